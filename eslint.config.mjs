@@ -1,0 +1,62 @@
+import dprint from "@effect/eslint-plugin"
+import simpleImportSort from "eslint-plugin-simple-import-sort"
+import tseslint from "typescript-eslint"
+
+export default tseslint.config(
+  { ignores: ["dist/", "node_modules/", "coverage/", "reports/", ".stryker-tmp/"] },
+  ...tseslint.configs.strict,
+  {
+    files: ["**/*.{ts,mts,mjs}"],
+    plugins: { "@effect": dprint, "simple-import-sort": simpleImportSort },
+    languageOptions: { parserOptions: { sourceType: "module" } },
+    rules: {
+      "@effect/dprint": ["error", {
+        config: {
+          indentWidth: 2,
+          lineWidth: 120,
+          semiColons: "asi",
+          quoteStyle: "alwaysDouble",
+          trailingCommas: "never",
+          operatorPosition: "maintain",
+          "arrowFunction.useParentheses": "force"
+        }
+      }],
+      "@typescript-eslint/array-type": ["error", { default: "generic", readonly: "generic" }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-empty-object-type": "off",
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/unified-signatures": "off",
+      "no-restricted-syntax": ["error", {
+        selector: "ExportDefaultDeclaration",
+        message: "Named exports only: a default export has no name to search for."
+      }],
+      "object-shorthand": "error",
+      "simple-import-sort/imports": ["error", { groups: [["^\\u0000", "^node:", "^@?\\w", "^\\."]] }],
+      "simple-import-sort/exports": "error"
+    }
+  },
+  {
+    files: ["src/**/*.ts"],
+    rules: {
+      "no-console": "error",
+      "no-restricted-imports": ["error", {
+        paths: ["effect", "@effect/platform"].map((name) => ({
+          name,
+          message: `Import the module, as in "${name}/…": a barrel costs every user its load time.`
+        }))
+      }],
+      "no-restricted-properties": [
+        "error",
+        ...["runPromise", "runPromiseExit", "runSync", "runSyncExit", "runFork", "runCallback"].map((property) => ({
+          object: "Effect",
+          property,
+          message: "The library describes effects; the caller's runtime runs them."
+        }))
+      ]
+    }
+  },
+  {
+    files: ["eslint.config.mjs"],
+    rules: { "no-restricted-syntax": "off" }
+  }
+)

@@ -1,0 +1,374 @@
+/**
+ * The Nutrition Advisor service: food search, and an authorized HttpClient for every other route.
+ *
+ * @since 1.0.0
+ */
+import * as Headers from "@effect/platform/Headers"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Arr from "effect/Array"
+import * as Config from "effect/Config"
+import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { pipe } from "effect/Function"
+import * as Hash from "effect/Hash"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import type { AccessToken } from "./AccessToken.js"
+import * as Configuration from "./internal/configuration.js"
+import * as Http from "./internal/http.js"
+import { noteBuild } from "./internal/rebuilds.js"
+import * as Telemetry from "./internal/telemetry.js"
+import * as Url from "./internal/url.js"
+import {
+  BadRequest,
+  type ConfigurationError,
+  Forbidden,
+  type ForbiddenReason,
+  type NutritionAdvisorError,
+  UnexpectedResponse
+} from "./NutritionAdvisorError.js"
+import * as TokenIssuer from "./TokenIssuer.js"
+import * as TokenProvider from "./TokenProvider.js"
+import * as TokenStore from "./TokenStore.js"
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface SearchOptions {
+  /** Further query parameters; `term` is the search's own. */
+  readonly urlParams?: UrlParams.Input | undefined
+  /** Further headers; the two of SERVICE.md section 5 are the client's own. */
+  readonly headers?: Headers.Input | undefined
+}
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface Service {
+  /** The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it. */
+  readonly search: (term: string, options?: SearchOptions) => Effect.Effect<unknown, NutritionAdvisorError>
+  /** The same, decoded; a payload of another shape is UnexpectedResponse with reason "Schema". */
+  readonly searchAs: <A, I, R>(schema: Schema.Schema<A, I, R>) => (
+    term: string,
+    options?: SearchOptions
+  ) => Effect.Effect<A, NutritionAdvisorError, R>
+  /** Any other route: URLs relative to the base URL, both headers, the same renewal rule, the same errors. */
+  readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError>
+}
+
+/**
+ * The Nutrition Advisor service.
+ *
+ * @since 1.0.0
+ * @category tags
+ */
+export class NutritionAdvisor
+  extends Context.Tag("effect-nutrition-advisor/NutritionAdvisor")<NutritionAdvisor, Service>()
+{}
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface Options extends TokenIssuer.Options {
+  /** "Service-ID" by default (SERVICE.md section 5, rule 3). */
+  readonly serviceIdHeader?: string | undefined
+  /** The statuses that mean: this token is no longer accepted. 401 and 403 by default. */
+  readonly rejectedStatuses?: ReadonlyArray<number> | undefined
+  /** The time of one data request, its body included; 30 seconds by default. */
+  readonly requestTimeout?: Duration.DurationInput | undefined
+  /** The largest body of a data answer, in bytes; 16 MiB by default. A token answer may have 64 KiB. */
+  readonly maxResponseBytes?: number | undefined
+}
+
+const searchRoute = "/v2/products/napi/food/search/semantic"
+
+const headerName = /^[!#$%&'*+\-.^_`|~\da-z]+$/i
+
+const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+const areSendable = (headers: Headers.Headers) =>
+  Object.entries(headers).every(([name, value]) => headerName.test(name) && headerValue.test(value))
+
+const areWellFormed = (params: UrlParams.UrlParams) =>
+  params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
+
+const notSent = (operation: "search" | "request", detail: string) => new BadRequest({ operation, detail })
+
+const canSendTwice = ({ body }: HttpClientRequest.HttpClientRequest): boolean =>
+  body._tag === "Stream"
+    ? false
+    : body._tag === "Raw"
+    ? typeof body.body === "string" || body.body instanceof Uint8Array || body.body instanceof URLSearchParams
+    : true
+
+/** An answer that came only after the token was looked at. */
+const showsAcceptance = (status: number) =>
+  (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429)
+
+const withoutBody = new Set([204, 205])
+
+const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Http.Answer) =>
+  HttpClientResponse.fromWeb(
+    request,
+    new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, { status, headers: { ...headers } })
+  )
+
+/** The service over the HttpClient and the TokenProvider in the context. */
+const makeWithoutTokens = (
+  options: Options
+): Effect.Effect<
+  Service,
+  ConfigurationError,
+  HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope
+> =>
+  Effect.gen(function*() {
+    yield* Configuration.server()
+    const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
+    const serviceIdHeader = yield* Configuration.serviceIdHeader(options.serviceIdHeader)
+    const rejected = yield* Configuration.rejectedStatuses(options.rejectedStatuses)
+    const timeout = yield* Configuration.timeout("requestTimeout", options.requestTimeout ?? "30 seconds")
+    const maxBytes = yield* Configuration.maxResponseBytes(options.maxResponseBytes)
+    const knownKey = Redacted.isRedacted(options.licenseKey) ? [options.licenseKey] : []
+    const tokens = yield* TokenProvider.TokenProvider
+    const client = Http.quiet(yield* HttpClient.HttpClient)
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader))
+
+    const authorize = (request: HttpClientRequest.HttpClientRequest, token: AccessToken) =>
+      HttpClientRequest.setHeaders(request, {
+        authorization: `Bearer ${Redacted.value(token.value)}`,
+        [serviceIdHeader]: Redacted.value(token.serviceId)
+      })
+
+    const send = (operation: "search" | "request", request: HttpClientRequest.HttpClientRequest, token: AccessToken) =>
+      Http.send(client, authorize(request, token), { operation, timeout, maxBytes })
+
+    const forbidden = (
+      operation: "search" | "request",
+      status: number,
+      reason: Exclude<ForbiddenReason, "KeyRejected">
+    ) =>
+      Effect.zipRight(
+        Telemetry.rejectionEnded(reason),
+        Effect.fail(new Forbidden({ operation, status, reason }))
+      )
+
+    const renewAndRetryOnce = (
+      operation: "search" | "request",
+      request: HttpClientRequest.HttpClientRequest,
+      used: AccessToken,
+      status: number
+    ) =>
+      Effect.gen(function*() {
+        const renewed = yield* tokens.renew(used).pipe(
+          Effect.catchTag(
+            "Forbidden",
+            (error) => error.reason === "KeyRejected" ? Effect.fail(error) : forbidden(operation, status, error.reason)
+          )
+        )
+        if (!canSendTwice(request)) return yield* forbidden(operation, status, "BodyNotReplayable")
+        const answer = yield* send(operation, request, renewed)
+        if (rejected.has(answer.status)) {
+          yield* tokens.settled(renewed, "RejectedAgain")
+          return yield* forbidden(operation, answer.status, "RejectedAgain")
+        }
+        if (showsAcceptance(answer.status)) {
+          yield* tokens.settled(renewed, "AcceptedAfterRenewal")
+          yield* Telemetry.rejectionEnded("AcceptedAfterRenewal")
+        }
+        return [answer, renewed] as const
+      })
+
+    const answerTo = (operation: "search" | "request", request: HttpClientRequest.HttpClientRequest) =>
+      Effect.gen(function*() {
+        const first = yield* tokens.get
+        const firstAnswer = yield* send(operation, request, first)
+        const isRejected = rejected.has(firstAnswer.status)
+        if (!isRejected && showsAcceptance(firstAnswer.status)) yield* tokens.settled(first, "Accepted")
+        const [answer, token] = isRejected
+          ? yield* renewAndRetryOnce(operation, request, first, firstAnswer.status)
+          : [firstAnswer, first] as const
+        yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
+        return yield* Http.expectOk(answer, operation, [token.value, token.serviceId, ...knownKey])
+      }).pipe(Telemetry.observed(operation))
+
+    const searchAnswer = (term: string, { headers, urlParams }: SearchOptions = {}) =>
+      Effect.suspend(() => {
+        const further = UrlParams.remove(UrlParams.fromInput(urlParams ?? []), "term")
+        const sent = Headers.fromInput(headers)
+        if (term.trim() === "") return notSent("search", "the search term is blank")
+        if (!Url.isWellFormed(term) || !areWellFormed(further)) {
+          return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
+        }
+        if (!areSendable(sent)) return notSent("search", "a header holds characters that HTTP does not allow")
+        const query = Url.query([["term", term], ...further])
+        return answerTo("search", HttpClientRequest.get(`${base.href}${searchRoute}?${query}`, { headers: sent }))
+      }).pipe(Effect.withSpan("NutritionAdvisor.search", {
+        attributes: { "http.request.method": "GET", "url.template": searchRoute },
+        captureStackTrace: false,
+        kind: "client"
+      }))
+
+    const search: Service["search"] = (term, options) =>
+      Effect.flatMap(searchAnswer(term, options), (answer) => Http.json(answer, "search"))
+
+    const searchAs: Service["searchAs"] = (schema) => {
+      const decode = Schema.decodeUnknown(schema)
+      return (term, options) =>
+        Effect.flatMap(searchAnswer(term, options), (answer) =>
+          Effect.flatMap(Http.json(answer, "search"), (body) =>
+            Effect.mapError(
+              decode(body),
+              () =>
+                new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
+            )))
+    }
+
+    const execute = (request: HttpClientRequest.HttpClientRequest) =>
+      Effect.suspend(() => {
+        if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
+          return notSent("request", "the URL holds half of a surrogate pair")
+        }
+        if (!areSendable(request.headers)) {
+          return notSent("request", "a header holds characters that HTTP does not allow")
+        }
+        const url = Url.below(base, request.url)
+        if (url === undefined) {
+          return notSent("request", "the URL leaves the base URL")
+        }
+        const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) =>
+          part !== ""
+        ).join("&")
+        const bare = HttpClientRequest.get(url.origin + url.pathname + (query === "" ? "" : `?${query}`)).pipe(
+          HttpClientRequest.setMethod(request.method),
+          HttpClientRequest.setBody(request.body),
+          HttpClientRequest.setHeaders(Headers.remove(request.headers, ["authorization", serviceIdHeader]))
+        )
+        return Effect.map(answerTo("request", bare), (answer) => handOut(bare, answer))
+      }).pipe(Effect.withSpan("NutritionAdvisor.request", {
+        attributes: { "http.request.method": request.method },
+        captureStackTrace: false,
+        kind: "client"
+      }))
+
+    return {
+      search,
+      searchAs,
+      httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
+        Effect.flatMap(execute),
+        Effect.succeed
+      )
+    }
+  })
+
+/**
+ * The service over a TokenProvider of one's own, to swap what is below: a vault's tokens, a shared token, a double.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerWithoutTokens = (
+  options: Options
+): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
+  Layer.scoped(NutritionAdvisor, makeWithoutTokens(options))
+
+const identityOf = ({ baseUrl, licenseKey, tokenRoute }: Options) =>
+  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${String(baseUrl)} ${tokenRoute ?? ""}`)))
+
+/**
+ * The service with a token store in memory. Build it once for a process: each build buys a token of its own.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layer = (
+  options: Options
+): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
+  layerWithoutTokens(options).pipe(
+    Layer.provideMerge(TokenProvider.layer(options.refresh)),
+    Layer.provide([TokenIssuer.layer(options), TokenStore.layer]),
+    Layer.tap(() => noteBuild(identityOf(options)))
+  )
+
+/**
+ * The service with a token store in memory, as an effect: its flights and its refresh Schedule end with the scope.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const make = (
+  options: Options
+): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.map(Layer.build(layer(options)), Context.get(NutritionAdvisor))
+
+const optional = (name: string) =>
+  Config.string(name).pipe(
+    Config.option,
+    Config.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text.trim() !== "")))
+  )
+
+const isTokenRoute = (route: string | undefined): route is TokenIssuer.TokenRoute | undefined =>
+  Either.isRight(Configuration.tokenRoute(route))
+
+const environment: Config.Config<Options> = Config.all({
+  baseUrl: Config.string("NUTRITION_ADVISOR_BASE_URL"),
+  licenseKey: Config.redacted("NUTRITION_ADVISOR_LICENSE_KEY"),
+  tokenRoute: Config.validate(optional("NUTRITION_ADVISOR_TOKEN_ROUTE"), {
+    message: "Expected advisor-licence, advisor-token, unified or a path that ends with /{key}",
+    validation: isTokenRoute
+  }),
+  serviceId: optional("NUTRITION_ADVISOR_SERVICE_ID"),
+  serviceIdHeader: optional("NUTRITION_ADVISOR_SERVICE_ID_HEADER")
+})
+
+/**
+ * The service with its settings from Config. With no argument it reads NUTRITION_ADVISOR_BASE_URL and
+ * NUTRITION_ADVISOR_LICENSE_KEY and, where they are set, NUTRITION_ADVISOR_TOKEN_ROUTE, NUTRITION_ADVISOR_SERVICE_ID and
+ * NUTRITION_ADVISOR_SERVICE_ID_HEADER.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerConfig = (
+  options: Config.Config.Wrap<Options> = environment
+): Layer.Layer<
+  NutritionAdvisor | TokenProvider.TokenProvider,
+  ConfigError.ConfigError | ConfigurationError,
+  HttpClient.HttpClient
+> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+
+/**
+ * The payload of a semantic food search, as the service sent it.
+ *
+ * @since 1.0.0
+ * @category accessors
+ */
+export const search = (
+  term: string,
+  options?: SearchOptions
+): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
+  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options))
+
+/**
+ * The payload of a semantic food search, decoded by a schema.
+ *
+ * @since 1.0.0
+ * @category accessors
+ */
+export const searchAs = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+(
+  term: string,
+  options?: SearchOptions
+): Effect.Effect<A, NutritionAdvisorError, R | NutritionAdvisor> =>
+  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, options))

@@ -1,0 +1,207 @@
+/**
+ * License key in, AccessToken out: the three token routes of the service.
+ *
+ * @since 1.0.0
+ */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import { AccessToken } from "./AccessToken.js"
+import * as Configuration from "./internal/configuration.js"
+import * as Http from "./internal/http.js"
+import * as Url from "./internal/url.js"
+import {
+  type ConfigurationError,
+  Forbidden,
+  LicenseKeyUnavailable,
+  MissingServiceId,
+  type ServerError,
+  type TokenError,
+  TransportError,
+  UnexpectedResponse
+} from "./NutritionAdvisorError.js"
+import * as RefreshPolicy from "./RefreshPolicy.js"
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface Service {
+  /** Exchanges the license key for a token; `replacing` is the one that is no longer good enough, if there is one. */
+  readonly issue: (replacing: Option.Option<AccessToken>) => Effect.Effect<AccessToken, TokenError>
+}
+
+/**
+ * Exchanges the license key for a token.
+ *
+ * @since 1.0.0
+ * @category tags
+ */
+export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssuer")<TokenIssuer, Service>() {}
+
+/**
+ * The token routes of SERVICE.md sections 4.1 to 4.3 by name, or a path of one's own that ends with `/{key}`.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type TokenRoute = Configuration.TokenRoute
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface Options {
+  /** https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
+  readonly baseUrl: string | URL
+  /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
+  readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
+  /** "advisor-licence" by default. */
+  readonly tokenRoute?: TokenRoute | undefined
+  /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
+  readonly serviceId?: string | undefined
+  /** Its `attempts`, `attemptDelay` and `longestLife` count here. */
+  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
+  /** The time of one exchange, its retries included; 10 seconds by default. */
+  readonly tokenTimeout?: Duration.DurationInput | undefined
+  /** Allows plain http to any host: for tests. */
+  readonly allowInsecureHttp?: boolean | undefined
+}
+
+const maxTokenBytes = 64 * 1024
+
+const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
+
+const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
+  Schema.finite(),
+  Schema.positive()
+)
+
+/** SERVICE.md section 2: the token response. Its parse errors hold secrets and are dropped where it is used. */
+const TokenResponse = Schema.Struct({
+  access_token: Schema.Redacted(HeaderToken),
+  expires_in: Seconds,
+  token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
+  scope: Schema.optional(Schema.NullOr(Schema.String)),
+  customer_id: Schema.optional(Schema.Unknown)
+})
+
+const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
+
+/** The fraction kept and floored to the millisecond; three more digits are rounded first, for 86155.482 * 1000 is not whole. */
+const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toFixed(3)))
+
+const isTransient = (error: TokenError): error is TransportError | ServerError =>
+  error._tag === "TransportError" || error._tag === "ServerError"
+
+const retryAfterMillis = (error: TokenError): number =>
+  error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
+
+const retries = (timing: RefreshPolicy.Timing) =>
+  RefreshPolicy.betweenAttempts(timing).pipe(
+    Schedule.intersect(Schedule.identity<TokenError>()),
+    Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(retryAfterMillis(error))))
+  )
+
+const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
+
+const readKey = (licenseKey: Options["licenseKey"]): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
+  Effect.filterOrFail(
+    Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey,
+    (key) => Configuration.isLicenseKey(Redacted.value(key)),
+    () => new LicenseKeyUnavailable({ detail: "what was read can't be a license key" })
+  )
+
+/**
+ * An issuer over the HttpClient in the context. An exchange is tried again while there is no answer or a 5xx, within
+ * `tokenTimeout`; a Retry-After is respected where it fits in.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
+  Effect.gen(function*() {
+    yield* Configuration.server()
+    const timing = yield* RefreshPolicy.make(options.refresh)
+    const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
+    const licenseKey = Redacted.isRedacted(options.licenseKey)
+      ? yield* Configuration.licenseKey(options.licenseKey)
+      : options.licenseKey
+    const route = yield* Configuration.tokenRoute(options.tokenRoute)
+    const serviceId = yield* Configuration.serviceId(options.serviceId)
+    const timeout = yield* Configuration.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
+    const client = Http.quiet(yield* HttpClient.HttpClient)
+
+    const identifierOf = (customerId: unknown, status: number) => {
+      if (Option.isSome(serviceId)) return Effect.succeed(serviceId.value)
+      const isMissing = customerId === undefined || customerId === null ||
+        (typeof customerId === "string" && customerId.trim() === "")
+      if (isMissing) return Effect.fail(new MissingServiceId({ operation: "token" }))
+      return typeof customerId === "string" && Configuration.isHeaderValue(customerId)
+        ? Effect.succeed(Redacted.make(customerId))
+        : Effect.fail(unexpected(status))
+    }
+
+    const exchange = (key: Redacted.Redacted<string>) =>
+      Effect.gen(function*() {
+        const path = route.replace("{key}", () => Url.encode(Redacted.value(key)))
+        const request = HttpClientRequest.post(base.href + path, { headers: { accept: "*/*" } })
+        const answer = yield* Http.send(client, request, { operation: "token", timeout, maxBytes: maxTokenBytes })
+        const receivedAt = yield* Clock.currentTimeMillis
+        yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
+        if (answer.status === 401 || answer.status === 403) {
+          return yield* new Forbidden({ operation: "token", status: answer.status, reason: "KeyRejected" })
+        }
+        const { status } = yield* Http.expectOk(answer, "token", [key, ...Option.toArray(serviceId)])
+        const body = yield* Http.json(answer, "token")
+        const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
+        return new AccessToken({
+          value: response.access_token,
+          serviceId: yield* identifierOf(response.customer_id, status),
+          tokenType: "Bearer",
+          scope: Option.fromNullable(response.scope),
+          receivedAt,
+          expiresAt: receivedAt + Math.min(wholeMillis(response.expires_in), timing.longestLife)
+        })
+      })
+
+    const issue = Effect.clockWith((clock) => {
+      const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
+      return readKey(licenseKey).pipe(
+        Effect.flatMap(exchange),
+        Effect.retry({
+          schedule: retries(timing),
+          while: (error) => isTransient(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+        }),
+        Effect.timeoutFail({
+          duration: timeout,
+          onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
+        }),
+        Effect.withSpan("TokenIssuer.issue", {
+          attributes: { "http.request.method": "POST", "url.template": route },
+          captureStackTrace: false,
+          kind: "client",
+          root: true
+        })
+      )
+    })
+
+    return { issue: () => issue }
+  })
+
+/**
+ * An issuer over the HttpClient in the context.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<TokenIssuer, ConfigurationError, HttpClient.HttpClient> =>
+  Layer.effect(TokenIssuer, make(options))

@@ -1,0 +1,459 @@
+/**
+ * One usable token for all callers: single flight, a refresh schedule, and renewal after a rejection.
+ *
+ * @since 1.0.0
+ */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Ref from "effect/Ref"
+import * as ScheduleDecision from "effect/ScheduleDecision"
+import * as ScheduleIntervals from "effect/ScheduleIntervals"
+import * as Scope from "effect/Scope"
+import * as AccessToken from "./AccessToken.js"
+import * as Pause from "./internal/pause.js"
+import * as Rejections from "./internal/rejections.js"
+import * as Telemetry from "./internal/telemetry.js"
+import {
+  type ConfigurationError,
+  Forbidden,
+  type TokenError,
+  TransportError,
+  UnexpectedResponse
+} from "./NutritionAdvisorError.js"
+import * as RefreshPolicy from "./RefreshPolicy.js"
+import { TokenIssuer } from "./TokenIssuer.js"
+import { TokenStore } from "./TokenStore.js"
+
+/**
+ * How a data request ended for the token it was sent with last.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Outcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
+
+/**
+ * What a health page may show; it holds no secret.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface TokenStatus {
+  readonly state: "none" | AccessToken.State
+  /** Epoch milliseconds. */
+  readonly expiresAt: Option.Option<number>
+  /** The last exchange that failed, if any did. */
+  readonly lastFailure: Option.Option<Failure>
+}
+
+/**
+ * An exchange that failed: when, and before which time no other is tried, in epoch milliseconds.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface Failure {
+  readonly error: TokenError
+  readonly at: number
+  readonly retryAt: number
+}
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface Service {
+  /** A token that is not expired: the current one at once, else the one that all callers wait for together. */
+  readonly get: Effect.Effect<AccessToken.AccessToken, TokenError>
+  /** Another token than the rejected one: the current one if it is another, else the one of a joined or new exchange. */
+  readonly renew: (
+    rejected: AccessToken.AccessToken
+  ) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
+  /** Tells how a data request ended for the token that it was sent with last. */
+  readonly settled: (used: AccessToken.AccessToken, outcome: Outcome) => Effect.Effect<void>
+  readonly status: Effect.Effect<TokenStatus>
+}
+
+/**
+ * The keeper of the token: however many callers, one exchange at a time.
+ *
+ * @since 1.0.0
+ * @category tags
+ */
+export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenProvider")<TokenProvider, Service>() {}
+
+interface Flight {
+  readonly reason: Telemetry.ExchangeReason
+  readonly replacing: Option.Option<AccessToken.AccessToken>
+  /** The token that a joined caller had rejected: it must not outlive the flight. */
+  readonly rejected: Option.Option<AccessToken.AccessToken>
+  readonly landing: Deferred.Deferred<AccessToken.AccessToken, TokenError>
+}
+
+interface Gate {
+  readonly failures: number
+  readonly cause: Cause.Cause<TokenError>
+  readonly pause: Pause.Pause
+}
+
+interface State {
+  readonly flight: Flight | undefined
+  readonly gate: Gate | undefined
+  /** Stands after a refresh that brought nothing better than the stale token. */
+  readonly respite: Pause.Pause | undefined
+  readonly rejections: Rejections.Rejections
+  readonly lastFailure: Failure | undefined
+}
+
+type Departure = Data.TaggedEnum<{
+  Boarded: { readonly flight: Flight; readonly launched: boolean }
+  Barred: { readonly cause: Cause.Cause<TokenError> }
+}>
+
+const { $match: matchDeparture, Barred, Boarded } = Data.taggedEnum<Departure>()
+
+const depart = (
+  { flight: running, gate, lastFailure, rejections: before, respite }: State,
+  flight: Flight,
+  timing: RefreshPolicy.Timing,
+  clock: Clock.Clock
+): readonly [Departure, State] => {
+  const rejections = Option.match(flight.rejected, {
+    onNone: () => before,
+    onSome: (rejected) => Rejections.rejected(before, rejected)
+  })
+  const state: State = { flight: running, gate, lastFailure, rejections, respite }
+  if (running !== undefined) {
+    const joined = { ...running, rejected: Option.orElse(flight.rejected, () => running.rejected) }
+    return [Boarded({ flight: joined, launched: false }), { ...state, flight: joined }]
+  }
+  if (gate !== undefined && Pause.stands(gate.pause, clock)) {
+    return [Barred({ cause: gate.cause }), state]
+  }
+  if (flight.reason === "refresh" && Pause.stands(respite, clock)) {
+    return [Barred({ cause: Cause.empty }), state]
+  }
+  const [mayLaunch, after] = flight.reason === "rejection"
+    ? Rejections.mayRenew(rejections, timing, clock)
+    : [true, rejections]
+  return mayLaunch
+    ? [Boarded({ flight, launched: true }), { ...state, flight, rejections: after }]
+    : [Barred({ cause: Cause.fail(forbidden("CoolingDown")) }), { ...state, rejections: after }]
+}
+
+const forbidden = (reason: "CoolingDown" | "TokenUnchanged") =>
+  new Forbidden({ operation: "request", status: 403, reason })
+
+const tooShortLived = () => new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" })
+
+const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
+
+const retryAfterOf = (error: Option.Option<TokenError>): number | undefined =>
+  Option.match(error, {
+    onNone: () => undefined,
+    onSome: (error) => error._tag === "ServerError" || error._tag === "TooManyRequests" ? error.retryAfter : undefined
+  })
+
+/**
+ * A provider over the TokenIssuer and the TokenStore in the context; its flights and its Schedule end with the scope.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const make = (
+  policy?: Partial<RefreshPolicy.RefreshPolicy>
+): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
+  Effect.gen(function*() {
+    const timing = yield* RefreshPolicy.make(policy)
+    const issuer = yield* TokenIssuer
+    const store = yield* TokenStore
+    const scope = yield* Scope.Scope
+    const state = yield* Ref.make<State>({
+      flight: undefined,
+      gate: undefined,
+      lastFailure: undefined,
+      rejections: Rejections.none,
+      respite: undefined
+    })
+    const unseen = yield* Effect.makeLatch()
+    let tended: AccessToken.AccessToken | undefined
+    let usedAt = 0
+
+    const serve = (token: AccessToken.AccessToken, tokenState: AccessToken.State, now: number) => {
+      usedAt = now
+      if (token !== tended) {
+        tended = token
+        unseen.unsafeOpen()
+      }
+      Telemetry.countServed(tokenState)
+      return token
+    }
+
+    const landed = (flight: Flight, token: AccessToken.AccessToken, clock: Clock.Clock) =>
+      Effect.gen(function*() {
+        const now = clock.unsafeCurrentTimeMillis()
+        const unchanged = Option.exists(flight.replacing, (replaced) => AccessToken.isSame(replaced, token))
+        const rejected = (yield* Ref.get(state)).flight?.rejected ?? flight.rejected
+        const winner = Option.match(yield* store.current, {
+          onNone: () => token,
+          onSome: (current) =>
+            Option.isSome(rejected) || current.receivedAt > now
+              ? token
+              : current.expiresAt >= token.expiresAt
+              ? current
+              : unchanged
+              ? new AccessToken.AccessToken({ ...token, receivedAt: current.receivedAt })
+              : token
+        })
+        yield* store.put(winner)
+        yield* Ref.update(state, (state): State => ({
+          ...state,
+          flight: undefined,
+          gate: undefined,
+          respite: AccessToken.stateAt(winner, now, timing) === "fresh"
+            ? undefined
+            : Pause.start(clock, RefreshPolicy.windowOf(timing, winner) * timing.unchangedFraction),
+          rejections: unchanged && flight.reason === "rejection"
+            ? Rejections.didNotHelp(state.rejections, token, timing, clock)
+            : state.rejections
+        }))
+        yield* Telemetry.exchanged(flight.reason, unchanged ? "unchanged" : "issued")
+        yield* Metric.set(Telemetry.tokenExpiresIn, (token.expiresAt - now) / 1000)
+        yield* Effect.logDebug(
+          unchanged ? "The exchange handed back the same token" : "The exchange brought a new token"
+        )
+          .pipe(Effect.annotateLogs({ reason: flight.reason, expiresAt: token.expiresAt }))
+        return winner
+      })
+
+    const crashed = (flight: Flight, cause: Cause.Cause<TokenError>, clock: Clock.Clock) =>
+      Effect.gen(function*() {
+        const random = yield* Random.next
+        const error = Cause.failureOption(cause)
+        const rejected = (yield* Ref.get(state)).flight?.rejected ?? flight.rejected
+        if (Option.isSome(rejected)) yield* store.invalidate(rejected.value)
+        yield* Ref.update(state, (state): State => {
+          const failures = (state.gate?.failures ?? 0) + 1
+          const pause = Pause.start(clock, RefreshPolicy.gateAfter(timing, failures, random, retryAfterOf(error)))
+          return {
+            ...state,
+            flight: undefined,
+            gate: { failures, cause, pause },
+            lastFailure: Option.match(error, {
+              onNone: () => state.lastFailure,
+              onSome: (error) => ({ error, at: pause.wallStart, retryAt: pause.wallStart + pause.duration })
+            })
+          }
+        })
+        yield* Telemetry.exchanged(flight.reason, "failed")
+        yield* Effect.logDebug("The exchange failed").pipe(Effect.annotateLogs({
+          reason: flight.reason,
+          error: Option.match(error, { onNone: () => "defect", onSome: (error) => error._tag })
+        }))
+        return yield* Effect.failCause(cause)
+      })
+
+    const exchange = (flight: Flight, clock: Clock.Clock) =>
+      issuer.issue(flight.replacing).pipe(
+        Effect.filterOrFail(
+          (token) => AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), timing) !== "expired",
+          tooShortLived
+        ),
+        Effect.interruptible,
+        Effect.matchCauseEffect({
+          onSuccess: (token) => landed(flight, token, clock),
+          onFailure: (cause) => crashed(flight, Cause.isInterrupted(cause) ? aborted : cause, clock)
+        })
+      )
+
+    const fly = (flight: Flight) =>
+      Effect.gen(function*() {
+        const clock = yield* Effect.clock
+        const current = yield* store.current
+        if (
+          Option.isSome(current) &&
+          AccessToken.stateAt(current.value, clock.unsafeCurrentTimeMillis(), timing) !== "expired" &&
+          !Option.exists(flight.replacing, (replaced) => AccessToken.isSame(replaced, current.value))
+        ) {
+          yield* Ref.update(state, (state): State => ({ ...state, flight: undefined }))
+          return current.value
+        }
+        if (Option.isSome(flight.rejected)) yield* store.invalidate(flight.rejected.value)
+        return yield* exchange(flight, clock)
+      }).pipe(
+        Effect.exit,
+        Effect.flatMap((exit) => Deferred.done(flight.landing, exit))
+      )
+
+    const board = (
+      reason: Telemetry.ExchangeReason,
+      replacing: Option.Option<AccessToken.AccessToken>,
+      rejected: Option.Option<AccessToken.AccessToken>
+    ) =>
+      Effect.uninterruptible(Effect.gen(function*() {
+        const clock = yield* Effect.clock
+        const landing = yield* Deferred.make<AccessToken.AccessToken, TokenError>()
+        const flight: Flight = { reason, replacing, rejected, landing }
+        const departure = yield* Ref.modify(state, (state) => depart(state, flight, timing, clock))
+        if (departure._tag === "Boarded" && departure.launched) yield* Effect.forkIn(fly(flight), scope)
+        return departure
+      }))
+
+    const refresh = (token: AccessToken.AccessToken) => board("refresh", Option.some(token), Option.none())
+
+    const awaitLanding = matchDeparture({
+      Boarded: ({ flight }) => Deferred.await(flight.landing),
+      Barred: ({ cause }) => Effect.failCause(cause)
+    })
+
+    const acquire = (
+      current: Option.Option<AccessToken.AccessToken>,
+      attempts: number
+    ): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+      Effect.gen(function*() {
+        const token = yield* awaitLanding(yield* board("missing", current, Option.none()))
+        const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
+        const tokenState = AccessToken.stateAt(token, now, timing)
+        if (tokenState !== "expired") return serve(token, tokenState, now)
+        return attempts > 1 ? yield* acquire(Option.some(token), attempts - 1) : yield* tooShortLived()
+      })
+
+    const get: Service["get"] = Effect.clockWith((clock) =>
+      Effect.flatMap(store.current, (current) => {
+        if (current._tag === "None") return acquire(current, timing.attempts)
+        const now = clock.unsafeCurrentTimeMillis()
+        const tokenState = AccessToken.stateAt(current.value, now, timing)
+        if (tokenState === "expired") return acquire(current, timing.attempts)
+        const token = serve(current.value, tokenState, now)
+        return tokenState === "fresh" ? Effect.succeed(token) : Effect.as(refresh(token), token)
+      })
+    )
+
+    const renew: Service["renew"] = (rejected) =>
+      Effect.gen(function*() {
+        const current = yield* store.current
+        if (Option.exists(current, (token) => !AccessToken.isSame(token, rejected))) return yield* get
+        const departure = yield* board("rejection", Option.some(rejected), Option.some(rejected))
+        const token = yield* awaitLanding(departure)
+        if (AccessToken.isSame(token, rejected)) {
+          return departure._tag === "Boarded" && departure.flight.reason !== "rejection"
+            ? yield* renew(rejected)
+            : yield* forbidden("TokenUnchanged")
+        }
+        const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
+        return serve(token, AccessToken.stateAt(token, now, timing), now)
+      })
+
+    const settled: Service["settled"] = (token, outcome) =>
+      Effect.flatMap(Ref.get(state), ({ rejections }) => {
+        switch (outcome) {
+          case "Accepted":
+            return Rejections.knowsAccepted(rejections, token)
+              ? Effect.void
+              : Ref.update(state, (state) => ({ ...state, rejections: Rejections.accepted(state.rejections, token) }))
+          case "AcceptedAfterRenewal":
+            return Ref.update(state, (state) => ({ ...state, rejections: Rejections.helped(state.rejections, token) }))
+          case "RejectedAgain":
+            return Effect.clockWith((clock) =>
+              Ref.update(state, (state) => ({
+                ...state,
+                rejections: Rejections.didNotHelp(state.rejections, token, timing, clock)
+              }))
+            )
+        }
+      })
+
+    const status: Service["status"] = Effect.gen(function*() {
+      const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
+      const current = yield* store.current
+      const { lastFailure } = yield* Ref.get(state)
+      return {
+        state: Option.match(current, {
+          onNone: () => "none" as const,
+          onSome: (token) => AccessToken.stateAt(token, now, timing)
+        }),
+        expiresAt: Option.map(current, (token) => token.expiresAt),
+        lastFailure: Option.fromNullable(lastFailure)
+      }
+    })
+
+    const wait = (remaining: (clock: Clock.Clock) => number): Effect.Effect<void> =>
+      Effect.clockWith((clock) => {
+        const millis = remaining(clock)
+        return millis <= 0
+          ? Effect.void
+          : Effect.zipRight(Effect.sleep(Math.ceil(Math.min(millis, timing.step))), wait(remaining))
+      })
+
+    const schedule = timing.schedule ?? RefreshPolicy.beforeExpiry(timing)
+
+    const due = (token: AccessToken.AccessToken, at: number) => (clock: Clock.Clock) => {
+      const now = clock.unsafeCurrentTimeMillis()
+      return now < token.receivedAt ? 0 : at - now
+    }
+
+    const permitted = Effect.flatMap(
+      Ref.get(state),
+      ({ gate, respite }) =>
+        wait((clock) => Math.max(Pause.remaining(gate?.pause, clock), Pause.remaining(respite, clock)))
+    )
+
+    const isIdle = (token: AccessToken.AccessToken, now: number) => now - usedAt >= token.expiresAt - token.receivedAt
+
+    const isDue = (token: AccessToken.AccessToken, now: number) =>
+      timing.schedule !== undefined || AccessToken.stateAt(token, now, timing) !== "fresh"
+
+    const tend = Effect.gen(function*() {
+      const clock = yield* Effect.clock
+      let driver: unknown = schedule.initial
+      while (true) {
+        yield* unseen.await
+        unseen.unsafeClose()
+        let current = yield* store.current
+        while (Option.isSome(current)) {
+          const token = current.value
+          tended = token
+          const [next, , decision] = yield* schedule.step(clock.unsafeCurrentTimeMillis(), token, driver)
+          if (ScheduleDecision.isDone(decision)) return
+          driver = next
+          const overtaken = yield* Effect.raceFirst(
+            Effect.as(Effect.zipRight(wait(due(token, ScheduleIntervals.start(decision.intervals))), permitted), false),
+            Effect.as(unseen.await, true)
+          )
+          if (overtaken) break
+          const now = clock.unsafeCurrentTimeMillis()
+          if (isIdle(token, now)) {
+            tended = undefined
+            break
+          }
+          current = yield* store.current
+          if (Option.isSome(current) && isDue(current.value, now)) {
+            yield* Effect.exit(awaitLanding(yield* refresh(current.value)))
+            current = yield* store.current
+          }
+        }
+      }
+    })
+
+    if (timing.background) yield* Effect.forkIn(Effect.interruptible(tend), scope)
+
+    return { get, renew, settled, status }
+  })
+
+/**
+ * A provider over the TokenIssuer and the TokenStore in the context.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layer = (
+  policy?: Partial<RefreshPolicy.RefreshPolicy>
+): Layer.Layer<TokenProvider, ConfigurationError, TokenIssuer | TokenStore> => Layer.scoped(TokenProvider, make(policy))

@@ -1,0 +1,71 @@
+/**
+ * Where the current token lives.
+ *
+ * @since 1.0.0
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
+import * as AccessToken from "./AccessToken.js"
+
+/**
+ * @since 1.0.0
+ * @category models
+ */
+export interface Service {
+  readonly current: Effect.Effect<Option.Option<AccessToken.AccessToken>>
+  readonly put: (token: AccessToken.AccessToken) => Effect.Effect<void>
+  /** Removes the token only if it is still the current one, and tells whether it was. */
+  readonly invalidate: (used: AccessToken.AccessToken) => Effect.Effect<boolean>
+}
+
+/**
+ * The place of the one current token, with removal by comparison: a late rejection of an old token harms nothing.
+ *
+ * @since 1.0.0
+ * @category tags
+ */
+export class TokenStore extends Context.Tag("effect-nutrition-advisor/TokenStore")<TokenStore, Service>() {}
+
+/**
+ * An empty store in memory.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const make: Effect.Effect<Service> = Effect.map(
+  Ref.make(Option.none<AccessToken.AccessToken>()),
+  (ref) => ({
+    current: Ref.get(ref),
+    put: (token) => Ref.set(ref, Option.some(token)),
+    invalidate: (used) =>
+      Ref.modify(
+        ref,
+        (current) =>
+          Option.exists(current, (token) => AccessToken.isSame(token, used)) ? [true, Option.none()] : [false, current]
+      )
+  })
+)
+
+/**
+ * An empty store in memory.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layer: Layer.Layer<TokenStore> = Layer.effect(TokenStore, make)
+
+/**
+ * A store that holds one given token for ever: for tests, and for tokens that someone else keeps alive.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerStatic = (token: AccessToken.AccessToken): Layer.Layer<TokenStore> =>
+  Layer.succeed(TokenStore, {
+    current: Effect.succeed(Option.some(token)),
+    put: () => Effect.void,
+    invalidate: () => Effect.succeed(false)
+  })

@@ -1,0 +1,2 @@
+export * as NutritionAdvisorTest from "./NutritionAdvisorTest.js"
+export * as Simulator from "./Simulator.js"

@@ -1,0 +1,215 @@
+import { describe, expect, it } from "@effect/vitest"
+import { foodIndex } from "../../src/testing/foodIndex.js"
+import { foods } from "../../src/testing/foods.js"
+
+const index = foodIndex(foods)
+
+const names = (term: string) => index.search(term).results.map(({ name }) => name)
+
+const tagged = (tag: string) => foods.filter((food) => food.tags.includes(tag)).map(({ id }) => id)
+
+describe("foods", () => {
+  it("holds at least 120 foods", () => {
+    expect(foods.length).toBeGreaterThanOrEqual(120)
+  })
+
+  it("gives every food an id of its own", () => {
+    expect(new Set(foods.map(({ id }) => id)).size).toBe(foods.length)
+  })
+
+  it("gives every food a name of its own", () => {
+    expect(new Set(foods.map(({ name }) => name.toLowerCase())).size).toBe(foods.length)
+  })
+
+  it("writes every id in lower case letters, digits and single hyphens", () => {
+    expect(foods.filter(({ id }) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(id))).toEqual([])
+  })
+
+  it("states no tag of a food twice", () => {
+    expect(foods.filter(({ tags }) => new Set(tags).size !== tags.length)).toEqual([])
+  })
+
+  it("states energy that follows from protein, carbohydrate and fat, alcohol excepted", () => {
+    const inconsistent = foods.filter(({ per100g, tags }) => {
+      const { carbohydrateG, energyKcal, fatG, fiberG, proteinG } = per100g
+      const most = 4 * proteinG + 4 * carbohydrateG + 9 * fatG
+      const least = most - 4 * fiberG
+      const tolerance = Math.max(25, 0.2 * energyKcal)
+      return !tags.includes("alcohol") && (energyKcal > most + tolerance || energyKcal < least - tolerance)
+    })
+    expect(inconsistent).toEqual([])
+  })
+
+  it("states no more sugar and no more fiber than carbohydrate", () => {
+    expect(
+      foods.filter(({ per100g }) => Math.max(per100g.sugarG, per100g.fiberG) > per100g.carbohydrateG)
+    ).toEqual([])
+  })
+
+  it("states sugar and fiber that add up to carbohydrate at most, within a gram of measuring error", () => {
+    expect(
+      foods.filter(({ per100g }) => per100g.sugarG + per100g.fiberG > per100g.carbohydrateG + 1)
+    ).toEqual([])
+  })
+
+  it("states protein, carbohydrate and fat that weigh 100 g at most", () => {
+    const heavy = foods.filter(({ per100g }) => per100g.proteinG + per100g.carbohydrateG + per100g.fatG > 100)
+    expect(heavy).toEqual([])
+  })
+
+  it("states no negative figure", () => {
+    expect(foods.filter(({ per100g }) => Object.values(per100g).some((figure) => figure < 0))).toEqual([])
+  })
+
+  it("states a portion that weighs something", () => {
+    expect(foods.filter(({ portion }) => portion.grams <= 0 || portion.name === "")).toEqual([])
+  })
+
+  it("tags as low sugar exactly the foods with at most 5 g of sugar", () => {
+    expect(tagged("low sugar")).toEqual(foods.filter(({ per100g }) => per100g.sugarG <= 5).map(({ id }) => id))
+  })
+
+  it("tags as high protein exactly the foods with at least 15 g of protein", () => {
+    expect(tagged("high protein")).toEqual(foods.filter(({ per100g }) => per100g.proteinG >= 15).map(({ id }) => id))
+  })
+
+  it("tags as high fiber exactly the foods with at least 6 g of fiber", () => {
+    expect(tagged("high fiber")).toEqual(foods.filter(({ per100g }) => per100g.fiberG >= 6).map(({ id }) => id))
+  })
+
+  it("tags as low fat exactly the foods with at most 3 g of fat", () => {
+    expect(tagged("low fat")).toEqual(foods.filter(({ per100g }) => per100g.fatG <= 3).map(({ id }) => id))
+  })
+
+  it("tags no meat, fish, egg or dairy as vegan", () => {
+    const animal = ["Meat", "Fish", "Eggs", "Dairy"]
+    expect(foods.filter(({ category, tags }) => animal.includes(category) && tags.includes("vegan"))).toEqual([])
+  })
+})
+
+describe("foodIndex", () => {
+  it("finds Greek yogurt first for \"greek yogurt\"", () => {
+    expect(names("greek yogurt")[0]).toBe("Greek yogurt, plain")
+  })
+
+  it("finds yogurts first for the British spelling", () => {
+    expect(names("yoghurt").slice(0, 4).every((name) => /yogurt/i.test(name))).toBe(true)
+  })
+
+  it("finds oats among the first three for \"low sugar breakfast\"", () => {
+    expect(names("low sugar breakfast").slice(0, 3)).toContain("Oats, rolled")
+  })
+
+  it("finds only foods that are low in sugar for \"low sugar\"", () => {
+    expect(index.search("low sugar").results.filter(({ per100g }) => per100g.sugarG > 5)).toEqual([])
+  })
+
+  it("finds foods high in fiber for the British spelling", () => {
+    const { results } = index.search("high fibre")
+    expect(results.length > 0 && results.every(({ per100g }) => per100g.fiberG >= 6)).toBe(true)
+  })
+
+  it.each([
+    ["bannana", "Banana"],
+    ["chiken brest", "Chicken breast, roasted"],
+    ["avocdo", "Avocado"],
+    ["brocoli", "Broccoli"]
+  ])("finds what is meant by the typing error %s first", (term, name) => {
+    expect(names(term)[0]).toBe(name)
+  })
+
+  it.each([
+    ["aubergine", "Eggplant"],
+    ["courgette", "Zucchini"],
+    ["porridge", "Oatmeal, cooked with water"],
+    ["garbanzo", "Chickpeas, cooked"],
+    ["prawns", "Shrimp, cooked"]
+  ])("finds a food first under its other name %s", (term, name) => {
+    expect(names(term)[0]).toBe(name)
+  })
+
+  it.each([
+    ["strawberry", "Strawberries"],
+    ["bananas", "Banana"],
+    ["eggs", "Egg, boiled"],
+    ["tomatoes", "Tomato"]
+  ])("finds a food first whether one or many are asked for, as in %s", (term, name) => {
+    expect(names(term)[0]).toBe(name)
+  })
+
+  it("finds a food by the beginning of its name", () => {
+    expect(names("pinea")[0]).toBe("Pineapple")
+  })
+
+  it("finds the same with and without diacritics", () => {
+    expect(names("knackebrod")).toEqual(names("knäckebröd"))
+  })
+
+  it("finds the same in upper and in lower case", () => {
+    expect(names("GREEK YOGURT")).toEqual(names("greek yogurt"))
+  })
+
+  it("finds foods that match some words when none matches all", () => {
+    expect(names("qqqqzzzz apple")[0]).toBe("Apple")
+  })
+
+  it.each(["qqqqzzzz", "🍎🍌", "", "   ", "---", "the"])("finds nothing for %j", (term) => {
+    expect(index.search(term)).toEqual({ results: [], alternateNames: [] })
+  })
+
+  it.each([
+    ["one long word", "a".repeat(100_000)],
+    ["many words", "apple ".repeat(16_667)],
+    ["many spaces", `low${" ".repeat(100_000)}`],
+    ["many emoji", "🍎".repeat(50_000)]
+  ])("answers a term of 100,000 characters within a second, as %s", (_, term) => {
+    const start = performance.now()
+    index.search(term)
+    expect(performance.now() - start).toBeLessThan(1_000)
+  })
+
+  it("considers only the first sixteen words of a term", () => {
+    expect(names(`${"qqqqzzzz ".repeat(16)}apple`)).toEqual([])
+  })
+
+  it("finds at most twenty foods", () => {
+    expect(names("low sugar").length).toBe(20)
+  })
+
+  it("orders results by falling score", () => {
+    const scores = index.search("vegan dinner").results.map(({ score }) => score)
+    expect(scores).toEqual([...scores].sort((a, b) => b - a))
+  })
+
+  it("rounds scores to three decimals", () => {
+    const { results } = index.search("vegan dinner")
+    expect(results.filter(({ score }) => score !== Number(score.toFixed(3)))).toEqual([])
+  })
+
+  it("answers in plain JSON", () => {
+    const answer = index.search("greek yogurt")
+    expect(JSON.parse(JSON.stringify(answer))).toEqual(answer)
+  })
+
+  it("states the figures and portion of the food found", () => {
+    const banana = foods.find(({ id }) => id === "banana")
+    expect(index.search("banana").results[0]).toMatchObject({
+      id: "banana",
+      category: "Fruit",
+      per100g: banana?.per100g,
+      portion: banana?.portion
+    })
+  })
+
+  it("names the best hits otherwise", () => {
+    expect(index.search("eggplant").alternateNames).toContain("aubergine")
+  })
+
+  it("leaves the name asked for out of the alternate names", () => {
+    expect(index.search("Aubergine").alternateNames).toEqual(["brinjal"])
+  })
+
+  it("finds only the foods it was built with", () => {
+    expect(foodIndex([]).search("banana").results).toEqual([])
+  })
+})

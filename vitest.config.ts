@@ -1,0 +1,21 @@
+import { fileURLToPath } from "node:url"
+import { defineConfig } from "vitest/config"
+
+const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
+
+const config = defineConfig({
+  resolve: {
+    alias: [
+      { find: /^effect-nutrition-advisor$/, replacement: source("index.ts") },
+      { find: /^effect-nutrition-advisor\/testing$/, replacement: source("testing/index.ts") },
+      { find: /^effect-nutrition-advisor\/(.+)$/, replacement: source("$1.ts") }
+    ]
+  },
+  test: {
+    include: ["test/**/*.test.ts"],
+    setupFiles: ["test/setup.ts"],
+    testTimeout: 30_000
+  }
+})
+
+export { config as default }
