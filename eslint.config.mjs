@@ -18,6 +18,8 @@ export default tseslint.config(
           quoteStyle: "alwaysDouble",
           trailingCommas: "never",
           operatorPosition: "maintain",
+          "module.sortImportDeclarations": "maintain",
+          "module.sortExportDeclarations": "maintain",
           "arrowFunction.useParentheses": "force"
         }
       }],

@@ -1,0 +1,24 @@
+import { NodeHttpClient } from "@effect/platform-node"
+import { Config, Effect, Layer, Option } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+/** Whether the environment names a service; the examples use the embedded simulator where it does not. */
+export const isConfigured = Effect.map(
+  Config.all([
+    Config.option(Config.string("NUTRITION_ADVISOR_BASE_URL")),
+    Config.option(Config.redacted("NUTRITION_ADVISOR_LICENSE_KEY"))
+  ]),
+  ([baseUrl, licenseKey]) => Option.isSome(baseUrl) || Option.isSome(licenseKey)
+)
+
+const Configured = NutritionAdvisor.layerConfig().pipe(Layer.provide(NodeHttpClient.layerUndici))
+
+const Simulated = NutritionAdvisor.layer({
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey
+}).pipe(Layer.provide(Simulator.layerHttpClient()))
+
+export const AdvisorLive = Layer.unwrapEffect(
+  Effect.map(isConfigured, (configured) => configured ? Configured : Simulated)
+)

@@ -1,0 +1,40 @@
+/**
+ * From plain async code. The layer is built once, in a ManagedRuntime; `Effect.provide` inside each `Effect.runPromise` builds
+ * it anew, and each new layer buys a token of its own.
+ */
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const terms = ["apple", "oats", "lentils"]
+
+const simulated = ManagedRuntime.make(Simulator.layerHttpClient())
+
+const Advisor = NutritionAdvisor.layer({
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey
+}).pipe(Layer.provide(Layer.effectContext(Effect.map(simulated.runtimeEffect, ({ context }) => context))))
+
+const exchangesSoFar = async () => {
+  const { exchanges } = await simulated.runPromise(Effect.flatMap(Simulator.Simulator, ({ counters }) => counters))
+  return exchanges
+}
+
+const once = async () => {
+  const runtime = ManagedRuntime.make(Advisor)
+  for (const term of terms) await runtime.runPromise(NutritionAdvisor.search(term))
+  await runtime.dispose()
+}
+
+const perCall = async () => {
+  for (const term of terms) await Effect.runPromise(NutritionAdvisor.search(term).pipe(Effect.provide(Advisor)))
+}
+
+await once()
+const afterOnce = await exchangesSoFar()
+console.log(`${terms.length} searches with one layer for the process: ${afterOnce} token`)
+
+await perCall()
+console.log(`${terms.length} searches with a layer for each call: ${await exchangesSoFar() - afterOnce} tokens`)
+
+await simulated.dispose()

@@ -1,0 +1,76 @@
+/**
+ * A backend that is not written in Effect: one ManagedRuntime for the whole process, so one token for all its clients.
+ */
+import { createServer, type ServerResponse } from "node:http"
+import { Effect, ManagedRuntime, Option } from "effect"
+import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { AdvisorLive } from "./AdvisorLive.js"
+import { settingsSentence } from "./settingsSentence.js"
+
+const runtime = ManagedRuntime.make(AdvisorLive)
+
+const statuses: Record<NutritionAdvisorError.NutritionAdvisorError["_tag"], number> = {
+  BadRequest: 400,
+  TooManyRequests: 429,
+  LicenseKeyUnavailable: 500,
+  MissingServiceId: 500,
+  Forbidden: 502,
+  ServerError: 502,
+  UnexpectedResponse: 502,
+  TransportError: 504
+}
+
+const answerFoods = (term: string) =>
+  NutritionAdvisor.search(term).pipe(
+    Effect.match({
+      onFailure: (error) => ({ status: statuses[error._tag], body: { error: error.message } }),
+      onSuccess: (payload) => ({ status: 200, body: payload })
+    })
+  )
+
+const answerHealth = Effect.gen(function*() {
+  const { expiresAt, lastFailure, state } = yield* (yield* TokenProvider.TokenProvider).status
+  return {
+    status: 200,
+    body: {
+      token: state,
+      expiresAt: Option.getOrNull(Option.map(expiresAt, (millis) => new Date(millis).toISOString())),
+      lastFailure: Option.getOrNull(Option.map(lastFailure, ({ error }) => error.message))
+    }
+  }
+})
+
+const notFound = Effect.succeed({ status: 404, body: { error: "Try /foods?term=apple or /health." } })
+
+const send = (response: ServerResponse, status: number, body: unknown) =>
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost")
+  const answer = pathname === "/foods"
+    ? answerFoods(searchParams.get("term") ?? "")
+    : pathname === "/health"
+    ? answerHealth
+    : notFound
+  runtime.runPromise(answer).then(
+    ({ body, status }) => send(response, status, body),
+    () => send(response, 500, { error: "The backend failed." })
+  )
+})
+
+const stop = () => server.close(() => runtime.dispose())
+
+runtime.runtime().then(
+  () => {
+    server.listen(Number(process.env.PORT ?? 3000), () => {
+      const address = server.address()
+      console.log(`Listening on http://localhost:${typeof address === "object" ? address?.port : address}`)
+    })
+    process.once("SIGTERM", stop)
+    process.once("SIGINT", stop)
+  },
+  () => {
+    console.error(settingsSentence)
+    process.exitCode = 1
+  }
+)
