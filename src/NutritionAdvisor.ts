@@ -20,6 +20,7 @@ import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { AccessToken } from "./AccessToken.js"
@@ -125,9 +126,27 @@ const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, 
     new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, { status, headers: { ...headers } })
   )
 
+/** The key that an error text must not repeat: none before an effect has read one. */
+type KnownKey = Effect.Effect<Option.Option<Redacted.Redacted<string>>>
+
+const knownKeyOf = ({ licenseKey }: Options): KnownKey =>
+  Effect.succeed(Redacted.isRedacted(licenseKey) ? Option.some(licenseKey) : Option.none())
+
+/** The options with a key that is remembered when it is read. */
+const remembering = (options: Options): Effect.Effect<readonly [Options, KnownKey]> => {
+  const { licenseKey } = options
+  return Redacted.isRedacted(licenseKey)
+    ? Effect.succeed([options, knownKeyOf(options)])
+    : Effect.map(Ref.make(Option.none<Redacted.Redacted<string>>()), (last) => [
+      { ...options, licenseKey: Effect.tap(licenseKey, (key) => Ref.set(last, Option.some(key))) },
+      Ref.get(last)
+    ])
+}
+
 /** The service over the HttpClient and the TokenProvider in the context. */
 const makeWithoutTokens = (
-  options: Options
+  options: Options,
+  knownKey: KnownKey = knownKeyOf(options)
 ): Effect.Effect<
   Service,
   ConfigurationError,
@@ -140,7 +159,6 @@ const makeWithoutTokens = (
     const rejected = yield* Configuration.rejectedStatuses(options.rejectedStatuses)
     const timeout = yield* Configuration.timeout("requestTimeout", options.requestTimeout ?? "30 seconds")
     const maxBytes = yield* Configuration.maxResponseBytes(options.maxResponseBytes)
-    const knownKey = Redacted.isRedacted(options.licenseKey) ? [options.licenseKey] : []
     const tokens = yield* TokenProvider.TokenProvider
     const client = Http.quiet(yield* HttpClient.HttpClient)
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader))
@@ -171,12 +189,10 @@ const makeWithoutTokens = (
       status: number
     ) =>
       Effect.gen(function*() {
-        const renewed = yield* tokens.renew(used).pipe(
-          Effect.catchTag(
-            "Forbidden",
-            (error) => error.reason === "KeyRejected" ? Effect.fail(error) : forbidden(operation, status, error.reason)
-          )
-        )
+        const renewed = yield* Effect.catchAll(tokens.renew(used), (error) =>
+          error._tag === "Forbidden" && error.reason !== "KeyRejected"
+            ? forbidden(operation, status, error.reason)
+            : Effect.zipRight(Telemetry.rejectionEnded("RenewalFailed"), Effect.fail(error)))
         if (!canSendTwice(request)) return yield* forbidden(operation, status, "BodyNotReplayable")
         const answer = yield* send(operation, request, renewed)
         if (rejected.has(answer.status)) {
@@ -195,23 +211,30 @@ const makeWithoutTokens = (
         const first = yield* tokens.get
         const firstAnswer = yield* send(operation, request, first)
         const isRejected = rejected.has(firstAnswer.status)
-        if (!isRejected && showsAcceptance(firstAnswer.status)) yield* tokens.settled(first, "Accepted")
+        if (!isRejected && showsAcceptance(firstAnswer.status)) {
+          yield* tokens.settled(first, "Accepted")
+        }
         const [answer, token] = isRejected
           ? yield* renewAndRetryOnce(operation, request, first, firstAnswer.status)
           : [firstAnswer, first] as const
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
-        return yield* Http.expectOk(answer, operation, [token.value, token.serviceId, ...knownKey])
+        const secrets = Option.map(yield* knownKey, (key) => [key, token.value, token.serviceId])
+        return yield* Http.expectOk(answer, operation, secrets)
       }).pipe(Telemetry.observed(operation))
 
     const searchAnswer = (term: string, { headers, urlParams }: SearchOptions = {}) =>
       Effect.suspend(() => {
         const further = UrlParams.remove(UrlParams.fromInput(urlParams ?? []), "term")
         const sent = Headers.fromInput(headers)
-        if (term.trim() === "") return notSent("search", "the search term is blank")
+        if (term.trim() === "") {
+          return notSent("search", "the search term is blank")
+        }
         if (!Url.isWellFormed(term) || !areWellFormed(further)) {
           return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
         }
-        if (!areSendable(sent)) return notSent("search", "a header holds characters that HTTP does not allow")
+        if (!areSendable(sent)) {
+          return notSent("search", "a header holds characters that HTTP does not allow")
+        }
         const query = Url.query([["term", term], ...further])
         return answerTo("search", HttpClientRequest.get(`${base.href}${searchRoute}?${query}`, { headers: sent }))
       }).pipe(Effect.withSpan("NutritionAdvisor.search", {
@@ -221,7 +244,8 @@ const makeWithoutTokens = (
       }))
 
     const search: Service["search"] = (term, options) =>
-      Effect.flatMap(searchAnswer(term, options), (answer) => Http.json(answer, "search"))
+      Effect.flatMap(searchAnswer(term, options), (answer) =>
+        Http.json(answer, "search"))
 
     const searchAs: Service["searchAs"] = (schema) => {
       const decode = Schema.decodeUnknown(schema)
@@ -295,10 +319,16 @@ const identityOf = ({ baseUrl, licenseKey, tokenRoute }: Options) =>
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  layerWithoutTokens(options).pipe(
-    Layer.provideMerge(TokenProvider.layer(options.refresh)),
-    Layer.provide([TokenIssuer.layer(options), TokenStore.layer]),
-    Layer.tap(() => noteBuild(identityOf(options)))
+  Layer.unwrapEffect(
+    Effect.map(
+      remembering(options),
+      ([remembered, knownKey]) =>
+        Layer.scoped(NutritionAdvisor, makeWithoutTokens(remembered, knownKey)).pipe(
+          Layer.provideMerge(TokenProvider.layer(options.refresh)),
+          Layer.provide([TokenIssuer.layer(remembered), TokenStore.layer]),
+          Layer.tap(() => noteBuild(identityOf(options)))
+        )
+    )
   )
 
 /**
@@ -312,11 +342,10 @@ export const make = (
 ): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.map(Layer.build(layer(options)), Context.get(NutritionAdvisor))
 
-const optional = (name: string) =>
-  Config.string(name).pipe(
-    Config.option,
-    Config.map((value) => Option.getOrUndefined(Option.filter(value, (text) => text.trim() !== "")))
-  )
+const optional = <A>(name: string, value: Config.Config<A | undefined>) =>
+  value.pipe(Config.nested(name), Config.option, Config.map(Option.getOrUndefined))
+
+const unlessBlank = Config.map(Config.string(), (text) => text.trim() === "" ? undefined : text)
 
 const isTokenRoute = (route: string | undefined): route is TokenIssuer.TokenRoute | undefined =>
   Either.isRight(Configuration.tokenRoute(route))
@@ -324,12 +353,15 @@ const isTokenRoute = (route: string | undefined): route is TokenIssuer.TokenRout
 const environment: Config.Config<Options> = Config.all({
   baseUrl: Config.string("NUTRITION_ADVISOR_BASE_URL"),
   licenseKey: Config.redacted("NUTRITION_ADVISOR_LICENSE_KEY"),
-  tokenRoute: Config.validate(optional("NUTRITION_ADVISOR_TOKEN_ROUTE"), {
-    message: "Expected advisor-licence, advisor-token, unified or a path that ends with /{key}",
-    validation: isTokenRoute
-  }),
-  serviceId: optional("NUTRITION_ADVISOR_SERVICE_ID"),
-  serviceIdHeader: optional("NUTRITION_ADVISOR_SERVICE_ID_HEADER")
+  tokenRoute: optional(
+    "NUTRITION_ADVISOR_TOKEN_ROUTE",
+    Config.validate(unlessBlank, {
+      message: "Expected advisor-licence, advisor-token, unified or a path that ends with /{key}",
+      validation: isTokenRoute
+    })
+  ),
+  serviceId: optional("NUTRITION_ADVISOR_SERVICE_ID", unlessBlank),
+  serviceIdHeader: optional("NUTRITION_ADVISOR_SERVICE_ID_HEADER", unlessBlank)
 })
 
 /**

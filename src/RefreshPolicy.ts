@@ -171,7 +171,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Timing,
  * @category rules
  */
 export const windowOf = (timing: Timing, { expiresAt, receivedAt }: Lifetime): number =>
-  Math.min(timing.window, Math.round((expiresAt - receivedAt) * timing.windowFraction))
+  Math.max(0, Math.min(timing.window, Math.round((expiresAt - receivedAt) * timing.windowFraction)))
 
 /**
  * How long before its expiry a token of this life counts as expired, in milliseconds.
@@ -180,7 +180,7 @@ export const windowOf = (timing: Timing, { expiresAt, receivedAt }: Lifetime): n
  * @category rules
  */
 export const marginOf = (timing: Timing, { expiresAt, receivedAt }: Lifetime): number =>
-  Math.min(timing.margin, Math.round((expiresAt - receivedAt) * timing.marginFraction))
+  Math.max(0, Math.min(timing.margin, Math.round((expiresAt - receivedAt) * timing.marginFraction)))
 
 /**
  * The Schedule that refreshes before expiry: it recurs at a random moment in the first half of the window, so that replicas

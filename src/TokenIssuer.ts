@@ -96,8 +96,8 @@ const TokenResponse = Schema.Struct({
 
 const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
-/** The fraction kept and floored to the millisecond; three more digits are rounded first, for 86155.482 * 1000 is not whole. */
-const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toFixed(3)))
+/** Floored to the millisecond, after the product is rounded to the nanosecond: 1.001 * 1000 falls just short of 1001. */
+const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toFixed(6)))
 
 const isTransient = (error: TokenError): error is TransportError | ServerError =>
   error._tag === "TransportError" || error._tag === "ServerError"
@@ -160,7 +160,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         if (answer.status === 401 || answer.status === 403) {
           return yield* new Forbidden({ operation: "token", status: answer.status, reason: "KeyRejected" })
         }
-        const { status } = yield* Http.expectOk(answer, "token", [key, ...Option.toArray(serviceId)])
+        const { status } = yield* Http.expectOk(answer, "token", Option.some([key, ...Option.toArray(serviceId)]))
         const body = yield* Http.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
         return new AccessToken({

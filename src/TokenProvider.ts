@@ -197,6 +197,9 @@ export const make = (
       return token
     }
 
+    const isExpired = (token: AccessToken.AccessToken, now: number) =>
+      AccessToken.stateAt(token, now, timing) === "expired"
+
     const landed = (flight: Flight, token: AccessToken.AccessToken, clock: Clock.Clock) =>
       Effect.gen(function*() {
         const now = clock.unsafeCurrentTimeMillis()
@@ -205,7 +208,7 @@ export const make = (
         const winner = Option.match(yield* store.current, {
           onNone: () => token,
           onSome: (current) =>
-            Option.isSome(rejected) || current.receivedAt > now
+            Option.isSome(rejected) || current.receivedAt > now || isExpired(current, now)
               ? token
               : current.expiresAt >= token.expiresAt
               ? current
@@ -214,15 +217,15 @@ export const make = (
               : token
         })
         yield* store.put(winner)
+        const stored = Option.getOrElse(yield* store.current, () => winner)
         yield* Ref.update(state, (state): State => ({
           ...state,
-          flight: undefined,
           gate: undefined,
-          respite: AccessToken.stateAt(winner, now, timing) === "fresh"
+          respite: AccessToken.stateAt(stored, now, timing) === "fresh"
             ? undefined
-            : Pause.start(clock, RefreshPolicy.windowOf(timing, winner) * timing.unchangedFraction),
+            : Pause.start(clock, RefreshPolicy.windowOf(timing, stored) * timing.unchangedFraction),
           rejections: unchanged && flight.reason === "rejection"
-            ? Rejections.didNotHelp(state.rejections, token, timing, clock)
+            ? Rejections.cameToNothing(state.rejections, timing, clock)
             : state.rejections
         }))
         yield* Telemetry.exchanged(flight.reason, unchanged ? "unchanged" : "issued")
@@ -245,8 +248,10 @@ export const make = (
           const pause = Pause.start(clock, RefreshPolicy.gateAfter(timing, failures, random, retryAfterOf(error)))
           return {
             ...state,
-            flight: undefined,
             gate: { failures, cause, pause },
+            rejections: flight.reason === "rejection"
+              ? Rejections.cameToNothing(state.rejections, timing, clock)
+              : state.rejections,
             lastFailure: Option.match(error, {
               onNone: () => state.lastFailure,
               onSome: (error) => ({ error, at: pause.wallStart, retryAt: pause.wallStart + pause.duration })
@@ -261,34 +266,35 @@ export const make = (
         return yield* Effect.failCause(cause)
       })
 
+    const reusable = (flight: Flight, clock: Clock.Clock) =>
+      Effect.map(store.current, (current) =>
+        Option.filter(current, (token) =>
+          !isExpired(token, clock.unsafeCurrentTimeMillis()) &&
+          !Option.exists(flight.replacing, (replaced) =>
+            AccessToken.isSame(replaced, token))))
+
     const exchange = (flight: Flight, clock: Clock.Clock) =>
-      issuer.issue(flight.replacing).pipe(
-        Effect.filterOrFail(
-          (token) => AccessToken.stateAt(token, clock.unsafeCurrentTimeMillis(), timing) !== "expired",
-          tooShortLived
-        ),
+      Effect.suspend(() =>
+        issuer.issue(flight.replacing)
+      ).pipe(
+        Effect.filterOrFail((token) => !isExpired(token, clock.unsafeCurrentTimeMillis()), tooShortLived),
         Effect.interruptible,
-        Effect.matchCauseEffect({
-          onSuccess: (token) => landed(flight, token, clock),
-          onFailure: (cause) => crashed(flight, Cause.isInterrupted(cause) ? aborted : cause, clock)
-        })
+        Effect.flatMap((token) => landed(flight, token, clock))
       )
 
     const fly = (flight: Flight) =>
       Effect.gen(function*() {
         const clock = yield* Effect.clock
-        const current = yield* store.current
-        if (
-          Option.isSome(current) &&
-          AccessToken.stateAt(current.value, clock.unsafeCurrentTimeMillis(), timing) !== "expired" &&
-          !Option.exists(flight.replacing, (replaced) => AccessToken.isSame(replaced, current.value))
-        ) {
-          yield* Ref.update(state, (state): State => ({ ...state, flight: undefined }))
-          return current.value
-        }
-        if (Option.isSome(flight.rejected)) yield* store.invalidate(flight.rejected.value)
-        return yield* exchange(flight, clock)
+        return yield* Effect.gen(function*() {
+          const current = yield* reusable(flight, clock)
+          if (Option.isSome(current)) return current.value
+          if (Option.isSome(flight.rejected)) yield* store.invalidate(flight.rejected.value)
+          return yield* exchange(flight, clock)
+        }).pipe(
+          Effect.catchAllCause((cause) => crashed(flight, Cause.isInterrupted(cause) ? aborted : cause, clock))
+        )
       }).pipe(
+        Effect.ensuring(Ref.update(state, (state): State => ({ ...state, flight: undefined }))),
         Effect.exit,
         Effect.flatMap((exit) => Deferred.done(flight.landing, exit))
       )
@@ -337,6 +343,9 @@ export const make = (
       })
     )
 
+    const isRenewalOf = ({ reason, replacing }: Flight, token: AccessToken.AccessToken) =>
+      reason === "rejection" && Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
+
     const renew: Service["renew"] = (rejected) =>
       Effect.gen(function*() {
         const current = yield* store.current
@@ -344,9 +353,9 @@ export const make = (
         const departure = yield* board("rejection", Option.some(rejected), Option.some(rejected))
         const token = yield* awaitLanding(departure)
         if (AccessToken.isSame(token, rejected)) {
-          return departure._tag === "Boarded" && departure.flight.reason !== "rejection"
-            ? yield* renew(rejected)
-            : yield* forbidden("TokenUnchanged")
+          return departure._tag === "Boarded" && isRenewalOf(departure.flight, rejected)
+            ? yield* forbidden("TokenUnchanged")
+            : yield* renew(rejected)
         }
         const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
         return serve(token, AccessToken.stateAt(token, now, timing), now)
@@ -365,7 +374,7 @@ export const make = (
             return Effect.clockWith((clock) =>
               Ref.update(state, (state) => ({
                 ...state,
-                rejections: Rejections.didNotHelp(state.rejections, token, timing, clock)
+                rejections: Rejections.rejectedAgain(state.rejections, token, timing, clock)
               }))
             )
         }

@@ -184,16 +184,19 @@ const text = new TextDecoder()
 const isText = (headers: Headers.Headers) =>
   /^(text\/|application\/([\w.-]+\+)?json)/i.test(headers["content-type"] ?? "")
 
-/** Passes a 2xx answer on and turns any other into the error that SERVICE.md section 7 and the error table give it. */
+/**
+ * Passes a 2xx answer on and turns any other into the error that SERVICE.md section 7 and the error table give it. Where the
+ * secrets are not known, nothing of the body is kept.
+ */
 export const expectOk = (
   answer: Answer,
   operation: Operation,
-  secrets: ReadonlyArray<Redacted.Redacted<string>>
+  secrets: Option.Option<ReadonlyArray<Redacted.Redacted<string>>>
 ): Effect.Effect<Answer, BadRequest | ServerError | TooManyRequests | UnexpectedResponse> => {
   const { body, headers, status } = answer
   if (isOk(status)) return Effect.succeed(answer)
   if (status === 400) {
-    const detail = isText(headers) ? scrub(text.decode(body), secrets) : undefined
+    const detail = Option.isSome(secrets) && isText(headers) ? scrub(text.decode(body), secrets.value) : undefined
     return Effect.fail(new BadRequest({ operation, status, ...(detail === undefined ? {} : { detail }) }))
   }
   if (status === 429 || (status >= 500 && status < 600)) {

@@ -3,91 +3,110 @@ import * as AccessToken from "../AccessToken.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
 import * as Pause from "./pause.js"
 
+/** What requests said about one token. */
+interface Record {
+  readonly token: AccessToken.AccessToken
+  readonly isAccepted: boolean
+  readonly rejectedSince: number
+  /** Whether the renewal that brought the token helped anyone. */
+  readonly renewal: "unknown" | "helped" | "unhelpful"
+  /** Renewals in a row that did not help, before the one that brought the token. */
+  readonly unhelpfulBefore: number
+}
+
 /**
  * What rejections of tokens say about the next renewal. Not every 403 is about the token, so a renewal that did not help is
  * followed by a cool-down, and each further one by a longer one.
  */
 export interface Rejections {
-  /** Renewals in a row that did not help, the judged token's own not counted. */
-  readonly unhelpfulBefore: number
+  /** Of the last few tokens, the one heard of last at the end: answers about an old token come late. */
+  readonly records: ReadonlyArray<Record>
   readonly unhelpful: number
-  /** The token whose renewal was judged last. */
-  readonly judged: AccessToken.AccessToken | undefined
   readonly coolDown: Pause.Pause | undefined
-  /** The token of which acceptances and rejections are counted. */
-  readonly watched: AccessToken.AccessToken | undefined
-  readonly accepted: boolean
-  readonly rejectedSince: number
   readonly revocation: Pause.Pause | undefined
 }
 
-export const none: Rejections = {
-  unhelpfulBefore: 0,
-  unhelpful: 0,
-  judged: undefined,
-  coolDown: undefined,
-  watched: undefined,
-  accepted: false,
-  rejectedSince: 0,
-  revocation: undefined
-}
+const recordsKept = 4
 
-const isToken = (token: AccessToken.AccessToken | undefined, that: AccessToken.AccessToken) =>
-  token !== undefined && AccessToken.isSame(token, that)
+export const none: Rejections = { records: [], unhelpful: 0, coolDown: undefined, revocation: undefined }
+
+const recordOf = ({ records }: Rejections, token: AccessToken.AccessToken): Record =>
+  records.find((record) => AccessToken.isSame(record.token, token)) ??
+    { token, isAccepted: false, rejectedSince: 0, renewal: "unknown", unhelpfulBefore: 0 }
+
+const note = (self: Rejections, record: Record): Rejections => ({
+  ...self,
+  records: [...self.records.filter(({ token }) => !AccessToken.isSame(token, record.token)), record].slice(-recordsKept)
+})
 
 /** Whether an acceptance of this token would change nothing: the answer on nearly every request. */
-export const knowsAccepted = (self: Rejections, used: AccessToken.AccessToken): boolean =>
-  self.watched === used && self.accepted && self.rejectedSince === 0
+export const knowsAccepted = ({ records }: Rejections, used: AccessToken.AccessToken): boolean => {
+  const last = records.at(-1)
+  return last !== undefined && last.token === used && last.isAccepted && last.rejectedSince === 0
+}
 
 export const accepted = (self: Rejections, used: AccessToken.AccessToken): Rejections =>
-  self.watched !== undefined && used.receivedAt < self.watched.receivedAt
-    ? self
-    : { ...self, watched: used, accepted: true, rejectedSince: 0 }
+  note(self, { ...recordOf(self, used), token: used, isAccepted: true, rejectedSince: 0 })
 
-export const rejected = (self: Rejections, used: AccessToken.AccessToken): Rejections =>
-  isToken(self.watched, used)
-    ? { ...self, rejectedSince: self.rejectedSince + 1 }
-    : { ...self, watched: used, accepted: false, rejectedSince: 1 }
+export const rejected = (self: Rejections, used: AccessToken.AccessToken): Rejections => {
+  const record = recordOf(self, used)
+  return note(self, { ...record, rejectedSince: record.rejectedSince + 1 })
+}
 
 /**
  * A renewal that helped ends the cool-down. Where the same new token was also rejected again, it is the request that is
  * refused, and the cool-down stays.
  */
-export const helped = (self: Rejections, used: AccessToken.AccessToken): Rejections =>
-  isToken(self.judged, used)
-    ? accepted(self, used)
-    : {
-      ...accepted(self, used),
-      judged: used,
-      unhelpfulBefore: self.unhelpful,
-      unhelpful: 0,
-      coolDown: undefined
-    }
+export const helped = (self: Rejections, used: AccessToken.AccessToken): Rejections => {
+  const after = accepted(self, used)
+  const record = recordOf(after, used)
+  return record.renewal !== "unknown" ? after : {
+    ...note(after, { ...record, renewal: "helped", unhelpfulBefore: self.unhelpful }),
+    unhelpful: 0,
+    coolDown: undefined
+  }
+}
 
-/** Of many requests that were sent again with one new token, the first that is rejected counts. */
-export const didNotHelp = (
+const coolDown = (
+  self: Rejections,
+  unhelpful: number,
+  timing: RefreshPolicy.Timing,
+  clock: Clock.Clock
+): Rejections => ({
+  ...self,
+  unhelpful,
+  coolDown: Pause.start(clock, RefreshPolicy.coolDownAfter(timing, unhelpful))
+})
+
+/** The new token was rejected too. Of many requests that were sent again with it, the first that is rejected counts. */
+export const rejectedAgain = (
   self: Rejections,
   used: AccessToken.AccessToken,
   timing: RefreshPolicy.Timing,
   clock: Clock.Clock
 ): Rejections => {
-  const sameToken = isToken(self.judged, used)
-  const before = sameToken ? self.unhelpfulBefore : self.unhelpful
-  const unhelpful = before + 1
-  return sameToken && self.unhelpful === unhelpful ? self : {
-    ...self,
-    judged: used,
-    unhelpfulBefore: before,
-    unhelpful,
-    coolDown: Pause.start(clock, RefreshPolicy.coolDownAfter(timing, unhelpful))
-  }
+  const record = recordOf(self, used)
+  if (record.renewal === "unhelpful") return self
+  const before = record.renewal === "helped" ? record.unhelpfulBefore : self.unhelpful
+  return coolDown(note(self, { ...record, renewal: "unhelpful", unhelpfulBefore: before }), before + 1, timing, clock)
 }
 
-/** Whether the token was accepted once and is refused by everyone since: a revocation does not wait for a cool-down. */
-const looksRevoked = (self: Rejections, timing: RefreshPolicy.Timing, clock: Clock.Clock): boolean =>
-  self.accepted && self.rejectedSince >= timing.revocationRejections && !Pause.stands(self.revocation, clock)
+/** The renewal brought no other token: its exchange failed, or handed back the very one that was rejected. Each counts. */
+export const cameToNothing = (self: Rejections, timing: RefreshPolicy.Timing, clock: Clock.Clock): Rejections =>
+  coolDown(self, self.unhelpful + 1, timing, clock)
 
-/** Whether a renewal may start now, and the state after it was asked for. */
+/** Whether the token was accepted once and is refused by everyone since: a revocation does not wait for a cool-down. */
+const looksRevoked = (
+  { records, revocation }: Rejections,
+  timing: RefreshPolicy.Timing,
+  clock: Clock.Clock
+): boolean => {
+  const last = records.at(-1)
+  return last !== undefined && last.isAccepted && last.rejectedSince >= timing.revocationRejections &&
+    !Pause.stands(revocation, clock)
+}
+
+/** Whether the token that was rejected last may be renewed now, and the state after that was asked. */
 export const mayRenew = (
   self: Rejections,
   timing: RefreshPolicy.Timing,

@@ -5,19 +5,26 @@ import * as Url from "./url.js"
 
 const longest = 200
 
+const htmlEscaped = (secret: string) =>
+  secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")
+
 const forms = (secret: string): ReadonlyArray<string> => [
   secret,
   encodeURIComponent(secret),
   Url.encode(secret),
+  Url.encode(secret).replaceAll("%20", "+"),
+  htmlEscaped(secret),
   JSON.stringify(secret).slice(1, -1),
   Encoding.encodeBase64(secret).replace(/=+$/, ""),
   Encoding.encodeBase64Url(secret)
 ]
 
 const jsonUnescaped = (text: string) =>
-  text
-    .replace(/\\u([\da-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replace(/\\(.)/g, "$1")
+  text.replace(
+    /\\(?:u([\da-f]{4})|(.))/gi,
+    (_, code: string | undefined, char: string) =>
+      code === undefined ? char : String.fromCharCode(Number.parseInt(code, 16))
+  )
 
 const percentDecoded = (text: string) =>
   text.replace(/(%[\da-f]{2})+/gi, (run) =>
@@ -26,10 +33,13 @@ const percentDecoded = (text: string) =>
     ))
 
 const base64Decoded = (text: string) =>
-  text.replace(
-    /[\w+/-]{8,}/g,
-    (run) => Either.getOrElse(Encoding.decodeBase64String(run.replaceAll("-", "+").replaceAll("_", "/")), () => run)
-  )
+  text.replace(/[\w+/-]{8,}/g, (run) => {
+    const standard = (run.length % 4 === 1 ? run.slice(0, -1) : run).replaceAll("-", "+").replaceAll("_", "/")
+    return Either.getOrElse(
+      Encoding.decodeBase64String(standard.padEnd(Math.ceil(standard.length / 4) * 4, "=")),
+      () => run
+    )
+  })
 
 /**
  * At most 200 characters of a text from outside, in one line, with every known form of the secrets taken out first. Where a

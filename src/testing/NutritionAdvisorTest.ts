@@ -99,16 +99,19 @@ export const layerRecording = (
   Layer.effectContext(
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
       const search = methods.search ?? (() => Effect.succeed({ results: [], alternateNames: [] }))
+      const { searchAs } = methods
+      const record = (term: string, options: SearchOptions | undefined) =>
+        Ref.update(recorded, (searches) => [...searches, { term, options }])
       return Context.make(RecordedSearches, Ref.get(recorded)).pipe(
         Context.add(
           NutritionAdvisor,
           make({
             ...methods,
-            search: (term, options) =>
-              Effect.zipRight(
-                Ref.update(recorded, (searches) => [...searches, { term, options }]),
-                search(term, options)
-              )
+            ...(searchAs === undefined ? {} : {
+              searchAs: (schema) => (term, options) =>
+                Effect.zipRight(record(term, options), searchAs(schema)(term, options))
+            }),
+            search: (term, options) => Effect.zipRight(record(term, options), search(term, options))
           })
         )
       )

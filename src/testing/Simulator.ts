@@ -316,17 +316,25 @@ const make = (options: Options = {}) =>
       return routes.get(`${request.method} ${request.path}`)?.(request) ?? problem(404, "no such route")
     }
 
+    const below = (pathname: string) => pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
+
+    /** Whatever follows a token route, and a known key anywhere else. */
+    const withoutKeys = (path: string) =>
+      path.replace(tokenPath, "$1{key}").split("/").map((segment) =>
+        licenseKeys.has(decodedKey(segment) ?? segment) ? "{key}" : segment
+      ).join("/")
+
     const respond = ({ body, headers, method, pathname, search: query }: Incoming): Effect.Effect<Answer> =>
       Effect.gen(function*() {
         if (pathname.length + query.length > longestTarget) return problem(414, "the request target is too long")
-        const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
+        const path = below(pathname)
         const token = tokenPath.exec(path ?? "")
         const operation = token !== null ? "token" : path === searchPath ? "search" : "request"
         const clock = yield* Effect.clock
         const request: SeenRequest = {
           operation,
           method,
-          path: token !== null ? `${token[1]}{key}` : path ?? pathname,
+          path: withoutKeys(path ?? pathname),
           query: query.slice(1),
           headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
           authorization: Option.map(Headers.get(headers, "authorization"), Redacted.make),
@@ -344,20 +352,23 @@ const make = (options: Options = {}) =>
           : own({ ...request, at: clock.unsafeCurrentTimeMillis() }, token?.[2]))
       })
 
-    const counted = (incoming: Incoming): Effect.Effect<Answer> =>
-      tokenPath.test(incoming.pathname.slice(prefix.length))
+    const answered = (incoming: Incoming): Effect.Effect<Reply | "drop"> =>
+      Effect.flatMap(respond(incoming), (answer) => answer === "hang" ? Effect.never : Effect.succeed(answer))
+
+    const counted = (incoming: Incoming): Effect.Effect<Reply | "drop"> =>
+      tokenPath.test(below(incoming.pathname) ?? "")
         ? Effect.acquireUseRelease(
           Effect.sync(() => {
             exchangesRunning += 1
             counters = { ...counters, exchangesAtOnce: Math.max(counters.exchangesAtOnce, exchangesRunning) }
           }),
-          () => respond(incoming),
+          () => answered(incoming),
           () =>
             Effect.sync(() => {
               exchangesRunning -= 1
             })
         )
-        : respond(incoming)
+        : answered(incoming)
 
     const service: Service = {
       revoke: Effect.sync(() => valid.clear()),
@@ -407,7 +418,13 @@ const requestBody = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> => {
     case "Uint8Array":
       return Effect.succeed(body.body)
     case "Raw":
-      return Effect.succeed(bytesOf(body.body))
+    case "FormData":
+      return Effect.promise(async () => {
+        const sent = new Response(
+          (body._tag === "Raw" ? body.body : body.formData) as ConstructorParameters<typeof Response>[0]
+        )
+        return new Uint8Array(await sent.arrayBuffer())
+      })
     case "Stream":
       return Effect.map(
         Effect.orDie(Stream.runCollect(body.stream)),
@@ -442,7 +459,6 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
                 body: requestBody(request.body)
               }),
               (answer) => {
-                if (answer === "hang") return Effect.never
                 if (answer === "drop") {
                   return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
                 }
@@ -487,9 +503,10 @@ export const layerServer = (options?: Options): Layer.Layer<Simulator, never, Ht
                   : Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => new Uint8Array(buffer))
               }),
               (answer) => {
-                if (answer === "hang") return Effect.never
                 if (answer === "drop") {
-                  return Effect.succeed(HttpServerResponse.stream(cutShort, { headers: { "content-length": "2" } }))
+                  return Effect.succeed(
+                    HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
+                  )
                 }
                 return Effect.succeed(
                   bodiless.has(answer.status)

@@ -1,0 +1,302 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Array as Arr, Duration, Effect, Either, FastCheck as fc, Random, Schedule, TestClock } from "effect"
+import { RefreshPolicy } from "effect-nutrition-advisor"
+import { timingOf } from "./doubles/timing.js"
+
+const timing = timingOf()
+
+const year = 31_536_000_000
+
+const ofLife = (life: number): RefreshPolicy.Lifetime => ({ receivedAt: 0, expiresAt: life })
+
+describe("defaults", () => {
+  it("are the numbers of the design", () => {
+    expect(timing).toEqual({
+      background: true,
+      schedule: undefined,
+      window: 300_000,
+      windowFraction: 0.1,
+      margin: 10_000,
+      marginFraction: 0.01,
+      step: 60_000,
+      longestLife: year,
+      unchangedFraction: 0.1,
+      attempts: 3,
+      attemptDelay: 200,
+      gateStart: 1_000,
+      gateCap: 60_000,
+      gateRetryAfterCap: 3_600_000,
+      coolDownStart: 5_000,
+      coolDownCap: 60_000,
+      revocationRejections: 8,
+      revocationInterval: 5_000
+    })
+  })
+
+  it("are a policy that passes its own checks", () => {
+    expect(Either.isRight(RefreshPolicy.make(RefreshPolicy.defaults))).toBe(true)
+  })
+})
+
+const fieldOf = (policy: Partial<RefreshPolicy.RefreshPolicy>) =>
+  Either.match(RefreshPolicy.make(policy), {
+    onLeft: (error) => [error._tag, error.field],
+    onRight: () => "accepted"
+  })
+
+const durations = [
+  "window",
+  "margin",
+  "step",
+  "longestLife",
+  "attemptDelay",
+  "gateStart",
+  "gateCap",
+  "gateRetryAfterCap",
+  "coolDownStart",
+  "coolDownCap",
+  "revocationInterval"
+] as const
+
+const badDurations = [0, -1, NaN, Infinity, Duration.infinity]
+
+const fractions = ["windowFraction", "marginFraction", "unchangedFraction"] as const
+
+const counts = ["attempts", "revocationRejections"] as const
+
+describe("make", () => {
+  it.each(durations.flatMap((field) => badDurations.map((value) => ({ field, value }))))(
+    "refuses $value as $field",
+    ({ field, value }) => {
+      expect(fieldOf({ [field]: value })).toEqual(["ConfigurationError", `refresh.${field}`])
+    }
+  )
+
+  it.each(durations)("refuses a %s that is no duration at all", (field) => {
+    const fromOutside: Partial<RefreshPolicy.RefreshPolicy> = JSON.parse(`{"${field}":"soon"}`)
+    expect(fieldOf(fromOutside)).toEqual(["ConfigurationError", `refresh.${field}`])
+  })
+
+  it.each(fractions.flatMap((field) => [0, -0.1, 1.1, NaN, Infinity].map((value) => ({ field, value }))))(
+    "refuses $value as $field",
+    ({ field, value }) => {
+      expect(fieldOf({ [field]: value })).toEqual(["ConfigurationError", `refresh.${field}`])
+    }
+  )
+
+  it.each(counts.flatMap((field) => [0, -1, 1.5, NaN, Infinity].map((value) => ({ field, value }))))(
+    "refuses $value as $field",
+    ({ field, value }) => {
+      expect(fieldOf({ [field]: value })).toEqual(["ConfigurationError", `refresh.${field}`])
+    }
+  )
+
+  it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, keyof RefreshPolicy.RefreshPolicy]>([
+    ["a window of the whole life", { windowFraction: 1 }, "windowFraction"],
+    ["a margin as long as the window", { window: "10 seconds", margin: "10 seconds" }, "margin"],
+    ["a margin that takes as much of the life as the window", { marginFraction: 0.1 }, "marginFraction"],
+    ["a window as long as the longest life", { window: "1 hour", longestLife: "1 hour" }, "window"],
+    ["a step beyond what a timer holds", { step: 2 ** 31 }, "step"],
+    ["a gate cap under the gate's start", { gateCap: 999 }, "gateCap"],
+    ["a Retry-After cap under the gate cap", { gateRetryAfterCap: "59 seconds" }, "gateRetryAfterCap"],
+    ["a cool-down cap under its start", { coolDownCap: "4 seconds" }, "coolDownCap"]
+  ])("refuses %s", (_, policy, field) => {
+    expect(fieldOf(policy)).toEqual(["ConfigurationError", `refresh.${field}`])
+  })
+
+  it.each<[string, Partial<RefreshPolicy.RefreshPolicy>]>([
+    ["a step as long as a timer holds", { step: 2 ** 31 - 1 }],
+    ["a gate that never grows", { gateCap: 1_000 }],
+    ["a Retry-After cap at the gate cap", { gateRetryAfterCap: "1 minute" }],
+    ["a cool-down that never grows", { coolDownCap: "5 seconds" }],
+    ["one attempt", { attempts: 1 }],
+    ["a wait of the whole window after an unchanged token", { unchangedFraction: 1 }],
+    ["a margin 1 ms under the window", { window: 10_001 }]
+  ])("accepts %s", (_, policy) => {
+    expect(fieldOf(policy)).toBe("accepted")
+  })
+})
+
+const scaled = [
+  { life: 60_000, window: 6_000, margin: 600 },
+  { life: 900_000, window: 90_000, margin: 9_000 },
+  { life: 3_600_000, window: 300_000, margin: 10_000 },
+  { life: 86_155_000, window: 300_000, margin: 10_000 }
+]
+
+describe("windowOf and marginOf", () => {
+  it.each(scaled)("give $window and $margin ms of a life of $life ms", ({ life, margin, window }) => {
+    expect([RefreshPolicy.windowOf(timing, ofLife(life)), RefreshPolicy.marginOf(timing, ofLife(life))])
+      .toEqual([window, margin])
+  })
+
+  it("look at the length of the life, not at its place in time", () => {
+    const late = { receivedAt: 1_700_000_000_000, expiresAt: 1_700_000_060_000 }
+    expect([RefreshPolicy.windowOf(timing, late), RefreshPolicy.marginOf(timing, late)]).toEqual([6_000, 600])
+  })
+
+  it("leave a moment of refresh that grows with the life", () => {
+    const moments = [200, 30_000, ...scaled.map(({ life }) => life), year].map((life) =>
+      life - RefreshPolicy.windowOf(timing, ofLife(life))
+    )
+    expect(moments).toEqual([...new Set(moments)].sort((a, b) => a - b))
+  })
+
+  it.prop("keep margin under window under life", [fc.integer({ min: 20, max: year })], ([life]) => {
+    const margin = RefreshPolicy.marginOf(timing, ofLife(life))
+    const window = RefreshPolicy.windowOf(timing, ofLife(life))
+    expect(0 <= margin && margin < window && window < life).toBe(true)
+  })
+})
+
+const delaysOf = (tokens: ReadonlyArray<RefreshPolicy.Lifetime>) =>
+  Effect.map(
+    Schedule.run(Schedule.delays(RefreshPolicy.beforeExpiry(timing)), 0, tokens),
+    (delays) => Array.from(delays, Duration.toMillis)
+  ).pipe(Effect.withRandom(Random.make(42)))
+
+describe("beforeExpiry", () => {
+  it.effect.each(scaled)(
+    "keeps 1000 moments in the first half of the window of $life ms",
+    ({ life, window }) =>
+      Effect.gen(function*() {
+        const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
+        expect(Math.min(...delays)).toBeGreaterThanOrEqual(life - window)
+        expect(Math.max(...delays)).toBeLessThanOrEqual(life - window / 2)
+      })
+  )
+
+  it.effect.each(scaled)(
+    "spreads 1000 moments over that half in a life of $life ms",
+    ({ life, window }) =>
+      Effect.gen(function*() {
+        const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
+        const tenths = delays.map((delay) => Math.min(9, Math.floor((delay - life + window) / (window / 20))))
+        expect(Arr.makeBy(10, (tenth) => tenths.filter((other) => other === tenth).length > 50))
+          .toEqual(Arr.replicate(true, 10))
+      })
+  )
+
+  it.effect.each(scaled)("waits for more than half of a life of $life ms and ends before the margin", (
+    { life, margin }
+  ) =>
+    Effect.gen(function*() {
+      const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
+      expect(delays.filter((delay) => delay < life / 2 || delay >= life - margin)).toEqual([])
+    }))
+
+  it.effect("is due at once at the very start of the window", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(3_300_000)
+      expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
+    }))
+
+  it.effect("is due at once for a token that has expired", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(4_000_000)
+      expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
+    }))
+
+  it.effect("counts from the clock, so that an old token is due when its window begins", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(3_000_000)
+      const [delay] = yield* delaysOf([ofLife(3_600_000)])
+      expect(delay).toBeGreaterThanOrEqual(300_000)
+      expect(delay).toBeLessThanOrEqual(450_000)
+    }))
+
+  it.effect("never ends", () =>
+    Effect.gen(function*() {
+      expect(yield* delaysOf(Arr.makeBy(5_000, () => ofLife(60_000)))).toHaveLength(5_000)
+    }))
+})
+
+describe("betweenAttempts", () => {
+  const delays = (attempts: number) =>
+    Effect.map(
+      Schedule.run(Schedule.delays(RefreshPolicy.betweenAttempts(timingOf({ attempts }))), 0, Arr.replicate(0, 50)),
+      (delays) => Array.from(delays, Duration.toMillis)
+    )
+
+  it.effect("allows two further attempts by default", () =>
+    Effect.gen(function*() {
+      const waits = (yield* delays(3)).filter((delay) => delay > 0)
+      expect(waits).toHaveLength(2)
+    }))
+
+  it.effect("doubles the wait, give or take a fifth", () =>
+    Effect.gen(function*() {
+      const [first = 0, second = 0] = yield* delays(3)
+      expect(Math.abs(first - 200)).toBeLessThanOrEqual(40)
+      expect(Math.abs(second - 400)).toBeLessThanOrEqual(80)
+    }))
+
+  it.effect("allows none where one attempt is all", () =>
+    Effect.gen(function*() {
+      expect((yield* delays(1)).filter((delay) => delay > 0)).toEqual([])
+    }))
+})
+
+describe("gateAfter", () => {
+  const gate = (failures: number, random = 0, retryAfter?: number) =>
+    RefreshPolicy.gateAfter(timing, failures, random, retryAfter)
+
+  it("doubles from 1 s to 60 s", () => {
+    expect(Arr.makeBy(9, (index) => gate(index + 1)))
+      .toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
+  })
+
+  it.prop(
+    "is never more than a fifth shorter than that, and never longer",
+    [fc.integer({ min: 1, max: 20 }), fc.double({ min: 0, max: 1, noNaN: true })],
+    ([failures, random]) => {
+      const part = gate(failures, random) / gate(failures)
+      expect(part).toBeGreaterThanOrEqual(0.8)
+      expect(part).toBeLessThanOrEqual(1)
+    }
+  )
+
+  it("differs between replicas", () => {
+    expect(gate(3, 0.1)).not.toBe(gate(3, 0.9))
+  })
+
+  it("is raised by a longer Retry-After", () => {
+    expect(gate(1, 0, 30)).toBe(30_000)
+  })
+
+  it.prop(
+    "is never shorter than the Retry-After, and at most a tenth longer",
+    [fc.double({ min: 0, max: 1, noNaN: true })],
+    ([random]) => {
+      expect(gate(1, random, 30)).toBeGreaterThanOrEqual(30_000)
+      expect(gate(1, random, 30)).toBeLessThanOrEqual(33_000)
+    }
+  )
+
+  it("spreads the replicas that met the same Retry-After", () => {
+    expect(gate(1, 0.1, 30)).not.toBe(gate(1, 0.9, 30))
+  })
+
+  it("is not lowered by a shorter Retry-After", () => {
+    expect(gate(7, 0, 2)).toBe(60_000)
+  })
+
+  it.each([3_600, 7_200, 1e12, Infinity])("is raised to an hour at most by a Retry-After of %s s", (retryAfter) => {
+    expect(gate(1, 1, retryAfter)).toBe(3_600_000)
+  })
+
+  it.each([100, 1_024, 10_000, Number.MAX_SAFE_INTEGER])("stays at the cap after %s failures", (failures) => {
+    expect(gate(failures)).toBe(60_000)
+  })
+})
+
+describe("coolDownAfter", () => {
+  it("is 5, 10, 20, 40 and then 60 s", () => {
+    expect(Arr.makeBy(6, (index) => RefreshPolicy.coolDownAfter(timing, index + 1)))
+      .toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
+  })
+
+  it("stays at the cap after 10,000 renewals that did not help", () => {
+    expect(RefreshPolicy.coolDownAfter(timing, 10_000)).toBe(60_000)
+  })
+})

@@ -1,0 +1,188 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option, Random, Redacted, TestClock } from "effect"
+import {
+  type AccessToken,
+  NutritionAdvisorError,
+  type RefreshPolicy,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import * as Issuer from "./doubles/IssuerDouble.js"
+import * as ManualClock from "./doubles/ManualClock.js"
+
+const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+
+const hour = 3_600_000
+
+const services = Effect.all({
+  issuer: Issuer.IssuerDouble,
+  provider: TokenProvider.TokenProvider,
+  store: TokenStore.TokenStore
+})
+
+const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
+
+/** A provider of which the wall clock can be moved without a timer firing. */
+const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
+  Effect.gen(function*() {
+    yield* TestClock.setTime(100 * hour)
+    const clock = ManualClock.besides(yield* Effect.clock)
+    const issuer = yield* Issuer.IssuerDouble
+    const store = yield* TokenStore.TokenStore
+    const { get, renew, settled } = yield* Effect.withClock(TokenProvider.make(policy), clock)
+    yield* Effect.withClock(get, clock)
+    return {
+      clock,
+      issuer,
+      store,
+      get: Effect.withClock(get, clock),
+      renew: (token: AccessToken.AccessToken) => Effect.withClock(renew(token), clock),
+      settled: (token: AccessToken.AccessToken, outcome: TokenProvider.Outcome) =>
+        Effect.withClock(settled(token, outcome), clock)
+    }
+  })
+
+const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
+
+describe("a wall clock that jumps forward, as after a sleep", () => {
+  it.scoped("makes the next call wait for a new token, with no timer having fired", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed({ background: false })
+      yield* issuer.setLatency("1 second")
+      clock.wall += 8 * hour
+      const caller = yield* Effect.fork(get)
+      yield* TestClock.adjust(0)
+      const during = yield* Fiber.poll(caller)
+      yield* TestClock.adjust("1 second")
+      expect([during, valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("is seen by the Schedule within a minute", () =>
+    Effect.gen(function*() {
+      const { clock, issuer } = yield* skewed()
+      yield* TestClock.adjust("90 seconds")
+      clock.wall += 860_000
+      yield* TestClock.adjust("30 seconds")
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("leaves the Schedule able to refresh the next token too", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed()
+      clock.wall += 8 * hour
+      yield* get
+      yield* TestClock.adjust(950_001)
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("ends the gate, for the time has passed", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer, store } = yield* skewed({ background: false })
+      yield* store.invalidate(yield* get)
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(get)
+      clock.wall += 1_000
+      yield* get
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("and back costs one exchange a jump, and no more", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed({ background: false })
+      clock.wall += 2 * hour
+      yield* Effect.repeatN(get, 10)
+      yield* TestClock.adjust("1 second")
+      clock.wall -= 2 * hour
+      yield* Effect.repeatN(Effect.zipRight(get, TestClock.adjust("1 second")), 100)
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("and back leaves no gate hours ahead", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer, store } = yield* skewed({ background: false })
+      clock.wall += 2 * hour
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(get)
+      clock.wall -= 2 * hour
+      yield* TestClock.adjust("1 second")
+      yield* store.invalidate(yield* get)
+      yield* get
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(doubles)))
+})
+
+describe("a wall clock that is set back", () => {
+  it.scoped("has the token renewed, while it goes on being served", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed({ background: false })
+      yield* issuer.setLatency("1 second")
+      clock.wall -= hour
+      const during = yield* get
+      yield* TestClock.adjust("1 second")
+      expect([valueOf(during), valueOf(yield* get), yield* issuer.calls])
+        .toEqual([Issuer.secretOf(1), Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("has the token renewed by the Schedule within a minute", () =>
+    Effect.gen(function*() {
+      const { clock, issuer, store } = yield* skewed()
+      clock.wall -= hour
+      yield* TestClock.adjust("1 minute")
+      expect([yield* issuer.calls, Option.map(yield* store.current, valueOf)])
+        .toEqual([2, Option.some(Issuer.secretOf(2))])
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("costs one exchange, not one a call", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed()
+      clock.wall -= hour
+      yield* Effect.repeatN(Effect.zipRight(get, TestClock.adjust("1 second")), 200)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("does not hold the gate open", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer, store } = yield* skewed({ background: false })
+      yield* store.invalidate(yield* get)
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(get)
+      clock.wall -= hour
+      yield* TestClock.adjust("1 second")
+      yield* get
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(doubles)))
+
+  it.scoped("does not hold the cool-down open", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer, renew, settled } = yield* skewed({ background: false })
+      const second = yield* renew(yield* get)
+      yield* settled(second, "RejectedAgain")
+      clock.wall -= hour
+      yield* TestClock.adjust("5 seconds")
+      expect([valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
+    }).pipe(Effect.provide(doubles)))
+
+  it.effect("under the TestClock ends a gate as well", () =>
+    Effect.gen(function*() {
+      yield* TestClock.setTime(hour)
+      const { issuer, provider } = yield* services
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get)
+      yield* TestClock.setTime(0)
+      yield* provider.get
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.scoped("does not stretch the wait after an unchanged token", () =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed({ background: false })
+      yield* TestClock.adjust("900 seconds")
+      yield* issuer.respondNext(Issuer.issued(1, 100_000))
+      yield* get
+      yield* TestClock.adjust(0)
+      clock.wall -= hour
+      yield* get
+      yield* TestClock.adjust(0)
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(doubles), Effect.withRandom(Random.fixed([0]))))
+})

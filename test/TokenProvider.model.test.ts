@@ -1,0 +1,105 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck, Random } from "effect"
+import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import { type Plan, type Step, World } from "./model/World.js"
+
+const pass = FastCheck.constantFrom(1, 20, 100, 1_000, 5_000, 10_000, 60_000, 600_000, 3_600_000).map((
+  millis
+): Step => ({
+  _tag: "Pass",
+  millis
+}))
+
+const call = FastCheck.record({
+  _tag: FastCheck.constant("Call" as const),
+  forbidden: FastCheck.constantFrom(false, false, false, true)
+})
+
+const plan = FastCheck.constantFrom<Plan>("fail", "refuse", "hang", "handBack", "retryAfter", "die", "issue").map(
+  (plan): Step => ({ _tag: "Plan", plan })
+)
+
+const jump = FastCheck.constantFrom(-7_200_000, -60_000, -5, 5, 60_000, 7_200_000).map((millis): Step => ({
+  _tag: "Jump",
+  millis
+}))
+
+const step = FastCheck.oneof(
+  { arbitrary: pass, weight: 8 },
+  { arbitrary: call, weight: 10 },
+  { arbitrary: FastCheck.constant<Step>({ _tag: "Leave" }), weight: 2 },
+  { arbitrary: FastCheck.constant<Step>({ _tag: "Revoke" }), weight: 2 },
+  { arbitrary: plan, weight: 4 },
+  { arbitrary: jump, weight: 1 }
+)
+
+const history = FastCheck.record({
+  steps: FastCheck.array(step, { minLength: 60, maxLength: 60, size: "max" }),
+  life: FastCheck.constantFrom(200, 20_000, 3_600_000, 86_155_482),
+  seed: FastCheck.string(),
+  closes: FastCheck.constantFrom(false, false, false, true)
+})
+
+type History = typeof history extends FastCheck.Arbitrary<infer A> ? A : never
+
+const violationsOf = (scheduler: ShakenScheduler, { closes, life, seed, steps }: History) => {
+  const world = new World(scheduler, life, seed)
+  for (const step of steps) world.step(step)
+  if (closes) world.step({ _tag: "Close" })
+  world.finish()
+  return world.violations
+}
+
+const picker = (seed: string) => {
+  const random = Random.make(seed)
+  return () => Effect.runSync(random.next)
+}
+
+const plans: ReadonlyArray<Plan> = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die"]
+
+const exchangesPerHour = 420
+
+describe("TokenProvider in any history", () => {
+  it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", () => {
+    FastCheck.assert(
+      FastCheck.property(history, (history) => {
+        expect(violationsOf(new ShakenScheduler(2_048), history)).toEqual([])
+      }),
+      { numRuns: 1_000 }
+    )
+  })
+
+  it.each([1, 7, 13])("does so in any order of fibers that yield after %i operations", (operations) => {
+    FastCheck.assert(
+      FastCheck.property(history, (history) => {
+        expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history)).toEqual([])
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it(`exchanges at most ${exchangesPerHour} times in an hour of two searches a second, whatever the token route does`, () => {
+    FastCheck.assert(
+      FastCheck.property(
+        FastCheck.array(FastCheck.constantFrom(...plans), { minLength: 1, maxLength: 20 }),
+        FastCheck.constantFrom(0, 1, 10, 100),
+        FastCheck.constantFrom(3_600_000, 86_155_482),
+        FastCheck.string(),
+        (pattern, forbiddenPercent, life, seed) => {
+          const world = new World(new ShakenScheduler(2_048), life, seed)
+          for (let index = 0; index < 1_000; index++) {
+            world.step({ _tag: "Plan", plan: pattern[index % pattern.length] ?? "issue" })
+          }
+          for (let second = 0; second < 3_600; second++) {
+            world.step({ _tag: "Call", forbidden: second % 100 < forbiddenPercent })
+            world.step({ _tag: "Call", forbidden: false })
+            world.step({ _tag: "Pass", millis: 1_000 })
+          }
+          expect(world.violations).toEqual([])
+          expect(world.exchanges).toBeLessThanOrEqual(exchangesPerHour)
+        }
+      ),
+      { numRuns: 40 }
+    )
+  })
+})

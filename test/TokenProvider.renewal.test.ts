@@ -1,0 +1,646 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Array as Arr, Effect, Exit, Fiber, Metric, MetricState, Option, Redacted, TestClock } from "effect"
+import {
+  type AccessToken,
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Issuer from "./doubles/IssuerDouble.js"
+
+const windowStart = 900_000
+
+const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+
+const services = Effect.all({
+  issuer: Issuer.IssuerDouble,
+  provider: TokenProvider.TokenProvider,
+  store: TokenStore.TokenStore
+})
+
+const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
+
+const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
+
+const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
+
+describe("renew", () => {
+  it.effect("exchanges for another token and stores it", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      const renewed = yield* provider.renew(first)
+      expect([valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
+        .toEqual([Issuer.secretOf(2), true, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("names the rejected token to the issuer", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* provider.renew(first)
+      expect((yield* issuer.replaced)[1]).toEqual(Option.some(first))
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("costs nothing and changes nothing for a rejection that is told after the renewal has landed", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      const renewed = yield* provider.renew(first)
+      yield* TestClock.adjust("10 seconds")
+      const late = yield* provider.renew(first)
+      expect([late === renewed, Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
+        .toEqual([true, true, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("takes the token that a peer has put into the store, without an exchange", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      yield* store.put(Issuer.token(9, 0, 1_000_000))
+      expect([valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("takes no expired token from the store", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      yield* TestClock.setTime(10_000)
+      yield* store.put(Issuer.token(9, 0, 10_000))
+      expect([valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is an ordinary exchange where the store is empty", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      yield* store.invalidate(first)
+      expect([valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("compares by the value of the token, not by its object", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* provider.renew(Issuer.token(1, 5, 7))
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("costs one exchange for 100 rejections at once", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.setLatency("100 millis")
+      const renewals = yield* Effect.fork(
+        Effect.all(Effect.replicate(provider.renew(first), 100), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust("100 millis")
+      expect([new Set(yield* Fiber.join(renewals)).size, yield* issuer.calls]).toEqual([1, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect.each([13, 21, 50, 2048])(
+    "costs one exchange for 500 rejections that yield every %s operations",
+    (operations) =>
+      Effect.gen(function*() {
+        const { first, issuer, provider } = yield* begun
+        yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
+          Effect.withMaxOpsBeforeYield(operations)
+        )
+        expect(yield* issuer.calls).toBe(2)
+      }).pipe(Effect.provide(Issuer.layerOnDemand))
+  )
+
+  it.effect("joins the exchange of an earlier rejection", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      const early = yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("9 seconds")
+      const late = yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("1 second")
+      expect([(yield* Fiber.join(early)) === (yield* Fiber.join(late)), yield* issuer.calls]).toEqual([true, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("joins a refresh that runs already", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      yield* TestClock.setTime(windowStart)
+      yield* provider.get
+      const renewal = yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("10 seconds")
+      expect([valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("tries by itself once more where the refresh that it joined handed back the rejected token", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      yield* issuer.respondNext(Issuer.issued(1, 100_000))
+      yield* TestClock.setTime(windowStart)
+      yield* provider.get
+      const renewal = yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("20 seconds")
+      expect([valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("makes callers without a rejection wait for the new token, too", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("1 second")
+      const caller = yield* Effect.fork(provider.get)
+      yield* TestClock.adjust("9 seconds")
+      expect([valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("fails with the error of its exchange", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      expect(yield* Effect.flip(provider.renew(first))).toBe(unavailable)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("that failed leaves the rejected token to no one", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(provider.renew(first))
+      expect([yield* store.current, yield* Effect.flip(provider.get)]).toEqual([Option.none(), unavailable])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("that joined a refresh which failed leaves the rejected token to no one either", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* TestClock.setTime(windowStart)
+      yield* provider.get
+      const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
+      yield* TestClock.adjust("10 seconds")
+      expect([yield* Fiber.join(renewal), yield* store.current]).toEqual([unavailable, Option.none()])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("goes on without the caller that launched it", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      const launcher = yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(launcher)
+      const other = yield* Effect.fork(provider.renew(first))
+      yield* TestClock.adjust("9 seconds")
+      expect([valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("an exchange that hands back the rejected token", () => {
+  const unchanged = Effect.tap(begun, ({ issuer }) => issuer.respondAlways(Issuer.issued(1, 1_000_000)))
+
+  it.effect("ends the renewal as TokenUnchanged", () =>
+    Effect.gen(function*() {
+      const { first, provider } = yield* unchanged
+      expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "TokenUnchanged" })
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("ends all who joined as TokenUnchanged, at the cost of one exchange", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* unchanged
+      yield* issuer.setLatency("100 millis")
+      const renewals = yield* Effect.fork(
+        Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
+      )
+      yield* TestClock.adjust("100 millis")
+      expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
+        .toEqual([new Set(["TokenUnchanged"]), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("lets renewals cool down for 5 s, then 10 s, then 20 s", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider } = yield* unchanged
+      yield* Effect.repeatN(
+        Effect.zipRight(Effect.flip(provider.renew(first)), TestClock.adjust("500 millis")),
+        79
+      )
+      expect((yield* issuer.starts).slice(1)).toEqual([0, 5_000, 15_000, 35_000])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("ends a rejection within that time as CoolingDown", () =>
+    Effect.gen(function*() {
+      const { first, provider } = yield* unchanged
+      yield* Effect.flip(provider.renew(first))
+      yield* TestClock.adjust("4999 millis")
+      expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("a renewal of which the replay is rejected too", () => {
+  const unhelpful = Effect.flatMap(begun, (all) =>
+    Effect.gen(function*() {
+      const second = yield* all.provider.renew(all.first)
+      yield* all.provider.settled(second, "RejectedAgain")
+      return { ...all, second }
+    }))
+
+  it.effect("keeps its token in the store", () =>
+    Effect.gen(function*() {
+      const { provider, second, store } = yield* unhelpful
+      yield* Effect.flip(provider.renew(second))
+      expect(Option.getOrThrow(yield* store.current)).toBe(second)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("lets the next one wait for 5 s, to the ms", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, second } = yield* unhelpful
+      yield* TestClock.adjust("4999 millis")
+      const during = yield* Effect.flip(provider.renew(second))
+      yield* TestClock.adjust("1 millis")
+      expect([reasonOf(during), valueOf(yield* provider.renew(second)), yield* issuer.calls])
+        .toEqual(["CoolingDown", Issuer.secretOf(3), 3])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("does not hold up a refresh of the token", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, second } = yield* unhelpful
+      yield* TestClock.setTime(windowStart)
+      yield* provider.settled(second, "RejectedAgain")
+      yield* provider.get
+      yield* TestClock.adjust(0)
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("does not hold up a rejection of an older token, for that costs nothing", () =>
+    Effect.gen(function*() {
+      const { first, provider, second } = yield* unhelpful
+      expect(yield* provider.renew(first)).toBe(second)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is forgotten after a renewal that helped", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, second } = yield* unhelpful
+      yield* TestClock.adjust("5 seconds")
+      const third = yield* provider.renew(second)
+      yield* provider.settled(third, "AcceptedAfterRenewal")
+      expect([valueOf(yield* provider.renew(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(4), 4])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is not forgotten after a request that succeeded without a renewal", () =>
+    Effect.gen(function*() {
+      const { provider, second } = yield* unhelpful
+      yield* provider.settled(second, "Accepted")
+      expect(reasonOf(yield* Effect.flip(provider.renew(second)))).toBe("CoolingDown")
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("does not hold up the eighth rejection of a token that had been accepted", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, second } = yield* unhelpful
+      yield* provider.settled(second, "Accepted")
+      const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
+      expect([reasons.map(reasonOf), valueOf(yield* provider.renew(second)), yield* issuer.calls])
+        .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+const client = (options?: Partial<NutritionAdvisor.Options>) =>
+  NutritionAdvisor.make({
+    baseUrl: Simulator.baseUrl,
+    licenseKey: Simulator.licenseKey,
+    refresh: { background: false },
+    ...options
+  })
+
+const simulated = Simulator.layerHttpClient()
+
+const started = Effect.gen(function*() {
+  const simulator = yield* Simulator.Simulator
+  const { httpClient, search } = yield* client()
+  yield* search("oats")
+  return { httpClient, search, simulator }
+})
+
+const searchesOf = (simulator: Simulator.Service) =>
+  Effect.map(
+    simulator.requests,
+    (requests) =>
+      requests.filter(({ operation }) => operation === "search").map((request) => ({
+        value: Redacted.value(Option.getOrThrow(request.authorization)),
+        serviceId: Redacted.value(Option.getOrThrow(request.serviceId))
+      }))
+  )
+
+describe("a search", () => {
+  it.scoped.each([401, 403])(
+    "whose token is rejected with %s is sent once more and answered",
+    (status) =>
+      Effect.gen(function*() {
+        const { search, simulator } = yield* started
+        yield* simulator.respondNext("search", { status, body: { first: true } })
+        const payload = yield* search("oats")
+        const { exchanges, searches } = yield* simulator.counters
+        expect([payload === null, JSON.stringify(payload).includes("results"), exchanges, searches])
+          .toEqual([false, true, 2, 3])
+      }).pipe(Effect.provide(simulated))
+  )
+
+  it.scoped("is sent once more with the new token and the identifier that came with it", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.setCustomerId("second-customer")
+      yield* simulator.revoke
+      yield* search("oats")
+      const [, rejected, again] = yield* searchesOf(simulator)
+      expect([rejected?.value === again?.value, rejected?.serviceId === again?.serviceId, again?.serviceId])
+        .toEqual([false, false, "second-customer"])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("that is rejected again ends as Forbidden, with no third try", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.respondAlways("search", { status: 403, body: "<html>no</html>" })
+      const error = yield* Effect.flip(search("oats"))
+      const { exchanges, searches } = yield* simulator.counters
+      expect(error).toMatchObject({ _tag: "Forbidden", operation: "search", status: 403, reason: "RejectedAgain" })
+      expect([exchanges, searches]).toEqual([2, 3])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("whose rejection comes after another one was renewed is sent with that token, at no cost", () =>
+    Effect.gen(function*() {
+      const { httpClient, search, simulator } = yield* started
+      yield* simulator.setLatency("request", "5 seconds")
+      const slow = yield* Effect.fork(httpClient.get("/v2/plan"))
+      yield* TestClock.adjust("1 second")
+      yield* simulator.revoke
+      yield* search("oats")
+      yield* simulator.respondNext("request", { status: 200, body: {} })
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.await(slow)
+      const { exchanges, requests } = yield* simulator.counters
+      const sent = (yield* simulator.requests).filter(({ operation }) => operation === "request").map((request) =>
+        Redacted.value(Option.getOrThrow(request.authorization))
+      )
+      const values = (yield* searchesOf(simulator)).map(({ value }) => value)
+      expect([sent, exchanges, requests]).toEqual([[values[0], values[2]], 2, 2])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("among 100 whose token was revoked costs one exchange for all, and 100 replays", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.revoke
+      yield* simulator.setLatency("search", "100 millis")
+      const all = yield* Effect.fork(Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" }))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(all)
+      const { exchanges, rejections, searches } = yield* simulator.counters
+      expect([exchanges, rejections, searches]).toEqual([2, 100, 201])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("that is rejected while an exchange runs waits for that one and is sent again", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.revoke
+      yield* simulator.setLatency("token", "5 seconds")
+      const first = yield* Effect.fork(search("oats"))
+      yield* simulator.setLatency("search", "1 second")
+      const second = yield* Effect.fork(search("oats"))
+      yield* TestClock.adjust("10 seconds")
+      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
+      expect((yield* simulator.counters).exchanges).toBe(2)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("is not sent again where the service hands back the same token", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.setHandsBackToken(true)
+      yield* simulator.respondAlways("search", { status: 403 })
+      const error = yield* Effect.flip(search("oats"))
+      const { searches } = yield* simulator.counters
+      expect([reasonOf(error), searches]).toEqual(["TokenUnchanged", 2])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("of which the new token is not honoured for 2 s fails once, and the next one needs no third token", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
+      const error = yield* Effect.flip(search("oats"))
+      yield* TestClock.adjust("2 seconds")
+      yield* search("oats")
+      expect([reasonOf(error), (yield* simulator.counters).exchanges]).toEqual(["RejectedAgain", 2])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("costs no exchange where rejectedStatuses do not name its 403", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      const { search } = yield* client({ rejectedStatuses: [401] })
+      yield* search("oats")
+      yield* simulator.respondNext("search", { status: 403 })
+      yield* Effect.flip(search("oats"))
+      expect((yield* simulator.counters).exchanges).toBe(1)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("whose renewal failed goes out again once the token route works", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.revoke
+      yield* simulator.respondNext("token", { status: 400 })
+      const error = yield* Effect.flip(search("oats"))
+      yield* TestClock.adjust("1 second")
+      yield* search("oats")
+      expect([error._tag, error.operation, (yield* simulator.counters).rejections]).toEqual(["BadRequest", "token", 1])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("after a renewal that failed is not sent with the rejected token", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.revoke
+      yield* simulator.respondAlways("token", { status: 400 })
+      yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 20))
+      const { exchanges, searches } = yield* simulator.counters
+      expect([exchanges, searches]).toEqual([2, 2])
+    }).pipe(Effect.provide(simulated)))
+})
+
+describe("a 403 that is not about the token", () => {
+  it.scoped("costs at most 12 exchanges in 60 s of a thousand calls", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.respondAlways("search", { status: 403 })
+      const round = Effect.zipRight(
+        Effect.all(Effect.replicate(Effect.exit(search("oats")), 50), { concurrency: "unbounded", discard: true }),
+        TestClock.adjust("3 seconds")
+      )
+      yield* Effect.repeatN(round, 19)
+      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("costs as little where the caller tries three times each time", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.respondAlways("search", { status: 403 })
+      yield* Effect.repeatN(
+        Effect.zipRight(Effect.exit(Effect.retry(search("oats"), { times: 3 })), TestClock.adjust("1 second")),
+        59
+      )
+      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("for one term leaves the other searches with their answers, and is bounded", () =>
+    Effect.gen(function*() {
+      const { httpClient, search, simulator } = yield* started
+      yield* simulator.respondAlways("request", { status: 403 })
+      const round = Effect.all([Effect.exit(httpClient.get("/v2/forbidden")), Effect.exit(search("oats"))])
+      const exits = yield* Effect.all(Effect.replicate(Effect.zipLeft(round, TestClock.adjust("1 second")), 60))
+      expect(exits.filter(([, good]) => Exit.isFailure(good))).toEqual([])
+      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("for one term among many searches at once is bounded too", () =>
+    Effect.gen(function*() {
+      const { httpClient, search, simulator } = yield* started
+      yield* simulator.respondAlways("request", { status: 403 })
+      yield* simulator.setLatency("request", "300 millis")
+      yield* simulator.setLatency("search", "200 millis")
+      const loop = <A, E>(self: Effect.Effect<A, E>) => Effect.repeatN(Effect.exit(self), 1_000)
+      yield* Effect.fork(
+        Effect.all([...Arr.replicate(loop(httpClient.get("/v2/no")), 3), ...Arr.replicate(loop(search("oats")), 3)], {
+          concurrency: "unbounded"
+        })
+      )
+      yield* TestClock.adjust("20 seconds")
+      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(6)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("does not keep a revocation from being renewed at the eighth rejection", () =>
+    Effect.gen(function*() {
+      const { httpClient, search, simulator } = yield* started
+      yield* simulator.respondAlways("request", { status: 403 })
+      yield* Effect.exit(httpClient.get("/v2/forbidden"))
+      yield* search("oats")
+      yield* simulator.revoke
+      const exits = yield* Effect.all(Effect.replicate(Effect.exit(search("oats")), 10))
+      expect([exits.findIndex(Exit.isSuccess), exits.filter(Exit.isSuccess).length]).toEqual([7, 3])
+      expect((yield* simulator.counters).exchanges).toBe(3)
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("keeps its token when renewals cool down", () =>
+    Effect.gen(function*() {
+      const { httpClient, search, simulator } = yield* started
+      yield* simulator.respondAlways("request", { status: 403 })
+      const errors = yield* Effect.all(Effect.replicate(Effect.flip(httpClient.get("/v2/forbidden")), 3))
+      yield* search("oats")
+      const { exchanges, rejections } = yield* simulator.counters
+      expect([errors.map(reasonOf), exchanges, rejections])
+        .toEqual([["RejectedAgain", "CoolingDown", "CoolingDown"], 2, 0])
+    }).pipe(Effect.provide(simulated)))
+})
+
+const counted = Effect.map(Metric.snapshot, (pairs) =>
+  Object.fromEntries(
+    pairs.filter(({ metricKey, metricState }) =>
+      metricKey.name.startsWith("nutrition_advisor_") && MetricState.isCounterState(metricState)
+    ).map(({ metricKey, metricState }) => [
+      [metricKey.name.replace("nutrition_advisor_", ""), ...Array.from(metricKey.tags, ({ value }) => value).sort()]
+        .join(" "),
+      MetricState.isCounterState(metricState) ? Number(metricState.count) : 0
+    ])
+  ))
+
+/** What an effect adds to each counter; those that it leaves alone are not named. */
+const added = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = yield* counted
+    yield* self
+    const after = yield* counted
+    return Object.fromEntries(
+      Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const).filter(([, count]) =>
+        count > 0
+      )
+    )
+  })
+
+describe("the counters", () => {
+  it.effect("add up over success, stale serve, failure, same token and rejection", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* services
+      const script = Effect.gen(function*() {
+        yield* issuer.respondNext(Effect.fail(unavailable))
+        yield* Effect.flip(provider.get)
+        yield* TestClock.adjust("1 second")
+        const first = yield* provider.get
+        yield* Effect.repeatN(provider.get, 2)
+        yield* TestClock.adjust(windowStart)
+        yield* issuer.respondNext(Issuer.issued(1, 100_000))
+        yield* provider.get
+        yield* TestClock.adjust("10 seconds")
+        yield* provider.get
+        yield* TestClock.adjust(0)
+        const second = yield* provider.get
+        yield* provider.renew(second)
+        yield* provider.renew(first)
+      })
+      expect(yield* added(script)).toEqual({
+        "token_exchanges_total failed missing": 1,
+        "token_exchanges_total issued missing": 1,
+        "token_exchanges_total refresh unchanged": 1,
+        "token_exchanges_total issued refresh": 1,
+        "token_exchanges_total issued rejection": 1,
+        "tokens_served_total fresh": 7,
+        "tokens_served_total stale": 2
+      })
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.scoped("add up over searches that succeed, fail and are rejected", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      const script = Effect.gen(function*() {
+        yield* search("oats")
+        yield* simulator.respondNext("search", { status: 500 })
+        yield* Effect.flip(search("oats"))
+        yield* simulator.revoke
+        yield* search("oats")
+        yield* simulator.respondNext("search", { status: 403 }, { status: 403 }, { status: 403 })
+        yield* Effect.flip(search("oats"))
+        yield* Effect.flip(search("oats"))
+      })
+      expect(yield* added(script)).toEqual({
+        "token_exchanges_total issued rejection": 2,
+        "tokens_served_total fresh": 7,
+        "rejections_total AcceptedAfterRenewal": 1,
+        "rejections_total RejectedAgain": 1,
+        "rejections_total CoolingDown": 1,
+        "requests_total Success search": 2,
+        "requests_total ServerError search": 1,
+        "requests_total Forbidden search": 2
+      })
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("count a rejection of which the renewal failed", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.revoke
+      yield* simulator.respondNext("token", { status: 400 })
+      const counts = yield* added(Effect.flip(search("oats")))
+      expect(Object.entries(counts).filter(([name]) => name.startsWith("rejections_total")).map(([, count]) => count))
+        .toEqual([1])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped("hold no secret in any label", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.revoke
+      yield* search("oats")
+      const secrets = [
+        Redacted.value(Simulator.licenseKey),
+        ...(yield* searchesOf(simulator)).flatMap(({ serviceId, value }) => [serviceId, value.replace("Bearer ", "")])
+      ]
+      const shown = (yield* Metric.snapshot).flatMap(({ metricKey }) => [
+        metricKey.name,
+        ...Array.from(metricKey.tags, ({ key, value }) => `${key}=${value}`)
+      ]).join(" ")
+      expect(shown).toContain("nutrition_advisor_token_exchanges_total")
+      expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
+    }).pipe(Effect.provide(simulated)))
+
+  it.effect("say how long the newest token had to live", () =>
+    Effect.gen(function*() {
+      yield* begun
+      const pairs = yield* Metric.snapshot
+      const gauges = pairs.filter(({ metricKey }) => metricKey.name === "nutrition_advisor_token_expires_in_seconds")
+      expect(gauges.map(({ metricState }) => MetricState.isGaugeState(metricState) ? metricState.value : undefined))
+        .toEqual([1_000])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TokenStore } from "effect-nutrition-advisor"
+import { token } from "./doubles/IssuerDouble.js"
+
+const first = token(1, 0, 3_600_000)
+
+const second = token(2, 1_000, 3_600_000)
+
+describe("layer", () => {
+  const run = <A, E>(test: (store: TokenStore.Service) => Effect.Effect<A, E>) =>
+    Effect.provide(Effect.flatMap(TokenStore.TokenStore, test), TokenStore.layer)
+
+  it.effect("is empty at first", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        expect(yield* store.current).toEqual(Option.none())
+      })
+    ))
+
+  it.effect("keeps the last token, by identity", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        yield* store.put(first)
+        yield* store.put(second)
+        expect(Option.getOrThrow(yield* store.current)).toBe(second)
+      })
+    ))
+
+  it.effect("removes the token that is its current one, and says so", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        yield* store.put(first)
+        expect([yield* store.invalidate(first), yield* store.current]).toEqual([true, Option.none()])
+      })
+    ))
+
+  it.effect("removes the same token in a new object", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        yield* store.put(first)
+        expect([yield* store.invalidate(token(1, 5, 9)), yield* store.current]).toEqual([true, Option.none()])
+      })
+    ))
+
+  it.effect("keeps its token when another one is to be removed", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        yield* store.put(second)
+        expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(second)])
+      })
+    ))
+
+  it.effect("has nothing to remove while it is empty", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        expect(yield* store.invalidate(first)).toBe(false)
+      })
+    ))
+
+  it.effect("removes a token once", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        yield* store.put(first)
+        expect([yield* store.invalidate(first), yield* store.invalidate(first)]).toEqual([true, false])
+      })
+    ))
+
+  it.effect("is another store each time it is built", () =>
+    Effect.gen(function*() {
+      yield* run((store) => store.put(first))
+      yield* run((store) =>
+        Effect.gen(function*() {
+          expect(yield* store.current).toEqual(Option.none())
+        })
+      )
+    }))
+})
+
+describe("layerStatic", () => {
+  const run = <A, E>(test: (store: TokenStore.Service) => Effect.Effect<A, E>) =>
+    Effect.provide(Effect.flatMap(TokenStore.TokenStore, test), TokenStore.layerStatic(first))
+
+  it.effect("holds the given token", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        expect(Option.getOrThrow(yield* store.current)).toBe(first)
+      })
+    ))
+
+  it.effect("takes no other token", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        yield* store.put(second)
+        expect(Option.getOrThrow(yield* store.current)).toBe(first)
+      })
+    ))
+
+  it.effect("keeps the token when it is to be removed, and says so", () =>
+    run((store) =>
+      Effect.gen(function*() {
+        expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(first)])
+      })
+    ))
+})

@@ -1,0 +1,106 @@
+import type { Option } from "effect"
+import { Clock, Context, type Duration, Effect, Layer, Ref } from "effect"
+import {
+  AccessToken,
+  type NutritionAdvisorError,
+  type RefreshPolicy,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+
+export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
+
+export interface Service {
+  readonly calls: Effect.Effect<number>
+  /** When each exchange began, in epoch milliseconds. */
+  readonly starts: Effect.Effect<ReadonlyArray<number>>
+  /** The most exchanges that ran at the same time. */
+  readonly atOnce: Effect.Effect<number>
+  readonly replaced: Effect.Effect<ReadonlyArray<Option.Option<AccessToken.AccessToken>>>
+  /** Exchanges that were interrupted before they ended. */
+  readonly interrupted: Effect.Effect<number>
+  readonly setLatency: (latency: Duration.DurationInput) => Effect.Effect<void>
+  readonly setLife: (millis: number) => Effect.Effect<void>
+  /** The next exchanges end like this, in this order, before new tokens are issued again. */
+  readonly respondNext: (...outcomes: ReadonlyArray<Outcome>) => Effect.Effect<void>
+  readonly respondAlways: (outcome: Outcome | undefined) => Effect.Effect<void>
+}
+
+/** A TokenIssuer without HTTP: it counts, waits and answers as planned. */
+export class IssuerDouble extends Context.Tag("test/doubles/IssuerDouble")<IssuerDouble, Service>() {}
+
+export const secretOf = (number: number): string => `secret-token-${number}`
+
+export const customerOf = (number: number): string => `secret-customer-${number}`
+
+export const token = (number: number, receivedAt: number, life: number): AccessToken.AccessToken =>
+  AccessToken.make({
+    value: secretOf(number),
+    serviceId: customerOf(number),
+    receivedAt,
+    expiresAt: receivedAt + life
+  })
+
+/** An outcome that hands out the token of this number, received now, with this life in milliseconds. */
+export const issued = (number: number, life: number): Outcome =>
+  Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
+
+const make = Effect.gen(function*() {
+  const starts = yield* Ref.make<ReadonlyArray<number>>([])
+  const replaced = yield* Ref.make<ReadonlyArray<Option.Option<AccessToken.AccessToken>>>([])
+  const running = yield* Ref.make(0)
+  const atOnce = yield* Ref.make(0)
+  const interrupted = yield* Ref.make(0)
+  const tokens = yield* Ref.make(0)
+  const latency = yield* Ref.make<Duration.DurationInput>(0)
+  const life = yield* Ref.make(1_000_000)
+  const planned = yield* Ref.make<ReadonlyArray<Outcome>>([])
+  const always = yield* Ref.make<Outcome | undefined>(undefined)
+
+  const fresh = Effect.gen(function*() {
+    const number = yield* Ref.updateAndGet(tokens, (count) => count + 1)
+    return yield* issued(number, yield* Ref.get(life))
+  })
+
+  const issue: TokenIssuer.Service["issue"] = (replacing) =>
+    Effect.gen(function*() {
+      const now = yield* Clock.currentTimeMillis
+      yield* Ref.update(starts, (times) => [...times, now])
+      yield* Ref.update(replaced, (tokens) => [...tokens, replacing])
+      const parallel = yield* Ref.updateAndGet(running, (count) => count + 1)
+      yield* Ref.update(atOnce, (most) => Math.max(most, parallel))
+      const next = yield* Ref.modify(planned, ([first, ...rest]) => [first, rest])
+      const outcome = next ?? (yield* Ref.get(always)) ?? fresh
+      const wait = yield* Ref.get(latency)
+      return yield* wait === 0 ? outcome : Effect.zipRight(Effect.sleep(wait), outcome)
+    }).pipe(
+      Effect.onInterrupt(() => Ref.update(interrupted, (count) => count + 1)),
+      Effect.ensuring(Ref.update(running, (count) => count - 1))
+    )
+
+  const service: Service = {
+    calls: Effect.map(Ref.get(starts), (times) => times.length),
+    starts: Ref.get(starts),
+    atOnce: Ref.get(atOnce),
+    replaced: Ref.get(replaced),
+    interrupted: Ref.get(interrupted),
+    setLatency: (duration) => Ref.set(latency, duration),
+    setLife: (millis) => Ref.set(life, millis),
+    respondNext: (...outcomes) => Ref.update(planned, (before) => [...before, ...outcomes]),
+    respondAlways: (outcome) => Ref.set(always, outcome)
+  }
+  return Context.make(IssuerDouble, service).pipe(Context.add(TokenIssuer.TokenIssuer, { issue }))
+})
+
+export const layer: Layer.Layer<IssuerDouble | TokenIssuer.TokenIssuer> = Layer.effectContext(make)
+
+/** The real provider and the real store over the double. */
+export const layerProvider = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
+  TokenProvider.layer(policy).pipe(Layer.provideMerge(Layer.merge(layer, TokenStore.layer)), Layer.orDie)
+
+/** The same, with renewal left to callers: no test of theirs pays for the Schedule's wakes. */
+export const layerOnDemand = layerProvider({ background: false })
+
+/** The Schedule with one sleep where the default takes a sleep a minute: for tests of anything but its steps. */
+export const layerScheduled = layerProvider({ step: "1 day" })

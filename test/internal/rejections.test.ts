@@ -1,0 +1,290 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Pause from "../../src/internal/pause.js"
+import * as Rejections from "../../src/internal/rejections.js"
+import { token } from "../doubles/IssuerDouble.js"
+import * as ManualClock from "../doubles/ManualClock.js"
+import { timingOf } from "../doubles/timing.js"
+
+const timing = timingOf()
+
+const life = 3_600_000
+
+const started = () => {
+  const clock = ManualClock.make()
+  let self = Rejections.none
+  return {
+    clock,
+    accepted: (number: number) => {
+      self = Rejections.accepted(self, token(number, number, life))
+    },
+    rejected: (number: number, times = 1) => {
+      for (let time = 0; time < times; time++) self = Rejections.rejected(self, token(number, number, life))
+    },
+    helped: (number: number) => {
+      self = Rejections.helped(self, token(number, number, life))
+    },
+    rejectedAgain: (number: number) => {
+      self = Rejections.rejectedAgain(self, token(number, number, life), timing, clock)
+    },
+    cameToNothing: () => {
+      self = Rejections.cameToNothing(self, timing, clock)
+    },
+    mayRenew: () => {
+      const [may, after] = Rejections.mayRenew(self, timing, clock)
+      self = after
+      return may
+    },
+    knowsAccepted: (used: ReturnType<typeof token>) => Rejections.knowsAccepted(self, used),
+    coolDown: () => Pause.remaining(self.coolDown, clock),
+    keep: (used: ReturnType<typeof token>) => {
+      self = Rejections.accepted(self, used)
+    }
+  }
+}
+
+describe("the cool-down", () => {
+  it("does not stand at first", () => {
+    expect(started().mayRenew()).toBe(true)
+  })
+
+  it("is 5 s after the first renewal that did not help", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
+  })
+
+  it("is over after its time, not 1 ms earlier", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    ManualClock.pass(it.clock, 4_999)
+    const before = it.mayRenew()
+    ManualClock.pass(it.clock, 1)
+    expect([before, it.mayRenew()]).toEqual([false, true])
+  })
+
+  it("doubles with each further renewal that did not help, up to a minute", () => {
+    const it = started()
+    const coolDowns = [2, 3, 4, 5, 6, 7].map((number) => {
+      it.rejectedAgain(number)
+      return it.coolDown()
+    })
+    expect(coolDowns).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
+  })
+
+  it("goes on doubling after it has been over", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    ManualClock.pass(it.clock, 60_000)
+    it.rejectedAgain(3)
+    expect(it.coolDown()).toBe(10_000)
+  })
+
+  it("counts a token once, however many replays it failed", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    it.rejectedAgain(2)
+    it.rejectedAgain(2)
+    expect(it.coolDown()).toBe(5_000)
+  })
+
+  it("counts two tokens twice, in whatever order their replays failed", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    it.rejectedAgain(3)
+    it.rejectedAgain(2)
+    it.rejectedAgain(3)
+    expect(it.coolDown()).toBe(10_000)
+  })
+
+  it("grows each time an exchange brings no other token, though the rejected one is the same", () => {
+    const it = started()
+    const coolDowns = [1, 2, 3].map(() => {
+      it.cameToNothing()
+      return it.coolDown()
+    })
+    expect(coolDowns).toEqual([5_000, 10_000, 20_000])
+  })
+
+  it("is not shortened by a late verdict on an older token that had helped someone", () => {
+    const it = started()
+    it.helped(2)
+    it.rejectedAgain(3)
+    it.rejectedAgain(4)
+    it.rejectedAgain(2)
+    expect(it.coolDown()).toBeGreaterThanOrEqual(10_000)
+  })
+
+  it("is cleared by a renewal that helped after one that brought no other token", () => {
+    const it = started()
+    it.cameToNothing()
+    it.helped(2)
+    expect(it.mayRenew()).toBe(true)
+  })
+
+  it("does not begin anew with another replay of the token that began it", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    ManualClock.pass(it.clock, 3_000)
+    it.rejectedAgain(2)
+    expect(it.coolDown()).toBe(2_000)
+  })
+
+  it("is cleared by a renewal that helped", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    it.helped(3)
+    expect(it.mayRenew()).toBe(true)
+  })
+
+  it("starts at 5 s again after a renewal that helped", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    it.rejectedAgain(3)
+    it.helped(4)
+    it.rejectedAgain(5)
+    expect(it.coolDown()).toBe(5_000)
+  })
+
+  it("is not cleared by a search that succeeds without a renewal", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    it.accepted(2)
+    expect(it.mayRenew()).toBe(false)
+  })
+
+  it("stays where one replay of the new token was rejected and another one accepted", () => {
+    const it = started()
+    it.rejectedAgain(2)
+    it.helped(2)
+    expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
+  })
+
+  it("begins where one replay of the new token was accepted and another one rejected", () => {
+    const it = started()
+    it.helped(2)
+    it.rejectedAgain(2)
+    expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
+  })
+
+  it("grows the same with mixed verdicts on one token, whichever comes first", () => {
+    const rejectedFirst = started()
+    const acceptedFirst = started()
+    for (const number of [2, 3, 4]) {
+      rejectedFirst.rejectedAgain(number)
+      rejectedFirst.helped(number)
+      acceptedFirst.helped(number)
+      acceptedFirst.rejectedAgain(number)
+    }
+    expect([rejectedFirst.coolDown(), acceptedFirst.coolDown()]).toEqual([20_000, 20_000])
+  })
+})
+
+const coolingDown = () => {
+  const state = started()
+  state.rejectedAgain(2)
+  return state
+}
+
+describe("a revocation during the cool-down", () => {
+  it("is seen at the eighth rejection of a token that had been accepted", () => {
+    const it = coolingDown()
+    it.accepted(2)
+    it.rejected(2, 7)
+    const atSeven = it.mayRenew()
+    it.rejected(2)
+    expect([atSeven, it.mayRenew()]).toEqual([false, true])
+  })
+
+  it("is not seen for a token that was never accepted", () => {
+    const it = coolingDown()
+    it.rejected(2, 100)
+    expect(it.mayRenew()).toBe(false)
+  })
+
+  it("is not seen when an acceptance came between", () => {
+    const it = coolingDown()
+    it.accepted(2)
+    it.rejected(2, 7)
+    it.accepted(2)
+    it.rejected(2, 7)
+    expect(it.mayRenew()).toBe(false)
+  })
+
+  it("is seen by the value of the token, whatever object carries it", () => {
+    const it = coolingDown()
+    it.keep(token(2, 2, life))
+    it.rejected(2, 8)
+    expect(it.mayRenew()).toBe(true)
+  })
+
+  it("ends it early once, and not again within 5 s", () => {
+    const it = coolingDown()
+    it.accepted(2)
+    it.rejected(2, 8)
+    it.mayRenew()
+    it.rejectedAgain(3)
+    it.accepted(3)
+    it.rejected(3, 8)
+    const atOnce = it.mayRenew()
+    ManualClock.pass(it.clock, 4_999)
+    const before = it.mayRenew()
+    ManualClock.pass(it.clock, 1)
+    expect([atOnce, before, it.mayRenew()]).toEqual([false, false, true])
+  })
+
+  it("counts the rejections of a new token from the start", () => {
+    const it = coolingDown()
+    it.accepted(2)
+    it.rejected(2, 7)
+    it.accepted(3)
+    it.rejected(3)
+    expect(it.mayRenew()).toBe(false)
+  })
+
+  it("is still counted for the new token when the old one is accepted late", () => {
+    const it = coolingDown()
+    it.accepted(3)
+    it.rejected(3, 7)
+    it.accepted(2)
+    it.rejected(3)
+    expect(it.mayRenew()).toBe(true)
+  })
+
+  it("is seen for a token that was received after the clock was set back", () => {
+    const it = coolingDown()
+    it.keep(token(2, 10_000, life))
+    it.keep(token(3, 5, life))
+    for (let time = 0; time < 8; time++) it.rejected(3)
+    expect(it.mayRenew()).toBe(true)
+  })
+
+  it("is still counted for the new token when the old one is rejected late", () => {
+    const it = coolingDown()
+    it.accepted(3)
+    it.rejected(3, 7)
+    it.rejected(2)
+    it.rejected(3)
+    expect(it.mayRenew()).toBe(true)
+  })
+})
+
+describe("knowsAccepted", () => {
+  it("holds for the token whose acceptance was told last", () => {
+    const it = started()
+    const used = token(1, 1, life)
+    it.keep(used)
+    expect(it.knowsAccepted(used)).toBe(true)
+  })
+
+  it("does not hold for a token that was rejected since", () => {
+    const it = started()
+    const used = token(1, 1, life)
+    it.keep(used)
+    it.rejected(1)
+    expect(it.knowsAccepted(used)).toBe(false)
+  })
+
+  it("does not hold for a token that is not known", () => {
+    expect(started().knowsAccepted(token(1, 1, life))).toBe(false)
+  })
+})

@@ -1,0 +1,29 @@
+import type { Fiber, Scheduler } from "effect"
+
+/** The operations that the runtime itself takes to wake a fiber from a yield; with fewer no fiber gets anywhere. */
+const wakingOperations = 9
+
+/**
+ * Runs fibers only when told to, at most so many operations each, and picks the next one at random: every order it makes is
+ * one that some machine could make. Without `random` the order is first in, first out.
+ */
+export class ShakenScheduler implements Scheduler.Scheduler {
+  private readonly tasks: Array<() => void> = []
+
+  constructor(private readonly operations: number, private readonly random?: () => number) {}
+
+  shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    return fiber.currentOpCount > this.operations + wakingOperations ? 0 : false
+  }
+
+  scheduleTask(task: () => void) {
+    this.tasks.push(task)
+  }
+
+  readonly settle = () => {
+    while (this.tasks.length > 0) {
+      const index = this.random === undefined ? 0 : Math.floor(this.random() * this.tasks.length)
+      this.tasks.splice(index, 1)[0]?.()
+    }
+  }
+}

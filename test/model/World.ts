@@ -1,0 +1,196 @@
+import { Effect, Either, Exit, Fiber, Random, Redacted, Scope, Supervisor } from "effect"
+import {
+  AccessToken,
+  NutritionAdvisorError,
+  RefreshPolicy,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import type { ShakenScheduler } from "./ShakenScheduler.js"
+import { VirtualTime } from "./VirtualTime.js"
+
+/** What the next exchange does. */
+export type Plan = "issue" | "fail" | "refuse" | "hang" | "handBack" | "retryAfter" | "die"
+
+/** One step of a history. */
+export type Step =
+  | { readonly _tag: "Pass"; readonly millis: number }
+  | { readonly _tag: "Call"; readonly forbidden: boolean }
+  | { readonly _tag: "Leave" }
+  | { readonly _tag: "Revoke" }
+  | { readonly _tag: "Plan"; readonly plan: Plan }
+  | { readonly _tag: "Jump"; readonly millis: number }
+  | { readonly _tag: "Close" }
+
+interface Issued {
+  readonly token: AccessToken.AccessToken
+  readonly diesAt: number
+}
+
+const timing = Either.getOrThrow(RefreshPolicy.make())
+
+const exchangeMillis = 100
+
+const requestMillis = 20
+
+const serverError = new NutritionAdvisorError.ServerError({ operation: "token", status: 500 })
+
+/**
+ * A service with its own clock, callers that search, and the TokenProvider between them. The service is as simple as can be:
+ * a token is good until it dies or all are revoked.
+ */
+export class World {
+  readonly violations: Array<string> = []
+  readonly time = new VirtualTime()
+  exchanges = 0
+  private exchangesRunning = 0
+  private readonly issued = new Map<string, Issued>()
+  private plans: Array<Plan> = []
+  private callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+  private readonly scope = Effect.runSync(Scope.make())
+  private readonly supervisor = Supervisor.unsafeTrack()
+  private readonly random: Random.Random
+  private readonly provider: TokenProvider.Service
+  private closed = false
+
+  constructor(
+    private readonly scheduler: ShakenScheduler,
+    private readonly lifeMillis: number,
+    seed: string
+  ) {
+    this.random = Random.make(seed)
+    const made = this.run(
+      TokenProvider.make().pipe(
+        Effect.provideService(TokenIssuer.TokenIssuer, { issue: () => this.exchange }),
+        Effect.provide(TokenStore.layer),
+        Scope.extend(this.scope)
+      )
+    )
+    scheduler.settle()
+    const exit = made.unsafePoll()
+    if (exit === null || Exit.isFailure(exit)) throw new Error("the provider was not built")
+    this.provider = exit.value
+  }
+
+  step(step: Step) {
+    switch (step._tag) {
+      case "Pass":
+        return this.time.pass(step.millis, this.scheduler.settle)
+      case "Call":
+        this.callers.push(this.run(this.search(step.forbidden)))
+        return this.scheduler.settle()
+      case "Leave":
+        this.callers.shift()?.unsafeInterruptAsFork(Fiber.id(this.run(Effect.void)))
+        return this.scheduler.settle()
+      case "Revoke":
+        return this.issued.clear()
+      case "Plan":
+        return this.plans.push(step.plan)
+      case "Jump":
+        return this.time.jump(step.millis)
+      case "Close":
+        this.closed = true
+        this.run(Scope.close(this.scope, Exit.void))
+        return this.scheduler.settle()
+    }
+  }
+
+  get fibers() {
+    return Effect.runSync(this.supervisor.value).length
+  }
+
+  /** Everyone has an answer at the latest a minute after the last step; a provider that nobody uses rests. */
+  finish() {
+    this.plans = []
+    this.time.pass(60_000, this.scheduler.settle)
+    const waiting = this.callers.filter((caller) => caller.unsafePoll() === null).length
+    if (waiting > 0) this.violations.push(`${waiting} callers got no answer`)
+    this.time.pass(4 * Math.max(this.lifeMillis, 3_600_000), this.scheduler.settle)
+    if (this.time.pendingTimers > 0) this.violations.push(`${this.time.pendingTimers} timers left at rest`)
+    const expected = this.closed ? 0 : 1
+    if (this.fibers !== expected) this.violations.push(`${this.fibers} fibers at rest, not ${expected}`)
+  }
+
+  private run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
+    return Effect.runFork(
+      effect.pipe(
+        Effect.supervised(this.supervisor),
+        Effect.withRandom(this.random),
+        Effect.withClock(this.time)
+      ),
+      { scheduler: this.scheduler }
+    )
+  }
+
+  private token(life: number, value: string) {
+    const receivedAt = this.time.unsafeCurrentTimeMillis()
+    return AccessToken.make({ value, serviceId: `customer of ${value}`, receivedAt, expiresAt: receivedAt + life })
+  }
+
+  private readonly exchange: Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> = Effect
+    .suspend(() => {
+      this.exchanges += 1
+      this.exchangesRunning += 1
+      if (this.exchangesRunning > 1) this.violations.push("two exchanges at once")
+      const plan = this.plans.shift() ?? "issue"
+      return Effect.zipRight(
+        Effect.sleep(plan === "hang" ? "10 seconds" : exchangeMillis),
+        Effect.suspend(() => this.carryOut(plan))
+      )
+    }).pipe(Effect.ensuring(Effect.sync(() => {
+      this.exchangesRunning -= 1
+    })))
+
+  private carryOut(plan: Plan): Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> {
+    switch (plan) {
+      case "fail":
+        return Effect.fail(serverError)
+      case "refuse":
+        return Effect.fail(new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 }))
+      case "retryAfter":
+        return Effect.fail(new NutritionAdvisorError.TooManyRequests({ operation: "token", retryAfter: 30 }))
+      case "hang":
+        return Effect.fail(new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }))
+      case "die":
+        return Effect.dieMessage("a bug in an issuer")
+      case "handBack": {
+        const last = [...this.issued.values()].findLast(({ diesAt }) => diesAt > this.time.monotonicMillis)
+        if (last === undefined) return this.carryOut("issue")
+        return Effect.succeed(this.token(last.diesAt - this.time.monotonicMillis, Redacted.value(last.token.value)))
+      }
+      case "issue": {
+        const token = this.token(this.lifeMillis, `token ${this.exchanges}`)
+        this.issued.set(Redacted.value(token.value), { token, diesAt: this.time.monotonicMillis + this.lifeMillis })
+        return Effect.succeed(token)
+      }
+    }
+  }
+
+  private send(token: AccessToken.AccessToken, forbidden: boolean): Effect.Effect<boolean> {
+    return Effect.suspend(() => {
+      const value = Redacted.value(token.value)
+      if (AccessToken.stateAt(token, this.time.unsafeCurrentTimeMillis(), timing) === "expired") {
+        this.violations.push("an expired token was sent")
+      }
+      if (Redacted.value(token.serviceId) !== `customer of ${value}`) this.violations.push("a pair was torn")
+      return Effect.map(
+        Effect.sleep(requestMillis),
+        () => !forbidden && (this.issued.get(value)?.diesAt ?? 0) > this.time.monotonicMillis
+      )
+    })
+  }
+
+  private search(forbidden: boolean) {
+    return Effect.gen(this, function*() {
+      const first = yield* this.provider.get
+      if (yield* this.send(first, forbidden)) return yield* this.provider.settled(first, "Accepted")
+      const renewed = yield* this.provider.renew(first)
+      if (AccessToken.isSame(renewed, first)) this.violations.push("a rejected token was sent again")
+      yield* this.provider.settled(
+        renewed,
+        (yield* this.send(renewed, forbidden)) ? "AcceptedAfterRenewal" : "RejectedAgain"
+      )
+    })
+  }
+}

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "@effect/vitest"
+import { type Block, blocksOf, brokenLinksOf } from "./readme/blocks.js"
+import { complaintsAbout } from "./readme/typeCheck.js"
+
+const repository = fileURLToPath(new URL("..", import.meta.url))
+
+const read = (path: string) => {
+  const full = join(repository, path)
+  return existsSync(full) ? statSync(full).isDirectory() ? "" : readFileSync(full, "utf8") : undefined
+}
+
+const docs = existsSync(join(repository, "docs"))
+  ? readdirSync(join(repository, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)
+  : []
+
+const inTypeScript = (text: string) =>
+  blocksOf(text).filter(({ language }) => /^(?:[cm]?tsx?|typescript)\b/i.test(language))
+
+const isChecked = ({ language, meta }: Block) => language === "ts" && meta === ""
+
+const checked = (text: string) => inTypeScript(text).filter(isChecked)
+
+const unchecked = (text: string) =>
+  inTypeScript(text)
+    .filter((block) => !isChecked(block))
+    .map(({ language, line, meta }) => `line ${line - 1}: ${language} ${meta}`.trim())
+
+describe.each(["README.md", ...docs])("%s", (path) => {
+  it("exists", () => {
+    expect(read(path)).toBeDefined()
+  })
+
+  it("marks no block as one that is not checked", () => {
+    expect(unchecked(read(path) ?? "")).toEqual([])
+  })
+
+  it("holds code that type-checks as it stands", { timeout: 120_000 }, () => {
+    expect(complaintsAbout(path, checked(read(path) ?? ""))).toEqual([])
+  })
+})
+
+describe("README.md", () => {
+  it("shows code", () => {
+    expect(checked(read("README.md") ?? "")).not.toEqual([])
+  })
+})
+
+describe.each(["README.md", "CHANGELOG.md", ...docs])("%s", (path) => {
+  it("links to files and headings that exist", () => {
+    expect(brokenLinksOf(path, read(path) ?? "", read)).toEqual([])
+  })
+})
+
+describe("unchecked", () => {
+  it.each(["ts no-check", "ts,no-check", "ts{1}", "tsx", "typescript"])("names a block that is marked %s", (mark) => {
+    expect(unchecked(["text", `\`\`\`${mark}`, "1", "```"].join("\n"))).toEqual([`line 2: ${mark}`])
+  })
+})
+
+describe("complaintsAbout", () => {
+  const text = [
+    "```ts",
+    "import { NutritionAdvisor } from \"effect-nutrition-advisor\"",
+    "import { Simulator } from \"effect-nutrition-advisor/testing\"",
+    "import type { TokenStore } from \"effect-nutrition-advisor/TokenStore\"",
+    "",
+    "const unused = [NutritionAdvisor.search(\"egg\"), Simulator.baseUrl]",
+    "const count: number = Simulator.baseUrl",
+    "```",
+    "",
+    "```ts",
+    "export const found = await Promise.resolve(missing)",
+    "```"
+  ].join("\n")
+
+  it("names the line of the Markdown file for each mistake and for nothing else", { timeout: 120_000 }, () => {
+    expect(complaintsAbout("README.md", blocksOf(text))).toEqual([
+      "README.md:7 Type 'string' is not assignable to type 'number'.",
+      "README.md:11 Cannot find name 'missing'."
+    ])
+  })
+})

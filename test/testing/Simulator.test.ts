@@ -1,0 +1,892 @@
+import { createServer } from "node:http"
+import { inspect } from "node:util"
+import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
+import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema, TestClock } from "effect"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const key = Redacted.value(Simulator.licenseKey)
+const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
+const searchRoute = "/v2/products/napi/food/search/semantic"
+
+interface Call {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: HttpBody.HttpBody
+}
+
+const ask = (method: HttpMethod.HttpMethod, path: string, { body = HttpBody.empty, headers = {} }: Call = {}) =>
+  HttpClientRequest.make(method)(path).pipe(
+    HttpClientRequest.setBody(body),
+    HttpClientRequest.setHeaders(headers),
+    HttpClient.execute,
+    Effect.flatMap((response) =>
+      Effect.map(response.text, (body) => ({ status: response.status, headers: response.headers, body }))
+    )
+  )
+
+const statusOf = (method: HttpMethod.HttpMethod, path: string, call?: Call) =>
+  Effect.map(ask(method, path, call), ({ status }) => status)
+
+const Token = Schema.Struct({
+  access_token: Schema.String,
+  customer_id: Schema.String,
+  expires_in: Schema.Number,
+  token_type: Schema.String,
+  scope: Schema.String
+})
+
+const decodeToken = Schema.decode(Schema.parseJson(Token))
+
+const exchange = Effect.flatMap(ask("POST", `${licenceRoute}/${key}`), ({ body }) => decodeToken(body))
+
+const authorizedBy = (token: typeof Token.Type, serviceIdHeader = "Service-ID"): Call => ({
+  headers: { authorization: `Bearer ${token.access_token}`, [serviceIdHeader]: token.customer_id }
+})
+
+const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogurt`, call)
+
+const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
+
+const atBaseUrl = Layer.map(
+  (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) =>
+    Context.add(
+      context,
+      HttpClient.HttpClient,
+      HttpClient.mapRequest(
+        Context.get(context, HttpClient.HttpClient),
+        HttpClientRequest.prependUrl(Simulator.baseUrl)
+      )
+    )
+)
+
+const inMemory = (options?: Simulator.Options) => atBaseUrl(Simulator.layerHttpClient(options))
+
+const onAPort = (options?: Simulator.Options) =>
+  Layer.merge(Simulator.layerServer(options), HttpServer.layerTestClient).pipe(
+    Layer.provide(NodeHttpServer.layer(createServer, { port: 0 })),
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.orDie
+  )
+
+const places = [
+  ["in memory", inMemory],
+  ["on a port", onAPort]
+] as const
+
+describe.each(places)("Simulator %s", (_, simulated) => {
+  describe("token routes", () => {
+    it.live.each([
+      licenceRoute,
+      "/v2/token-cache/nutrition-advisor/oauth/token",
+      "/v2/token-cache/unified/oauth/token"
+    ])("exchanges a license key at %s", (route) =>
+      Effect.gen(function*() {
+        const answer = yield* ask("POST", `${route}/${key}`)
+        expect(answer.status).toBe(200)
+        expect(yield* searchWith(yield* decodeToken(answer.body))).toBe(200)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("answers with exactly the fields of a token response", () =>
+      Effect.gen(function*() {
+        const answer = yield* ask("POST", `${licenceRoute}/${key}`)
+        expect(answer.headers["content-type"]).toContain("application/json")
+        expect(JSON.parse(answer.body)).toEqual({
+          access_token: expect.stringMatching(/^\S+$/),
+          customer_id: "c-1",
+          expires_in: 3600.25,
+          token_type: "Bearer",
+          scope: "read:search"
+        })
+      }).pipe(Effect.provide(simulated({ customerId: "c-1", tokenLifetime: 3600.25 }))))
+
+    it.live("gives tokens the life of the sample in SERVICE.md by default", () =>
+      Effect.gen(function*() {
+        expect((yield* exchange).expires_in).toBeCloseTo(86_155.482, 3)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("issues another token at each exchange", () =>
+      Effect.gen(function*() {
+        const first = yield* exchange
+        const second = yield* exchange
+        expect(second.access_token).not.toBe(first.access_token)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each(["GET", "PUT", "DELETE", "PATCH"] as const)(
+      "refuses %s with 405 and names POST",
+      (method) =>
+        Effect.gen(function*() {
+          const { headers, status } = yield* ask(method, `${licenceRoute}/${key}`)
+          expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "POST" })
+        }).pipe(Effect.provide(simulated()))
+    )
+
+    it.live("refuses a key that it does not know with 400", () =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", `${licenceRoute}/another-key`)).toBe(400)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a key that it does not know with the status that is set", () =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", `${licenceRoute}/another-key`)).toBe(401)
+      }).pipe(Effect.provide(simulated({ unknownKeyStatus: 401 }))))
+
+    it.live("refuses a key that is no percent-encoded text with 400", () =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", `${licenceRoute}/%E0%A4%A`)).toBe(400)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("decodes the key of the path once", () =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", `${licenceRoute}/a%2Fb%20c%2525`)).toBe(200)
+      }).pipe(Effect.provide(simulated({ licenseKeys: ["a/b c%25"] }))))
+
+    it.live("knows every key that is given and no other", () =>
+      Effect.gen(function*() {
+        const statuses = yield* Effect.forEach(["one", "two", key], (known) =>
+          statusOf("POST", `${licenceRoute}/${known}`))
+        expect(statuses).toEqual([200, 200, 400])
+      }).pipe(Effect.provide(simulated({ licenseKeys: ["one", "two"] }))))
+
+    it.live("refuses a body with 400", () =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.text("{}") })).toBe(400)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses an Authorization header with 400", () =>
+      Effect.gen(function*() {
+        const status = yield* statusOf("POST", `${licenceRoute}/${key}`, { headers: { authorization: "Bearer x" } })
+        expect(status).toBe(400)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("issues no token to a call that it refuses", () =>
+      Effect.gen(function*() {
+        const { counters } = yield* Simulator.Simulator
+        yield* ask("GET", `${licenceRoute}/${key}`)
+        yield* ask("POST", `${licenceRoute}/another-key`)
+        yield* ask("POST", `${licenceRoute}/${key}`, { headers: { authorization: "Bearer x" } })
+        expect((yield* counters).tokensIssued).toBe(0)
+      }).pipe(Effect.provide(simulated())))
+  })
+
+  describe("authorization", () => {
+    it.live("accepts a search with the token and its customer identifier", () =>
+      Effect.gen(function*() {
+        expect(yield* searchWith(yield* exchange)).toBe(200)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a search without Authorization with 401", () =>
+      Effect.gen(function*() {
+        const { customer_id } = yield* exchange
+        expect(yield* search({ headers: { "Service-ID": customer_id } })).toBe(401)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a search without Authorization with the status that is set", () =>
+      Effect.gen(function*() {
+        expect(yield* search({})).toBe(403)
+      }).pipe(Effect.provide(simulated({ missingTokenStatus: 403 }))))
+
+    it.live("refuses a scheme that is not Bearer like a missing token", () =>
+      Effect.gen(function*() {
+        const { access_token, customer_id } = yield* exchange
+        const headers = { authorization: `Basic ${access_token}`, "Service-ID": customer_id }
+        expect(yield* search({ headers })).toBe(401)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a token that it does not know with 403", () =>
+      Effect.gen(function*() {
+        const token = yield* exchange
+        expect(yield* searchWith({ ...token, access_token: "never-issued" })).toBe(403)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses every token that was revoked with 403", () =>
+      Effect.gen(function*() {
+        const { revoke } = yield* Simulator.Simulator
+        const tokens = yield* Effect.all([exchange, exchange])
+        yield* revoke
+        expect(yield* Effect.forEach(tokens, searchWith)).toEqual([403, 403])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("accepts a token that was issued after the revocation", () =>
+      Effect.gen(function*() {
+        const { revoke } = yield* Simulator.Simulator
+        yield* exchange
+        yield* revoke
+        expect(yield* searchWith(yield* exchange)).toBe(200)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a token that is not accepted with the status that is set", () =>
+      Effect.gen(function*() {
+        const { revoke } = yield* Simulator.Simulator
+        const token = yield* exchange
+        yield* revoke
+        expect(yield* searchWith(token)).toBe(401)
+      }).pipe(Effect.provide(simulated({ rejectedTokenStatus: 401 }))))
+
+    it.live("keeps earlier tokens valid when it issues another", () =>
+      Effect.gen(function*() {
+        const first = yield* exchange
+        yield* exchange
+        expect(yield* searchWith(first)).toBe(200)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a missing customer identifier with 400", () =>
+      Effect.gen(function*() {
+        const { access_token } = yield* exchange
+        expect(yield* search({ headers: { authorization: `Bearer ${access_token}` } })).toBe(400)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("refuses a wrong customer identifier with 400", () =>
+      Effect.gen(function*() {
+        const token = yield* exchange
+        expect(yield* searchWith({ ...token, customer_id: "someone-else" })).toBe(400)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each([
+      { kind: "missing", id: {} },
+      { kind: "wrong", id: { "Service-ID": "someone-else" } }
+    ])("refuses a $kind customer identifier with the status that is set", ({ id }) =>
+      Effect.gen(function*() {
+        const { access_token } = yield* exchange
+        expect(yield* search({ headers: { authorization: `Bearer ${access_token}`, ...id } })).toBe(422)
+      }).pipe(Effect.provide(simulated({ missingServiceIdStatus: 422 }))))
+
+    it.live("reads the customer identifier from the header that is set", () =>
+      Effect.gen(function*() {
+        const token = yield* exchange
+        const statuses = yield* Effect.forEach(["X-Customer", "Service-ID"], (header) =>
+          search(authorizedBy(token, header)))
+        expect(statuses).toEqual([200, 400])
+      }).pipe(Effect.provide(simulated({ serviceIdHeader: "X-Customer" }))))
+
+    it.live("asks for the customer identifier that its token was issued with", () =>
+      Effect.gen(function*() {
+        const { setCustomerId } = yield* Simulator.Simulator
+        const before = yield* exchange
+        yield* setCustomerId("c-2")
+        const after = yield* exchange
+        expect(after.customer_id).toBe("c-2")
+        expect(yield* Effect.forEach([before, after, { ...before, customer_id: "c-2" }], searchWith)).toEqual([
+          200,
+          200,
+          400
+        ])
+      }).pipe(Effect.provide(simulated({ customerId: "c-1" }))))
+  })
+
+  describe("search", () => {
+    it.live.each(["", "?term=", "?term=%20", "?terms=yogurt"])(
+      "refuses a missing term with 400: %j",
+      (query) =>
+        Effect.gen(function*() {
+          expect(yield* statusOf("GET", `${searchRoute}${query}`, authorizedBy(yield* exchange))).toBe(400)
+        }).pipe(Effect.provide(simulated()))
+    )
+
+    it.live("refuses POST with 405 and names GET", () =>
+      Effect.gen(function*() {
+        const { headers, status } = yield* ask("POST", `${searchRoute}?term=egg`, authorizedBy(yield* exchange))
+        expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "GET" })
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("answers in JSON with the foods that the term means", () =>
+      Effect.gen(function*() {
+        const { body, headers } = yield* ask("GET", `${searchRoute}?term=greek%20yogurt`, authorizedBy(yield* exchange))
+        expect(headers["content-type"]).toContain("application/json")
+        expect(JSON.parse(body)).toMatchObject({ results: [{ name: expect.stringMatching(/greek yogurt/i) }] })
+      }).pipe(Effect.provide(simulated({
+        foods: [{
+          id: "greek-yogurt",
+          name: "Greek yogurt",
+          category: "dairy",
+          tags: [],
+          alternateNames: [],
+          per100g: { energyKcal: 97, proteinG: 9, carbohydrateG: 4, sugarG: 4, fatG: 5, fiberG: 0 },
+          portion: { name: "cup", grams: 150 }
+        }]
+      }))))
+
+    it.live("has foods of its own", () =>
+      Effect.gen(function*() {
+        const { body } = yield* ask("GET", `${searchRoute}?term=apple`, authorizedBy(yield* exchange))
+        expect(JSON.parse(body).results).not.toHaveLength(0)
+      }).pipe(Effect.provide(simulated())))
+  })
+
+  describe("other routes", () => {
+    const routes: Simulator.Options["routes"] = {
+      "GET /v2/plan": ({ query }) => ({ status: 200, body: { plan: "pro", query } }),
+      "POST /v2/meals": ({ body }) => ({ status: 201, body })
+    }
+
+    it.live.each(["/v2/nothing", `${searchRoute}/more`, "/v1/products/napi/food/search/semantic", "/"])(
+      "answers 404 at %s",
+      (path) =>
+        Effect.gen(function*() {
+          expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(404)
+        }).pipe(Effect.provide(simulated()))
+    )
+
+    it.live("answers a route that is given", () =>
+      Effect.gen(function*() {
+        const { body, status } = yield* ask("GET", "/v2/plan?for=today", authorizedBy(yield* exchange))
+        expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { plan: "pro", query: "for=today" } })
+      }).pipe(Effect.provide(simulated({ routes }))))
+
+    it.live("hands the body of a request to its route", () =>
+      Effect.gen(function*() {
+        const call = { ...authorizedBy(yield* exchange), body: HttpBody.text("two eggs") }
+        const { body, status } = yield* ask("POST", "/v2/meals", call)
+        expect({ status, body }).toEqual({ status: 201, body: "two eggs" })
+      }).pipe(Effect.provide(simulated({ routes }))))
+
+    it.live("answers 404 to another method of a route that is given", () =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", "/v2/plan", authorizedBy(yield* exchange))).toBe(404)
+      }).pipe(Effect.provide(simulated({ routes }))))
+
+    it.live("asks for both headers at a route that is given", () =>
+      Effect.gen(function*() {
+        const { access_token } = yield* exchange
+        const statuses = yield* Effect.all([
+          statusOf("GET", "/v2/plan"),
+          statusOf("GET", "/v2/plan", { headers: { authorization: `Bearer ${access_token}` } })
+        ])
+        expect(statuses).toEqual([401, 400])
+      }).pipe(Effect.provide(simulated({ routes }))))
+  })
+
+  describe("pathPrefix", () => {
+    const prefixed = { pathPrefix: "/advisor", routes: { "GET /v2/plan": () => ({ status: 200 }) } }
+
+    it.live("puts every route below the prefix", () =>
+      Effect.gen(function*() {
+        const answer = yield* ask("POST", `/advisor${licenceRoute}/${key}`)
+        const call = authorizedBy(yield* decodeToken(answer.body))
+        const statuses = yield* Effect.forEach([`${searchRoute}?term=egg`, "/v2/plan"], (path) =>
+          statusOf("GET", `/advisor${path}`, call))
+        expect(statuses).toEqual([200, 200])
+      }).pipe(Effect.provide(simulated(prefixed))))
+
+    it.live("answers 404 outside the prefix", () =>
+      Effect.gen(function*() {
+        const statuses = yield* Effect.all([
+          statusOf("POST", `${licenceRoute}/${key}`),
+          statusOf("GET", `${searchRoute}?term=egg`),
+          statusOf("POST", `/advisors${licenceRoute}/${key}`, { headers: { "Service-ID": "c-1" } })
+        ])
+        expect(statuses.slice(0, 2)).toEqual([404, 404])
+        expect(statuses[2]).not.toBe(200)
+      }).pipe(Effect.provide(simulated(prefixed))))
+
+    it.live("counts nothing outside the prefix as an exchange", () =>
+      Effect.gen(function*() {
+        const { counters } = yield* Simulator.Simulator
+        // As long as the prefix, so that cutting without comparing finds a token path.
+        yield* ask("POST", `/another${licenceRoute}/${key}`)
+        expect(yield* counters).toEqual({
+          exchanges: 0,
+          exchangesAtOnce: 0,
+          rejections: 0,
+          requests: 1,
+          searches: 0,
+          tokensIssued: 0
+        })
+      }).pipe(Effect.provide(simulated(prefixed))))
+  })
+
+  describe("planned answers", () => {
+    it.live("gives the next answers in their order before it answers by itself", () =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        const token = yield* exchange
+        yield* respondNext("search", { status: 503 }, { status: 429 })
+        yield* respondNext("search", { status: 500 })
+        expect(yield* Effect.replicateEffect(searchWith(token), 4)).toEqual([503, 429, 500, 200])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each(
+      [
+        { operation: "token", expected: [503, 200, 404] },
+        { operation: "search", expected: [200, 503, 404] },
+        { operation: "request", expected: [200, 200, 503] }
+      ] as const
+    )("gives an answer for $operation to that operation alone", ({ expected, operation }) =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        const token = yield* exchange
+        yield* respondNext(operation, { status: 503 })
+        const statuses = yield* Effect.all([
+          statusOf("POST", `${licenceRoute}/${key}`),
+          searchWith(token),
+          statusOf("GET", "/v2/nothing", authorizedBy(token))
+        ])
+        expect(statuses).toEqual(expected)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("gives a constant answer until it is taken back", () =>
+      Effect.gen(function*() {
+        const { respondAlways } = yield* Simulator.Simulator
+        const token = yield* exchange
+        yield* respondAlways("search", { status: 503 })
+        const before = yield* Effect.replicateEffect(searchWith(token), 3)
+        yield* respondAlways("search", undefined)
+        expect([...before, yield* searchWith(token)]).toEqual([503, 503, 503, 200])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("gives the next answers before the constant one", () =>
+      Effect.gen(function*() {
+        const { respondAlways, respondNext } = yield* Simulator.Simulator
+        yield* respondAlways("token", { status: 503 })
+        yield* respondNext("token", { status: 429 })
+        expect(yield* Effect.replicateEffect(statusOf("POST", `${licenceRoute}/${key}`), 3)).toEqual([429, 503, 503])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each([
+      { kind: "JSON", reply: { a: 1 }, text: "{\"a\":1}" },
+      { kind: "text", reply: "not { json", text: "not { json" },
+      { kind: "bytes", reply: new Uint8Array([104, 105]), text: "hi" },
+      { kind: "nothing", reply: undefined, text: "" }
+    ])("sends the status, the headers and a body of $kind", ({ reply, text }) =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", { status: 418, headers: { "retry-after": "7" }, body: reply })
+        const { body, headers, status } = yield* ask("POST", `${licenceRoute}/${key}`)
+        expect({ status, retryAfter: headers["retry-after"], body }).toEqual({
+          status: 418,
+          retryAfter: "7",
+          body: text
+        })
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("sends the content type that a reply names", () =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", { status: 500, headers: { "content-type": "text/html" }, body: "<p>" })
+        expect((yield* ask("POST", `${licenceRoute}/${key}`)).headers["content-type"]).toBe("text/html")
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each([204, 205, 304])("sends %i without a body", (status) =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", { status, body: "ignored" })
+        expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({ status, body: "" })
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("never answers with \"hang\"", () =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", "hang")
+        const answer = yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
+        expect(answer).toEqual(Option.none())
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("answers other calls while one hangs", () =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", "hang")
+        yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
+        expect(yield* searchWith(yield* exchange)).toBe(200)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each(["token", "search"] as const)(
+      "breaks the connection of a %s call with \"drop\"",
+      (operation) =>
+        Effect.gen(function*() {
+          const { respondNext } = yield* Simulator.Simulator
+          const token = yield* exchange
+          yield* respondNext(operation, "drop")
+          const call = operation === "token"
+            ? statusOf("POST", `${licenceRoute}/${key}`)
+            : searchWith(token)
+          expect(["RequestError", "ResponseError"]).toContain((yield* Effect.flip(call))._tag)
+        }).pipe(Effect.provide(simulated()))
+    )
+
+    it.live("breaks a connection at once", () =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", "drop")
+        // The keep-alive of a Node server is 5 seconds.
+        const failure = yield* Effect.timeoutOption(Effect.flip(exchange), "2 seconds")
+        expect(Option.isSome(failure)).toBe(true)
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("answers by itself again after it broke a connection", () =>
+      Effect.gen(function*() {
+        const { respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", "drop")
+        yield* Effect.flip(exchange)
+        expect(yield* searchWith(yield* exchange)).toBe(200)
+      }).pipe(Effect.provide(simulated())))
+  })
+
+  describe("counters", () => {
+    it.live("starts at nothing", () =>
+      Effect.gen(function*() {
+        const { counters } = yield* Simulator.Simulator
+        expect(yield* counters).toEqual({
+          exchanges: 0,
+          exchangesAtOnce: 0,
+          rejections: 0,
+          requests: 0,
+          searches: 0,
+          tokensIssued: 0
+        })
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("counts every call once, whatever the answer", () =>
+      Effect.gen(function*() {
+        const { counters, respondNext, revoke } = yield* Simulator.Simulator
+        const token = yield* exchange
+        yield* ask("POST", `${licenceRoute}/another-key`)
+        yield* ask("GET", `${licenceRoute}/${key}`)
+        yield* respondNext("token", { status: 500 })
+        yield* ask("POST", `${licenceRoute}/${key}`)
+        yield* searchWith(token)
+        yield* search({})
+        yield* searchWith({ ...token, customer_id: "someone-else" })
+        yield* ask("GET", "/v2/nothing", authorizedBy(token))
+        yield* revoke
+        yield* searchWith(token)
+        yield* ask("GET", "/v2/nothing", authorizedBy(token))
+        expect(yield* counters).toEqual({
+          exchanges: 4,
+          exchangesAtOnce: 1,
+          rejections: 2,
+          requests: 2,
+          searches: 4,
+          tokensIssued: 1
+        })
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("counts an exchange that hangs among those that run at the same time", () =>
+      Effect.gen(function*() {
+        const { counters, requests, respondNext } = yield* Simulator.Simulator
+        yield* respondNext("token", "hang")
+        const hanging = yield* Effect.fork(exchange)
+        yield* Effect.repeat(Effect.delay(requests, "5 millis"), { until: Array.isNonEmptyReadonlyArray })
+        yield* exchange
+        // A server that closes waits for its connections.
+        yield* Fiber.interrupt(hanging)
+        expect((yield* counters).exchangesAtOnce).toBe(2)
+      }).pipe(Effect.provide(simulated())))
+  })
+
+  describe("log of requests", () => {
+    it.live("holds what each request carried, oldest first", () =>
+      Effect.gen(function*() {
+        const { requests } = yield* Simulator.Simulator
+        yield* exchange
+        yield* ask("GET", `${searchRoute}?term=egg`, { headers: { "x-note": "second" } })
+        yield* ask("POST", "/v2/meals", { body: HttpBody.text("two eggs") })
+        const seen = (yield* requests).map(({ body, headers, method, operation, path, query }) => ({
+          operation,
+          method,
+          path,
+          query,
+          note: headers["x-note"],
+          body: new TextDecoder().decode(body)
+        }))
+        expect(seen).toEqual([
+          { operation: "token", method: "POST", path: `${licenceRoute}/{key}`, query: "", note: undefined, body: "" },
+          { operation: "search", method: "GET", path: searchRoute, query: "term=egg", note: "second", body: "" },
+          { operation: "request", method: "POST", path: "/v2/meals", query: "", note: undefined, body: "two eggs" }
+        ])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("holds the two credentials as redacted values", () =>
+      Effect.gen(function*() {
+        const { requests } = yield* Simulator.Simulator
+        const token = yield* exchange
+        yield* searchWith(token)
+        const seen = (yield* requests)[1]
+        expect(Option.map(seen?.authorization ?? Option.none(), Redacted.value))
+          .toEqual(Option.some(`Bearer ${token.access_token}`))
+        expect(Option.map(seen?.serviceId ?? Option.none(), Redacted.value)).toEqual(Option.some(token.customer_id))
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("holds no credential of a request that carries none", () =>
+      Effect.gen(function*() {
+        const { requests } = yield* Simulator.Simulator
+        yield* exchange
+        expect((yield* requests)[0]).toMatchObject({ authorization: Option.none(), serviceId: Option.none() })
+      }).pipe(Effect.provide(simulated())))
+
+    it.live.each([
+      { rendering: "inspect", render: (value: unknown) => inspect(value, { depth: null }) },
+      { rendering: "JSON", render: (value: unknown) => JSON.stringify(value) }
+    ])("shows neither key, token nor customer identifier as $rendering", ({ render }) =>
+      Effect.gen(function*() {
+        const { requests } = yield* Simulator.Simulator
+        const token = yield* Effect.flatMap(
+          ask("POST", `${licenceRoute}/a%2Fsecret%20key`),
+          ({ body }) => decodeToken(body)
+        )
+        yield* ask("GET", `${licenceRoute}/a%2Fsecret%20key`)
+        yield* searchWith(token)
+        const rendered = render(yield* requests)
+        const secrets = ["a/secret key", "a%2Fsecret%20key", token.access_token, token.customer_id]
+        expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
+      }).pipe(Effect.provide(simulated({ licenseKeys: ["a/secret key"] }))))
+  })
+
+  describe("two simulators", () => {
+    const both = Effect.all([Layer.build(simulated()), Layer.build(simulated())])
+
+    it.live("share no token", () =>
+      Effect.gen(function*() {
+        const [one, other] = yield* both
+        const token = yield* Effect.provide(exchange, one)
+        expect(yield* Effect.provide(searchWith(token), other)).toBe(403)
+      }).pipe(Effect.scoped))
+
+    it.live("share no count and no log", () =>
+      Effect.gen(function*() {
+        const [one, other] = yield* both
+        yield* Effect.provide(exchange, one)
+        const { counters, requests } = Context.get(other, Simulator.Simulator)
+        expect((yield* counters).exchanges).toBe(0)
+        expect(yield* requests).toEqual([])
+      }).pipe(Effect.scoped))
+
+    it.live("share no revocation", () =>
+      Effect.gen(function*() {
+        const [one, other] = yield* both
+        const token = yield* Effect.provide(exchange, other)
+        yield* Context.get(one, Simulator.Simulator).revoke
+        expect(yield* Effect.provide(searchWith(token), other)).toBe(200)
+      }).pipe(Effect.scoped))
+
+    it.live("share no planned answer", () =>
+      Effect.gen(function*() {
+        const [one, other] = yield* both
+        yield* Context.get(one, Simulator.Simulator).respondAlways("token", { status: 500 })
+        expect(yield* Effect.provide(statusOf("POST", `${licenceRoute}/${key}`), other)).toBe(200)
+      }).pipe(Effect.scoped))
+  })
+})
+
+describe("Simulator in memory alone", () => {
+  it.effect("refuses a form as the body with 400", () =>
+    Effect.gen(function*() {
+      const form = new FormData()
+      form.set("grant_type", "licence")
+      expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("hands a body of search parameters to its route as they are sent", () =>
+    Effect.gen(function*() {
+      const parameters = HttpBody.raw(new URLSearchParams({ food: "two eggs" }))
+      const { body } = yield* ask("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: parameters })
+      expect(body).toBe("food=two+eggs")
+    }).pipe(Effect.provide(inMemory({ routes: { "POST /v2/meals": ({ body }) => ({ status: 201, body }) } }))))
+
+  it.effect("refuses a target of more than 16 KiB with 414", () =>
+    Effect.gen(function*() {
+      const path = `${searchRoute}?term=${"a".repeat(16_384)}`
+      expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(414)
+    }).pipe(Effect.provide(inMemory())))
+})
+
+describe("Simulator under TestClock", () => {
+  it.effect("stamps requests with the time of the Clock", () =>
+    Effect.gen(function*() {
+      const { requests } = yield* Simulator.Simulator
+      yield* exchange
+      yield* TestClock.adjust("90 seconds")
+      yield* exchange
+      expect((yield* requests).map(({ at }) => at)).toEqual([0, 90_000])
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("accepts a token until the millisecond in which it expires", () =>
+    Effect.gen(function*() {
+      const token = yield* exchange
+      yield* TestClock.adjust("59999 millis")
+      expect(yield* searchWith(token)).toBe(200)
+      yield* TestClock.adjust("1 millis")
+      expect(yield* searchWith(token)).toBe(403)
+    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+
+  it.effect("refuses an expired token with the status that is set", () =>
+    Effect.gen(function*() {
+      const token = yield* exchange
+      yield* TestClock.adjust("60 seconds")
+      expect(yield* searchWith(token)).toBe(401)
+    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60, rejectedTokenStatus: 401 }))))
+
+  it.effect("counts an expired token as a rejection", () =>
+    Effect.gen(function*() {
+      const { counters } = yield* Simulator.Simulator
+      const token = yield* exchange
+      yield* TestClock.adjust("60 seconds")
+      yield* searchWith(token)
+      expect((yield* counters).rejections).toBe(1)
+    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+
+  it.effect("gives the next tokens the lifetime that is set and leaves earlier ones alone", () =>
+    Effect.gen(function*() {
+      const { setTokenLifetime } = yield* Simulator.Simulator
+      const long = yield* exchange
+      yield* setTokenLifetime(1.5)
+      const short = yield* exchange
+      expect([long.expires_in, short.expires_in]).toEqual([86_155.482, 1.5])
+      yield* TestClock.adjust("1500 millis")
+      expect(yield* Effect.forEach([long, short], searchWith)).toEqual([200, 403])
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect.each(
+    [
+      { operation: "token", path: `${licenceRoute}/${key}`, method: "POST" },
+      { operation: "search", path: `${searchRoute}?term=egg`, method: "GET" },
+      { operation: "request", path: "/v2/nothing", method: "GET" }
+    ] as const
+  )("answers $operation after the latency that is set for it", ({ method, operation, path }) =>
+    Effect.gen(function*() {
+      const { setLatency } = yield* Simulator.Simulator
+      yield* setLatency(operation, "2 seconds")
+      const answer = yield* Effect.fork(ask(method, path))
+      yield* TestClock.adjust("1999 millis")
+      expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+      yield* TestClock.adjust("1 millis")
+      expect(Option.isSome(yield* Fiber.poll(answer))).toBe(true)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("gives one operation's latency to no other", () =>
+    Effect.gen(function*() {
+      const { setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", "2 seconds")
+      expect(yield* search({})).toBe(401)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("delays planned answers by the latency too", () =>
+    Effect.gen(function*() {
+      const { respondNext, setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", "2 seconds")
+      yield* respondNext("token", { status: 503 })
+      const answer = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
+      yield* TestClock.adjust("1999 millis")
+      expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+      yield* TestClock.adjust("1 millis")
+      expect(yield* Fiber.join(answer)).toBe(503)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("judges a token at the time of the answer", () =>
+    Effect.gen(function*() {
+      const { revoke, setLatency } = yield* Simulator.Simulator
+      const token = yield* exchange
+      yield* setLatency("search", "2 seconds")
+      const answer = yield* Effect.fork(searchWith(token))
+      yield* TestClock.adjust("1 seconds")
+      yield* revoke
+      yield* TestClock.adjust("1 seconds")
+      expect(yield* Fiber.join(answer)).toBe(403)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("counts the most exchanges that ran at the same time", () =>
+    Effect.gen(function*() {
+      const { counters, setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", "1 seconds")
+      const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
+      yield* TestClock.adjust("1 seconds")
+      yield* Fiber.join(three)
+      const one = yield* Effect.fork(exchange)
+      yield* TestClock.adjust("1 seconds")
+      yield* Fiber.join(one)
+      expect((yield* counters).exchangesAtOnce).toBe(3)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("counts an exchange whose caller left as ended", () =>
+    Effect.gen(function*() {
+      const { counters, setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", "1 seconds")
+      const left = yield* Effect.fork(exchange)
+      yield* TestClock.adjust("500 millis")
+      yield* Fiber.interrupt(left)
+      yield* setLatency("token", 0)
+      yield* exchange
+      expect((yield* counters).exchangesAtOnce).toBe(1)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("never answers with \"hang\", however long one waits", () =>
+    Effect.gen(function*() {
+      const { respondNext } = yield* Simulator.Simulator
+      yield* respondNext("token", "hang")
+      const answer = yield* Effect.fork(exchange)
+      yield* TestClock.adjust("365 days")
+      expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("fails with a transport error with \"drop\"", () =>
+    Effect.gen(function*() {
+      const { respondNext } = yield* Simulator.Simulator
+      yield* respondNext("token", "drop")
+      expect(yield* Effect.flip(exchange)).toMatchObject({ _tag: "RequestError", reason: "Transport" })
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("hands back the token that is still valid with what is left of its life", () =>
+    Effect.gen(function*() {
+      const { setHandsBackToken } = yield* Simulator.Simulator
+      yield* setHandsBackToken(true)
+      const first = yield* exchange
+      yield* TestClock.adjust("25500 millis")
+      const second = yield* exchange
+      yield* TestClock.adjust("34 seconds")
+      const third = yield* exchange
+      expect([first, second, third]).toEqual([
+        first,
+        { ...first, expires_in: 34.5 },
+        { ...first, expires_in: 0.5 }
+      ])
+    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+
+  it.effect("hands back no token that has expired", () =>
+    Effect.gen(function*() {
+      const { setHandsBackToken } = yield* Simulator.Simulator
+      yield* setHandsBackToken(true)
+      const first = yield* exchange
+      yield* TestClock.adjust("60 seconds")
+      const second = yield* exchange
+      expect(second.access_token).not.toBe(first.access_token)
+      expect(second.expires_in).toBe(60)
+    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+
+  it.effect("hands back no token that was revoked", () =>
+    Effect.gen(function*() {
+      const { revoke, setHandsBackToken } = yield* Simulator.Simulator
+      yield* setHandsBackToken(true)
+      const first = yield* exchange
+      yield* revoke
+      expect((yield* exchange).access_token).not.toBe(first.access_token)
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("hands back no token of another key", () =>
+    Effect.gen(function*() {
+      const { setHandsBackToken } = yield* Simulator.Simulator
+      yield* setHandsBackToken(true)
+      const tokens = yield* Effect.forEach(["one", "two"], (known) =>
+        Effect.flatMap(ask("POST", `${licenceRoute}/${known}`), ({ body }) => decodeToken(body)))
+      expect(
+        new Set(tokens.map(({ access_token }) =>
+          access_token
+        )).size
+      ).toBe(2)
+    }).pipe(Effect.provide(inMemory({ licenseKeys: ["one", "two"] }))))
+
+  it.effect("counts a token that is handed back as an exchange and not as an issue", () =>
+    Effect.gen(function*() {
+      const { counters, setHandsBackToken } = yield* Simulator.Simulator
+      yield* setHandsBackToken(true)
+      yield* exchange
+      yield* exchange
+      expect(yield* counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
+    }).pipe(Effect.provide(inMemory())))
+
+  it.effect("keeps the last 1,000 requests", () =>
+    Effect.gen(function*() {
+      const { requests } = yield* Simulator.Simulator
+      yield* Effect.forEach(Array.range(1, 2_345), (number) => ask("GET", `/v2/${number}`), { discard: true })
+      const seen = yield* requests
+      expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])
+    }).pipe(Effect.provide(inMemory())))
+})
