@@ -415,7 +415,11 @@ export const make = (
         wait((clock) => Math.max(Pause.remaining(gate?.pause, clock), Pause.remaining(respite, clock)))
     )
 
-    const isIdle = (token: AccessToken.AccessToken, now: number) => now - usedAt >= token.expiresAt - token.receivedAt
+    /** A use that lies in the future, because the clock was set back, counts from now. */
+    const isIdle = (token: AccessToken.AccessToken, now: number) => {
+      usedAt = Math.min(usedAt, now)
+      return now - usedAt >= token.expiresAt - token.receivedAt
+    }
 
     const isDue = (token: AccessToken.AccessToken, now: number) =>
       timing.schedule !== undefined || AccessToken.stateAt(token, now, timing) !== "fresh"

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Random } from "effect"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
@@ -60,32 +61,35 @@ const plans: ReadonlyArray<Plan> = ["issue", "fail", "refuse", "hang", "handBack
 const exchangesPerHour = 420
 
 describe("TokenProvider in any history", () => {
-  it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", () => {
-    FastCheck.assert(
-      FastCheck.property(history, (history) => {
+  it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(history, async (history) => {
+        await setImmediate()
         expect(violationsOf(new ShakenScheduler(2_048), history)).toEqual([])
       }),
       { numRuns: 1_000 }
     )
   })
 
-  it.each([1, 7, 13])("does so in any order of fibers that yield after %i operations", (operations) => {
-    FastCheck.assert(
-      FastCheck.property(history, (history) => {
+  it.each([1, 7, 13])("does so in any order of fibers that yield after %i operations", async (operations) => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(history, async (history) => {
+        await setImmediate()
         expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history)).toEqual([])
       }),
       { numRuns: 200 }
     )
   })
 
-  it(`exchanges at most ${exchangesPerHour} times in an hour of two searches a second, whatever the token route does`, () => {
-    FastCheck.assert(
-      FastCheck.property(
+  it(`exchanges at most ${exchangesPerHour} times in an hour of two searches a second, whatever the token route does`, async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(
         FastCheck.array(FastCheck.constantFrom(...plans), { minLength: 1, maxLength: 20 }),
         FastCheck.constantFrom(0, 1, 10, 100),
         FastCheck.constantFrom(3_600_000, 86_155_482),
         FastCheck.string(),
-        (pattern, forbiddenPercent, life, seed) => {
+        async (pattern, forbiddenPercent, life, seed) => {
+          await setImmediate()
           const world = new World(new ShakenScheduler(2_048), life, seed)
           for (let index = 0; index < 1_000; index++) {
             world.step({ _tag: "Plan", plan: pattern[index % pattern.length] ?? "issue" })

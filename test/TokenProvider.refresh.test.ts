@@ -511,6 +511,16 @@ describe("a service that hands back the same token", () => {
       expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
+  it.effect("has its token judged by the whole life of it, not by what was left", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Issuer.issued(1, 150_000))
+      yield* TestClock.setTime(windowStart)
+      yield* provider.get
+      yield* TestClock.setTime(windowStart + 150_000 - 105_000)
+      expect((yield* provider.status).state).toBe("stale")
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
   it.effect("is asked for another one at once when callers no longer have a token", () =>
     Effect.gen(function*() {
       const { issuer, provider } = yield* begun

@@ -67,16 +67,20 @@ export const helped = (self: Rejections, used: AccessToken.AccessToken): Rejecti
   }
 }
 
+/** A cool-down that has longer to go stays. */
 const coolDown = (
   self: Rejections,
   unhelpful: number,
   timing: RefreshPolicy.Timing,
   clock: Clock.Clock
-): Rejections => ({
-  ...self,
-  unhelpful,
-  coolDown: Pause.start(clock, RefreshPolicy.coolDownAfter(timing, unhelpful))
-})
+): Rejections => {
+  const duration = RefreshPolicy.coolDownAfter(timing, unhelpful)
+  return {
+    ...self,
+    unhelpful: Math.max(self.unhelpful, unhelpful),
+    coolDown: Pause.remaining(self.coolDown, clock) > duration ? self.coolDown : Pause.start(clock, duration)
+  }
+}
 
 /** The new token was rejected too. Of many requests that were sent again with it, the first that is rejected counts. */
 export const rejectedAgain = (
