@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config"
 
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url))
 
-const config = defineConfig({
+export const config = defineConfig({
   resolve: {
     alias: [
       { find: /^effect-nutrition-advisor$/, replacement: source("index.ts") },

@@ -463,10 +463,11 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
                   return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
                 }
                 const body = bodiless.has(answer.status) ? null : bytesOf(answer.body) as Uint8Array<ArrayBuffer>
+                const length = body === null ? {} : { "content-length": String(body.length) }
                 return Effect.succeed(
                   HttpClientResponse.fromWeb(
                     request,
-                    new Response(body, { status: answer.status, headers: headersOf(answer) })
+                    new Response(body, { status: answer.status, headers: { ...length, ...headersOf(answer) } })
                   )
                 )
               }
