@@ -121,16 +121,17 @@ type Departure = Data.TaggedEnum<{
 const { $match: matchDeparture, Barred, Boarded } = Data.taggedEnum<Departure>()
 
 const depart = (
-  { flight: running, gate, lastFailure, rejections: before, respite }: State,
+  before: State,
   flight: Flight,
   timing: RefreshPolicy.Timing,
   clock: Clock.Clock
 ): readonly [Departure, State] => {
+  const { flight: running, gate, respite } = before
   const rejections = Option.match(flight.rejected, {
-    onNone: () => before,
-    onSome: (rejected) => Rejections.rejected(before, rejected)
+    onNone: () => before.rejections,
+    onSome: (rejected) => Rejections.rejected(before.rejections, rejected)
   })
-  const state: State = { flight: running, gate, lastFailure, rejections, respite }
+  const state = { ...before, rejections }
   if (running !== undefined) {
     const joined = { ...running, rejected: Option.orElse(flight.rejected, () => running.rejected) }
     return [Boarded({ flight: joined, launched: false }), { ...state, flight: joined }]
@@ -230,10 +231,10 @@ export const make = (
         }))
         yield* Telemetry.exchanged(flight.reason, unchanged ? "unchanged" : "issued")
         yield* Metric.set(Telemetry.tokenExpiresIn, (token.expiresAt - now) / 1000)
-        yield* Effect.logDebug(
-          unchanged ? "The exchange handed back the same token" : "The exchange brought a new token"
+        yield* Effect.annotateLogs(
+          Effect.logDebug(unchanged ? "The exchange handed back the same token" : "The exchange brought a new token"),
+          { reason: flight.reason, expiresAt: token.expiresAt }
         )
-          .pipe(Effect.annotateLogs({ reason: flight.reason, expiresAt: token.expiresAt }))
         return winner
       })
 
@@ -259,10 +260,10 @@ export const make = (
           }
         })
         yield* Telemetry.exchanged(flight.reason, "failed")
-        yield* Effect.logDebug("The exchange failed").pipe(Effect.annotateLogs({
+        yield* Effect.annotateLogs(Effect.logDebug("The exchange failed"), {
           reason: flight.reason,
           error: Option.match(error, { onNone: () => "defect", onSome: (error) => error._tag })
-        }))
+        })
         return yield* Effect.failCause(cause)
       })
 

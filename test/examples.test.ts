@@ -147,3 +147,12 @@ describe("examples/other-routes.ts", () => {
       expect(code).toBe(0)
     }))
 })
+
+describe("examples/rotating-key.ts", () => {
+  it.live("reads the key anew at each exchange, and says when it can't", () =>
+    Effect.map(run("rotating-key"), ({ code, stdout }) => {
+      expect(stdout).toContain("2 exchanges, each with the key of its day; 3 searches sent")
+      expect(stdout).toContain("The license key is not available (the key file can't be read).")
+      expect(code).toBe(0)
+    }))
+})
