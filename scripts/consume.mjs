@@ -204,6 +204,16 @@ try {
     require(code === "ERR_PACKAGE_PATH_NOT_EXPORTED", `answered ${code}`)
   })
 
+  await check("answers the import of every entry with one sentence where the condition is browser", async () => {
+    const load = `for (const entry of ${JSON.stringify(entries.map(specifier))}) {
+      console.log(await import(entry).then(() => entry + " was imported", (error) => error.message))
+    }`
+    const { stdout } = await node(lean, "--conditions=browser", "--input-type=module", "--eval", load)
+    const answers = stdout.trim().split("\n")
+    const wrong = answers.filter((answer) => !answer.startsWith(`${manifest.name} runs on servers only: `))
+    require(wrong.length === 0 && answers.length === entries.length, `answered ${stdout}`)
+  })
+
   await check("refuses the import of a file by its path", async () => {
     const code = await refusal(lean, `${manifest.name}/dist/internal/http.js`)
     require(code === "ERR_PACKAGE_PATH_NOT_EXPORTED", `answered ${code}`)

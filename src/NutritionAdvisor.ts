@@ -15,7 +15,8 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { pipe } from "effect/Function"
+import * as Equal from "effect/Equal"
+import { flow, pipe } from "effect/Function"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -127,26 +128,32 @@ const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, 
   )
 
 /** The key that an error text must not repeat: none before an effect has read one. */
-type KnownKey = Effect.Effect<Option.Option<Redacted.Redacted<string>>>
+type KnownKeys = Effect.Effect<ReadonlyArray<Redacted.Redacted<string>>>
 
-const knownKeyOf = ({ licenseKey }: Options): KnownKey =>
-  Effect.succeed(Redacted.isRedacted(licenseKey) ? Option.some(licenseKey) : Option.none())
+const knownKeysOf = ({ licenseKey }: Options): KnownKeys =>
+  Effect.sync(() => Redacted.isRedacted(licenseKey) ? [licenseKey] : [])
+
+const keysKept = 4
+
+const rememberKey = (keys: ReadonlyArray<Redacted.Redacted<string>>, key: Redacted.Redacted<string>) =>
+  keys.some((known) => Equal.equals(known, key)) ? keys : [...keys, key].slice(-keysKept)
 
 /** The options with a key that is remembered when it is read. */
-const remembering = (options: Options): Effect.Effect<readonly [Options, KnownKey]> => {
-  const { licenseKey } = options
-  return Redacted.isRedacted(licenseKey)
-    ? Effect.succeed([options, knownKeyOf(options)])
-    : Effect.map(Ref.make(Option.none<Redacted.Redacted<string>>()), (last) => [
-      { ...options, licenseKey: Effect.tap(licenseKey, (key) => Ref.set(last, Option.some(key))) },
-      Ref.get(last)
-    ])
-}
+const remembering = (options: Options): Effect.Effect<readonly [Options, KnownKeys]> =>
+  Effect.sync(() => {
+    const { licenseKey } = options
+    if (!Effect.isEffect(licenseKey)) return [options, knownKeysOf(options)]
+    const keys = Ref.unsafeMake<ReadonlyArray<Redacted.Redacted<string>>>([])
+    return [
+      { ...options, licenseKey: Effect.tap(licenseKey, (key) => Ref.update(keys, (keys) => rememberKey(keys, key))) },
+      Ref.get(keys)
+    ]
+  })
 
 /** The service over the HttpClient and the TokenProvider in the context. */
 const makeWithoutTokens = (
   options: Options,
-  knownKey: KnownKey = knownKeyOf(options)
+  knownKeys: KnownKeys = knownKeysOf(options)
 ): Effect.Effect<
   Service,
   ConfigurationError,
@@ -218,9 +225,25 @@ const makeWithoutTokens = (
           ? yield* renewAndRetryOnce(operation, request, first, firstAnswer.status)
           : [firstAnswer, first] as const
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
-        const secrets = Option.map(yield* knownKey, (key) => [key, token.value, token.serviceId])
-        return yield* Http.expectOk(answer, operation, secrets)
-      }).pipe(Telemetry.observed(operation))
+        const keys = yield* knownKeys
+        const secrets = [...keys, ...[first, token].flatMap((token) => [token.value, token.serviceId])]
+        return yield* Http.expectOk(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
+      })
+
+    const observed = (operation: "search" | "request", method: string, template?: string) =>
+      flow(
+        Telemetry.observed(operation),
+        Effect.withSpan(`NutritionAdvisor.${operation}`, {
+          attributes: {
+            "http.request.method": method,
+            ...(template === undefined ? {} : { "url.template": template })
+          },
+          captureStackTrace: false,
+          kind: "client"
+        })
+      )
+
+    const observedSearch = observed("search", "GET", searchRoute)
 
     const searchAnswer = (term: string, { headers, urlParams }: SearchOptions = {}) =>
       Effect.suspend(() => {
@@ -237,26 +260,24 @@ const makeWithoutTokens = (
         }
         const query = Url.query([["term", term], ...further])
         return answerTo("search", HttpClientRequest.get(`${base.href}${searchRoute}?${query}`, { headers: sent }))
-      }).pipe(Effect.withSpan("NutritionAdvisor.search", {
-        attributes: { "http.request.method": "GET", "url.template": searchRoute },
-        captureStackTrace: false,
-        kind: "client"
-      }))
+      })
 
     const search: Service["search"] = (term, options) =>
-      Effect.flatMap(searchAnswer(term, options), (answer) =>
-        Http.json(answer, "search"))
+      observedSearch(Effect.flatMap(searchAnswer(term, options), (answer) =>
+        Http.json(answer, "search")))
 
     const searchAs: Service["searchAs"] = (schema) => {
       const decode = Schema.decodeUnknown(schema)
       return (term, options) =>
-        Effect.flatMap(searchAnswer(term, options), (answer) =>
-          Effect.flatMap(Http.json(answer, "search"), (body) =>
-            Effect.mapError(
-              decode(body),
-              () =>
-                new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
-            )))
+        observedSearch(
+          Effect.gen(function*() {
+            const answer = yield* searchAnswer(term, options)
+            return yield* Effect.mapError(
+              decode(yield* Http.json(answer, "search")),
+              () => new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
+            )
+          })
+        )
     }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
@@ -271,20 +292,14 @@ const makeWithoutTokens = (
         if (url === undefined) {
           return notSent("request", "the URL leaves the base URL")
         }
-        const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) =>
-          part !== ""
-        ).join("&")
+        const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
         const bare = HttpClientRequest.get(url.origin + url.pathname + (query === "" ? "" : `?${query}`)).pipe(
           HttpClientRequest.setMethod(request.method),
           HttpClientRequest.setBody(request.body),
           HttpClientRequest.setHeaders(Headers.remove(request.headers, ["authorization", serviceIdHeader]))
         )
         return Effect.map(answerTo("request", bare), (answer) => handOut(bare, answer))
-      }).pipe(Effect.withSpan("NutritionAdvisor.request", {
-        attributes: { "http.request.method": request.method },
-        captureStackTrace: false,
-        kind: "client"
-      }))
+      }).pipe(observed("request", request.method))
 
     return {
       search,
@@ -322,8 +337,8 @@ export const layer = (
   Layer.unwrapEffect(
     Effect.map(
       remembering(options),
-      ([remembered, knownKey]) =>
-        Layer.scoped(NutritionAdvisor, makeWithoutTokens(remembered, knownKey)).pipe(
+      ([remembered, knownKeys]) =>
+        Layer.scoped(NutritionAdvisor, makeWithoutTokens(remembered, knownKeys)).pipe(
           Layer.provideMerge(TokenProvider.layer(options.refresh)),
           Layer.provide([TokenIssuer.layer(remembered), TokenStore.layer]),
           Layer.tap(() => noteBuild(identityOf(options)))

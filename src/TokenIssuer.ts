@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
@@ -132,9 +133,9 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     yield* Configuration.server()
     const timing = yield* RefreshPolicy.make(options.refresh)
     const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
-    const licenseKey = Redacted.isRedacted(options.licenseKey)
-      ? yield* Configuration.licenseKey(options.licenseKey)
-      : options.licenseKey
+    const licenseKey = Effect.isEffect(options.licenseKey)
+      ? options.licenseKey
+      : yield* Configuration.licenseKey(options.licenseKey)
     const route = yield* Configuration.tokenRoute(options.tokenRoute)
     const serviceId = yield* Configuration.serviceId(options.serviceId)
     const timeout = yield* Configuration.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
@@ -150,7 +151,9 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         : Effect.fail(unexpected(status))
     }
 
-    const exchange = (key: Redacted.Redacted<string>) =>
+    const last = yield* Ref.make(Option.none<AccessToken>())
+
+    const exchange = (key: Redacted.Redacted<string>, replacing: Option.Option<AccessToken>) =>
       Effect.gen(function*() {
         const path = route.replace("{key}", () => Url.encode(Redacted.value(key)))
         const request = HttpClientRequest.post(base.href + path, { headers: { accept: "*/*" } })
@@ -160,7 +163,12 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         if (answer.status === 401 || answer.status === 403) {
           return yield* new Forbidden({ operation: "token", status: answer.status, reason: "KeyRejected" })
         }
-        const { status } = yield* Http.expectOk(answer, "token", Option.some([key, ...Option.toArray(serviceId)]))
+        const former = [...Option.toArray(replacing), ...Option.toArray(yield* Ref.get(last))]
+        const { status } = yield* Http.expectOk(
+          answer,
+          "token",
+          Option.some([key, ...Option.toArray(serviceId), ...former.flatMap((token) => [token.value, token.serviceId])])
+        )
         const body = yield* Http.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
         return new AccessToken({
@@ -173,28 +181,30 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         })
       })
 
-    const issue = Effect.clockWith((clock) => {
-      const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
-      return readKey(licenseKey).pipe(
-        Effect.flatMap(exchange),
-        Effect.retry({
-          schedule: retries(timing),
-          while: (error) => isTransient(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
-        }),
-        Effect.timeoutFail({
-          duration: timeout,
-          onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
-        }),
-        Effect.withSpan("TokenIssuer.issue", {
-          attributes: { "http.request.method": "POST", "url.template": route },
-          captureStackTrace: false,
-          kind: "client",
-          root: true
-        })
-      )
-    })
+    const issue: Service["issue"] = (replacing) =>
+      Effect.clockWith((clock) => {
+        const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
+        return readKey(licenseKey).pipe(
+          Effect.flatMap((key) => exchange(key, replacing)),
+          Effect.tap((token) => Ref.set(last, Option.some(token))),
+          Effect.retry({
+            schedule: retries(timing),
+            while: (error) => isTransient(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+          }),
+          Effect.timeoutFail({
+            duration: timeout,
+            onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
+          }),
+          Effect.withSpan("TokenIssuer.issue", {
+            attributes: { "http.request.method": "POST", "url.template": route },
+            captureStackTrace: false,
+            kind: "client",
+            root: true
+          })
+        )
+      })
 
-    return { issue: () => issue }
+    return { issue }
   })
 
 /**

@@ -186,3 +186,44 @@ describe("a wall clock that is set back", () => {
       expect(yield* issuer.calls).toBe(3)
     }).pipe(Effect.provide(doubles), Effect.withRandom(Random.fixed([0]))))
 })
+
+describe("an event loop that stalls while a token lands", () => {
+  /** A provider whose next so many tokens, of 0.2 s each, are a second old before anyone can use them. */
+  const stalling = (times: number) =>
+    Effect.gen(function*() {
+      const clock = ManualClock.besides(yield* Effect.clock)
+      const issuer = yield* Issuer.IssuerDouble
+      const inner = yield* TokenStore.make
+      yield* issuer.setLife(200)
+      let left = times
+      const { get } = yield* Effect.withClock(TokenProvider.make({ background: false }), clock).pipe(
+        Effect.provideService(TokenStore.TokenStore, {
+          ...inner,
+          put: (token) =>
+            Effect.tap(inner.put(token), () =>
+              Effect.sync(() => {
+                clock.wall += left > 0 ? 1_000 : 0
+                left -= 1
+              }))
+        })
+      )
+      return { get: Effect.withClock(get, clock), issuer }
+    })
+
+  it.scoped("has the caller wait for the next token", () =>
+    Effect.gen(function*() {
+      const { get, issuer } = yield* stalling(1)
+      expect([valueOf(yield* get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+    }).pipe(Effect.provide(Issuer.layer)))
+
+  it.scoped("ends the caller in a typed failure after three tokens in a row", () =>
+    Effect.gen(function*() {
+      const { get, issuer } = yield* stalling(Number.POSITIVE_INFINITY)
+      expect(yield* Effect.flip(get)).toMatchObject({
+        _tag: "UnexpectedResponse",
+        operation: "token",
+        reason: "Schema"
+      })
+      expect(yield* issuer.calls).toBe(3)
+    }).pipe(Effect.provide(Issuer.layer)))
+})

@@ -51,6 +51,7 @@ describe("the package", () => {
     "type-checks the consumer under ESNext and Bundler",
     "runs the consumer and finds food on the simulator",
     "refuses the import of an internal module",
+    "answers the import of every entry with one sentence where the condition is browser",
     "refuses the import of a file by its path"
   ])("%s", (title) => {
     expect(run.lines).toContain(`ok ${title}`)

@@ -139,24 +139,29 @@ export const send = (
   request: HttpClientRequest.HttpClientRequest,
   { maxBytes, operation, timeout }: Limits
 ): Effect.Effect<Answer, TransportError | UnexpectedResponse> =>
-  client.execute(request).pipe(
-    Effect.flatMap((response) =>
-      Effect.flatMap(read(response, isOk(response.status) ? maxBytes : maxErrorBytes), ({ bytes, isWhole }) =>
-        isWhole || !isOk(response.status)
-          ? Effect.succeed<Answer>({ status: response.status, headers: response.headers, body: bytes })
-          : Effect.fail(new UnexpectedResponse({ operation, status: response.status, reason: "TooLarge" })))
-    ),
-    Effect.withUnhandledErrorLogLevel(Option.none()),
-    Effect.catchAllCause((cause) =>
-      Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
-        Option.match(Cause.failureOption(cause), {
-          onNone: () =>
-            transportError(operation, undefined),
-          onSome: (error) =>
-            error._tag === "UnexpectedResponse" ? error : transportError(operation, error)
-        })
+  Effect.uninterruptibleMask((restore) =>
+    restore(
+      client.execute(request).pipe(
+        Effect.flatMap((response) =>
+          Effect.flatMap(read(response, isOk(response.status) ? maxBytes : maxErrorBytes), ({ bytes, isWhole }) =>
+            isWhole || !isOk(response.status)
+              ? Effect.succeed<Answer>({ status: response.status, headers: response.headers, body: bytes })
+              : Effect.fail(new UnexpectedResponse({ operation, status: response.status, reason: "TooLarge" })))
+        ),
+        Effect.withUnhandledErrorLogLevel(Option.none())
       )
-    ),
+    ).pipe(
+      Effect.catchAllCause((cause) =>
+        Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
+          Option.match(Cause.failureOption(cause), {
+            onNone: () => transportError(operation, undefined),
+            onSome: (error) =>
+              error._tag === "UnexpectedResponse" ? error : transportError(operation, error)
+          })
+        )
+      )
+    )
+  ).pipe(
     Effect.timeoutFail({
       duration: timeout,
       onTimeout: () => new TransportError({ operation, reason: "Timeout" })

@@ -1,0 +1,305 @@
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { clients } from "./leaks/clients.js"
+import * as LocalService from "./leaks/LocalService.js"
+import { rendered } from "./leaks/rendering.js"
+import * as Replies from "./leaks/replies.js"
+import * as Secrets from "./leaks/secrets.js"
+
+const search = NutritionAdvisor.search("apple")
+
+const execute = (url: string, headers: Readonly<Record<string, string>> = {}) =>
+  Effect.flatMap(
+    NutritionAdvisor.NutritionAdvisor,
+    ({ httpClient }) => httpClient.execute(HttpClientRequest.get(url, { headers }))
+  )
+
+const options = (baseUrl: string): NutritionAdvisor.Options => ({
+  baseUrl,
+  licenseKey: Redacted.make(Secrets.key),
+  refresh: { background: false, attemptDelay: "1 millis" },
+  tokenTimeout: "2 seconds",
+  requestTimeout: "2 seconds"
+})
+
+const serve = (replies: Partial<LocalService.Replies> = {}) =>
+  LocalService.start({ token: Replies.issue, data: Replies.found, ...replies })
+
+const setup = (
+  settings: NutritionAdvisor.Options,
+  client: Layer.Layer<HttpClient.HttpClient>
+) => Effect.provide(Layer.provide(NutritionAdvisor.layer(settings), client))
+
+/** A client that answers everything and counts what it was given. */
+const counting = () => {
+  const sent: Array<string> = []
+  const client = HttpClient.make((_, url) => {
+    sent.push(url.href)
+    return Effect.die("nothing is to be sent")
+  })
+  return { sent, layer: Layer.succeed(HttpClient.HttpClient, client) }
+}
+
+const isTraceHeader = (name: string) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name)
+
+const namesOf = (requests: ReadonlyArray<LocalService.Received>) =>
+  requests.map(({ headers }) => Object.keys(headers).sort())
+
+const encodedKey = encodeURIComponent(Secrets.key)
+  .replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+
+const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${encodedKey}`
+
+for (const { layer, name } of clients) {
+  describe(`with ${name}`, () => {
+    it.scopedLive("the key is sent in the path of the token call alone", () =>
+      Effect.gen(function*() {
+        const service = yield* serve()
+        yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan?page=2")))
+        const [token, ...data] = service.received
+        expect(token?.path).toBe(tokenPath)
+        expect(Secrets.shownIn(JSON.stringify([token?.query, token?.headers, token?.body]))).toEqual([])
+        expect(Secrets.shownIn(JSON.stringify(data)).filter((secret) => secret.includes("of key"))).toEqual([])
+      }))
+
+    it.scopedLive("token and identifier are sent in their two headers alone", () =>
+      Effect.gen(function*() {
+        const service = yield* serve()
+        yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan?page=2")))
+        const [, ...data] = service.received
+        expect(data.map(({ headers }) => [headers["authorization"], headers["service-id"]])).toEqual([
+          [`Bearer ${Secrets.token}`, Secrets.customerId],
+          [`Bearer ${Secrets.token}`, Secrets.customerId]
+        ])
+        const rest = data.map(({ headers: { authorization: _, "service-id": __, ...headers }, ...request }) => [
+          request,
+          headers
+        ])
+        expect(Secrets.shownIn(JSON.stringify(rest))).toEqual([])
+      }))
+
+    it.scopedLive("a query holds no secret", () =>
+      Effect.gen(function*() {
+        const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+        yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan")))
+        expect(service.received.map(({ query }) => query)).toEqual(["", "term=apple", "", "term=apple", ""])
+      }))
+
+    it.scopedLive("no header is sent but the two and what the client sends by itself", () =>
+      Effect.gen(function*() {
+        const service = yield* serve()
+        yield* setup(options(service.origin), layer)(search)
+        const bare = yield* serve()
+        yield* Effect.gen(function*() {
+          const client = yield* HttpClient.HttpClient
+          const post = HttpClientRequest.post(`${bare.origin}${tokenPath}`, { headers: { accept: "*/*" } })
+          const get = HttpClientRequest.get(`${bare.origin}/v2/x`, {
+            headers: { authorization: "Bearer x", "service-id": "x" }
+          })
+          for (const request of [post, get]) yield* Effect.flatMap(client.execute(request), ({ text }) => text)
+        }).pipe(Effect.withTracerEnabled(false), Effect.provide(layer))
+        expect(namesOf(service.received)).toEqual(namesOf(bare.received))
+      }))
+
+    it.scopedLive("the service learns nothing of the span that its caller is in", () =>
+      Effect.gen(function*() {
+        const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+        yield* setup(options(service.origin), layer)(
+          Effect.withSpan(Effect.zipRight(search, execute("/v2/plan")), "menu")
+        )
+        expect(namesOf(service.received).flat().filter(isTraceHeader)).toEqual([])
+      }))
+
+    it.scopedLive("the service learns nothing of a span where the client's user has turned its tracer on", () =>
+      Effect.gen(function*() {
+        const service = yield* serve()
+        const traced = Layer.project(
+          layer,
+          HttpClient.HttpClient,
+          HttpClient.HttpClient,
+          (client) => HttpClient.withTracerDisabledWhen(client, () => false)
+        )
+        yield* setup(options(service.origin), traced)(Effect.withSpan(search, "menu"))
+        expect(namesOf(service.received).flat().filter(isTraceHeader)).toEqual([])
+      }))
+
+    it.scopedLive("a stock call in a span sends its trace, so the two tests above can fail", () =>
+      Effect.gen(function*() {
+        const service = yield* serve()
+        yield* Effect.flatMap(HttpClient.get(`${service.origin}/v2/x`), ({ text }) => text).pipe(
+          Effect.withSpan("menu"),
+          Effect.provide(layer)
+        )
+        expect(namesOf(service.received).flat().filter(isTraceHeader)).not.toEqual([])
+      }))
+
+    for (const status of [301, 302, 303, 307, 308]) {
+      it.scopedLive(`a token call does not follow a ${status}`, () =>
+        Effect.gen(function*() {
+          const service = yield* serve({ token: Replies.redirect(status) })
+          const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
+          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", status, reason: "Redirect" })
+          expect([service.received.length, service.receivedElsewhere]).toEqual([1, []])
+        }))
+
+      it.scopedLive(`a search does not follow a ${status}`, () =>
+        Effect.gen(function*() {
+          const service = yield* serve({ data: Replies.redirect(status) })
+          const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
+          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status, reason: "Redirect" })
+          expect([service.received.length, service.receivedElsewhere]).toEqual([2, []])
+        }))
+
+      it.scopedLive(`a request through httpClient does not follow a ${status}`, () =>
+        Effect.gen(function*() {
+          const service = yield* serve({ data: Replies.redirect(status) })
+          const error = yield* Effect.flip(setup(options(service.origin), layer)(execute("/v2/plan")))
+          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "request", status, reason: "Redirect" })
+          expect([service.received.length, service.receivedElsewhere]).toEqual([2, []])
+        }))
+    }
+
+    it.scopedLive("a request to another origin is refused and nothing is sent", () =>
+      Effect.gen(function*() {
+        const service = yield* serve()
+        const { host, port } = new URL(service.elsewhere)
+        const urls = [
+          service.elsewhere,
+          `//${host}/v2/plan`,
+          `\\\\${host}\\v2\\plan`,
+          `/\\${host}/v2/plan`,
+          `http://localhost:${port}/v2/plan`,
+          `${service.origin.replace("http:", "https:")}/v2/plan`,
+          `http://user:password@${new URL(service.origin).host}/v2/plan`
+        ]
+        yield* setup(options(service.origin), layer)(Effect.gen(function*() {
+          for (const url of urls) {
+            expect(yield* Effect.flip(execute(url))).toMatchObject({ _tag: "BadRequest", operation: "request" })
+          }
+        }))
+        expect([service.received, service.receivedElsewhere]).toEqual([[], []])
+      }))
+
+    const uncarriable = {
+      "a token with a space": { access_token: `${Secrets.token} x` },
+      "a token with a line break": { access_token: `${Secrets.token}\r\nx-evil: 1` },
+      "a token with a null character": { access_token: `${Secrets.token}\u0000` },
+      "a token beyond ASCII": { access_token: `${Secrets.token}ü` },
+      "a token beyond Latin-1": { access_token: `${Secrets.token}🥑` },
+      "a blank token": { access_token: " " },
+      "an identifier with a line break": { customer_id: `${Secrets.customerId}\r\nx-evil: 1` },
+      "an identifier with a null character": { customer_id: `${Secrets.customerId}\u0000` },
+      "an identifier with a space at its end": { customer_id: `${Secrets.customerId} ` },
+      "an identifier beyond ASCII": { customer_id: `${Secrets.customerId}ü` },
+      "an identifier beyond Latin-1": { customer_id: `${Secrets.customerId}🥑` }
+    }
+
+    for (const [what, fields] of Object.entries(uncarriable)) {
+      it.scopedLive(`${what} is refused and not repeated`, () =>
+        Effect.gen(function*() {
+          const service = yield* serve({ token: Replies.issueWith(fields) })
+          const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
+          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema" })
+          expect(Secrets.shownIn(`${error.message} ${error.stack} ${rendered(error)}`)).toEqual([])
+          expect(service.received.map(({ path }) => path)).toEqual([tokenPath])
+        }))
+    }
+  })
+}
+
+describe("plain http", () => {
+  for (
+    const host of [
+      "service.example",
+      "10.0.0.1",
+      "192.168.0.1",
+      "0.0.0.0",
+      "[::2]",
+      "127.0.0.1.service.example",
+      "localhost.service.example",
+      "notlocalhost"
+    ]
+  ) {
+    it.effect(`is refused to ${host}`, () =>
+      Effect.gen(function*() {
+        const { layer, sent } = counting()
+        const error = yield* Effect.flip(setup(options(`http://${host}/api`), layer)(search))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
+        expect(sent).toEqual([])
+      }))
+  }
+
+  for (const host of ["127.0.0.1", "127.1.2.3", "localhost", "api.localhost", "[::1]"]) {
+    it.effect(`is taken to this machine itself as ${host}`, () =>
+      setup(options(`http://${host}:8080`), counting().layer)(NutritionAdvisor.NutritionAdvisor))
+  }
+
+  it.effect("is taken to any host where allowInsecureHttp says so", () =>
+    setup({ ...options("http://service.example"), allowInsecureHttp: true }, counting().layer)(
+      NutritionAdvisor.NutritionAdvisor
+    ))
+})
+
+describe("a key that no path can carry", () => {
+  const keys = [
+    ".",
+    "..",
+    "%2e",
+    "%2E",
+    "%2e%2E",
+    ".%2e",
+    "%2e.",
+    "marker\ud800",
+    "\udc00marker",
+    "marker\udc00\ud800",
+    "marker\u0000",
+    "mar\nker",
+    "marker\r\nHost: evil.example",
+    "marker\u007f",
+    "marker\u0085",
+    "marker\n"
+  ]
+
+  for (const key of keys) {
+    it.effect(`is refused at once, and nothing is sent: ${JSON.stringify(key)}`, () =>
+      Effect.gen(function*() {
+        const { layer, sent } = counting()
+        const settings = { ...options("https://service.example"), licenseKey: Redacted.make(key) }
+        const error = yield* Effect.flip(setup(settings, layer)(search))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
+        expect(rendered(error)).not.toContain("marker")
+        expect(sent).toEqual([])
+      }))
+
+    it.effect(`is refused where an effect reads it, and nothing is sent: ${JSON.stringify(key)}`, () =>
+      Effect.gen(function*() {
+        const { layer, sent } = counting()
+        const settings = { ...options("https://service.example"), licenseKey: Effect.succeed(Redacted.make(key)) }
+        const error = yield* Effect.flip(setup(settings, layer)(search))
+        expect(error).toMatchObject({ _tag: "LicenseKeyUnavailable" })
+        expect(rendered(error)).not.toContain("marker")
+        expect(sent).toEqual([])
+      }))
+  }
+})
+
+describe("a text that is refused", () => {
+  it.scopedLive("keeps 200 characters, the secrets scrubbed first and the rest cut afterwards", () =>
+    Effect.gen(function*() {
+      const service = yield* serve({
+        data: Replies.text(400, `${"x".repeat(150)}${Secrets.token}${"y".repeat(300)}`)
+      })
+      const error = yield* Effect.flip(setup(options(service.origin), NodeHttpClient.layerUndici)(search))
+      expect(error).toMatchObject({ detail: `${"x".repeat(150)}<redacted>${"y".repeat(40)}` })
+    }))
+
+  it.scopedLive("tells what the service said in the message of the error", () =>
+    Effect.gen(function*() {
+      const service = yield* serve({ token: Replies.text(400, `the license ${Secrets.key} has expired`) })
+      const error = yield* Effect.flip(setup(options(service.origin), FetchHttpClient.layer)(search))
+      expect(error.message).toContain("the license <redacted> has expired")
+    }))
+})

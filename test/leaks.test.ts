@@ -1,0 +1,267 @@
+import { HttpClient } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, ConfigProvider, Effect, type Exit, Layer, Option, Redacted } from "effect"
+import { AccessToken, NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { clients } from "./leaks/clients.js"
+import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "./leaks/doubles.js"
+import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
+import * as LocalService from "./leaks/LocalService.js"
+import { type End, environments, type Outcome, outcomes, settings } from "./leaks/outcomes.js"
+import * as Replies from "./leaks/replies.js"
+import * as Secrets from "./leaks/secrets.js"
+import { observe, withoutPlaces } from "./leaks/sinks.js"
+
+const places: ReadonlyArray<Place> = ["token call", "search"]
+
+const segmentOf = (key: string) =>
+  encodeURIComponent(key).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+
+const belonging = {
+  segments: [segmentOf(Secrets.key), segmentOf(Secrets.rotatedKey)],
+  authorizations: [`Bearer ${Secrets.token}`, `Bearer ${Secrets.renewedToken}`],
+  serviceId: Secrets.customerId
+}
+
+const leaksIn = (sinks: ReadonlyMap<string, string>) =>
+  [...sinks].flatMap(([sink, text]) => Secrets.shownIn(text).slice(0, 1).map((secret) => `${sink} shows ${secret}`))
+
+const endOf = (exit: Exit.Exit<unknown, unknown>) =>
+  exit._tag === "Success"
+    ? "success"
+    : Cause.isInterruptedOnly(exit.cause)
+    ? "interruption"
+    : Option.getOrElse(Cause.failureOption(exit.cause), () => "defect")
+
+const expectEnd = (exit: Exit.Exit<unknown, unknown>, end: End) =>
+  typeof end === "string" ? expect(endOf(exit)).toBe(end) : expect(endOf(exit)).toMatchObject(end)
+
+const baseUrlOf = ({ unreachable }: Outcome, service: LocalService.LocalService) =>
+  unreachable === "unknown host"
+    ? Effect.succeed("https://nutrition-advisor.invalid")
+    : unreachable === "dead port"
+    ? LocalService.deadOrigin
+    : Effect.succeed(service.origin)
+
+const heldToken = AccessToken.make({
+  value: Secrets.token,
+  serviceId: Secrets.customerId,
+  receivedAt: Date.now(),
+  expiresAt: Date.now() + 3_600_000
+})
+
+const layerHolding = (options: NutritionAdvisor.Options) =>
+  NutritionAdvisor.layerWithoutTokens(options).pipe(
+    Layer.provideMerge(TokenProvider.layer(options.refresh)),
+    Layer.provide([TokenIssuer.layer(options), TokenStore.layerStatic(heldToken)])
+  )
+
+const hurried: Pick<NutritionAdvisor.Options, "requestTimeout" | "tokenTimeout"> = {
+  tokenTimeout: "400 millis",
+  requestTimeout: "400 millis"
+}
+
+const patient: typeof hurried = { tokenTimeout: "10 seconds", requestTimeout: "10 seconds" }
+
+const timeoutsOf = ({ end, isInterrupted }: Outcome) =>
+  isInterrupted === true
+    ? { ...patient, tokenTimeout: "1 second" as const }
+    : typeof end !== "string" && end["reason"] === "Timeout"
+    ? hurried
+    : patient
+
+const optionsOf = (outcome: Outcome, service: LocalService.LocalService, baseUrl: string): NutritionAdvisor.Options => {
+  const more = outcome.options?.(service) ?? {}
+  return {
+    baseUrl,
+    licenseKey: Redacted.make(Secrets.key),
+    ...timeoutsOf(outcome),
+    ...more,
+    refresh: { attemptDelay: "1 millis", ...more.refresh }
+  }
+}
+
+const run = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const service = yield* LocalService.start({
+      token: outcome.token ?? Replies.issue,
+      data: outcome.data ?? Replies.found
+    })
+    const options = optionsOf(outcome, service, yield* baseUrlOf(outcome, service))
+    const layer = (outcome.holdsToken === true ? layerHolding : NutritionAdvisor.layer)(options)
+    const { serviceId: _, ...printed } = options
+    const observation = yield* observe({
+      layer: Layer.provide(layer, client),
+      program: outcome.program ?? NutritionAdvisor.search("apple"),
+      printed: [printed, layer],
+      sent: () => [service.received.map((request) => withoutPlaces(request, belonging)), service.receivedElsewhere],
+      ...(outcome.isInterrupted === true ? { interruptedAt: service.hanging } : {})
+    })
+    return { ...observation, service }
+  })
+
+for (const { layer, name } of clients) {
+  describe(`with ${name} no secret shows`, () => {
+    for (const outcome of outcomes) {
+      it.scopedLive(`in ${outcome.title}`, () =>
+        Effect.gen(function*() {
+          const { exit, service, sinks } = yield* run(outcome, layer)
+          expect(leaksIn(sinks)).toEqual([])
+          expectEnd(exit, outcome.end)
+          expect(service.receivedElsewhere).toEqual([])
+        }))
+    }
+
+    for (const { field, options, title } of settings) {
+      it.scopedLive(`where ${title}`, () =>
+        Effect.gen(function*() {
+          const complete = { baseUrl: "https://service.example", licenseKey: Redacted.make(Secrets.key), ...options }
+          const { exit, sinks } = yield* observe({
+            layer: Layer.provide(NutritionAdvisor.layer(complete), layer),
+            program: NutritionAdvisor.search("apple"),
+            printed: [],
+            sent: () => []
+          })
+          expect(leaksIn(sinks)).toEqual([])
+          expectEnd(exit, { _tag: "ConfigurationError", field })
+        }))
+    }
+  })
+}
+
+describe("with settings from Config no secret shows", () => {
+  for (const { end, title, values } of environments) {
+    it.live(`where ${title}`, () =>
+      Effect.gen(function*() {
+        const layer = NutritionAdvisor.layerConfig()
+        const { exit, sinks } = yield* observe({
+          layer: layer.pipe(
+            Layer.provide(NodeHttpClient.layerUndici),
+            Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values)))))
+          ),
+          program: NutritionAdvisor.search("apple"),
+          printed: [layer],
+          sent: () => []
+        })
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, end)
+      }))
+  }
+})
+
+describe("with a client of one's own no secret shows", () => {
+  const observeDouble = (double: Double, at: Place, interruptedAt?: Promise<void>) => {
+    const layer = NutritionAdvisor.layer({
+      baseUrl: "https://service.example",
+      licenseKey: Redacted.make(Secrets.key),
+      ...hurried,
+      refresh: { attemptDelay: "1 millis" }
+    })
+    return observe({
+      layer: Layer.provide(layer, Layer.succeed(HttpClient.HttpClient, clientOf(double, at))),
+      program: NutritionAdvisor.search("apple"),
+      printed: [layer],
+      sent: () => [],
+      ...(interruptedAt === undefined ? {} : { interruptedAt })
+    })
+  }
+
+  for (const at of places) {
+    for (const double of doubles) {
+      it.live(`where it ${double.title} at a ${at}`, () =>
+        Effect.gen(function*() {
+          const { exit, sinks } = yield* observeDouble(double, at)
+          expect(leaksIn(sinks)).toEqual([])
+          expectEnd(exit, double.end)
+        }))
+    }
+
+    it.live(`where it dies while its caller interrupts a ${at}`, () =>
+      Effect.gen(function*() {
+        const { exit, sinks } = yield* observeDouble(
+          diesOnInterruption,
+          at,
+          Effect.runPromise(Effect.sleep("50 millis"))
+        )
+        expect(exit._tag).toBe("Failure")
+        expect(leaksIn(sinks)).toEqual([])
+      }))
+  }
+})
+
+describe("the collector of what shows", () => {
+  const sinksOf = (program: Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor>, isDead: boolean) =>
+    Effect.gen(function*() {
+      const service = yield* LocalService.start({ token: Replies.plan, data: Replies.plan })
+      const baseUrl = isDead ? yield* LocalService.deadOrigin : service.origin
+      const { sinks } = yield* observe({
+        layer: Layer.provide(LeakyAdvisor.layer(baseUrl), NodeHttpClient.layerUndici),
+        program,
+        printed: [{ licenseKey: Secrets.key }],
+        sent: () => service.received.map((request) => withoutPlaces(request, belonging))
+      })
+      return new Set([...sinks].filter(([, text]) => Secrets.shownIn(text).length > 0).map(([sink]) => sink))
+    })
+
+  const search = NutritionAdvisor.search("apple")
+
+  for (
+    const sink of [
+      "Logger.stringLogger",
+      "Logger.logfmtLogger",
+      "Logger.jsonLogger",
+      "Logger.structuredLogger",
+      "Logger.prettyLogger",
+      "OpenTelemetry spans",
+      "OpenTelemetry log records",
+      "spans of a Tracer",
+      "Exits of spans",
+      "value of a success",
+      "services, context, status and token",
+      "options and layers",
+      "metrics",
+      "what reaches the service"
+    ]
+  ) {
+    it.scopedLive(`sees a secret in ${sink} where a careless client shows it`, () =>
+      Effect.gen(function*() {
+        expect(yield* sinksOf(search, false)).toContain(sink)
+      }))
+  }
+
+  for (
+    const sink of [
+      "message of the error",
+      "stack of the error",
+      "String of the error",
+      "JSON of the error",
+      "inspect of the error",
+      "everything that the error reaches",
+      "Cause.pretty",
+      "Cause",
+      "Exit",
+      "Exits of spans",
+      "FiberFailure"
+    ]
+  ) {
+    it.scopedLive(`sees a secret in ${sink} where a careless client fails`, () =>
+      Effect.gen(function*() {
+        expect(yield* sinksOf(search, true)).toContain(sink)
+      }))
+  }
+
+  for (const { name, of } of Secrets.forms) {
+    it(`knows each secret that is ${name}`, () => {
+      for (const secret of [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId, Secrets.rotatedKey]) {
+        expect(Secrets.shownIn(`before ${of(secret)} after`).length).toBeGreaterThan(0)
+        expect(Secrets.shownIn(JSON.stringify({ nested: JSON.stringify({ text: of(secret) }) })).length)
+          .toBeGreaterThan(0)
+        expect(Secrets.shownIn(of(secret).slice(0, 20)).length).toBeGreaterThan(0)
+      }
+    })
+  }
+
+  it("knows no secret in a text without one", () => {
+    expect(Secrets.shownIn("{\"licenseKey\":\"<redacted>\",\"term\":\"apple\"}")).toEqual([])
+  })
+})

@@ -1,0 +1,106 @@
+import { once } from "node:events"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect, type Scope } from "effect"
+
+/** A request as it arrived, with nothing redacted. */
+export interface Received {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: string
+}
+
+export interface Call {
+  /** How many calls of its kind came before. */
+  readonly index: number
+  readonly request: Received
+  readonly response: Http.ServerResponse
+  /** Another origin, which nothing may reach. */
+  readonly elsewhere: string
+  /** Tells the test that the call has begun and won't be answered. */
+  readonly hang: () => void
+}
+
+export type Reply = (call: Call) => void
+
+export interface Replies {
+  readonly token: Reply
+  readonly data: Reply
+}
+
+export interface LocalService {
+  readonly origin: string
+  readonly elsewhere: string
+  readonly received: ReadonlyArray<Received>
+  readonly receivedElsewhere: ReadonlyArray<Received>
+  readonly hanging: Promise<void>
+}
+
+interface Listening {
+  readonly origin: string
+  readonly received: ReadonlyArray<Received>
+}
+
+const receive = (incoming: Http.IncomingMessage, body: string): Received => {
+  const [path = "", query = ""] = (incoming.url ?? "").split("?", 2)
+  return { method: incoming.method ?? "", path, query, headers: incoming.headers, body }
+}
+
+const originOf = (server: Http.Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+const listen = (
+  answer: (request: Received, response: Http.ServerResponse) => void
+): Effect.Effect<Listening, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const received: Array<Received> = []
+    const server = Http.createServer((incoming, response) => {
+      const chunks: Array<Buffer> = []
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+      incoming.on("end", () => {
+        const request = receive(incoming, Buffer.concat(chunks).toString("utf8"))
+        received.push(request)
+        answer(request, response)
+      })
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+      () =>
+        Effect.promise(() => {
+          const closed = once(server.close(), "close")
+          server.closeAllConnections()
+          return closed
+        })
+    )
+    return { origin: originOf(server), received }
+  })
+
+/** The service on a port of this machine, and a second origin that only records. */
+export const start = (replies: Replies): Effect.Effect<LocalService, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const other = yield* listen((_, response) => response.end("{}"))
+    let hang = () => {}
+    const hanging = new Promise<void>((resolve) => {
+      hang = resolve
+    })
+    const counts = { token: 0, data: 0 }
+    const service = yield* listen((request, response) => {
+      const kind = request.path.startsWith("/v2/token-cache/") ? "token" : "data"
+      const index = counts[kind]
+      counts[kind] += 1
+      replies[kind]({ index, request, response, elsewhere: other.origin, hang })
+    })
+    return {
+      origin: service.origin,
+      elsewhere: other.origin,
+      received: service.received,
+      receivedElsewhere: other.received,
+      hanging
+    }
+  })
+
+/** An origin of this machine where nothing listens any more. */
+export const deadOrigin: Effect.Effect<string> = Effect.scoped(
+  Effect.map(listen((_, response) => response.end()), ({ origin }) => origin)
+)

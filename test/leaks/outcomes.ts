@@ -1,0 +1,542 @@
+import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { type Duration, Effect, Redacted, Schema, Stream } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import type { LocalService, Reply } from "./LocalService.js"
+import * as Replies from "./replies.js"
+import * as Secrets from "./secrets.js"
+import type { Services } from "./sinks.js"
+
+/** How a program ends: with a value, interrupted, or in the error that has these fields. */
+export type End = "success" | "interruption" | Readonly<Record<string, unknown>>
+
+export interface Outcome {
+  readonly title: string
+  readonly end: End
+  readonly token?: Reply
+  readonly data?: Reply
+  readonly options?: (service: LocalService) => Partial<NutritionAdvisor.Options>
+  readonly program?: Effect.Effect<unknown, unknown, Services>
+  /** The base URL of an origin that does not answer, where the service itself is not to be called. */
+  readonly unreachable?: "dead port" | "unknown host"
+  /** Whether a token is there before the first request. */
+  readonly holdsToken?: boolean
+  readonly isInterrupted?: boolean
+}
+
+const search = NutritionAdvisor.search("apple")
+
+const execute = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
+
+const streamed = HttpClientRequest.bodyStream(HttpClientRequest.post("/v2/plan"), Stream.make(new Uint8Array([1])))
+
+const Payload = Schema.Struct({ total: Schema.Number })
+
+const rejectedOnce: Reply = Replies.inTurn(Replies.echoing(403), Replies.found)
+
+const secretsIn = (of: (secret: string) => string, ...secrets: ReadonlyArray<string>) =>
+  `{"echo":"${secrets.map(of).join("\",\"")}"}`
+
+const echoedForms: ReadonlyArray<Outcome> = Secrets.forms.flatMap(({ name, of }): ReadonlyArray<Outcome> => [
+  {
+    title: `a token call refused as malformed, the key echoed ${name}`,
+    token: Replies.answer(400, secretsIn(of, Secrets.key)),
+    end: { _tag: "BadRequest", operation: "token", status: 400 }
+  },
+  {
+    title: `a search refused as malformed, key, token and identifier echoed ${name}`,
+    data: Replies.answer(400, secretsIn(of, Secrets.key, Secrets.token, Secrets.customerId)),
+    end: { _tag: "BadRequest", operation: "search", status: 400 }
+  }
+])
+
+const staleAtOnce = { windowFraction: 0.999, marginFraction: 0.001 }
+
+const rotatingKey = (): Partial<NutritionAdvisor.Options> => {
+  let reads = 0
+  return {
+    licenseKey: Effect.sync(() => {
+      reads += 1
+      return Redacted.make(reads === 1 ? Secrets.key : Secrets.rotatedKey)
+    }),
+    refresh: staleAtOnce
+  }
+}
+
+const cutText = `${"x".repeat(180)}<redacted> and more`.slice(0, 200)
+
+const malformed: ReadonlyArray<Outcome> = [
+  ...echoedForms,
+  {
+    title: "a token call refused as malformed by a long text that ends in the key at its 200th character",
+    token: Replies.text(400, `${"x".repeat(180)}${Secrets.key} and more`),
+    end: { _tag: "BadRequest", operation: "token", detail: cutText }
+  },
+  {
+    title: "a search refused as malformed by a long text that ends in the token at its 200th character",
+    data: Replies.text(400, `${"x".repeat(180)}${Secrets.token} and more`),
+    end: { _tag: "BadRequest", operation: "search", detail: cutText }
+  },
+  {
+    title: "a request through httpClient refused as malformed by a text that echoes every secret",
+    program: execute(HttpClientRequest.get("/v2/plan")),
+    data: Replies.text(400, `${Secrets.key} ${Secrets.token} ${Secrets.customerId}`),
+    end: { _tag: "BadRequest", operation: "request", detail: "<redacted> <redacted> <redacted>" }
+  },
+  {
+    title: "a search refused as malformed by a text that echoes the token before the renewal and the one after it",
+    data: Replies.inTurn(
+      Replies.echoing(403),
+      Replies.text(400, `${Secrets.token} was replaced by ${Secrets.renewedToken}`)
+    ),
+    end: { _tag: "BadRequest", operation: "search" }
+  },
+  {
+    title: "a renewal refused as malformed by a text that echoes the rejected token and its identifier",
+    token: Replies.inTurn(
+      Replies.issue,
+      Replies.text(400, `no license for ${Secrets.customerId}, token ${Secrets.token}`)
+    ),
+    data: Replies.echoing(403),
+    end: { _tag: "BadRequest", operation: "token" }
+  },
+  {
+    title: "a search refused as malformed by a text that echoes a key that has been rotated since",
+    options: rotatingKey,
+    token: Replies.inTurn(Replies.issueWith({ expires_in: 10 }), Replies.answer(401, "")),
+    program: Effect.zipRight(
+      Effect.zipRight(search, Effect.sleep("100 millis")),
+      Effect.zipRight(Effect.exit(search), Effect.zipRight(Effect.sleep("100 millis"), search))
+    ),
+    data: Replies.inTurn(Replies.found, Replies.found, Replies.text(400, `the license ${Secrets.key} is too old`)),
+    end: { _tag: "BadRequest", operation: "search" }
+  },
+  {
+    title: "a search refused as malformed by a text that echoes a key that the client never read",
+    holdsToken: true,
+    options: () => ({ licenseKey: Effect.succeed(Redacted.make(Secrets.key)) }),
+    data: Replies.text(400, `the license ${Secrets.key} is unknown`),
+    end: { _tag: "BadRequest", operation: "search" }
+  },
+  {
+    title: "a search refused as malformed by a text that echoes a key that an effect read",
+    options: () => ({ licenseKey: Effect.succeed(Redacted.make(Secrets.key)) }),
+    data: Replies.text(400, `the license ${Secrets.key} is unknown`),
+    end: { _tag: "BadRequest", operation: "search", detail: "the license <redacted> is unknown" }
+  }
+]
+
+const answered: ReadonlyArray<Outcome> = [
+  { title: "a search that succeeds", end: "success" },
+  { title: "a search that succeeds after a renewal", data: rejectedOnce, end: "success" },
+  {
+    title: "a search that succeeds with the identifier of the settings",
+    options: () => ({ serviceId: Secrets.customerId }),
+    end: "success"
+  },
+  {
+    title: "a search that succeeds with a key that an effect reads",
+    options: () => ({ licenseKey: Effect.succeed(Redacted.make(Secrets.key)) }),
+    end: "success"
+  },
+  {
+    title: "a decoded search that succeeds",
+    program: NutritionAdvisor.searchAs(Payload)("apple"),
+    data: Replies.answer(200, "{\"total\":1}"),
+    end: "success"
+  },
+  {
+    title: "a request through httpClient that succeeds",
+    program: execute(HttpClientRequest.get("/v2/plan")),
+    data: Replies.plan,
+    end: "success"
+  },
+  {
+    title: "a request through httpClient whose caller reads the body",
+    program: Effect.flatMap(execute(HttpClientRequest.get("/v2/plan")), ({ json }) => json),
+    data: Replies.plan,
+    end: "success"
+  },
+  {
+    title: "a request through httpClient whose caller can't decode the body",
+    program: Effect.flatMap(
+      execute(HttpClientRequest.get("/v2/plan")),
+      HttpClientResponse.schemaBodyJson(Payload)
+    ),
+    data: Replies.plan,
+    end: { _tag: "ParseError" }
+  },
+  {
+    title: "a request through httpClient whose caller takes no 200 for an answer",
+    program: Effect.flatMap(
+      execute(HttpClientRequest.get("/v2/plan")),
+      HttpClientResponse.filterStatus((status) => status === 201)
+    ),
+    data: Replies.plan,
+    end: { _tag: "ResponseError" }
+  },
+  {
+    title: "a request through httpClient that succeeds after a renewal",
+    program: execute(HttpClientRequest.get("/v2/plan")),
+    data: Replies.inTurn(Replies.echoing(403), Replies.plan),
+    end: "success"
+  },
+  {
+    title: "a stale token whose refresh in the background is refused",
+    options: () => ({ refresh: staleAtOnce }),
+    token: Replies.inTurn(Replies.issueWith({ expires_in: 10 }), Replies.answer(400, secretsIn(String, Secrets.key))),
+    program: Effect.zipRight(
+      Effect.zipRight(search, Effect.sleep("100 millis")),
+      Effect.zipLeft(search, Effect.sleep("150 millis"))
+    ),
+    end: "success"
+  }
+]
+
+const forbidden = (operation: string, reason: string, status = 403) => ({
+  _tag: "Forbidden",
+  operation,
+  reason,
+  status
+})
+
+const rejections: ReadonlyArray<Outcome> = [
+  {
+    title: "a key that the token route refuses with 401",
+    token: Replies.echoing(401),
+    end: forbidden("token", "KeyRejected", 401)
+  },
+  {
+    title: "a key that the token route refuses with 403",
+    token: Replies.echoing(403),
+    end: forbidden("token", "KeyRejected")
+  },
+  {
+    title: "a search that is rejected again after a renewal",
+    data: Replies.echoing(403),
+    end: forbidden("search", "RejectedAgain")
+  },
+  {
+    title: "a search whose renewal brings the same token",
+    token: Replies.issueWith({}),
+    data: Replies.echoing(403),
+    end: forbidden("search", "TokenUnchanged")
+  },
+  {
+    title: "a search that is rejected while renewals cool down",
+    program: Effect.zipRight(Effect.exit(search), search),
+    data: Replies.echoing(403),
+    end: forbidden("search", "CoolingDown")
+  },
+  {
+    title: "a streamed request that can't be sent twice",
+    program: execute(streamed),
+    data: Replies.echoing(403),
+    end: forbidden("request", "BodyNotReplayable")
+  },
+  {
+    title: "a search whose renewal is refused for the key",
+    token: Replies.inTurn(Replies.issue, Replies.echoing(403)),
+    data: Replies.echoing(403),
+    end: forbidden("token", "KeyRejected")
+  },
+  {
+    title: "an exchange without an identifier",
+    token: Replies.issueWith({ customer_id: null }),
+    end: { _tag: "MissingServiceId", operation: "token" }
+  }
+]
+
+interface Failing {
+  readonly title: string
+  readonly reply: Reply
+  readonly end: Readonly<Record<string, unknown>>
+}
+
+const transport = (reason: string) => ({ _tag: "TransportError", reason })
+
+const unexpected = (reason: string, status = 200) => ({ _tag: "UnexpectedResponse", reason, status })
+
+const failing: ReadonlyArray<Failing> = [
+  { title: "a 500", reply: Replies.echoing(500), end: { _tag: "ServerError", status: 500 } },
+  {
+    title: "a 503 with a Retry-After",
+    reply: Replies.echoing(503, { "retry-after": "70" }),
+    end: { _tag: "ServerError", status: 503, retryAfter: 70 }
+  },
+  {
+    title: "a 429",
+    reply: Replies.echoing(429, { "retry-after": "70" }),
+    end: { _tag: "TooManyRequests", retryAfter: 70 }
+  },
+  { title: "a 404", reply: Replies.echoing(404), end: unexpected("Status", 404) },
+  { title: "a redirect to another origin", reply: Replies.redirect(307), end: unexpected("Redirect", 307) },
+  { title: "HTML", reply: Replies.html, end: unexpected("NotJson") },
+  { title: "JSON that breaks off", reply: Replies.answer(200, `{"echo":"${Secrets.key}`), end: unexpected("NotJson") },
+  { title: "no answer in time", reply: Replies.hang, end: transport("Timeout") },
+  { title: "half an answer in time", reply: Replies.hangInBody, end: transport("Timeout") },
+  { title: "a connection that is reset", reply: Replies.reset, end: { _tag: "TransportError" } },
+  { title: "a chunked body that is cut", reply: Replies.cutChunked, end: transport("Aborted") },
+  { title: "a counted body that is cut", reply: Replies.cutCounted, end: transport("Aborted") }
+]
+
+const failures: ReadonlyArray<Outcome> = failing.flatMap(({ end, reply, title }): ReadonlyArray<Outcome> => [
+  { title: `a token call that meets ${title}`, token: reply, end: { operation: "token", ...end } },
+  { title: `a search that meets ${title}`, data: reply, end: { operation: "search", ...end } },
+  ...(end["reason"] === "NotJson" ? [] : [{
+    title: `a request through httpClient that meets ${title}`,
+    data: reply,
+    program: execute(HttpClientRequest.get("/v2/plan")),
+    end: { operation: "request", ...end }
+  }])
+])
+
+const shapes: ReadonlyArray<Outcome> = [
+  {
+    title: "a token call that brings too much",
+    token: Replies.answer(200, `"${"x".repeat(70_000)}${Replies.echo}"`),
+    end: { operation: "token", ...unexpected("TooLarge") }
+  },
+  {
+    title: "a search that brings too much",
+    options: () => ({ maxResponseBytes: 1 }),
+    data: Replies.echoing(200),
+    end: { operation: "search", ...unexpected("TooLarge") }
+  },
+  {
+    title: "a decoded search whose payload has another shape",
+    program: NutritionAdvisor.searchAs(Payload)("apple"),
+    data: Replies.answer(200, JSON.stringify({ total: Secrets.token, key: Secrets.key, of: Secrets.customerId })),
+    end: { operation: "search", ...unexpected("Schema") }
+  },
+  ...Object.entries({
+    "a number for the token": { access_token: 7 },
+    "a list for the token": { access_token: [Secrets.token] },
+    "a token that no header can carry": { access_token: `${Secrets.token}\r\nx: y` },
+    "a token with a space": { access_token: `${Secrets.token} ${Secrets.token}` },
+    "an identifier that no header can carry": { customer_id: `${Secrets.customerId}\r\nx: y` },
+    "a list for the identifier": { customer_id: [Secrets.customerId] },
+    "the token for its life": { expires_in: Secrets.token },
+    "the token for its type": { token_type: Secrets.token },
+    "an object with the key for its scope": { scope: { key: Secrets.key } }
+  }).map(([what, fields]): Outcome => ({
+    title: `a token call that brings ${what}`,
+    token: Replies.issueWith(fields),
+    end: { operation: "token", ...unexpected("Schema") }
+  }))
+]
+
+const unreachable: ReadonlyArray<Outcome> = [
+  { title: "a token call to a port where nothing listens", unreachable: "dead port", end: transport("Connection") },
+  {
+    title: "a search to a port where nothing listens",
+    holdsToken: true,
+    unreachable: "dead port",
+    end: { operation: "search", ...transport("Connection") }
+  },
+  {
+    title: "a token call to a host that does not exist",
+    unreachable: "unknown host",
+    end: { _tag: "TransportError", operation: "token" }
+  },
+  {
+    title: "a search to a host that does not exist",
+    holdsToken: true,
+    unreachable: "unknown host",
+    end: { _tag: "TransportError", operation: "search" }
+  }
+]
+
+const unavailable: ReadonlyArray<Outcome> = [
+  {
+    title: "a key whose effect fails",
+    options: () => ({ licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({})) }),
+    end: { _tag: "LicenseKeyUnavailable", operation: "token" }
+  },
+  ...[`${Secrets.key}\n`, ` ${Secrets.key}`, `${Secrets.key}\u0000`, `${Secrets.key}\ud800`].map((
+    key
+  ): Outcome => ({
+    title: `a key that an effect reads as ${JSON.stringify(key.replace(Secrets.key, "key"))}`,
+    options: () => ({ licenseKey: Effect.succeed(Redacted.make(key)) }),
+    end: { _tag: "LicenseKeyUnavailable", operation: "token" }
+  }))
+]
+
+const refusedRequests: ReadonlyArray<Outcome> = [
+  {
+    title: "a blank search",
+    program: NutritionAdvisor.search(" "),
+    end: { _tag: "BadRequest", operation: "search" }
+  },
+  {
+    title: "a request to another origin",
+    program: execute(HttpClientRequest.get(`https://other.example/${encodeURIComponent(Secrets.key)}`)),
+    end: { _tag: "BadRequest", operation: "request" }
+  },
+  {
+    title: "a request with a header that HTTP does not allow",
+    program: execute(HttpClientRequest.get("/v2/plan", { headers: { "x-token": `${Secrets.token}\r\n` } })),
+    end: { _tag: "BadRequest", operation: "request" }
+  }
+]
+
+const interruptions: ReadonlyArray<Outcome> = [
+  { title: "an interruption of a token call", token: Replies.hang },
+  { title: "an interruption of a token call in its body", token: Replies.hangInBody },
+  { title: "an interruption of a search", data: Replies.hang },
+  { title: "an interruption of a search in its body", data: Replies.hangInBody },
+  {
+    title: "an interruption of a request through httpClient",
+    program: execute(HttpClientRequest.get("/v2/plan")),
+    data: Replies.hang
+  }
+].map((outcome): Outcome => ({ ...outcome, isInterrupted: true, end: "interruption" }))
+
+export const outcomes: ReadonlyArray<Outcome> = [
+  ...answered,
+  ...malformed,
+  ...rejections,
+  ...failures,
+  ...shapes,
+  ...unreachable,
+  ...unavailable,
+  ...refusedRequests,
+  ...interruptions
+]
+
+const duration = (text: string) => text as Duration.DurationInput
+
+const encodedKey = encodeURIComponent(Secrets.key)
+
+export interface Setting {
+  readonly title: string
+  readonly field: string
+  readonly options: Partial<NutritionAdvisor.Options>
+}
+
+/** Each setting with a secret in it that it can't work with, and the name that the error gives it. */
+export const settings: ReadonlyArray<Setting> = [
+  { title: "the base URL is the key", field: "baseUrl", options: { baseUrl: Secrets.key } },
+  {
+    title: "the base URL has the key for its password",
+    field: "baseUrl",
+    options: { baseUrl: `https://user:${encodedKey}@service.example` }
+  },
+  {
+    title: "the base URL has the key in its query",
+    field: "baseUrl",
+    options: { baseUrl: `https://service.example/?key=${encodedKey}` }
+  },
+  {
+    title: "the base URL is a URL object with the key in its fragment",
+    field: "baseUrl",
+    options: { baseUrl: new URL(`https://service.example/#${encodedKey}`) }
+  },
+  {
+    title: "the base URL is plain http with the key in its path",
+    field: "baseUrl",
+    options: { baseUrl: `http://service.example/${encodedKey}` }
+  },
+  {
+    title: "the key ends in a line break",
+    field: "licenseKey",
+    options: { licenseKey: Redacted.make(`${Secrets.key}\n`) }
+  },
+  {
+    title: "the key holds half of a surrogate pair",
+    field: "licenseKey",
+    options: { licenseKey: Redacted.make(`${Secrets.key}\ud800`) }
+  },
+  {
+    title: "the key is a text that is not redacted",
+    field: "licenseKey",
+    options: { licenseKey: Secrets.key as unknown as Redacted.Redacted<string> }
+  },
+  {
+    title: "the token route ends in the key",
+    field: "tokenRoute",
+    options: { tokenRoute: `/v2/oauth/${encodedKey}` as "/{key}" }
+  },
+  { title: "the token route is the key", field: "tokenRoute", options: { tokenRoute: Secrets.key as "/{key}" } },
+  {
+    title: "no header can carry the identifier",
+    field: "serviceId",
+    options: { serviceId: `${Secrets.customerId}\r\nx: y` }
+  },
+  {
+    title: "the name of the identifier's header holds the identifier",
+    field: "serviceIdHeader",
+    options: { serviceIdHeader: `Service-ID: ${Secrets.customerId}` }
+  },
+  {
+    title: "the rejected statuses hold the key",
+    field: "rejectedStatuses",
+    options: { rejectedStatuses: [Secrets.key as unknown as number] }
+  },
+  { title: "tokenTimeout is the key", field: "tokenTimeout", options: { tokenTimeout: duration(Secrets.key) } },
+  {
+    title: "requestTimeout is the token",
+    field: "requestTimeout",
+    options: { requestTimeout: duration(Secrets.token) }
+  },
+  {
+    title: "maxResponseBytes is the key",
+    field: "maxResponseBytes",
+    options: { maxResponseBytes: Secrets.key as unknown as number }
+  },
+  {
+    title: "the window of the policy is the key",
+    field: "refresh.window",
+    options: { refresh: { window: duration(Secrets.key) } }
+  },
+  {
+    title: "the attempts of the policy are the key",
+    field: "refresh.attempts",
+    options: { refresh: { attempts: Secrets.key as unknown as number } }
+  }
+]
+
+export interface Environment {
+  readonly title: string
+  readonly values: Readonly<Record<string, string>>
+  readonly end: Readonly<Record<string, unknown>>
+}
+
+const environment = {
+  NUTRITION_ADVISOR_BASE_URL: "https://service.example",
+  NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key
+}
+
+/** Environments with a secret in the wrong place. */
+export const environments: ReadonlyArray<Environment> = [
+  {
+    title: "the environment has the key and no base URL",
+    values: { NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key },
+    end: { _op: "MissingData" }
+  },
+  {
+    title: "the environment has the key for the base URL",
+    values: { ...environment, NUTRITION_ADVISOR_BASE_URL: Secrets.key },
+    end: { _tag: "ConfigurationError", field: "baseUrl" }
+  },
+  {
+    title: "the environment has the key with a line break",
+    values: { ...environment, NUTRITION_ADVISOR_LICENSE_KEY: `${Secrets.key}\n` },
+    end: { _tag: "ConfigurationError", field: "licenseKey" }
+  },
+  {
+    title: "the environment has the key for the token route",
+    values: { ...environment, NUTRITION_ADVISOR_TOKEN_ROUTE: Secrets.key },
+    end: { _op: "InvalidData" }
+  },
+  {
+    title: "the environment has an identifier that no header can carry",
+    values: { ...environment, NUTRITION_ADVISOR_SERVICE_ID: `${Secrets.customerId}ü` },
+    end: { _tag: "ConfigurationError", field: "serviceId" }
+  },
+  {
+    title: "the environment has the identifier for the name of its header",
+    values: { ...environment, NUTRITION_ADVISOR_SERVICE_ID_HEADER: Secrets.customerId },
+    end: { _tag: "ConfigurationError", field: "serviceIdHeader" }
+  }
+]

@@ -1,0 +1,88 @@
+import type { Call, Reply } from "./LocalService.js"
+import * as Secrets from "./secrets.js"
+
+/** A header line with every secret, in the forms that a header can carry. */
+const echoHeaders = {
+  "x-echo": [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId].flatMap((secret) => [
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString("base64")
+  ]).join(" "),
+  "x-token": Secrets.token,
+  "set-cookie": `session=${encodeURIComponent(Secrets.token)}`
+}
+
+/** A text with every secret in every form. */
+export const echo: string = Secrets.forms.flatMap(({ of }) =>
+  [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId].map((secret) => `"${of(secret)}"`)
+).join(" ")
+
+export const answer =
+  (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Reply => ({ response }) => {
+    response.writeHead(status, { "content-type": "application/json", ...echoHeaders, ...headers })
+    response.end(body)
+  }
+
+export const echoing = (status: number, headers: Readonly<Record<string, string>> = {}): Reply =>
+  answer(status, echo, headers)
+
+export const text = (status: number, body: string): Reply => answer(status, body, { "content-type": "text/plain" })
+
+export const tokenBody = (fields: Readonly<Record<string, unknown>> = {}): string =>
+  JSON.stringify({
+    access_token: Secrets.token,
+    customer_id: Secrets.customerId,
+    expires_in: 3600,
+    token_type: "Bearer",
+    scope: "read:search",
+    ...fields
+  })
+
+/** The first exchange brings one token, every later one the other. */
+export const issue: Reply = (call) =>
+  answer(200, tokenBody(call.index === 0 ? {} : { access_token: Secrets.renewedToken }))(call)
+
+export const issueWith = (fields: Readonly<Record<string, unknown>>): Reply => answer(200, tokenBody(fields))
+
+export const found: Reply = answer(200, "{\"results\":[]}")
+
+/** An answer whose headers and body are the caller's to see. */
+export const plan: Reply = ({ response }) => {
+  response.writeHead(200, { "content-type": "application/json", "x-left": "3" })
+  response.end("{\"plan\":\"basic\"}")
+}
+
+export const hang: Reply = ({ hang }) => hang()
+
+const begin = ({ response }: Call, headers: Readonly<Record<string, string>>) => {
+  response.writeHead(200, { "content-type": "application/json", ...echoHeaders, ...headers })
+  response.write(`{"echo":${JSON.stringify(echo)},`)
+}
+
+export const hangInBody: Reply = (call) => {
+  begin(call, {})
+  setTimeout(call.hang, 30)
+}
+
+export const reset: Reply = ({ response }) => {
+  response.socket?.resetAndDestroy()
+}
+
+const cut = (headers: Readonly<Record<string, string>>): Reply => (call) => {
+  begin(call, headers)
+  setTimeout(() => call.response.socket?.destroy(), 30)
+}
+
+export const cutChunked: Reply = cut({})
+
+export const cutCounted: Reply = cut({ "content-length": "60000" })
+
+export const redirect = (status: number): Reply => (call) =>
+  answer(status, echo, {
+    location: `${call.elsewhere}${call.request.path}?key=${encodeURIComponent(Secrets.key)}`
+  })(call)
+
+export const html: Reply = answer(200, `<html><body>${echo}</body></html>`, { "content-type": "text/html" })
+
+/** One reply after the other, the last one for ever. */
+export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (call) =>
+  (replies[call.index] ?? replies[replies.length - 1] ?? replies[0])(call)
