@@ -15,18 +15,17 @@ import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Equal from "effect/Equal"
 import { flow, pipe } from "effect/Function"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { AccessToken } from "./AccessToken.js"
 import * as Configuration from "./internal/configuration.js"
 import * as Http from "./internal/http.js"
+import * as KnownKeys from "./internal/knownKeys.js"
 import { noteBuild } from "./internal/rebuilds.js"
 import * as Telemetry from "./internal/telemetry.js"
 import * as Url from "./internal/url.js"
@@ -96,12 +95,10 @@ export interface Options extends TokenIssuer.Options {
 
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
-const headerName = /^[!#$%&'*+\-.^_`|~\da-z]+$/i
+const isSendable = ([name, value]: readonly [string, string]) =>
+  Configuration.isHeaderName(name) && Configuration.isFieldContent(value)
 
-const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
-
-const areSendable = (headers: Headers.Headers) =>
-  Object.entries(headers).every(([name, value]) => headerName.test(name) && headerValue.test(value))
+const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
 
 const areWellFormed = (params: UrlParams.UrlParams) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
@@ -119,41 +116,24 @@ const canSendTwice = ({ body }: HttpClientRequest.HttpClientRequest): boolean =>
 const showsAcceptance = (status: number) =>
   (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429)
 
+/** What decoding ends in where the payload is nested deeper than the stack, and the schema recursive. */
+const isStackOverflow = (defect: unknown) => defect instanceof RangeError
+
 const withoutBody = new Set([204, 205])
 
 const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Http.Answer) =>
   HttpClientResponse.fromWeb(
     request,
-    new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, { status, headers: { ...headers } })
+    new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
+      status,
+      headers: Object.entries(headers).filter(isSendable)
+    })
   )
-
-/** The key that an error text must not repeat: none before an effect has read one. */
-type KnownKeys = Effect.Effect<ReadonlyArray<Redacted.Redacted<string>>>
-
-const knownKeysOf = ({ licenseKey }: Options): KnownKeys =>
-  Effect.sync(() => Redacted.isRedacted(licenseKey) ? [licenseKey] : [])
-
-const keysKept = 4
-
-const rememberKey = (keys: ReadonlyArray<Redacted.Redacted<string>>, key: Redacted.Redacted<string>) =>
-  keys.some((known) => Equal.equals(known, key)) ? keys : [...keys, key].slice(-keysKept)
-
-/** The options with a key that is remembered when it is read. */
-const remembering = (options: Options): Effect.Effect<readonly [Options, KnownKeys]> =>
-  Effect.sync(() => {
-    const { licenseKey } = options
-    if (!Effect.isEffect(licenseKey)) return [options, knownKeysOf(options)]
-    const keys = Ref.unsafeMake<ReadonlyArray<Redacted.Redacted<string>>>([])
-    return [
-      { ...options, licenseKey: Effect.tap(licenseKey, (key) => Ref.update(keys, (keys) => rememberKey(keys, key))) },
-      Ref.get(keys)
-    ]
-  })
 
 /** The service over the HttpClient and the TokenProvider in the context. */
 const makeWithoutTokens = (
   options: Options,
-  knownKeys: KnownKeys = knownKeysOf(options)
+  knownKeys: KnownKeys.KnownKeys = KnownKeys.of(options.licenseKey)
 ): Effect.Effect<
   Service,
   ConfigurationError,
@@ -272,9 +252,14 @@ const makeWithoutTokens = (
         observedSearch(
           Effect.gen(function*() {
             const answer = yield* searchAnswer(term, options)
-            return yield* Effect.mapError(
-              decode(yield* Http.json(answer, "search")),
-              () => new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
+            const body = yield* Http.json(answer, "search")
+            return yield* Effect.suspend(() => decode(body)).pipe(
+              Effect.catchSomeDefect((defect) =>
+                isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()
+              ),
+              Effect.mapError(() =>
+                new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
+              )
             )
           })
         )
@@ -336,11 +321,11 @@ export const layer = (
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
   Layer.unwrapEffect(
     Effect.map(
-      remembering(options),
-      ([remembered, knownKeys]) =>
-        Layer.scoped(NutritionAdvisor, makeWithoutTokens(remembered, knownKeys)).pipe(
+      KnownKeys.remembering(options.licenseKey),
+      ([licenseKey, knownKeys]) =>
+        Layer.scoped(NutritionAdvisor, makeWithoutTokens(options, knownKeys)).pipe(
           Layer.provideMerge(TokenProvider.layer(options.refresh)),
-          Layer.provide([TokenIssuer.layer(remembered), TokenStore.layer]),
+          Layer.provide([TokenIssuer.layer({ ...options, licenseKey }), TokenStore.layer]),
           Layer.tap(() => noteBuild(identityOf(options)))
         )
     )

@@ -67,10 +67,16 @@ const takenHeaders = new Set([
   "upgrade"
 ])
 
-/** The name in lower case, as HttpClient keeps headers (RFC 9110, section 5.6.2: a token). */
+/** A token of RFC 9110, section 5.6.2. */
+export const isHeaderName = (name: string): boolean => /^[!#$%&'*+\-.^_`|~\da-z]+$/i.test(name)
+
+/** What a header of the caller's may hold (RFC 9110, section 5.5). */
+export const isFieldContent = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+
+/** The name in lower case, as HttpClient keeps headers. */
 export const serviceIdHeader = (value = "Service-ID"): Either.Either<string, ConfigurationError> => {
   const name = value.toLowerCase()
-  return accept("serviceIdHeader", name, /^[!#$%&'*+\-.^_`|~\da-z]+$/.test(name) && !takenHeaders.has(name))
+  return accept("serviceIdHeader", name, isHeaderName(name) && !takenHeaders.has(name))
 }
 
 const routes = {
