@@ -187,6 +187,18 @@ describe("a wall clock that is set back", () => {
     }).pipe(Effect.provide(doubles), Effect.withRandom(Random.fixed([0]))))
 })
 
+describe("a clock that was set back after the last use", () => {
+  it.scoped("does not keep the Schedule from its rest", () =>
+    Effect.gen(function*() {
+      const { clock, issuer } = yield* skewed()
+      clock.wall -= 10 * hour
+      yield* TestClock.adjust("3000 seconds")
+      const before = yield* issuer.calls
+      yield* TestClock.adjust("3000 seconds")
+      expect([before, yield* issuer.calls]).toEqual([3, 3])
+    }).pipe(Effect.provide(doubles)))
+})
+
 describe("an event loop that stalls while a token lands", () => {
   /** A provider whose next so many tokens, of 0.2 s each, are a second old before anyone can use them. */
   const stalling = (times: number) =>
