@@ -27,20 +27,25 @@ const run = promisify(execFile)
 
 const vitest = fileURLToPath(import.meta.resolve("vitest/vitest.mjs"))
 
-/** How many tests failed; a suite that could not be run at all is an error, not a red one. */
+/**
+ * How many tests failed. A suite that a mutation brings down, by its memory for one, is red; one that could not be run at all is
+ * an error.
+ */
 const failures = async (folder) => {
   const report = join(folder, "report.json")
-  const settings = { cwd: folder, maxBuffer: 256 * 1024 * 1024 }
+  const settings = {
+    cwd: folder,
+    env: { ...process.env, NODE_OPTIONS: "--max-old-space-size=1024" },
+    maxBuffer: 256 * 1024 * 1024
+  }
   const output = await run(
     process.execPath,
     [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${report}`, ...suite],
     settings
   ).then(({ stderr }) => stderr, ({ stderr }) => stderr)
-  const { numFailedTests, numPassedTests, testResults } = JSON.parse(
-    await readFile(report, "utf8").catch(() => {
-      throw new Error(`the suite wrote no report\n${output}`)
-    })
-  )
+  const text = await readFile(report, "utf8").catch(() => undefined)
+  if (text === undefined) return { failed: 1, first: `the suite broke off: ${output.trim().split("\n")[0]}` }
+  const { numFailedTests, numPassedTests, testResults } = JSON.parse(text)
   if (numFailedTests + numPassedTests === 0) throw new Error(`the suite ran no test\n${output}`)
   const failed = testResults.flatMap(({ assertionResults }) => assertionResults)
     .find(({ status }) => status === "failed")
