@@ -126,6 +126,20 @@ describe("renew", () => {
       expect([valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
+  it.effect("takes the rejected token out of the store for all who join the refresh after it", () =>
+    Effect.gen(function*() {
+      const { first, issuer, provider, store } = yield* begun
+      yield* issuer.setLatency("10 seconds")
+      yield* issuer.respondNext(Issuer.issued(2, 20_000))
+      yield* TestClock.setTime(windowStart)
+      yield* provider.get
+      yield* Effect.fork(provider.renew(first))
+      yield* Effect.yieldNow()
+      yield* provider.get
+      yield* TestClock.adjust("10 seconds")
+      expect(Option.map(yield* store.current, valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
   it.effect("tries by itself once more where the refresh that it joined handed back the rejected token", () =>
     Effect.gen(function*() {
       const { first, issuer, provider } = yield* begun
@@ -637,6 +651,7 @@ describe("the counters", () => {
 
   it.effect("say how long the newest token had to live", () =>
     Effect.gen(function*() {
+      yield* TestClock.setTime(500_000)
       yield* begun
       const pairs = yield* Metric.snapshot
       const gauges = pairs.filter(({ metricKey }) => metricKey.name === "nutrition_advisor_token_expires_in_seconds")
