@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Random, Redacted, TestClock } from "effect"
+import { Effect, Fiber, Layer, Option, Random, TestClock } from "effect"
 import {
   type AccessToken,
   NutritionAdvisorError,
@@ -13,14 +13,6 @@ import * as ManualClock from "./doubles/ManualClock.js"
 const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
 const hour = 3_600_000
-
-const services = Effect.all({
-  issuer: Issuer.IssuerDouble,
-  provider: TokenProvider.TokenProvider,
-  store: TokenStore.TokenStore
-})
-
-const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
 
 /** A provider of which the wall clock can be moved without a timer firing. */
 const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
@@ -54,7 +46,7 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
       yield* TestClock.adjust(0)
       const during = yield* Fiber.poll(caller)
       yield* TestClock.adjust("1 second")
-      expect([during, valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
+      expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
     }).pipe(Effect.provide(doubles)))
 
   it.scoped("is seen by the Schedule within a minute", () =>
@@ -119,7 +111,7 @@ describe("a wall clock that is set back", () => {
       clock.wall -= hour
       const during = yield* get
       yield* TestClock.adjust("1 second")
-      expect([valueOf(during), valueOf(yield* get), yield* issuer.calls])
+      expect([Issuer.valueOf(during), Issuer.valueOf(yield* get), yield* issuer.calls])
         .toEqual([Issuer.secretOf(1), Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(doubles)))
 
@@ -128,7 +120,7 @@ describe("a wall clock that is set back", () => {
       const { clock, issuer, store } = yield* skewed()
       clock.wall -= hour
       yield* TestClock.adjust("1 minute")
-      expect([yield* issuer.calls, Option.map(yield* store.current, valueOf)])
+      expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
         .toEqual([2, Option.some(Issuer.secretOf(2))])
     }).pipe(Effect.provide(doubles)))
 
@@ -159,13 +151,13 @@ describe("a wall clock that is set back", () => {
       yield* settled(second, "RejectedAgain")
       clock.wall -= hour
       yield* TestClock.adjust("5 seconds")
-      expect([valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
+      expect([Issuer.valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(doubles)))
 
   it.effect("under the TestClock ends a gate as well", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(hour)
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)
       yield* TestClock.setTime(0)
@@ -225,7 +217,7 @@ describe("an event loop that stalls while a token lands", () => {
   it.scoped("has the caller wait for the next token", () =>
     Effect.gen(function*() {
       const { get, issuer } = yield* stalling(1)
-      expect([valueOf(yield* get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layer)))
 
   it.scoped("ends the caller in a typed failure after three tokens in a row", () =>

@@ -27,20 +27,12 @@ import * as Issuer from "./doubles/IssuerDouble.js"
 
 const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
-const services = Effect.all({
-  issuer: Issuer.IssuerDouble,
-  provider: TokenProvider.TokenProvider,
-  store: TokenStore.TokenStore
-})
-
-const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
-
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
 describe("a cold start", () => {
   it.effect("costs one exchange for 100 callers at once", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLatency("100 millis")
       const callers = yield* Effect.fork(Effect.all(Effect.replicate(provider.get, 100), { concurrency: "unbounded" }))
       yield* TestClock.adjust("100 millis")
@@ -52,7 +44,7 @@ describe("a cold start", () => {
     "costs one exchange for 500 callers that yield every %s operations",
     (operations) =>
       Effect.gen(function*() {
-        const { issuer, provider } = yield* services
+        const { issuer, provider } = yield* Issuer.services
         const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
           Effect.withMaxOpsBeforeYield(operations)
         )
@@ -64,7 +56,7 @@ describe("a cold start", () => {
     "never runs two exchanges at once, yielding every %s operations",
     (operations) =>
       Effect.gen(function*() {
-        const { issuer, provider } = yield* services
+        const { issuer, provider } = yield* Issuer.services
         const use = Effect.flatMap(provider.get, provider.renew)
         yield* Effect.all(Effect.replicate(use, 100), { concurrency: "unbounded" }).pipe(
           Effect.withMaxOpsBeforeYield(operations)
@@ -75,7 +67,7 @@ describe("a cold start", () => {
 
   it.effect("gives those who join at the start, in the middle and at the end one and the same token", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLatency("100 millis")
       const joined = yield* Effect.fork(
         Effect.all([0, 50, 99].map((at) => Effect.delay(provider.get, at)), { concurrency: "unbounded" })
@@ -86,7 +78,7 @@ describe("a cold start", () => {
 
   it.effect("replaces nothing", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* provider.get
       expect(yield* issuer.replaced).toEqual([Option.none()])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -95,14 +87,14 @@ describe("a cold start", () => {
 describe("a finished flight", () => {
   it.effect("is not replayed once its token is gone from the store", () =>
     Effect.gen(function*() {
-      const { issuer, provider, store } = yield* services
+      const { issuer, provider, store } = yield* Issuer.services
       yield* store.invalidate(yield* provider.get)
-      expect([valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("is not replayed after it failed and the gate is over", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)
       yield* TestClock.adjust("1 second")
@@ -112,7 +104,7 @@ describe("a finished flight", () => {
 
   it.effect("shares its failure with the 50 who waited, at the cost of one exchange", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLatency("100 millis")
       yield* issuer.respondNext(Effect.fail(unavailable))
       const waiters = yield* Effect.fork(
@@ -124,7 +116,7 @@ describe("a finished flight", () => {
 
   it.effect("surfaces the very first failure, with nothing to serve instead", () =>
     Effect.gen(function*() {
-      const { issuer, provider, store } = yield* services
+      const { issuer, provider, store } = yield* Issuer.services
       yield* issuer.respondNext(Effect.fail(unavailable))
       expect([yield* Effect.flip(provider.get), yield* store.current]).toEqual([unavailable, Option.none()])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -163,7 +155,7 @@ const outcomes: ReadonlyArray<[string, Issuer.Outcome]> = [
 describe("an exchange without a pause", () => {
   it.effect("gives two callers in a row the same token", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       expect([(yield* provider.get) === (yield* provider.get), yield* issuer.calls]).toEqual([true, 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -171,7 +163,7 @@ describe("an exchange without a pause", () => {
     "that %s ends its caller in a failure, not in a hang",
     ([, outcome]) =>
       Effect.gen(function*() {
-        const { issuer, provider } = yield* services
+        const { issuer, provider } = yield* Issuer.services
         yield* issuer.respondNext(outcome)
         const caller = yield* Effect.fork(provider.get)
         yield* TestClock.adjust(0)
@@ -183,17 +175,17 @@ describe("an exchange without a pause", () => {
     "that %s leaves the next call working after the gate",
     ([, outcome]) =>
       Effect.gen(function*() {
-        const { issuer, provider } = yield* services
+        const { issuer, provider } = yield* Issuer.services
         yield* issuer.respondNext(outcome)
         yield* Effect.exit(provider.get)
         yield* TestClock.adjust("1 second")
-        expect(valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+        expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
       }).pipe(Effect.provide(Issuer.layerOnDemand))
   )
 
   it.effect("that interrupts itself is a typed failure for its caller", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondNext(Effect.interrupt)
       expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -235,7 +227,7 @@ describe("an exchange without a pause", () => {
 
 describe("a caller that leaves", () => {
   const flying = Effect.gen(function*() {
-    const { issuer, provider, store } = yield* services
+    const { issuer, provider, store } = yield* Issuer.services
     yield* issuer.setLatency("10 seconds")
     const first = yield* Effect.fork(provider.get)
     yield* TestClock.adjust("1 second")
@@ -249,7 +241,7 @@ describe("a caller that leaves", () => {
       const { first, issuer, second } = yield* flying
       yield* Fiber.interrupt(first)
       yield* TestClock.adjust("8 seconds")
-      expect([valueOf(yield* Fiber.join(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+      expect([Issuer.valueOf(yield* Fiber.join(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("leaves no interruption behind for later callers", () =>
@@ -258,7 +250,7 @@ describe("a caller that leaves", () => {
       yield* Fiber.interruptAll([first, second])
       const third = yield* Effect.fork(provider.get)
       yield* TestClock.adjust("8 seconds")
-      expect([valueOf(yield* Fiber.join(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+      expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("ends at once, while the flight goes on", () =>
@@ -273,7 +265,7 @@ describe("a caller that leaves", () => {
 
   it.effect("is let go by a timeout of its own, though the exchange never ends", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondAlways(Effect.never)
       const caller = yield* Effect.fork(Effect.timeoutOption(provider.get, "1 second"))
       yield* TestClock.adjust("1 second")
@@ -288,7 +280,7 @@ describe("a caller that leaves", () => {
       const provider = Context.get(context, TokenProvider.TokenProvider)
       yield* Effect.scoped(provider.get)
       yield* TestClock.adjust("1000 seconds")
-      expect(valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
       yield* Scope.close(scope, Exit.void)
     }))
 })
@@ -379,7 +371,7 @@ describe("a scope that closes", () => {
 describe("many flights", () => {
   it.effect("leave neither fibers nor timers behind", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(10_000)
       const cycle = Effect.zipRight(TestClock.adjust("9500 millis"), provider.get)
       yield* provider.get
@@ -424,7 +416,7 @@ describe("layers", () => {
         [first, second].map((context) => Context.get(context, TokenProvider.TokenProvider).get),
         { concurrency: "unbounded" }
       )
-      expect([tokens.map(valueOf), yield* issuer.calls]).toEqual([[Issuer.secretOf(1), Issuer.secretOf(2)], 2])
+      expect([tokens.map(Issuer.valueOf), yield* issuer.calls]).toEqual([[Issuer.secretOf(1), Issuer.secretOf(2)], 2])
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
 

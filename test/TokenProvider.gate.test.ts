@@ -1,13 +1,7 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Cause, Effect, Exit, Fiber, Option, Random, Redacted, TestClock } from "effect"
-import {
-  type AccessToken,
-  NutritionAdvisor,
-  NutritionAdvisorError,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { Array as Arr, Cause, Effect, Exit, Fiber, Option, Random, TestClock } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 
@@ -19,15 +13,7 @@ const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", 
 
 const badKey = new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 })
 
-const services = Effect.all({
-  issuer: Issuer.IssuerDouble,
-  provider: TokenProvider.TokenProvider,
-  store: TokenStore.TokenStore
-})
-
-const begun = Effect.tap(services, ({ provider }) => provider.get)
-
-const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
+const begun = Effect.tap(Issuer.services, ({ provider }) => provider.get)
 
 const withLongestGate = Effect.withRandom(Random.fixed([0]))
 
@@ -40,7 +26,7 @@ describe("while a token holds", () => {
       yield* issuer.respondAlways(Effect.fail(unavailable))
       yield* TestClock.setTime(windowStart)
       const values = yield* Effect.all(
-        Effect.replicate(Effect.zipLeft(Effect.map(provider.get, valueOf), TestClock.adjust("9 seconds")), 10)
+        Effect.replicate(Effect.zipLeft(Effect.map(provider.get, Issuer.valueOf), TestClock.adjust("9 seconds")), 10)
       )
       expect(values).toEqual(Arr.replicate(Issuer.secretOf(1), 10))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -131,7 +117,7 @@ describe("once a token is expired", () => {
 
 const failing = (error: NutritionAdvisorError.TokenError) =>
   Effect.gen(function*() {
-    const all = yield* services
+    const all = yield* Issuer.services
     yield* all.issuer.respondAlways(Effect.fail(error))
     yield* Effect.flip(all.provider.get)
     return all
@@ -171,7 +157,7 @@ describe("the gate", () => {
 
   it.effect("opens after a defect as after an error", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
       const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
       expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
@@ -225,7 +211,7 @@ describe("the gate", () => {
       yield* TestClock.adjust("1 second")
       yield* issuer.respondAlways(undefined)
       const used = yield* provider.get
-      expect([valueOf(yield* provider.renew(used)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+      expect([Issuer.valueOf(yield* provider.renew(used)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("starts at 1 s again after a success", () =>
@@ -275,7 +261,7 @@ describe("the gate", () => {
 describe("the status", () => {
   it.effect("is none before the first token", () =>
     Effect.gen(function*() {
-      const { provider } = yield* services
+      const { provider } = yield* Issuer.services
       expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 

@@ -33,16 +33,8 @@ const expiry = 1_000_000
 
 const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
-const services = Effect.all({
-  issuer: Issuer.IssuerDouble,
-  provider: TokenProvider.TokenProvider,
-  store: TokenStore.TokenStore
-})
-
-const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
-
 /** The first token is received at time zero. */
-const begun = Effect.tap(services, ({ provider }) => provider.get)
+const begun = Effect.tap(Issuer.services, ({ provider }) => provider.get)
 
 const withFirstMoment = Effect.withRandom(Random.fixed([0]))
 
@@ -65,7 +57,7 @@ describe("callers", () => {
       yield* TestClock.setTime(windowStart + 1_000)
       const served = yield* Effect.all(Effect.replicate(provider.get, 3))
       yield* TestClock.adjust("5 seconds")
-      expect([served.map(valueOf), yield* issuer.calls])
+      expect([served.map(Issuer.valueOf), yield* issuer.calls])
         .toEqual([Arr.replicate(Issuer.secretOf(1), 3), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -76,7 +68,7 @@ describe("callers", () => {
       yield* TestClock.setTime(windowStart + 1_000)
       yield* provider.get
       yield* TestClock.adjust("5 seconds")
-      expect(valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("go on being served when the one that started the refresh is interrupted", () =>
@@ -88,7 +80,7 @@ describe("callers", () => {
       yield* Fiber.interrupt(yield* Effect.fork(provider.get))
       yield* provider.get
       yield* TestClock.adjust("5 seconds")
-      expect([valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("wait for a new token from the margin on", () =>
@@ -100,7 +92,7 @@ describe("callers", () => {
       yield* TestClock.adjust("4 seconds")
       const during = yield* Fiber.poll(caller)
       yield* TestClock.adjust("1 second")
-      expect([during, valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
+      expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("name the token that the exchange is to replace", () =>
@@ -139,7 +131,7 @@ describe("callers", () => {
 
   it.effect("cost one exchange in 10 s of a life of 30 s, for the window is scaled to the life", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(30_000)
       yield* Effect.repeatN(Effect.zipRight(provider.get, TestClock.adjust("1 second")), 10)
       expect(yield* issuer.calls).toBe(1)
@@ -159,17 +151,17 @@ describe("callers", () => {
     Effect.gen(function*() {
       const { issuer, provider } = yield* begun
       yield* TestClock.setTime(3 * expiry)
-      expect([valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("never see the identifier of one token with the value of another", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(200)
       yield* issuer.setLatency("7 millis")
       const caller = Effect.repeatN(Effect.delay(provider.get, "13 millis"), 80).pipe(
         Effect.zipRight(provider.get),
-        Effect.map((token) => [valueOf(token).split("-")[2], Redacted.value(token.serviceId).split("-")[2]])
+        Effect.map((token) => [Issuer.valueOf(token).split("-")[2], Redacted.value(token.serviceId).split("-")[2]])
       )
       const callers = yield* Effect.fork(Effect.all(Effect.replicate(caller, 5), { concurrency: "unbounded" }))
       yield* TestClock.adjust("3 seconds")
@@ -180,7 +172,7 @@ describe("callers", () => {
 
   it.effect("have one token and one exchange a life, however long they go on", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(10_000)
       yield* Effect.repeatN(Effect.zipRight(provider.get, TestClock.adjust("500 millis")), 200)
       const calls = yield* issuer.calls
@@ -192,7 +184,7 @@ describe("callers", () => {
 describe("a token that is expired on arrival", () => {
   it.effect("ends its caller in a typed failure after one exchange", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondAlways(Issuer.issued(1, 0))
       const error = yield* Effect.flip(provider.get)
       expect([error._tag, yield* issuer.calls]).toEqual(["UnexpectedResponse", 1])
@@ -200,7 +192,7 @@ describe("a token that is expired on arrival", () => {
 
   it.effect("is gated like any failure", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondAlways(Issuer.issued(1, 0))
       yield* Effect.repeatN(Effect.zipRight(Effect.exit(provider.get), TestClock.adjust("500 millis")), 120)
       expect(yield* issuer.calls).toBeLessThanOrEqual(8)
@@ -208,7 +200,7 @@ describe("a token that is expired on arrival", () => {
 
   it.effect("is never stored", () =>
     Effect.gen(function*() {
-      const { issuer, provider, store } = yield* services
+      const { issuer, provider, store } = yield* Issuer.services
       yield* issuer.respondAlways(Issuer.issued(1, 0))
       yield* Effect.exit(provider.get)
       expect(yield* store.current).toEqual(Option.none())
@@ -216,7 +208,7 @@ describe("a token that is expired on arrival", () => {
 
   it.effect("may be used where it lives for 0.2 s, at the cost of one exchange", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(200)
       yield* Effect.all(Effect.replicate(provider.get, 10), { concurrency: "unbounded" })
       expect(yield* issuer.calls).toBe(1)
@@ -227,7 +219,7 @@ describe("a token that is expired on arrival", () => {
       const { issuer, provider } = yield* begun
       yield* TestClock.setTime(marginStart + 1_000)
       yield* issuer.setLife(5_000)
-      expect([valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("costs a handful of exchanges where the service hands it back until its very end", () =>
@@ -278,7 +270,7 @@ describe("the Schedule", () => {
 
   it.effect("never waits for longer than a minute at once, though the token holds for a year", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(31_536_000_000)
       yield* provider.get
       yield* TestClock.adjust("90 seconds")
@@ -289,7 +281,7 @@ describe("the Schedule", () => {
 
   it.effect("refreshes a token of 30 days in its window, in steps that a timer holds", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       const life = 30 * 86_400_000
       yield* issuer.setLife(life)
       yield* provider.get
@@ -301,7 +293,7 @@ describe("the Schedule", () => {
 
   it.effect("starts with the first token, not with the layer", () =>
     Effect.gen(function*() {
-      const { issuer } = yield* services
+      const { issuer } = yield* Issuer.services
       yield* TestClock.adjust("1 hour")
       expect([yield* issuer.calls, Chunk.size(yield* TestClock.sleeps())]).toEqual([0, 0])
     }).pipe(Effect.provide(Issuer.layerScheduled)))
@@ -312,7 +304,7 @@ describe("the Schedule", () => {
       yield* issuer.setLatency("1 second")
       const caller = yield* Effect.fork(Effect.delay(provider.get, windowStart))
       yield* TestClock.adjust(windowStart + 2_000)
-      expect([valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 2])
+      expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 2])
     }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
 
   it.effect("survives a refresh that failed", () =>
@@ -320,7 +312,7 @@ describe("the Schedule", () => {
       const { issuer, store } = yield* begun
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* TestClock.adjust(marginStart - 1)
-      expect([Option.map(yield* store.current, valueOf), yield* issuer.calls])
+      expect([Option.map(yield* store.current, Issuer.valueOf), yield* issuer.calls])
         .toEqual([Option.some(Issuer.secretOf(2)), 3])
     }).pipe(Effect.provide(Issuer.layerScheduled)))
 
@@ -338,7 +330,7 @@ describe("the Schedule", () => {
       const { issuer, store } = yield* begun
       yield* issuer.respondNext(Effect.dieMessage("the issuer is broken"))
       yield* TestClock.adjust(marginStart - 1)
-      expect(Option.map(yield* store.current, valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
+      expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
     }).pipe(Effect.provide(Issuer.layerScheduled)))
 
   it.effect("tries again when the gate is over, and not before", () =>
@@ -376,7 +368,7 @@ describe("the Schedule", () => {
       yield* issuer.setLatency("1 second")
       const caller = yield* Effect.fork(provider.get)
       yield* TestClock.adjust("1 second")
-      expect([valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
+      expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(Issuer.layerScheduled)))
 
   it.effect("starts again with the next use after a rest", () =>
@@ -415,7 +407,7 @@ describe("the Schedule", () => {
   it.effect("takes a store's token by its expiry, not by the time it was found", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(20 * 3_600_000)
-      const { issuer, provider, store } = yield* services
+      const { issuer, provider, store } = yield* Issuer.services
       yield* store.put(Issuer.token(9, 0, 24 * 3_600_000))
       yield* provider.get
       yield* TestClock.adjust(4 * 3_600_000 - 300_001)
@@ -430,7 +422,7 @@ describe("the Schedule", () => {
       yield* store.put(Issuer.token(9, 0, 100_000))
       yield* provider.get
       yield* TestClock.adjust(95_001)
-      expect([yield* issuer.calls, Option.map(yield* store.current, valueOf)])
+      expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
         .toEqual([2, Option.some(Issuer.secretOf(2))])
     }).pipe(Effect.provide(Issuer.layerScheduled)))
 
@@ -488,7 +480,7 @@ describe("a service that hands back the same token", () => {
       yield* TestClock.setTime(windowStart)
       yield* provider.get
       yield* TestClock.setTime(marginStart - 1)
-      expect(valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("has not failed", () =>
@@ -528,7 +520,7 @@ describe("a service that hands back the same token", () => {
       yield* TestClock.setTime(marginStart - 1)
       yield* provider.get
       yield* TestClock.adjust("10 millis")
-      expect(valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
@@ -552,7 +544,7 @@ describe("of two tokens", () => {
       yield* TestClock.setTime(windowStart)
       yield* provider.get
       yield* TestClock.adjust(0)
-      expect(Option.map(yield* store.current, valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
+      expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("a renewal after a rejection takes the new one though it ends earlier", () =>
@@ -560,7 +552,7 @@ describe("of two tokens", () => {
       const { issuer, provider, store } = yield* begun
       yield* issuer.setLife(50_000)
       const renewed = yield* provider.renew(yield* provider.get)
-      expect([valueOf(renewed), Option.map(yield* store.current, valueOf)])
+      expect([Issuer.valueOf(renewed), Option.map(yield* store.current, Issuer.valueOf)])
         .toEqual([Issuer.secretOf(2), Option.some(Issuer.secretOf(2))])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -573,7 +565,11 @@ describe("of two tokens", () => {
       const used = yield* provider.get
       const renewal = yield* Effect.fork(provider.renew(used))
       yield* TestClock.adjust("1 second")
-      expect([valueOf(yield* Fiber.join(renewal)), Option.map(yield* store.current, valueOf), yield* issuer.calls])
+      expect([
+        Issuer.valueOf(yield* Fiber.join(renewal)),
+        Option.map(yield* store.current, Issuer.valueOf),
+        yield* issuer.calls
+      ])
         .toEqual([Issuer.secretOf(2), Option.some(Issuer.secretOf(2)), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -585,7 +581,7 @@ describe("of two tokens", () => {
       yield* provider.get
       yield* store.put(Issuer.token(9, windowStart, 5_000_000))
       yield* TestClock.adjust("1 second")
-      expect(Option.map(yield* store.current, valueOf)).toEqual(Option.some(Issuer.secretOf(9)))
+      expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(9)))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
@@ -594,7 +590,7 @@ describe("a Schedule of one's own", () => {
 
   it.effect("gives an exchange each 10 minutes, although the token is fresh", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(86_155_482)
       yield* provider.get
       yield* TestClock.adjust("61 minutes")
@@ -603,7 +599,7 @@ describe("a Schedule of one's own", () => {
 
   it.effect("is asked with the life of the current token", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* provider.get
       yield* TestClock.adjust("501 seconds")
       expect(yield* issuer.starts).toEqual([0, 500_000])
@@ -615,17 +611,17 @@ describe("a Schedule of one's own", () => {
 
   it.effect("that ends leaves renewal to callers", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       yield* provider.get
       yield* TestClock.adjust("450 seconds")
       const before = yield* issuer.calls
       yield* TestClock.adjust(expiry)
-      expect([before, yield* issuer.calls, valueOf(yield* provider.get)]).toEqual([3, 3, Issuer.secretOf(4)])
+      expect([before, yield* issuer.calls, Issuer.valueOf(yield* provider.get)]).toEqual([3, 3, Issuer.secretOf(4)])
     }).pipe(Effect.provide(withSchedule(Schedule.intersect(Schedule.spaced("100 seconds"), Schedule.recurs(2))))))
 
   it.effect("that dies leaves the result of a call as it is", () =>
     Effect.gen(function*() {
-      const { provider } = yield* services
+      const { provider } = yield* Issuer.services
       const tokens = yield* Effect.exit(
         Effect.repeatN(Effect.zipRight(provider.get, TestClock.adjust("300 seconds")), 9)
       )

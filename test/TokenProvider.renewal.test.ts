@@ -1,12 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Effect, Exit, Fiber, Metric, MetricState, Option, Redacted, TestClock } from "effect"
-import {
-  type AccessToken,
-  NutritionAdvisor,
-  NutritionAdvisorError,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 
@@ -14,15 +8,7 @@ const windowStart = 900_000
 
 const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
-const services = Effect.all({
-  issuer: Issuer.IssuerDouble,
-  provider: TokenProvider.TokenProvider,
-  store: TokenStore.TokenStore
-})
-
-const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
-
-const valueOf = (token: AccessToken.AccessToken) => Redacted.value(token.value)
+const begun = Effect.flatMap(Issuer.services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
 
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
@@ -31,7 +17,7 @@ describe("renew", () => {
     Effect.gen(function*() {
       const { first, issuer, provider, store } = yield* begun
       const renewed = yield* provider.renew(first)
-      expect([valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
+      expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
         .toEqual([Issuer.secretOf(2), true, 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -56,7 +42,7 @@ describe("renew", () => {
     Effect.gen(function*() {
       const { first, issuer, provider, store } = yield* begun
       yield* store.put(Issuer.token(9, 0, 1_000_000))
-      expect([valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
+      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("takes no expired token from the store", () =>
@@ -64,14 +50,14 @@ describe("renew", () => {
       const { first, issuer, provider, store } = yield* begun
       yield* TestClock.setTime(10_000)
       yield* store.put(Issuer.token(9, 0, 10_000))
-      expect([valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("is an ordinary exchange where the store is empty", () =>
     Effect.gen(function*() {
       const { first, issuer, provider, store } = yield* begun
       yield* store.invalidate(first)
-      expect([valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("compares by the value of the token, not by its object", () =>
@@ -123,7 +109,7 @@ describe("renew", () => {
       yield* provider.get
       const renewal = yield* Effect.fork(provider.renew(first))
       yield* TestClock.adjust("10 seconds")
-      expect([valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("takes the rejected token out of the store for all who join the refresh after it", () =>
@@ -137,7 +123,7 @@ describe("renew", () => {
       yield* Effect.yieldNow()
       yield* provider.get
       yield* TestClock.adjust("10 seconds")
-      expect(Option.map(yield* store.current, valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
+      expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("tries by itself once more where the refresh that it joined handed back the rejected token", () =>
@@ -149,7 +135,7 @@ describe("renew", () => {
       yield* provider.get
       const renewal = yield* Effect.fork(provider.renew(first))
       yield* TestClock.adjust("20 seconds")
-      expect([valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+      expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("makes callers without a rejection wait for the new token, too", () =>
@@ -160,7 +146,7 @@ describe("renew", () => {
       yield* TestClock.adjust("1 second")
       const caller = yield* Effect.fork(provider.get)
       yield* TestClock.adjust("9 seconds")
-      expect([valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("fails with the error of its exchange", () =>
@@ -199,7 +185,7 @@ describe("renew", () => {
       yield* Fiber.interrupt(launcher)
       const other = yield* Effect.fork(provider.renew(first))
       yield* TestClock.adjust("9 seconds")
-      expect([valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+      expect([Issuer.valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
@@ -264,7 +250,7 @@ describe("a renewal of which the replay is rejected too", () => {
       yield* TestClock.adjust("4999 millis")
       const during = yield* Effect.flip(provider.renew(second))
       yield* TestClock.adjust("1 millis")
-      expect([reasonOf(during), valueOf(yield* provider.renew(second)), yield* issuer.calls])
+      expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
         .toEqual(["CoolingDown", Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -290,7 +276,7 @@ describe("a renewal of which the replay is rejected too", () => {
       yield* TestClock.adjust("5 seconds")
       const third = yield* provider.renew(second)
       yield* provider.settled(third, "AcceptedAfterRenewal")
-      expect([valueOf(yield* provider.renew(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(4), 4])
+      expect([Issuer.valueOf(yield* provider.renew(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(4), 4])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("is not forgotten after a request that succeeded without a renewal", () =>
@@ -305,7 +291,7 @@ describe("a renewal of which the replay is rejected too", () => {
       const { issuer, provider, second } = yield* unhelpful
       yield* provider.settled(second, "Accepted")
       const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-      expect([reasons.map(reasonOf), valueOf(yield* provider.renew(second)), yield* issuer.calls])
+      expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
         .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
@@ -569,7 +555,7 @@ const added = <A, E, R>(self: Effect.Effect<A, E, R>) =>
 describe("the counters", () => {
   it.effect("add up over success, stale serve, failure, same token and rejection", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* services
+      const { issuer, provider } = yield* Issuer.services
       const script = Effect.gen(function*() {
         yield* issuer.respondNext(Effect.fail(unavailable))
         yield* Effect.flip(provider.get)

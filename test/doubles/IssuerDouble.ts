@@ -1,5 +1,5 @@
 import type { Option } from "effect"
-import { Clock, Context, type Duration, Effect, Layer, Ref } from "effect"
+import { Clock, Context, type Duration, Effect, Layer, Redacted, Ref } from "effect"
 import {
   AccessToken,
   type NutritionAdvisorError,
@@ -104,3 +104,11 @@ export const layerOnDemand = layerProvider({ background: false })
 
 /** The Schedule with one sleep where the default takes a sleep a minute: for tests of anything but its steps. */
 export const layerScheduled = layerProvider({ step: "1 day" })
+
+export const services = Effect.all({
+  issuer: IssuerDouble,
+  provider: TokenProvider.TokenProvider,
+  store: TokenStore.TokenStore
+})
+
+export const valueOf = (token: AccessToken.AccessToken): string => Redacted.value(token.value)
