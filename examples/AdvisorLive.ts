@@ -1,4 +1,4 @@
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Config, Effect, Layer, Option } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"

@@ -30,6 +30,22 @@ export class AccessToken extends Data.Class<{
 /**
  * A token out of its parts, for stores, issuers and doubles of one's own; plain strings are wrapped at once.
  *
+ * @example
+ * ```ts
+ * import { AccessToken, TokenStore } from "effect-nutrition-advisor"
+ *
+ * const receivedAt = Date.now()
+ *
+ * const token = AccessToken.make({
+ *   value: "token-from-a-vault",
+ *   serviceId: "0b8f6f0e-5f0a-4f5e-9d7e-2f4f1c1f9b11",
+ *   receivedAt,
+ *   expiresAt: receivedAt + 3_600_000
+ * })
+ *
+ * export const Store = TokenStore.layerStatic(token)
+ * ```
+ *
  * @since 1.0.0
  * @category constructors
  */
@@ -72,7 +88,7 @@ export const isSame = (self: AccessToken, that: AccessToken): boolean =>
 export type State = "fresh" | "stale" | "expired"
 
 /**
- * The one predicate that callers and the refresh Schedule share. A token that was received in the future (the clock was set
+ * The one predicate that callers and the refresh Schedule share; `now` is in epoch milliseconds. A token that was received in the future (the clock was set
  * back) is stale: nobody knows how old it is, so it is used while a new one is fetched.
  *
  * @since 1.0.0

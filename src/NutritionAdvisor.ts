@@ -24,6 +24,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { AccessToken } from "./AccessToken.js"
 import * as Configuration from "./internal/configuration.js"
+import { HandedOver, InVain, sentAtMost } from "./internal/handedOver.js"
 import * as Http from "./internal/http.js"
 import * as KnownKeys from "./internal/knownKeys.js"
 import { noteBuild } from "./internal/rebuilds.js"
@@ -37,11 +38,15 @@ import {
   type NutritionAdvisorError,
   UnexpectedResponse
 } from "./NutritionAdvisorError.js"
+import type { SharedTokenCache } from "./SharedTokenCache.js"
+import * as SharedTokenIssuer from "./SharedTokenIssuer.js"
 import * as TokenIssuer from "./TokenIssuer.js"
 import * as TokenProvider from "./TokenProvider.js"
 import * as TokenStore from "./TokenStore.js"
 
 /**
+ * What a search may add to its request beside the term (SERVICE.md section 4.4).
+ *
  * @since 1.0.0
  * @category models
  */
@@ -53,6 +58,20 @@ export interface SearchOptions {
 }
 
 /**
+ * The calls of the service, each with a token that renews itself; each can end in any error of NutritionAdvisorError.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { NutritionAdvisor } from "effect-nutrition-advisor"
+ *
+ * export const diary = Effect.gen(function*() {
+ *   const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
+ *   const response = yield* httpClient.get("/v2/diary", { urlParams: { day: "2026-11-20" } })
+ *   return yield* response.json
+ * })
+ * ```
+ *
  * @since 1.0.0
  * @category models
  */
@@ -69,7 +88,7 @@ export interface Service {
 }
 
 /**
- * The Nutrition Advisor service.
+ * The tag of the Nutrition Advisor service (SERVICE.md section 1).
  *
  * @since 1.0.0
  * @category tags
@@ -79,13 +98,18 @@ export class NutritionAdvisor
 {}
 
 /**
+ * The settings of the service: those of the TokenIssuer, and four of the data requests.
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Options extends TokenIssuer.Options {
-  /** "Service-ID" by default (SERVICE.md section 5, rule 3). */
+  /** The header that carries the customer identifier; "Service-ID" by default (SERVICE.md section 5, rule 3). */
   readonly serviceIdHeader?: string | undefined
-  /** The statuses that mean: this token is no longer accepted. 401 and 403 by default. */
+  /**
+   * The statuses, from 400 to 499, that mean: this token is no longer accepted. 401 and 403 by default (SERVICE.md section 5,
+   * rule 6, and RFC 6750 section 3.1).
+   */
   readonly rejectedStatuses?: ReadonlyArray<number> | undefined
   /** The time of one data request, its body included; 30 seconds by default. */
   readonly requestTimeout?: Duration.DurationInput | undefined
@@ -169,7 +193,7 @@ const makeWithoutTokens = (
         Effect.fail(new Forbidden({ operation, status, reason }))
       )
 
-    const renewAndRetryOnce = (
+    const renewAndSend = (
       operation: "search" | "request",
       request: HttpClientRequest.HttpClientRequest,
       used: AccessToken,
@@ -181,8 +205,24 @@ const makeWithoutTokens = (
             ? forbidden(operation, status, error.reason)
             : Effect.zipRight(Telemetry.rejectionEnded("RenewalFailed"), Effect.fail(error)))
         if (!canSendTwice(request)) return yield* forbidden(operation, status, "BodyNotReplayable")
-        const answer = yield* send(operation, request, renewed)
+        return [yield* send(operation, request, renewed), renewed] as const
+      })
+
+    /** A renewal that a peer's token answered made no exchange: where that token is rejected too, another follows. */
+    const renewAndRetry = (
+      operation: "search" | "request",
+      request: HttpClientRequest.HttpClientRequest,
+      used: AccessToken,
+      status: number,
+      peersSent = 0
+    ): Effect.Effect<readonly [Http.Answer, AccessToken], NutritionAdvisorError> =>
+      Effect.gen(function*() {
+        const [answer, renewed] = yield* renewAndSend(operation, request, used, status)
         if (rejected.has(answer.status)) {
+          if (renewed instanceof HandedOver && peersSent < sentAtMost) {
+            const peers = peersSent + 1 < sentAtMost ? renewed : new InVain(renewed)
+            return yield* renewAndRetry(operation, request, peers, answer.status, peersSent + 1)
+          }
           yield* tokens.settled(renewed, "RejectedAgain")
           return yield* forbidden(operation, answer.status, "RejectedAgain")
         }
@@ -202,7 +242,7 @@ const makeWithoutTokens = (
           yield* tokens.settled(first, "Accepted")
         }
         const [answer, token] = isRejected
-          ? yield* renewAndRetryOnce(operation, request, first, firstAnswer.status)
+          ? yield* renewAndRetry(operation, request, first, firstAnswer.status)
           : [firstAnswer, first] as const
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
         const keys = yield* knownKeys
@@ -297,7 +337,8 @@ const makeWithoutTokens = (
   })
 
 /**
- * The service over a TokenProvider of one's own, to swap what is below: a vault's tokens, a shared token, a double.
+ * The service over a TokenProvider of one's own, to swap what is below: a vault's tokens, a shared token, a double. Building it
+ * ends in ConfigurationError where a setting is wrong.
  *
  * @since 1.0.0
  * @category layers
@@ -310,8 +351,42 @@ export const layerWithoutTokens = (
 const identityOf = ({ baseUrl, licenseKey, tokenRoute }: Options) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${String(baseUrl)} ${tokenRoute ?? ""}`)))
 
+const assembled = <E, R>(
+  options: Options,
+  issuer: (options: Options) => Layer.Layer<TokenIssuer.TokenIssuer, E, R>
+): Layer.Layer<
+  NutritionAdvisor | TokenProvider.TokenProvider,
+  ConfigurationError | E,
+  HttpClient.HttpClient | R
+> =>
+  Layer.unwrapEffect(
+    Effect.map(
+      KnownKeys.remembering(options.licenseKey),
+      ([licenseKey, knownKeys]) =>
+        Layer.scoped(NutritionAdvisor, makeWithoutTokens(options, knownKeys)).pipe(
+          Layer.provideMerge(TokenProvider.layer(options.refresh)),
+          Layer.provide([issuer({ ...options, licenseKey }), TokenStore.layer])
+        )
+    )
+  )
+
 /**
- * The service with a token store in memory. Build it once for a process: each build buys a token of its own.
+ * The service with a token store in memory. Build it once for a process: each build buys a token of its own. Building it ends
+ * in ConfigurationError where a setting is wrong, and sends nothing.
+ *
+ * @example
+ * ```ts
+ * import { FetchHttpClient } from "@effect/platform"
+ * import { Layer, ManagedRuntime, Redacted } from "effect"
+ * import { NutritionAdvisor } from "effect-nutrition-advisor"
+ *
+ * const Advisor = NutritionAdvisor.layer({
+ *   baseUrl: "https://nutrition.example",
+ *   licenseKey: Redacted.make(process.env.LICENSE_KEY ?? "")
+ * }).pipe(Layer.provide(FetchHttpClient.layer))
+ *
+ * export const runtime = ManagedRuntime.make(Advisor)
+ * ```
  *
  * @since 1.0.0
  * @category layers
@@ -319,20 +394,53 @@ const identityOf = ({ baseUrl, licenseKey, tokenRoute }: Options) =>
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  Layer.unwrapEffect(
-    Effect.map(
-      KnownKeys.remembering(options.licenseKey),
-      ([licenseKey, knownKeys]) =>
-        Layer.scoped(NutritionAdvisor, makeWithoutTokens(options, knownKeys)).pipe(
-          Layer.provideMerge(TokenProvider.layer(options.refresh)),
-          Layer.provide([TokenIssuer.layer({ ...options, licenseKey }), TokenStore.layer]),
-          Layer.tap(() => noteBuild(identityOf(options)))
-        )
-    )
+  Layer.tap(assembled(options, TokenIssuer.layer), () => noteBuild(identityOf(options)))
+
+/**
+ * The settings of the service, and the two of the sharing, `lease` and `cacheTimeout`.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface SharedOptions extends Options, SharedTokenIssuer.Options {}
+
+/**
+ * The service with a token that replicas share through the SharedTokenCache in the context. Building it ends in
+ * ConfigurationError where a setting is wrong; a cache that fails ends nothing.
+ *
+ * @example
+ * ```ts
+ * import { FetchHttpClient } from "@effect/platform"
+ * import { Layer, Redacted } from "effect"
+ * import { NutritionAdvisor } from "effect-nutrition-advisor"
+ * import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+ *
+ * export const Advisor = NutritionAdvisor.layerShared({
+ *   baseUrl: "https://nutrition.example",
+ *   licenseKey: Redacted.make(process.env.LICENSE_KEY ?? "")
+ * }).pipe(
+ *   Layer.provide([FetchHttpClient.layer, RedisTokenCache.layerConfig()])
+ * )
+ * ```
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerShared = (
+  options: SharedOptions
+): Layer.Layer<
+  NutritionAdvisor | TokenProvider.TokenProvider,
+  ConfigurationError,
+  HttpClient.HttpClient | SharedTokenCache
+> =>
+  assembled(
+    options,
+    (known) => Layer.provide(SharedTokenIssuer.layer({ ...options, ...known }), TokenIssuer.layer(known))
   )
 
 /**
- * The service with a token store in memory, as an effect: its flights and its refresh Schedule end with the scope.
+ * The service with a token store in memory, as an effect: its flights and its refresh Schedule end with the scope. It ends in
+ * ConfigurationError where a setting is wrong.
  *
  * @since 1.0.0
  * @category constructors
@@ -367,7 +475,8 @@ const environment: Config.Config<Options> = Config.all({
 /**
  * The service with its settings from Config. With no argument it reads NUTRITION_ADVISOR_BASE_URL and
  * NUTRITION_ADVISOR_LICENSE_KEY and, where they are set, NUTRITION_ADVISOR_TOKEN_ROUTE, NUTRITION_ADVISOR_SERVICE_ID and
- * NUTRITION_ADVISOR_SERVICE_ID_HEADER.
+ * NUTRITION_ADVISOR_SERVICE_ID_HEADER. Building it ends in ConfigError where a setting can't be read, and in ConfigurationError
+ * where it is wrong.
  *
  * @since 1.0.0
  * @category layers
@@ -381,7 +490,33 @@ export const layerConfig = (
 > => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
 
 /**
- * The payload of a semantic food search, as the service sent it.
+ * The service with a token that replicas share, and its settings from Config: those that `layerConfig` reads. Building it ends
+ * in the same errors.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerSharedConfig = (
+  options: Config.Config.Wrap<SharedOptions> = environment
+): Layer.Layer<
+  NutritionAdvisor | TokenProvider.TokenProvider,
+  ConfigError.ConfigError | ConfigurationError,
+  HttpClient.HttpClient | SharedTokenCache
+> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerShared))
+
+/**
+ * The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it: it is not specified, hence unknown.
+ * Ends in any error of NutritionAdvisorError.
+ *
+ * @example
+ * ```ts
+ * import { Effect } from "effect"
+ * import { NutritionAdvisor } from "effect-nutrition-advisor"
+ *
+ * export const payload = NutritionAdvisor.search("low sugar breakfast").pipe(
+ *   Effect.catchTag("TooManyRequests", ({ retryAfter = 60 }) => Effect.logWarning(`wait ${retryAfter} s`))
+ * )
+ * ```
  *
  * @since 1.0.0
  * @category accessors
@@ -393,7 +528,20 @@ export const search = (
   Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options))
 
 /**
- * The payload of a semantic food search, decoded by a schema.
+ * The payload of a semantic food search, decoded by a schema. Ends in any error of NutritionAdvisorError; a payload of another
+ * shape is UnexpectedResponse with reason "Schema".
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schema } from "effect"
+ * import { NutritionAdvisor } from "effect-nutrition-advisor"
+ *
+ * const Foods = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+ *
+ * export const names = NutritionAdvisor.searchAs(Foods)("oats").pipe(
+ *   Effect.map(({ results }) => results.map(({ name }) => name))
+ * )
+ * ```
  *
  * @since 1.0.0
  * @category accessors

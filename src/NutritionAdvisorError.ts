@@ -15,6 +15,8 @@ import * as Schema from "effect/Schema"
 export const Operation = Schema.Literal("token", "search", "request")
 
 /**
+ * The call an error belongs to: "token", "search" or "request".
+ *
  * @since 1.0.0
  * @category models
  */
@@ -57,7 +59,8 @@ export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition
 }
 
 /**
- * The service failed (5xx, SERVICE.md section 7). `retryAfter` is in seconds, where the service named a time.
+ * The service failed (5xx, SERVICE.md section 7). `retryAfter` is in seconds, where the service named a time
+ * (RFC 9110 section 10.2.3).
  *
  * @since 1.0.0
  * @category errors
@@ -91,6 +94,8 @@ export const ForbiddenReason = Schema.Literal(
 )
 
 /**
+ * Why a {@link Forbidden} is final.
+ *
  * @since 1.0.0
  * @category models
  */
@@ -142,7 +147,7 @@ export class MissingServiceId
 }
 
 /**
- * The service asked for fewer requests (429). `retryAfter` is in seconds, where the service named a time.
+ * The service asked for fewer requests (429, RFC 6585 section 4). `retryAfter` is in seconds, where the service named a time.
  *
  * @since 1.0.0
  * @category errors
@@ -240,6 +245,9 @@ const configurationTexts: Record<string, string> = {
   serviceIdHeader: "must be a header name that HTTP allows and that nothing else uses",
   rejectedStatuses: "must be whole numbers from 400 to 499",
   maxResponseBytes: "must be a whole number above zero",
+  lease: "must be longer than tokenTimeout",
+  url: "must be an address that starts with redis:// or rediss://",
+  prefix: "must hold no braces",
   environment: "must be a server: in a browser the license key would be visible to everyone"
 }
 
@@ -284,4 +292,12 @@ export type TokenError =
  * @since 1.0.0
  * @category models
  */
-export type NutritionAdvisorError = TokenError
+export type NutritionAdvisorError =
+  | BadRequest
+  | ServerError
+  | Forbidden
+  | MissingServiceId
+  | TooManyRequests
+  | TransportError
+  | UnexpectedResponse
+  | LicenseKeyUnavailable

@@ -24,7 +24,8 @@ export interface Lifetime {
 }
 
 /**
- * Every number by which tokens are renewed. The defaults are in {@link defaults}; give `refresh` the fields to change.
+ * Every number by which tokens are renewed (SERVICE.md section 5, rules 5 to 7). The defaults are in {@link defaults}; give
+ * `refresh` the fields to change.
  *
  * @since 1.0.0
  * @category models
@@ -48,7 +49,7 @@ export interface RefreshPolicy {
   readonly longestLife: Duration.DurationInput
   /** The part of the window to wait, between 0 and 1, after an exchange handed back the very token that is stale. */
   readonly unchangedFraction: number
-  /** How often one exchange is tried in all, while there is no answer or a 5xx. */
+  /** How often one exchange is tried in all, while there is no answer or a 5xx; a whole number. */
   readonly attempts: number
   /** The wait before the second attempt, doubled for each further one, give or take a fifth. */
   readonly attemptDelay: Duration.DurationInput
@@ -69,7 +70,7 @@ export interface RefreshPolicy {
 }
 
 /**
- * The policy where nothing else is said.
+ * The policy where nothing else is said; its durations are spelled with their units.
  *
  * @since 1.0.0
  * @category constructors
@@ -114,7 +115,8 @@ export type Timing =
 const longestTimer = 2 ** 31 - 1
 
 /**
- * Fills in the defaults and checks every number against the others; `field` of the error is `refresh.` and the name.
+ * Fills in the defaults and checks every number against the others. Ends in ConfigurationError, whose `field` is `refresh.` and
+ * the name.
  *
  * @since 1.0.0
  * @category constructors
@@ -203,7 +205,7 @@ export const beforeExpiry = (timing: Timing): Schedule.Schedule<Lifetime, Lifeti
   )
 
 /**
- * The waits between the attempts of one exchange.
+ * The waits between the attempts of one exchange: exponential, give or take a fifth, and one fewer than `attempts`.
  *
  * @since 1.0.0
  * @category schedules

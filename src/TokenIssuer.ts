@@ -17,12 +17,14 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
 import * as Configuration from "./internal/configuration.js"
+import * as ExchangeSpan from "./internal/exchangeSpan.js"
 import * as Http from "./internal/http.js"
+import * as LicenseKey from "./internal/licenseKey.js"
 import * as Url from "./internal/url.js"
 import {
   type ConfigurationError,
   Forbidden,
-  LicenseKeyUnavailable,
+  type LicenseKeyUnavailable,
   MissingServiceId,
   type ServerError,
   type TokenError,
@@ -32,12 +34,25 @@ import {
 import * as RefreshPolicy from "./RefreshPolicy.js"
 
 /**
+ * Why a token is asked for: there is none, the one in use grows old, or the service rejected it.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Reason = "missing" | "refresh" | "rejection"
+
+/**
+ * How a token is bought (SERVICE.md section 5, rules 1 and 2).
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
-  /** Exchanges the license key for a token; `replacing` is the one that is no longer good enough, if there is one. */
-  readonly issue: (replacing: Option.Option<AccessToken>) => Effect.Effect<AccessToken, TokenError>
+  /**
+   * Exchanges the license key for a token; `replacing` is the one that is no longer good enough, if there is one, and `reason`
+   * says why. An issuer that always exchanges need not look at either. Ends in any error of TokenError.
+   */
+  readonly issue: (replacing: Option.Option<AccessToken>, reason?: Reason) => Effect.Effect<AccessToken, TokenError>
 }
 
 /**
@@ -57,15 +72,17 @@ export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssu
 export type TokenRoute = Configuration.TokenRoute
 
 /**
+ * The settings of the exchange; only `baseUrl` and `licenseKey` are needed.
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
+  /** The address of the service: https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
   readonly baseUrl: string | URL
   /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
   readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
-  /** "advisor-licence" by default. */
+  /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
   readonly tokenRoute?: TokenRoute | undefined
   /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
   readonly serviceId?: string | undefined
@@ -97,8 +114,8 @@ const TokenResponse = Schema.Struct({
 
 const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
-/** Floored to the millisecond, after the product is rounded to the nanosecond: 1.001 * 1000 falls just short of 1001. */
-const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toFixed(6)))
+/** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
+const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
 
 const isTransient = (error: TokenError): error is TransportError | ServerError =>
   error._tag === "TransportError" || error._tag === "ServerError"
@@ -114,16 +131,10 @@ const retries = (timing: RefreshPolicy.Timing) =>
 
 const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
 
-const readKey = (licenseKey: Options["licenseKey"]): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.filterOrFail(
-    Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey,
-    (key) => Configuration.isLicenseKey(Redacted.value(key)),
-    () => new LicenseKeyUnavailable({ detail: "what was read can't be a license key" })
-  )
-
 /**
  * An issuer over the HttpClient in the context. An exchange is tried again while there is no answer or a 5xx, within
- * `tokenTimeout`; a Retry-After is respected where it fits in.
+ * `tokenTimeout`; a Retry-After (RFC 9110 section 10.2.3) is respected where it fits in. Ends in ConfigurationError where a
+ * setting is wrong.
  *
  * @since 1.0.0
  * @category constructors
@@ -133,9 +144,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     yield* Configuration.server()
     const timing = yield* RefreshPolicy.make(options.refresh)
     const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
-    const licenseKey = Effect.isEffect(options.licenseKey)
-      ? options.licenseKey
-      : yield* Configuration.licenseKey(options.licenseKey)
+    const licenseKey = yield* LicenseKey.check(options.licenseKey)
     const route = yield* Configuration.tokenRoute(options.tokenRoute)
     const serviceId = yield* Configuration.serviceId(options.serviceId)
     const timeout = yield* Configuration.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
@@ -184,13 +193,15 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     const issue: Service["issue"] = (replacing) =>
       Effect.clockWith((clock) => {
         const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
-        return readKey(licenseKey).pipe(
-          Effect.flatMap((key) => exchange(key, replacing)),
+        return Effect.zipRight(ExchangeSpan.announce, LicenseKey.read(licenseKey)).pipe(
+          Effect.flatMap((key) =>
+            Effect.retry(exchange(key, replacing), {
+              schedule: retries(timing),
+              while: (error) =>
+                isTransient(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+            })
+          ),
           Effect.tap((token) => Ref.set(last, Option.some(token))),
-          Effect.retry({
-            schedule: retries(timing),
-            while: (error) => isTransient(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
-          }),
           Effect.timeoutFail({
             duration: timeout,
             onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
@@ -208,7 +219,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
   })
 
 /**
- * An issuer over the HttpClient in the context.
+ * An issuer over the HttpClient in the context. Building it ends in ConfigurationError where a setting is wrong.
  *
  * @since 1.0.0
  * @category layers

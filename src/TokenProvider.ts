@@ -9,6 +9,7 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -17,7 +18,10 @@ import * as Ref from "effect/Ref"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Scope from "effect/Scope"
+import type * as Tracer from "effect/Tracer"
 import * as AccessToken from "./AccessToken.js"
+import { ExchangeSpan } from "./internal/exchangeSpan.js"
+import { HandedOver } from "./internal/handedOver.js"
 import * as Pause from "./internal/pause.js"
 import * as Rejections from "./internal/rejections.js"
 import * as Telemetry from "./internal/telemetry.js"
@@ -29,7 +33,7 @@ import {
   UnexpectedResponse
 } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
-import { TokenIssuer } from "./TokenIssuer.js"
+import { type Reason, TokenIssuer } from "./TokenIssuer.js"
 import { TokenStore } from "./TokenStore.js"
 
 /**
@@ -48,7 +52,7 @@ export type Outcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
  */
 export interface TokenStatus {
   readonly state: "none" | AccessToken.State
-  /** Epoch milliseconds. */
+  /** When the service stops to accept the token, in epoch milliseconds. */
   readonly expiresAt: Option.Option<number>
   /** The last exchange that failed, if any did. */
   readonly lastFailure: Option.Option<Failure>
@@ -67,6 +71,23 @@ export interface Failure {
 }
 
 /**
+ * How the token is used, replaced and watched; `get` and `renew` can end in any error of TokenError, the others can't fail.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Option } from "effect"
+ * import { TokenProvider } from "effect-nutrition-advisor"
+ *
+ * export const health = Effect.gen(function*() {
+ *   const { expiresAt, lastFailure, state } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
+ *   return {
+ *     state,
+ *     expiresAt: Option.getOrNull(expiresAt),
+ *     lastFailure: Option.getOrNull(Option.map(lastFailure, ({ error }) => error._tag))
+ *   }
+ * })
+ * ```
+ *
  * @since 1.0.0
  * @category models
  */
@@ -79,6 +100,7 @@ export interface Service {
   ) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
   /** Tells how a data request ended for the token that it was sent with last. */
   readonly settled: (used: AccessToken.AccessToken, outcome: Outcome) => Effect.Effect<void>
+  /** What is known of the token now, without an exchange. */
   readonly status: Effect.Effect<TokenStatus>
 }
 
@@ -91,11 +113,13 @@ export interface Service {
 export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenProvider")<TokenProvider, Service>() {}
 
 interface Flight {
-  readonly reason: Telemetry.ExchangeReason
+  readonly reason: Reason
   readonly replacing: Option.Option<AccessToken.AccessToken>
   /** The token that a joined caller had rejected: it must not outlive the flight. */
   readonly rejected: Option.Option<AccessToken.AccessToken>
   readonly landing: Deferred.Deferred<AccessToken.AccessToken, TokenError>
+  /** Of the exchange, once it has begun. */
+  readonly span: Ref.Ref<Option.Option<Tracer.Span>>
 }
 
 interface Gate {
@@ -164,7 +188,8 @@ const retryAfterOf = (error: Option.Option<TokenError>): number | undefined =>
   })
 
 /**
- * A provider over the TokenIssuer and the TokenStore in the context; its flights and its Schedule end with the scope.
+ * A provider over the TokenIssuer and the TokenStore in the context; its flights and its Schedule end with the scope. Ends in
+ * ConfigurationError where a number of the policy is wrong.
  *
  * @since 1.0.0
  * @category constructors
@@ -229,10 +254,17 @@ export const make = (
             ? Rejections.cameToNothing(state.rejections, timing, clock)
             : state.rejections
         }))
-        yield* Telemetry.exchanged(flight.reason, unchanged ? "unchanged" : "issued")
+        const isHandedOver = token instanceof HandedOver
+        if (!isHandedOver) yield* Telemetry.exchanged(flight.reason, unchanged ? "unchanged" : "issued")
         yield* Metric.set(Telemetry.tokenExpiresIn, (token.expiresAt - now) / 1000)
         yield* Effect.annotateLogs(
-          Effect.logDebug(unchanged ? "The exchange handed back the same token" : "The exchange brought a new token"),
+          Effect.logDebug(
+            isHandedOver
+              ? "A peer's token was handed over"
+              : unchanged
+              ? "The exchange handed back the same token"
+              : "The exchange brought a new token"
+          ),
           { reason: flight.reason, expiresAt: token.expiresAt }
         )
         return winner
@@ -244,10 +276,10 @@ export const make = (
         const error = Cause.failureOption(cause)
         const rejected = (yield* Ref.get(state)).flight?.rejected ?? flight.rejected
         if (Option.isSome(rejected)) yield* store.invalidate(rejected.value)
-        yield* Ref.update(state, (state): State => {
+        const { duration, wallStart } = yield* Ref.modify(state, (state): readonly [Pause.Pause, State] => {
           const failures = (state.gate?.failures ?? 0) + 1
           const pause = Pause.start(clock, RefreshPolicy.gateAfter(timing, failures, random, retryAfterOf(error)))
-          return {
+          return [pause, {
             ...state,
             gate: { failures, cause, pause },
             rejections: flight.reason === "rejection"
@@ -257,11 +289,12 @@ export const make = (
               onNone: () => state.lastFailure,
               onSome: (error) => ({ error, at: pause.wallStart, retryAt: pause.wallStart + pause.duration })
             })
-          }
+          }]
         })
         yield* Telemetry.exchanged(flight.reason, "failed")
         yield* Effect.annotateLogs(Effect.logDebug("The exchange failed"), {
           reason: flight.reason,
+          retryAt: wallStart + duration,
           error: Option.match(error, { onNone: () => "defect", onSome: (error) => error._tag })
         })
         return yield* Effect.failCause(cause)
@@ -276,8 +309,9 @@ export const make = (
 
     const exchange = (flight: Flight, clock: Clock.Clock) =>
       Effect.suspend(() =>
-        issuer.issue(flight.replacing)
+        issuer.issue(flight.replacing, flight.reason)
       ).pipe(
+        Effect.provideService(ExchangeSpan, (span) => Ref.set(flight.span, Option.some(span))),
         Effect.filterOrFail((token) => !isExpired(token, clock.unsafeCurrentTimeMillis()), tooShortLived),
         Effect.interruptible,
         Effect.flatMap((token) => landed(flight, token, clock))
@@ -301,23 +335,33 @@ export const make = (
       )
 
     const board = (
-      reason: Telemetry.ExchangeReason,
+      reason: Reason,
       replacing: Option.Option<AccessToken.AccessToken>,
       rejected: Option.Option<AccessToken.AccessToken>
     ) =>
       Effect.uninterruptible(Effect.gen(function*() {
         const clock = yield* Effect.clock
         const landing = yield* Deferred.make<AccessToken.AccessToken, TokenError>()
-        const flight: Flight = { reason, replacing, rejected, landing }
+        const span = yield* Ref.make(Option.none<Tracer.Span>())
+        const flight: Flight = { reason, replacing, rejected, landing, span }
         const departure = yield* Ref.modify(state, (state) => depart(state, flight, timing, clock))
-        if (departure._tag === "Boarded" && departure.launched) yield* Effect.forkIn(fly(flight), scope)
+        if (departure._tag === "Boarded" && departure.launched) {
+          yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason })
+          yield* Effect.forkIn(fly(flight), scope)
+        }
         return departure
       }))
 
     const refresh = (token: AccessToken.AccessToken) => board("refresh", Option.some(token), Option.none())
 
+    const linkTo = ({ span }: Flight) =>
+      Effect.flatMap(
+        Ref.get(span),
+        Option.match({ onNone: () => Effect.void, onSome: (span) => Effect.linkSpanCurrent(span) })
+      )
+
     const awaitLanding = matchDeparture({
-      Boarded: ({ flight }) => Deferred.await(flight.landing),
+      Boarded: ({ flight }) => Effect.ensuring(Deferred.await(flight.landing), linkTo(flight)),
       Barred: ({ cause }) => Effect.failCause(cause)
     })
 
@@ -351,6 +395,7 @@ export const make = (
       Effect.gen(function*() {
         const current = yield* store.current
         if (Option.exists(current, (token) => !AccessToken.isSame(token, rejected))) return yield* get
+        yield* Effect.logDebug("The token was rejected")
         const departure = yield* board("rejection", Option.some(rejected), Option.some(rejected))
         const token = yield* awaitLanding(departure)
         if (AccessToken.isSame(token, rejected)) {
@@ -370,13 +415,19 @@ export const make = (
               ? Effect.void
               : Ref.update(state, (state) => ({ ...state, rejections: Rejections.accepted(state.rejections, token) }))
           case "AcceptedAfterRenewal":
-            return Ref.update(state, (state) => ({ ...state, rejections: Rejections.helped(state.rejections, token) }))
+            return Effect.zipRight(
+              Ref.update(state, (state) => ({ ...state, rejections: Rejections.helped(state.rejections, token) })),
+              Effect.logDebug("The renewal helped")
+            )
           case "RejectedAgain":
             return Effect.clockWith((clock) =>
-              Ref.update(state, (state) => ({
-                ...state,
-                rejections: Rejections.rejectedAgain(state.rejections, token, timing, clock)
-              }))
+              Effect.zipRight(
+                Ref.update(state, (state) => ({
+                  ...state,
+                  rejections: Rejections.rejectedAgain(state.rejections, token, timing, clock)
+                })),
+                Effect.logDebug("The renewed token was rejected too: renewals cool down")
+              )
             )
         }
       })
@@ -438,11 +489,23 @@ export const make = (
           const [next, , decision] = yield* schedule.step(clock.unsafeCurrentTimeMillis(), token, driver)
           if (ScheduleDecision.isDone(decision)) return
           driver = next
-          const overtaken = yield* Effect.raceFirst(
-            Effect.as(Effect.zipRight(wait(due(token, ScheduleIntervals.start(decision.intervals))), permitted), false),
-            Effect.as(unseen.await, true)
+          /** Not a race: effect 3 can lose the two fibers of one that is interrupted just as it begins, and wait for them for ever. */
+          let isOver = false
+          const alarm = yield* Effect.fork(
+            wait(due(token, ScheduleIntervals.start(decision.intervals))).pipe(
+              Effect.zipRight(permitted),
+              Effect.zipRight(Effect.sync(() => {
+                isOver = true
+                unseen.unsafeOpen()
+              }))
+            )
           )
-          if (overtaken) break
+          yield* unseen.await
+          if (!isOver) {
+            yield* Fiber.interrupt(alarm)
+            break
+          }
+          unseen.unsafeClose()
           const now = clock.unsafeCurrentTimeMillis()
           if (isIdle(token, now)) {
             tended = undefined
@@ -463,7 +526,8 @@ export const make = (
   })
 
 /**
- * A provider over the TokenIssuer and the TokenStore in the context.
+ * A provider over the TokenIssuer and the TokenStore in the context. Building it ends in ConfigurationError where a number of
+ * the policy is wrong.
  *
  * @since 1.0.0
  * @category layers

@@ -11,11 +11,15 @@ import * as Ref from "effect/Ref"
 import * as AccessToken from "./AccessToken.js"
 
 /**
+ * How the one current token is read, replaced and removed; nothing of it can fail.
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
+  /** The token that was put last and not removed since. */
   readonly current: Effect.Effect<Option.Option<AccessToken.AccessToken>>
+  /** Makes the token the current one, whatever is there. */
   readonly put: (token: AccessToken.AccessToken) => Effect.Effect<void>
   /** Removes the token only if it is still the current one, and tells whether it was. */
   readonly invalidate: (used: AccessToken.AccessToken) => Effect.Effect<boolean>
@@ -30,7 +34,7 @@ export interface Service {
 export class TokenStore extends Context.Tag("effect-nutrition-advisor/TokenStore")<TokenStore, Service>() {}
 
 /**
- * An empty store in memory.
+ * An empty store in a Ref.
  *
  * @since 1.0.0
  * @category constructors
@@ -50,7 +54,7 @@ export const make: Effect.Effect<Service> = Effect.map(
 )
 
 /**
- * An empty store in memory.
+ * An empty store in memory: a token lives as long as the process.
  *
  * @since 1.0.0
  * @category layers

@@ -60,7 +60,7 @@ const plans: ReadonlyArray<Plan> = ["issue", "fail", "refuse", "hang", "handBack
 
 const exchangesPerHour = 420
 
-describe("TokenProvider in any history", () => {
+describe("TokenProvider in any history", { timeout: 180_000 }, () => {
   it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(history, async (history) => {

@@ -1,63 +1,11 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { fileURLToPath } from "node:url"
-import { NodeHttpClient, Undici } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Context, Duration, Effect, identity, Layer, Record, Schedule } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import type { Greeting, Letter, Order, Receipt, Sight } from "./storms/simulatorProcess.js"
-
-const root = fileURLToPath(new URL("..", import.meta.url))
+import * as BoundedClient from "./storms/boundedClient.js"
+import * as SpawnedSimulator from "./storms/SpawnedSimulator.js"
 
 const connections = 64
-
-const spawned = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const child = spawn(process.execPath, ["--import", "tsx", "test/storms/simulatorProcess.ts"], {
-      cwd: root,
-      stdio: ["ignore", "inherit", "inherit", "ipc"]
-    })
-    const ended = once(child, "exit")
-    const greeted = once(child, "message").then(([greeting]: Array<Greeting>) => greeting)
-    const greeting = await Promise.race([greeted, ended])
-    if (greeting === undefined || !("port" in greeting)) {
-      throw new Error("the simulator's process ended before it listened")
-    }
-    return { child, ended, port: greeting.port }
-  }),
-  ({ child, ended }) =>
-    Effect.promise(() => {
-      if (child.connected) child.disconnect()
-      return ended
-    })
-)
-
-const simulatorProcess = Effect.map(spawned, ({ child, port }) => {
-  let lastId = 0
-  const tell = (order: Order) =>
-    Effect.async<Sight>((resume) => {
-      const letter: Letter = { id: lastId += 1, order }
-      const read = ({ id, sight }: Receipt) => {
-        if (id !== letter.id) return
-        child.off("message", read)
-        resume(Effect.succeed(sight))
-      }
-      child.on("message", read)
-      child.send(letter)
-    })
-  return { baseUrl: `http://127.0.0.1:${port}`, tell, sight: tell({ name: "look" }) }
-})
-
-const BoundedHttpClient = NodeHttpClient.layerUndiciWithoutDispatcher.pipe(
-  Layer.provide(Layer.scoped(
-    NodeHttpClient.Dispatcher,
-    Effect.acquireRelease(
-      Effect.sync(() => new Undici.Agent({ connections })),
-      (agent) => Effect.promise(() => agent.destroy())
-    )
-  ))
-)
 
 /** In a storm a request waits in the queue of the connections for longer than the defaults allow: that is no failure here. */
 const clientOf = (baseUrl: string, options: Partial<NutritionAdvisor.Options> = {}) =>
@@ -68,7 +16,7 @@ const clientOf = (baseUrl: string, options: Partial<NutritionAdvisor.Options> = 
     tokenTimeout: "2 minutes",
     ...options
   }).pipe(
-    Layer.provide(BoundedHttpClient),
+    Layer.provide(BoundedClient.layer(connections)),
     Layer.build,
     Effect.map((context) => ({
       search: Context.get(context, NutritionAdvisor.NutritionAdvisor).search,
@@ -119,7 +67,7 @@ const manyAtOnce = 10_000
 describe("A storm of 10,000 searches at once", () => {
   it.scopedLive("costs one exchange when it meets no token, and no search fails", () =>
     Effect.gen(function*() {
-      const { baseUrl, sight } = yield* simulatorProcess
+      const { baseUrl, sight } = yield* SpawnedSimulator.make
       const { search } = yield* clientOf(baseUrl)
       const { ended, seconds } = yield* atOnce(manyAtOnce, search)
       const seen = yield* sight
@@ -136,7 +84,7 @@ describe("A storm of 10,000 searches at once", () => {
     "costs one more exchange when the token was revoked just before, and no search fails",
     () =>
       Effect.gen(function*() {
-        const { baseUrl, tell } = yield* simulatorProcess
+        const { baseUrl, tell } = yield* SpawnedSimulator.make
         const { search } = yield* clientOf(baseUrl)
         yield* search("oats")
         const before = yield* tell({ name: "revoke" })
@@ -159,7 +107,7 @@ describe("A storm of 10,000 searches at once", () => {
     "costs one more exchange when the token is revoked in the middle, and no search fails",
     () =>
       Effect.gen(function*() {
-        const { baseUrl, sight, tell } = yield* simulatorProcess
+        const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
         const { search } = yield* clientOf(baseUrl)
         yield* search("oats")
         const before = yield* sight
@@ -189,7 +137,7 @@ describe("A token route that hangs", () => {
     "costs 1,000 searches at once one exchange, which the client closes, and is forgotten after the gate",
     () =>
       Effect.gen(function*() {
-        const { baseUrl, sight, tell } = yield* simulatorProcess
+        const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
         const { search } = yield* clientOf(baseUrl, { tokenTimeout: "2 seconds" })
         yield* tell({ name: "respondAlways", operation: "token", answer: "hang" })
         const { ended, seconds } = yield* atOnce(1_000, search)
@@ -224,7 +172,7 @@ describe.concurrent("A storm of a minute", () => {
     "costs at most 12 exchanges when every search is refused with 403, at 500 searches a second",
     () =>
       Effect.gen(function*() {
-        const { baseUrl, sight, tell } = yield* simulatorProcess
+        const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
         const { search } = yield* clientOf(baseUrl)
         yield* search("oats")
         yield* tell({ name: "respondAlways", operation: "search", answer: { status: 403 } })
@@ -245,7 +193,7 @@ describe.concurrent("A storm of a minute", () => {
     "fails no search while the token route answers 500 and the stale token holds",
     () =>
       Effect.gen(function*() {
-        const { baseUrl, sight, tell } = yield* simulatorProcess
+        const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
         const { search, status } = yield* clientOf(baseUrl, {
           refresh: { windowFraction: 0.99 },
           tokenTimeout: "10 seconds"

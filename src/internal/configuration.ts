@@ -111,7 +111,7 @@ export const rejectedStatuses = (
   )
 
 export const timeout = (
-  field: "tokenTimeout" | "requestTimeout",
+  field: "tokenTimeout" | "requestTimeout" | "cacheTimeout" | "lease",
   value: Duration.DurationInput
 ): Either.Either<Duration.Duration, ConfigurationError> =>
   Either.fromOption(Duration.decodeUnknown(value), () => new ConfigurationError({ field })).pipe(

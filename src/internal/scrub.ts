@@ -26,6 +26,12 @@ const jsonUnescaped = (text: string) =>
       code === undefined ? char : String.fromCharCode(Number.parseInt(code, 16))
   )
 
+/** A text may be JSON in JSON. */
+const deeplyUnescaped = (text: string): string => {
+  const unescaped = jsonUnescaped(text)
+  return unescaped === text ? text : deeplyUnescaped(unescaped)
+}
+
 const percentDecoded = (text: string) =>
   text.replace(/(%[\da-f]{2})+/gi, (run) =>
     new TextDecoder().decode(
@@ -54,7 +60,7 @@ export const scrub = (
     .flatMap(forms)
     .sort((a, b) => b.length - a.length)
     .reduce((text, form) => text.replaceAll(form, "<redacted>"), text)
-  const undone = [jsonUnescaped, percentDecoded, base64Decoded].flatMap((
+  const undone = [jsonUnescaped, deeplyUnescaped, percentDecoded, base64Decoded].flatMap((
     undo
   ) => [undo(clean), percentDecoded(undo(clean))])
   if (known.some((secret) => undone.some((text) => text.includes(secret)))) return undefined

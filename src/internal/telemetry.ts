@@ -3,21 +3,22 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import type * as AccessToken from "../AccessToken.js"
 import type { NutritionAdvisorError, Operation } from "../NutritionAdvisorError.js"
+import type { Reason } from "../TokenIssuer.js"
 
 const counter = (name: string, description: string): Metric.Metric.Counter<number> =>
   Metric.counter(`nutrition_advisor_${name}`, { description, incremental: true })
 
+/** All labels in one step: effect remembers what it made of one list of labels, not of several put together. */
 const labeled = (metric: Metric.Metric.Counter<number>, labels: Record<string, string>) =>
-  Object.entries(labels).reduce((labeled, [key, value]) => Metric.tagged(labeled, key, value), metric)
+  Metric.taggedWithLabels(metric, Object.entries(labels).map(([key, value]) => MetricLabel.make(key, value)))
 
 const exchanges = counter("token_exchanges_total", "Exchanges of the license key for a token")
 
-export type ExchangeReason = "missing" | "refresh" | "rejection"
-
-export const exchanged = (reason: ExchangeReason, outcome: "issued" | "unchanged" | "failed") =>
+export const exchanged = (reason: Reason, outcome: "issued" | "unchanged" | "failed") =>
   Metric.increment(labeled(exchanges, { reason, outcome }))
 
 const served = counter("tokens_served_total", "Tokens handed to callers")
@@ -29,6 +30,17 @@ const servedByState: Record<AccessToken.State, Metric.Metric.Counter<number>> = 
 }
 
 export const countServed = (state: AccessToken.State) => servedByState[state].unsafeUpdate(1, [])
+
+const shared = counter("shared_tokens_total", "Tokens that replicas share, by the way this process came by them")
+
+export type SharedOutcome = "HandedOver" | "Exchanged" | "ExchangedAlone"
+
+export const shares = (outcome: SharedOutcome) => Metric.increment(labeled(shared, { outcome }))
+
+const cacheFailures = counter("shared_cache_failures_total", "Failures of the shared token cache")
+
+export const cacheFailed = (reason: "Unavailable" | "Timeout" | "Defect") =>
+  Metric.increment(labeled(cacheFailures, { reason }))
 
 const rejections = counter("rejections_total", "Requests whose token was rejected")
 
@@ -56,8 +68,16 @@ const outcomeOf = (exit: Exit.Exit<unknown, NutritionAdvisorError>): RequestOutc
       })
   })
 
-const requestEnded = (operation: Operation, outcome: RequestOutcome) =>
-  Metric.increment(labeled(requests, { operation, outcome }))
+/** A metric with labels is made once: making it costs more than counting. */
+const requestsByEnd = new Map<string, Metric.Metric.Counter<number>>()
+
+const requestEnded = (operation: Operation, outcome: RequestOutcome) => {
+  const end = `${operation} ${outcome}`
+  const known = requestsByEnd.get(end)
+  const counter = known ?? labeled(requests, { operation, outcome })
+  if (known === undefined) requestsByEnd.set(end, counter)
+  counter.unsafeUpdate(1, [])
+}
 
 const requestDuration = Metric.histogram(
   "nutrition_advisor_request_duration_seconds",
@@ -76,8 +96,8 @@ export const observed =
     Effect.clockWith((clock) => {
       const start = clock.unsafeCurrentTimeMillis()
       return Effect.onExit(self, (exit) =>
-        Effect.zipRight(
-          requestEnded(operation, outcomeOf(exit)),
-          Metric.update(requestDuration, (clock.unsafeCurrentTimeMillis() - start) / 1000)
-        ))
+        Effect.sync(() => {
+          requestEnded(operation, outcomeOf(exit))
+          requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, [])
+        }))
     })

@@ -73,6 +73,7 @@ export const layerFailing = (error: NutritionAdvisorError): Layer.Layer<Nutritio
  */
 export interface RecordedSearch {
   readonly term: string
+  /** As they were given, if they were. */
   readonly options: SearchOptions | undefined
 }
 

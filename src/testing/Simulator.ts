@@ -15,6 +15,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
@@ -22,6 +23,9 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import type { Answer, Operation, Reply } from "./Answer.js"
+import { control } from "./controls.js"
+import { type Disturbance, disturbanceOf, type Fault, faults } from "./Fault.js"
 import { type FoodIndex, foodIndex } from "./foodIndex.js"
 import { type Food, foods } from "./foods.js"
 
@@ -41,33 +45,45 @@ export const baseUrl = "https://nutrition-advisor.invalid"
  */
 export const licenseKey: Redacted.Redacted<string> = Redacted.make("demo-key-7f3a")
 
-/**
- * What the simulator answers; a body that is neither text nor bytes is sent as JSON.
- *
- * @since 1.0.0
- * @category models
- */
-export interface Reply {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body?: unknown
-}
-
-/**
- * A reply, or none: "hang" never answers, "drop" breaks the connection.
- *
- * @since 1.0.0
- * @category models
- */
-export type Answer = Reply | "hang" | "drop"
-
-/**
- * The calls of the service: an exchange, a food search, any other route.
- *
- * @since 1.0.0
- * @category models
- */
-export type Operation = "token" | "search" | "request"
+export type {
+  /**
+   * A reply, or none: "hang" never answers, "drop" breaks the connection, "cut-short" breaks it within the body.
+   *
+   * @since 1.0.0
+   * @category models
+   */
+  Answer,
+  /**
+   * The calls of the service: an exchange, a food search, any other route.
+   *
+   * @since 1.0.0
+   * @category models
+   */
+  Operation,
+  /**
+   * What the simulator answers; a body that is neither text nor bytes is sent as JSON.
+   *
+   * @since 1.0.0
+   * @category models
+   */
+  Reply
+} from "./Answer.js"
+export {
+  /**
+   * The names of what can go wrong with a call of the given operation.
+   *
+   * @since 1.0.0
+   * @category models
+   */
+  type Fault,
+  /**
+   * The names of all faults, by the operation that meets them.
+   *
+   * @since 1.0.0
+   * @category constructors
+   */
+  faults
+} from "./Fault.js"
 
 /**
  * A request as the simulator saw it; the key in a token path shows as `{key}`.
@@ -78,27 +94,33 @@ export type Operation = "token" | "search" | "request"
 export interface SeenRequest {
   readonly operation: Operation
   readonly method: string
+  /** Below the path prefix. */
   readonly path: string
+  /** As it was sent, without the question mark. */
   readonly query: string
   /** Without the two of the next fields. */
   readonly headers: Headers.Headers
   readonly authorization: Option.Option<Redacted.Redacted<string>>
   readonly serviceId: Option.Option<Redacted.Redacted<string>>
   readonly body: Uint8Array
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, by the Clock. */
   readonly at: number
 }
 
 /**
+ * How many calls the simulator has met since it was built.
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Counters {
   /** Requests to a token route, whatever the answer. */
   readonly exchanges: number
+  /** Tokens that were new; one that is handed back counts once. */
   readonly tokensIssued: number
   /** The most exchanges that ran at the same time. */
   readonly exchangesAtOnce: number
+  /** Requests to the food search, whatever the answer. */
   readonly searches: number
   /** Requests to other authorized routes. */
   readonly requests: number
@@ -107,23 +129,34 @@ export interface Counters {
 }
 
 /**
+ * What a test can do to the simulated service, and see of it. None of it fails.
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
   /** Revokes every token issued so far, as the service does "for various reasons" (SERVICE.md section 5, rule 6). */
   readonly revoke: Effect.Effect<void>
+  /**
+   * Every call of an operation meets a fault, or the next `times` calls do. Takes the place of what `respondAlways` set, and
+   * waits for its turn behind what `respondNext` did.
+   */
+  readonly provoke: <O extends Operation>(operation: O, fault: Fault<O>, times?: number) => Effect.Effect<void>
+  /** Takes back every fault and every planned answer. A call that hangs goes on hanging. */
+  readonly recover: Effect.Effect<void>
   /** The next calls of an operation get these answers, in this order, before the simulator answers by itself again. */
   readonly respondNext: (operation: Operation, ...answers: ReadonlyArray<Answer>) => Effect.Effect<void>
   /** Every call of an operation gets this answer, until it is taken back with `undefined`. */
   readonly respondAlways: (operation: Operation, answer: Answer | undefined) => Effect.Effect<void>
   /** The `expires_in` of the next tokens, in seconds. */
   readonly setTokenLifetime: (seconds: number) => Effect.Effect<void>
+  /** How long each call of an operation waits for its answer, by the Clock; a number is milliseconds. */
   readonly setLatency: (operation: Operation, latency: Duration.DurationInput) => Effect.Effect<void>
   /** Whether an exchange hands back the token that is still valid, with what is left of its life. */
   readonly setHandsBackToken: (enabled: boolean) => Effect.Effect<void>
   /** The `customer_id` of the next tokens. */
   readonly setCustomerId: (customerId: string) => Effect.Effect<void>
+  /** How many calls there were so far. */
   readonly counters: Effect.Effect<Counters>
   /** The last 1,000 requests, oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
@@ -138,12 +171,59 @@ export interface Service {
 export class Simulator extends Context.Tag("effect-nutrition-advisor/testing/Simulator")<Simulator, Service>() {}
 
 /**
+ * What {@link expectExchanges} dies with: both counts, and the requests that were seen, without their secrets.
+ *
+ * @since 1.0.0
+ * @category errors
+ */
+export class UnexpectedExchanges extends Data.TaggedError("UnexpectedExchanges")<{
+  readonly expected: number
+  readonly actual: number
+  readonly message: string
+}> {}
+
+const shownRequests = 20
+
+const exchangesText = (count: number) => count === 1 ? "1 exchange" : `${count} exchanges`
+
+const account = (seen: ReadonlyArray<SeenRequest>): string => {
+  if (seen.length === 0) return "The simulator saw no request."
+  const shown = seen.slice(-shownRequests)
+  const start = shown[0]?.at ?? 0
+  return [
+    shown.length < seen.length ? `The last ${shown.length} requests:` : "The requests:",
+    ...shown.map(({ at, method, path }) => `  ${method} ${path} (+${at - start} ms)`)
+  ].join("\n")
+}
+
+/**
+ * Asserts that exactly `expected` requests were made to a token route so far, whatever their answers. It never fails: like
+ * a failed `expect` it dies, with {@link UnexpectedExchanges}, so that no error handling under test can catch it.
+ *
+ * @since 1.0.0
+ * @category assertions
+ */
+export const expectExchanges = (expected: number): Effect.Effect<void, never, Simulator> =>
+  Effect.gen(function*() {
+    const simulator = yield* Simulator
+    const { exchanges: actual } = yield* simulator.counters
+    if (actual === expected) return
+    const message = `Expected ${exchangesText(expected)} of the license key, and there ${
+      actual === 1 ? "was" : "were"
+    } ${actual}. ${account(yield* simulator.requests)}`
+    yield* Effect.die(new UnexpectedExchanges({ expected, actual, message }))
+  })
+
+/**
+ * What the simulator decides where SERVICE.md leaves it open, and what it holds.
+ *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
   /** The keys that exchange; the one of {@link licenseKey} by default. */
   readonly licenseKeys?: ReadonlyArray<string> | undefined
+  /** The `customer_id` of the first tokens; a UUID by default. */
   readonly customerId?: string | undefined
   /** Seconds; 86155.482 by default, as in the sample of SERVICE.md section 8. */
   readonly tokenLifetime?: number | undefined
@@ -161,7 +241,10 @@ export interface Options {
   readonly missingServiceIdStatus?: number | undefined
   /** Other routes by method and path below the prefix, as in `"GET /v2/plan"`; they ask for both headers too. */
   readonly routes?: Readonly<Record<string, (request: SeenRequest) => Reply>> | undefined
+  /** What a search may find; about 200 everyday foods by default. */
   readonly foods?: ReadonlyArray<Food> | undefined
+  /** Whether it can be controlled over HTTP too, under /simulator, for suites in other languages; not by default. */
+  readonly controls?: boolean | undefined
 }
 
 interface Incoming {
@@ -192,6 +275,14 @@ const searchesKept = 1_000
 
 const json = (status: number, body: unknown): Reply => ({ status, body })
 
+const operations: ReadonlyArray<Operation> = ["token", "search", "request"]
+
+const controlPrefix = "/simulator/"
+
+type Planned = Answer | Disturbance
+
+type Given = Exclude<Answer, "hang">
+
 const problem = (status: number, message: string): Reply => json(status, { error: message })
 
 /** The payloads of earlier terms as bytes, so that a storm of searches measures the client. */
@@ -216,7 +307,10 @@ const decodedKey = (segment: string): string | undefined => {
   }
 }
 
-const defaultFoods = foodIndex.bind(undefined, foods)
+let ofDefaultFoods: FoodIndex | undefined
+
+/** One for all simulators of a process, and none before the first search: a suite builds many, and an index takes its time. */
+const defaultFoods = (): FoodIndex => ofDefaultFoods ??= foodIndex(foods)
 
 const make = (options: Options = {}) =>
   Effect.sync(() => {
@@ -239,9 +333,10 @@ const make = (options: Options = {}) =>
     }
     let seen: Array<SeenRequest> = []
     const latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
-    const next: Record<Operation, Array<Answer>> = { token: [], search: [], request: [] }
-    const always: Record<Operation, Answer | undefined> = { token: undefined, search: undefined, request: undefined }
+    const next: Record<Operation, Array<Planned>> = { token: [], search: [], request: [] }
+    const always: Record<Operation, Planned | undefined> = { token: undefined, search: undefined, request: undefined }
     const valid = new Map<string, IssuedToken>()
+    const issued = new Map<string, IssuedToken>()
 
     const count = (name: keyof Counters) => {
       counters = { ...counters, [name]: counters[name] + 1 }
@@ -256,13 +351,19 @@ const make = (options: Options = {}) =>
         expiresAt: now + tokenLifetime * 1000
       }
       valid.set(token.value, token)
+      issued.set(key, token)
       return token
     }
 
     const lastValid = (key: string, now: number) =>
       [...valid.values()].findLast((token) => token.key === key && token.expiresAt > now)
 
-    const exchange = (request: SeenRequest, keySegment: string): Reply => {
+    const lastIssued = (key: string, now: number) => {
+      const token = issued.get(key)
+      return token === undefined || token.expiresAt <= now ? undefined : token
+    }
+
+    const exchange = (request: SeenRequest, keySegment: string, handsBackRevoked: boolean): Reply => {
       const key = decodedKey(keySegment)
       if (request.method !== "POST") return { ...problem(405, "method not allowed"), headers: { allow: "POST" } }
       if (request.body.length > 0 || Option.isSome(request.authorization)) {
@@ -271,7 +372,12 @@ const make = (options: Options = {}) =>
       if (key === undefined || !licenseKeys.has(key)) {
         return problem(options.unknownKeyStatus ?? 400, "unknown license key")
       }
-      const token = (handsBackToken ? lastValid(key, request.at) : undefined) ?? issue(key, request.at)
+      const earlier = handsBackRevoked
+        ? lastIssued(key, request.at)
+        : handsBackToken
+        ? lastValid(key, request.at)
+        : undefined
+      const token = earlier ?? issue(key, request.at)
       return json(200, {
         access_token: token.value,
         customer_id: token.customerId,
@@ -308,13 +414,19 @@ const make = (options: Options = {}) =>
       return { status: 200, headers: { "content-type": "application/json" }, body: search(term) }
     }
 
-    const own = (request: SeenRequest, keySegment: string | undefined): Reply => {
-      if (keySegment !== undefined) return exchange(request, keySegment)
+    const own = (request: SeenRequest, keySegment: string | undefined, handsBackRevoked = false): Reply => {
+      if (keySegment !== undefined) return exchange(request, keySegment, handsBackRevoked)
       const refused = refusal(request)
       if (refused !== undefined) return refused
       if (request.operation === "search") return find(request)
       return routes.get(`${request.method} ${request.path}`)?.(request) ?? problem(404, "no such route")
     }
+
+    /** Imported where it is asked for: HttpApi is large, and no other answer needs it. */
+    const openApi = Effect.map(
+      Effect.promise(() => import("./ServiceApi.js")),
+      ({ document }): Reply => ({ status: 200, body: document(prefix) })
+    )
 
     const below = (pathname: string) => pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
 
@@ -328,6 +440,14 @@ const make = (options: Options = {}) =>
       Effect.gen(function*() {
         if (pathname.length + query.length > longestTarget) return problem(414, "the request target is too long")
         const path = below(pathname)
+        if (path === "/openapi.json" && method === "GET") return yield* openApi
+        if (options.controls === true && path?.startsWith(controlPrefix) === true) {
+          return yield* control({ ...service, disturb }, {
+            method,
+            path: path.slice(controlPrefix.length - 1),
+            search: query
+          })
+        }
         const token = tokenPath.exec(path ?? "")
         const operation = token !== null ? "token" : path === searchPath ? "search" : "request"
         const clock = yield* Effect.clock
@@ -347,15 +467,21 @@ const make = (options: Options = {}) =>
         count(operation === "token" ? "exchanges" : operation === "search" ? "searches" : "requests")
         const planned = next[operation].shift() ?? always[operation]
         if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
-        return planned ?? (path === undefined
-          ? problem(404, "no such route")
-          : own({ ...request, at: clock.unsafeCurrentTimeMillis() }, token?.[2]))
+        const reply = (handsBackRevoked?: boolean) =>
+          path === undefined
+            ? problem(404, "no such route")
+            : own({ ...request, at: clock.unsafeCurrentTimeMillis() }, token?.[2], handsBackRevoked)
+        return planned === undefined
+          ? reply()
+          : typeof planned === "function"
+          ? planned({ reply, handedBack: () => reply(true) })
+          : planned
       })
 
-    const answered = (incoming: Incoming): Effect.Effect<Reply | "drop"> =>
+    const answered = (incoming: Incoming): Effect.Effect<Given> =>
       Effect.flatMap(respond(incoming), (answer) => answer === "hang" ? Effect.never : Effect.succeed(answer))
 
-    const counted = (incoming: Incoming): Effect.Effect<Reply | "drop"> =>
+    const counted = (incoming: Incoming): Effect.Effect<Given> =>
       tokenPath.test(below(incoming.pathname) ?? "")
         ? Effect.acquireUseRelease(
           Effect.sync(() => {
@@ -370,8 +496,27 @@ const make = (options: Options = {}) =>
         )
         : answered(incoming)
 
+    const disturb = (operation: Operation, disturbance: Disturbance, times: number | undefined): Effect.Effect<void> =>
+      Effect.sync(() => {
+        if (times === undefined) always[operation] = disturbance
+        else next[operation].push(...Array.from({ length: times }, () => disturbance))
+      })
+
     const service: Service = {
       revoke: Effect.sync(() => valid.clear()),
+      provoke: (operation, fault, times) =>
+        Effect.suspend(() => {
+          const disturbance = disturbanceOf(operation, fault)
+          return disturbance === undefined
+            ? Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
+            : disturb(operation, disturbance, times)
+        }),
+      recover: Effect.sync(() => {
+        for (const operation of operations) {
+          next[operation].length = 0
+          always[operation] = undefined
+        }
+      }),
       respondNext: (operation, ...answers) => Effect.sync(() => next[operation].push(...answers)),
       respondAlways: (operation, answer) =>
         Effect.sync(() => {
@@ -435,6 +580,19 @@ const requestBody = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> => {
   }
 }
 
+const firstByte = new Uint8Array([123])
+
+const brokenBody = () => {
+  let pulls = 0
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      pulls += 1
+      if (pulls === 1) controller.enqueue(firstByte)
+      else controller.error(new Error("the connection is dropped"))
+    }
+  })
+}
+
 const bodiless = new Set([204, 205, 304])
 
 /**
@@ -462,6 +620,9 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
                 if (answer === "drop") {
                   return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
                 }
+                if (answer === "cut-short") {
+                  return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(brokenBody())))
+                }
                 const body = bodiless.has(answer.status) ? null : bytesOf(answer.body) as Uint8Array<ArrayBuffer>
                 const length = body === null ? {} : { "content-length": String(body.length) }
                 return Effect.succeed(
@@ -477,7 +638,7 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
       ))
   )
 
-const cutShort = Stream.concat(Stream.make(new Uint8Array([123])), Stream.fail("the connection is dropped"))
+const cutShort = Stream.concat(Stream.make(firstByte), Stream.fail("the connection is dropped"))
 
 /**
  * The service on a port, through any HttpServer of the platform.
@@ -504,7 +665,7 @@ export const layerServer = (options?: Options): Layer.Layer<Simulator, never, Ht
                   : Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => new Uint8Array(buffer))
               }),
               (answer) => {
-                if (answer === "drop") {
+                if (answer === "drop" || answer === "cut-short") {
                   return Effect.succeed(
                     HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
                   )

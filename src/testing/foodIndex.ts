@@ -1,3 +1,8 @@
+/**
+ * The search of the simulator: full text over everyday foods.
+ *
+ * @since 1.0.0
+ */
 import MiniSearch from "minisearch"
 import type { Food } from "./foods.js"
 
@@ -11,6 +16,7 @@ export interface FoodResult {
   readonly id: string
   readonly name: string
   readonly category: string
+  /** How well the food fits the term, without a unit. */
   readonly score: number
   readonly per100g: Food["per100g"]
   readonly portion: Food["portion"]
@@ -23,6 +29,7 @@ export interface FoodResult {
  * @category models
  */
 export interface FoodIndex {
+  /** At most 20 foods, the best first, and what the best of them are also called. */
   readonly search: (term: string) => {
     readonly results: ReadonlyArray<FoodResult>
     readonly alternateNames: ReadonlyArray<string>

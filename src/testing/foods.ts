@@ -1,4 +1,10 @@
 /**
+ * The foods that the simulator finds where no others are given.
+ *
+ * @since 1.0.0
+ */
+
+/**
  * An everyday food with its nutrition figures per 100 grams and one common portion.
  *
  * @since 1.0.0
@@ -8,8 +14,10 @@ export interface Food {
   readonly id: string
   readonly name: string
   readonly category: string
+  /** What the food is eaten for or suits, such as "breakfast" or "low fat". */
   readonly tags: ReadonlyArray<string>
   readonly alternateNames: ReadonlyArray<string>
+  /** Kilocalories and grams in 100 grams of the food. */
   readonly per100g: {
     readonly energyKcal: number
     readonly proteinG: number
@@ -18,6 +26,7 @@ export interface Food {
     readonly fatG: number
     readonly fiberG: number
   }
+  /** A usual portion, and what it weighs in grams. */
   readonly portion: { readonly name: string; readonly grams: number }
 }
 

@@ -1,0 +1,86 @@
+/**
+ * Three workers, each a process of its own, and one token: `npx tsx examples/shared-token.ts` shares it through Redis (at
+ * NUTRITION_ADVISOR_REDIS_URL, or on this machine), `npx tsx examples/shared-token.ts files` through a directory.
+ */
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
+import { Command, FileSystem, HttpServer, KeyValueStore } from "@effect/platform"
+import { NodeContext, NodeHttpClient, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Config, Effect, Layer, Metric, Redacted } from "effect"
+import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const [place = "redis", role = "fleet"] = process.argv.slice(2)
+
+const Files = Layer.unwrapEffect(Effect.map(Config.string("SHARED_DIRECTORY"), KeyValueStore.layerFileSystem)).pipe(
+  Layer.provide(NodeContext.layer)
+)
+
+const Cache = place === "files"
+  ? Layer.provide(SharedTokenCache.layerKeyValueStore, Files)
+  : RedisTokenCache.layerConfig()
+
+const Advisor = NutritionAdvisor.layerSharedConfig().pipe(Layer.provide([NodeHttpClient.layerUndici, Cache]))
+
+const howTheTokenCame = Effect.map(
+  Metric.snapshot,
+  (metrics) =>
+    metrics.filter(({ metricKey }) => metricKey.name === "nutrition_advisor_shared_tokens_total")
+      .flatMap(({ metricKey }) => metricKey.tags.map(({ value }) => value))
+      .join()
+)
+
+const worker = Effect.gen(function*() {
+  yield* NutritionAdvisor.search("lentils")
+  console.log(yield* howTheTokenCame)
+}).pipe(Effect.provide(Advisor))
+
+const sentences: Record<string, string> = {
+  HandedOver: "was handed the token",
+  Exchanged: "exchanged the license key",
+  ExchangedAlone: "exchanged the license key by itself, since the cache could not be used"
+}
+
+const fleet = Effect.gen(function*() {
+  const simulator = yield* Simulator.Simulator
+  const { address } = yield* HttpServer.HttpServer
+  const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
+  yield* simulator.setTokenLifetime(60)
+  yield* simulator.setLatency("token", "500 millis")
+  const settings = {
+    NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`,
+    NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey),
+    NUTRITION_ADVISOR_REDIS_URL: process.env.NUTRITION_ADVISOR_REDIS_URL ?? "redis://127.0.0.1:6379",
+    NUTRITION_ADVISOR_REDIS_PREFIX: `example-${process.pid}:`,
+    SHARED_DIRECTORY: directory
+  }
+  const file = fileURLToPath(import.meta.url)
+  const runWorker = Command.make(process.execPath, "--import", "tsx", file, place, "worker").pipe(
+    Command.env(settings),
+    Command.stderr("inherit"),
+    Command.string
+  )
+  yield* Effect.forEach(
+    ["Anna", "Ben", "Cleo"],
+    (name) =>
+      Effect.map(runWorker, (output) => {
+        const said = output.trim().split("\n").at(-1) ?? ""
+        console.log(`${name} ${sentences[said] ?? `failed: ${said}`}.`)
+      }),
+    { concurrency: "unbounded" }
+  )
+  const { exchanges, searches } = yield* simulator.counters
+  console.log(`${searches} searches, ${exchanges} exchange${exchanges === 1 ? "" : "s"}.`)
+}).pipe(
+  Effect.scoped,
+  Effect.provide([
+    NodeContext.layer,
+    Simulator.layerServer().pipe(
+      Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+    )
+  ])
+)
+
+if (role === "worker") NodeRuntime.runMain(worker)
+else NodeRuntime.runMain(fleet)

@@ -1,0 +1,2 @@
+export * as RedisTokenCache from "./RedisTokenCache.js"
+export * from "./RedisTokenCache.js"

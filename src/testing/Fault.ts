@@ -1,0 +1,129 @@
+/**
+ * Everything that can go wrong at the service, by name.
+ *
+ * @since 1.0.0
+ */
+import type { Answer, Operation, Reply } from "./Answer.js"
+
+/**
+ * What a fault may be made from.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface Undisturbed {
+  /** What the service would have answered. */
+  readonly reply: () => Reply
+  /** The same, with the last token that it issued in place of a new one, even where that was revoked. */
+  readonly handedBack: () => Reply
+}
+
+/**
+ * The answer that takes the place of the service's own.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Disturbance = (service: Undisturbed) => Answer
+
+const always = (answer: Answer): Disturbance => () => answer
+
+const refusal = (status: number, error: string, headers?: Reply["headers"]): Disturbance =>
+  always({ status, headers, body: { error } })
+
+const retryAfter = { "retry-after": "30" }
+
+const ofAnyCall = {
+  "bad-request": refusal(400, "bad request"),
+  unauthorized: refusal(401, "unauthorized"),
+  forbidden: refusal(403, "forbidden"),
+  "not-found": refusal(404, "not found"),
+  "too-many-requests": refusal(429, "too many requests"),
+  "too-many-requests-retry-after": refusal(429, "too many requests", retryAfter),
+  "server-error": refusal(500, "internal server error"),
+  unavailable: refusal(503, "service unavailable"),
+  "unavailable-retry-after": refusal(503, "service unavailable", retryAfter),
+  redirect: always({ status: 302, headers: { location: "https://elsewhere.invalid/" } }),
+  hang: always("hang"),
+  drop: always("drop"),
+  "cut-short": always("cut-short")
+}
+
+const ofDocuments = {
+  html: always({ status: 200, headers: { "content-type": "text/html" }, body: "<!doctype html><title>Log in</title>" }),
+  "broken-json": always({ status: 200, headers: { "content-type": "application/json" }, body: "{\"results\": [" }),
+  "empty-body": always({ status: 200 }),
+  "wrong-shape": always({ status: 200, body: [] })
+}
+
+const maxTokenBytes = 64 * 1024
+
+const maxDataBytes = 16 * 1024 * 1024
+
+/** White space, which JSON allows around a value, up to one byte more than is allowed. */
+const tooLarge = (maxBytes: number): Disturbance => () => ({
+  status: 200,
+  headers: { "content-type": "application/json" },
+  body: new TextEncoder().encode("{}".padEnd(maxBytes + 1))
+})
+
+/** The service's own token response with other fields; `undefined` leaves a field out. */
+const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => ({ reply }) => {
+  const own = reply()
+  return own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
+}
+
+const disturbances = {
+  token: {
+    ...ofAnyCall,
+    ...ofDocuments,
+    "too-large": tooLarge(maxTokenBytes),
+    "missing-token": tokenResponse({ access_token: undefined }),
+    "blank-token": tokenResponse({ access_token: " " }),
+    "malformed-token": tokenResponse({ access_token: "two\r\nlines" }),
+    "missing-customer-id": tokenResponse({ customer_id: undefined }),
+    "blank-customer-id": tokenResponse({ customer_id: " " }),
+    "malformed-customer-id": tokenResponse({ customer_id: "two\r\nlines" }),
+    "missing-expires-in": tokenResponse({ expires_in: undefined }),
+    "zero-expires-in": tokenResponse({ expires_in: 0 }),
+    "negative-expires-in": tokenResponse({ expires_in: -3600 }),
+    "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
+    "wrong-token-type": tokenResponse({ token_type: "MAC" }),
+    "same-token": (({ handedBack }) => handedBack()) satisfies Disturbance
+  },
+  search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(maxDataBytes) },
+  request: { ...ofAnyCall, "too-large": tooLarge(maxDataBytes) }
+}
+
+/**
+ * The names of what can go wrong with a call of the given operation.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Fault<O extends Operation = Operation> = O extends Operation ? keyof (typeof disturbances)[O] : never
+
+const namesOf = <A extends object>(record: A) => Object.keys(record) as Array<keyof A>
+
+/**
+ * The names of all faults, by the operation that meets them.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
+  token: namesOf(disturbances.token),
+  search: namesOf(disturbances.search),
+  request: namesOf(disturbances.request)
+}
+
+/**
+ * What the simulator answers in place of its own reply; `undefined` where the operation has no fault of that name.
+ *
+ * @since 1.0.0
+ * @category getters
+ */
+export const disturbanceOf = (operation: Operation, fault: string): Disturbance | undefined => {
+  const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
+  return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
+}

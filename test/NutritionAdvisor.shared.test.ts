@@ -1,0 +1,547 @@
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import {
+  ConfigProvider,
+  Context,
+  Effect,
+  Exit,
+  Layer,
+  Metric,
+  MetricState,
+  Option,
+  Redacted,
+  Stream,
+  TestClock
+} from "effect"
+import type { SharedTokenCache, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Cache from "./doubles/CacheDouble.js"
+import { quiet, settle } from "./doubles/CacheDouble.js"
+import * as Secrets from "./leaks/secrets.js"
+import { observe } from "./leaks/sinks.js"
+
+const defaults: NutritionAdvisor.SharedOptions = {
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey,
+  refresh: { background: false }
+}
+
+type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider>
+
+const replica = (options: Partial<NutritionAdvisor.SharedOptions> = {}) =>
+  Layer.build(Layer.fresh(NutritionAdvisor.layerShared({ ...defaults, ...options })))
+
+const replicas = (count: number) => Effect.all(Effect.replicate(replica(), count))
+
+const setup = (options: Simulator.Options = {}) =>
+  Effect.provide(Layer.merge(Simulator.layerHttpClient(options), Cache.layer))
+
+const doubles = Effect.all({ cache: Cache.CacheDouble, simulator: Simulator.Simulator })
+
+const from = (replica: Replica) => settle(Effect.provide(NutritionAdvisor.search("apple"), replica))
+
+const endOf = (replica: Replica) =>
+  Effect.map(Effect.either(from(replica)), (end) => end._tag === "Right" ? "success" : end.left)
+
+const counters = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.counters)
+
+/** The calls of the service that an effect makes. */
+const spent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = yield* counters
+    const result = yield* effect
+    const after = yield* counters
+    return {
+      result,
+      exchanges: after.exchanges - before.exchanges,
+      sends: after.searches - before.searches + after.requests - before.requests
+    }
+  })
+
+const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revoke)
+
+describe("replicas that share a token", () => {
+  it.scoped("start cold with one exchange for all of their searches", () =>
+    Effect.gen(function*() {
+      const { simulator } = yield* doubles
+      yield* simulator.setLatency("token", "2 seconds")
+      const all = yield* replicas(5)
+      const searches = all.flatMap((replica) =>
+        Effect.replicate(Effect.provide(NutritionAdvisor.search("x"), replica), 10)
+      )
+      yield* settle(Effect.all(searches, { concurrency: "unbounded" }))
+      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 50, rejections: 0 })
+    }).pipe(setup()))
+
+  it.scoped("spend one exchange on a revocation", () =>
+    Effect.gen(function*() {
+      const { simulator } = yield* doubles
+      const all = yield* replicas(5)
+      yield* Effect.forEach(all, from)
+      yield* simulator.setLatency("token", "2 seconds")
+      yield* revoke
+      const searches = all.map((replica) => Effect.provide(NutritionAdvisor.search("apple"), replica))
+      const { exchanges } = yield* spent(settle(Effect.all(searches, { concurrency: "unbounded" })))
+      expect(exchanges).toBe(1)
+    }).pipe(setup()))
+
+  it.scoped("spend one exchange on a token that grows old", () =>
+    Effect.gen(function*() {
+      const all = yield* replicas(5)
+      yield* Effect.forEach(all, from)
+      yield* TestClock.setTime(3_600_000 - 100_000)
+      const { exchanges } = yield* spent(
+        Effect.zipRight(
+          settle(Effect.forEach(all, (replica) => Effect.provide(NutritionAdvisor.search("apple"), replica), {
+            concurrency: "unbounded"
+          })),
+          Cache.pass(1_000)
+        )
+      )
+      expect(exchanges).toBe(1)
+    }).pipe(setup({ tokenLifetime: 3_600 })))
+
+  it.scoped("send the identifier that came with the shared token", () =>
+    Effect.gen(function*() {
+      const { simulator } = yield* doubles
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* from(first)
+      yield* simulator.setCustomerId("another-customer")
+      expect(yield* endOf(second)).toBe("success")
+    }).pipe(setup()))
+
+  it.scoped("find what a peer has exchanged after one 403, without an exchange", () =>
+    Effect.gen(function*() {
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* from(first)
+      yield* from(second)
+      yield* revoke
+      yield* from(first)
+      expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+    }).pipe(setup()))
+
+  it.scoped("find it without an exchange each time, revocation after revocation", () =>
+    Effect.gen(function*() {
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* from(first)
+      yield* from(second)
+      const ends = yield* Effect.forEach(Array.from({ length: 6 }), () =>
+        Effect.gen(function*() {
+          yield* TestClock.adjust("1 hour")
+          yield* revoke
+          yield* from(first)
+          return yield* spent(endOf(second))
+        }))
+      expect(ends).toEqual(ends.map(() => ({ result: "success", exchanges: 0, sends: 2 })))
+    }).pipe(setup()))
+
+  it.scoped("do not touch the cache while they have a token that is fresh", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const here = yield* replica()
+      yield* from(here)
+      yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, Cache.hangs))
+      const before = (yield* cache.calls).length
+      const start = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      yield* from(here)
+      const end = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      expect([(yield* cache.calls).length - before, end - start]).toEqual([0, 0])
+    }).pipe(setup()))
+
+  it.scoped.each([["fails", Cache.fails], ["hangs", Cache.hangs], ["dies", Cache.dies]] as const)(
+    "still make one exchange each for many searches at once where the cache %s",
+    ([, manner]) =>
+      Effect.gen(function*() {
+        const { cache } = yield* doubles
+        yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, manner))
+        const all = yield* replicas(3)
+        const searches = all.flatMap((replica) =>
+          Effect.replicate(Effect.provide(NutritionAdvisor.search("x"), replica), 100)
+        )
+        yield* settle(Effect.all(searches, { concurrency: "unbounded" }))
+        expect(yield* counters).toMatchObject({ exchanges: 3, searches: 300 })
+      }).pipe(setup())
+  )
+
+  it.scoped("share nothing across two license keys", () =>
+    Effect.gen(function*() {
+      const one = yield* replica({ licenseKey: Redacted.make("license-1f2e") })
+      const two = yield* replica({ licenseKey: Redacted.make("license-8b2c") })
+      yield* from(one)
+      yield* from(two)
+      const { requests } = yield* Simulator.Simulator
+      const sent = (yield* requests).flatMap(({ authorization }) =>
+        Option.toArray(Option.map(authorization, Redacted.value))
+      )
+      expect(sent).toEqual(["Bearer simulated-1-1", "Bearer simulated-2-2"])
+    }).pipe(setup({ licenseKeys: ["license-1f2e", "license-8b2c"] })))
+
+  it.scoped("end a wait for a peer's exchange with the scope", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.squat(15_000)
+      const exit = yield* settle(
+        Effect.scoped(Effect.gen(function*() {
+          const here = yield* replica()
+          const search = yield* Effect.forkDaemon(Effect.provide(NutritionAdvisor.search("apple"), here))
+          yield* quiet
+          return search
+        })).pipe(Effect.flatMap((search) => search.await))
+      )
+      expect(exit).toMatchObject({ _tag: "Failure", cause: { error: { _tag: "TransportError", reason: "Aborted" } } })
+    }).pipe(setup()))
+})
+
+describe("a token that was handed over and is rejected", () => {
+  /** A replica that has T1, and a cache with a T2 that the service accepts no more either. */
+  const outdated = Effect.gen(function*() {
+    const [first, second] = yield* Effect.all([replica(), replica()])
+    yield* from(first)
+    yield* from(second)
+    yield* revoke
+    yield* from(first)
+    yield* revoke
+    return { ...(yield* doubles), first, second }
+  })
+
+  it.scoped("is followed by one exchange, and the request is sent a last time", () =>
+    Effect.gen(function*() {
+      const { second } = yield* outdated
+      expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 1, sends: 3 })
+    }).pipe(setup()))
+
+  it.scoped("is taken out of the cache", () =>
+    Effect.gen(function*() {
+      const { cache, second } = yield* outdated
+      yield* from(second)
+      expect((yield* cache.callsOf("remove")).length).toBe(2)
+    }).pipe(setup()))
+
+  it.scoped("costs the other replicas no exchange", () =>
+    Effect.gen(function*() {
+      const { first, second } = yield* outdated
+      yield* from(second)
+      expect(yield* spent(endOf(first))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+    }).pipe(setup()))
+
+  it.scoped("is followed by one exchange in a replica that has never had another", () =>
+    Effect.gen(function*() {
+      yield* outdated
+      const third = yield* replica()
+      expect(yield* spent(endOf(third))).toEqual({ result: "success", exchanges: 1, sends: 2 })
+    }).pipe(setup()))
+
+  it.scoped("ends in Forbidden after three sendings and one exchange where every token is rejected", () =>
+    Effect.gen(function*() {
+      const { second, simulator } = yield* outdated
+      yield* simulator.respondAlways("search", { status: 403 })
+      expect(yield* spent(endOf(second))).toMatchObject({
+        result: { _tag: "Forbidden", reason: "RejectedAgain" },
+        exchanges: 1,
+        sends: 3
+      })
+    }).pipe(setup()))
+
+  it.scoped("is followed by no second exchange where the token of the first is rejected too", () =>
+    Effect.gen(function*() {
+      const { simulator } = yield* doubles
+      const here = yield* replica()
+      yield* from(here)
+      yield* simulator.respondAlways("search", { status: 403 })
+      expect(yield* spent(endOf(here))).toMatchObject({
+        result: { _tag: "Forbidden", reason: "RejectedAgain" },
+        exchanges: 1,
+        sends: 2
+      })
+    }).pipe(setup()))
+
+  it.scoped("is followed by a cool-down where every token is rejected", () =>
+    Effect.gen(function*() {
+      const { second, simulator } = yield* outdated
+      yield* simulator.respondAlways("search", { status: 403 })
+      yield* endOf(second)
+      expect(yield* spent(endOf(second))).toMatchObject({
+        result: { _tag: "Forbidden", reason: "CoolingDown" },
+        exchanges: 0,
+        sends: 1
+      })
+    }).pipe(setup()))
+
+  it.scoped("costs a handful of exchanges at most in a minute where every token is rejected", () =>
+    Effect.gen(function*() {
+      const { first, second, simulator } = yield* outdated
+      yield* simulator.respondAlways("search", { status: 403 })
+      const { exchanges } = yield* spent(
+        Effect.forEach(
+          Array.from({ length: 60 }),
+          () => Effect.all([endOf(first), endOf(second), TestClock.adjust("1 second")])
+        )
+      )
+      expect(exchanges).toBeLessThanOrEqual(10)
+    }).pipe(setup()))
+
+  it.scoped("ends in Forbidden where the exchange hands back the very token", () =>
+    Effect.gen(function*() {
+      const { first, second, simulator } = yield* Effect.gen(function*() {
+        const [first, second] = yield* Effect.all([replica(), replica()])
+        yield* from(first)
+        yield* from(second)
+        yield* revoke
+        yield* from(first)
+        return { ...(yield* doubles), first, second }
+      })
+      yield* simulator.setHandsBackToken(true)
+      yield* simulator.respondAlways("search", { status: 403 })
+      yield* endOf(first)
+      expect(yield* spent(endOf(second))).toMatchObject({ result: { _tag: "Forbidden" }, sends: 2 })
+    }).pipe(setup()))
+
+  const plan = {
+    routes: { "POST /v2/plan": ({ body }: Simulator.SeenRequest) => ({ status: 201, body: { received: body.length } }) }
+  }
+
+  const post = (replica: Replica, body: "bytes" | "stream") =>
+    settle(Effect.either(
+      Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) =>
+        httpClient.execute(
+          body === "bytes"
+            ? HttpClientRequest.post("/v2/plan").pipe(HttpClientRequest.bodyText("lunch"))
+            : HttpClientRequest.post("/v2/plan").pipe(
+              HttpClientRequest.bodyStream(Stream.make(new TextEncoder().encode("lunch")))
+            )
+        )).pipe(
+          Effect.map(({ status }) => status),
+          Effect.provide(replica)
+        )
+    ))
+
+  it.scoped("is followed by a last sending of a body that can be sent again", () =>
+    Effect.gen(function*() {
+      const { second } = yield* outdated
+      expect(yield* spent(post(second, "bytes"))).toMatchObject({ result: { right: 201 }, exchanges: 1, sends: 3 })
+    }).pipe(setup(plan)))
+
+  it.scoped("is not even tried for a body that can be sent once only", () =>
+    Effect.gen(function*() {
+      const { second } = yield* outdated
+      expect(yield* spent(post(second, "stream"))).toMatchObject({
+        result: { left: { _tag: "Forbidden", reason: "BodyNotReplayable" } },
+        exchanges: 0,
+        sends: 1
+      })
+    }).pipe(setup(plan)))
+
+  it.scoped("is replaced for the request that follows a body that can be sent once only", () =>
+    Effect.gen(function*() {
+      const { second } = yield* outdated
+      yield* post(second, "stream")
+      expect(yield* spent(post(second, "bytes"))).toMatchObject({ result: { right: 201 }, exchanges: 1, sends: 2 })
+    }).pipe(setup(plan)))
+})
+
+describe("the counters", () => {
+  const counted = Effect.map(
+    Metric.snapshot,
+    (pairs) =>
+      new Map(
+        pairs.flatMap(({ metricKey, metricState }) =>
+          MetricState.isCounterState(metricState)
+            ? [[
+              [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value).sort()].join(" "),
+              Number(metricState.count)
+            ]]
+            : []
+        )
+      )
+  )
+
+  const added = <A, E, R>(prefix: string, effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function*() {
+      const before = yield* counted
+      yield* effect
+      const after = yield* counted
+      return Object.fromEntries(
+        [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
+          .filter(([name, count]) => name.startsWith(prefix) && count > 0)
+          .map(([name, count]) => [name.replace(prefix, "").trim(), count])
+      )
+    })
+
+  it.scoped("of exchanges leave a token out that was handed over", () =>
+    Effect.gen(function*() {
+      const all = yield* replicas(3)
+      expect(yield* added("nutrition_advisor_token_exchanges_total", Effect.forEach(all, from)))
+        .toEqual({ "issued missing": 1 })
+    }).pipe(setup()))
+
+  it.scoped("of exchanges leave a token out that was handed over after a rejection", () =>
+    Effect.gen(function*() {
+      const all = yield* replicas(3)
+      yield* Effect.forEach(all, from)
+      yield* revoke
+      expect(yield* added("nutrition_advisor_token_exchanges_total", Effect.forEach(all, from)))
+        .toEqual({ "issued rejection": 1 })
+    }).pipe(setup()))
+
+  it.scoped("of shared tokens tell the two ways apart", () =>
+    Effect.gen(function*() {
+      const all = yield* replicas(3)
+      expect(yield* added("nutrition_advisor_shared_tokens_total", Effect.forEach(all, from)))
+        .toEqual({ Exchanged: 1, HandedOver: 2 })
+    }).pipe(setup()))
+
+  it.scoped("of rejections count a request once, however often it was sent", () =>
+    Effect.gen(function*() {
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* from(first)
+      yield* from(second)
+      yield* revoke
+      yield* from(first)
+      yield* revoke
+      expect(yield* added("nutrition_advisor_rejections_total", from(second))).toEqual({ AcceptedAfterRenewal: 1 })
+    }).pipe(setup()))
+})
+
+describe("settings", () => {
+  const environment = {
+    NUTRITION_ADVISOR_BASE_URL: `${Simulator.baseUrl}/proxy`,
+    NUTRITION_ADVISOR_LICENSE_KEY: "license-1f2e",
+    NUTRITION_ADVISOR_TOKEN_ROUTE: "unified",
+    NUTRITION_ADVISOR_SERVICE_ID: "the-service-id",
+    NUTRITION_ADVISOR_SERVICE_ID_HEADER: "X-Service"
+  }
+
+  const serviceOf = {
+    licenseKeys: ["license-1f2e"],
+    pathPrefix: "/proxy",
+    customerId: "the-service-id",
+    serviceIdHeader: "X-Service"
+  }
+
+  const seen = Effect.flatMap(
+    Simulator.Simulator,
+    ({ requests }) => Effect.map(requests, (all) => all.map(({ at: _at, ...request }) => request))
+  )
+
+  const searchWith = <E>(
+    layer: Layer.Layer<
+      NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider,
+      E,
+      HttpClient.HttpClient | SharedTokenCache.SharedTokenCache
+    >,
+    values: Readonly<Record<string, string>>
+  ) =>
+    settle(
+      NutritionAdvisor.search("apple").pipe(
+        Effect.provide(Layer.fresh(layer)),
+        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
+      )
+    )
+
+  it.scoped("of the environment are the same with and without the sharing", () =>
+    Effect.gen(function*() {
+      yield* searchWith(NutritionAdvisor.layerConfig(), environment)
+      const alone = yield* seen
+      yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
+      const shared = (yield* seen).slice(alone.length)
+      const without = (requests: typeof alone) => requests.map(({ authorization: _token, ...request }) => request)
+      expect([alone.length, without(shared)]).toEqual([2, without(alone)])
+    }).pipe(setup(serviceOf)))
+
+  it.scoped("may leave out what the environment may leave out", () =>
+    Effect.gen(function*() {
+      yield* searchWith(NutritionAdvisor.layerSharedConfig(), {
+        NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl,
+        NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey)
+      })
+      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
+    }).pipe(setup()))
+
+  it.scoped.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
+    "end in a ConfigError without %s",
+    (missing) =>
+      Effect.gen(function*() {
+        const values = Object.fromEntries(Object.entries(environment).filter(([name]) => name !== missing))
+        const error = yield* Effect.flip(searchWith(NutritionAdvisor.layerSharedConfig(), values))
+        expect(String(error)).toContain(missing)
+      }).pipe(setup(serviceOf))
+  )
+
+  it.scoped("of the environment make replicas that share a token", () =>
+    Effect.gen(function*() {
+      yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
+      yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
+      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
+    }).pipe(setup(serviceOf)))
+
+  it.scoped("are refused where the lease is no longer than an exchange may be", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(replica({ lease: "10 seconds" }))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+    }).pipe(setup()))
+})
+
+describe("no secret shows", () => {
+  const issued = {
+    access_token: Secrets.token,
+    customer_id: Secrets.customerId,
+    expires_in: 3_600,
+    token_type: "Bearer"
+  }
+
+  const service = (status: number) =>
+    Layer.succeed(
+      HttpClient.HttpClient,
+      HttpClient.make((request, url) =>
+        Effect.sync(() =>
+          HttpClientResponse.fromWeb(
+            request,
+            url.pathname.startsWith("/v2/token-cache/")
+              ? Response.json(issued)
+              : Response.json({ headers: request.headers, url: url.href }, { status })
+          )
+        )
+      )
+    )
+
+  const secretive = new Error(`${Secrets.key} ${Secrets.token} ${Secrets.customerId}`)
+
+  const manners: ReadonlyArray<readonly [string, Cache.Manner | undefined]> = [
+    ["works", undefined],
+    ["fails", Cache.fails],
+    ["never answers", Cache.hangs],
+    ["dies of what it should not know", () => Effect.die(secretive)]
+  ]
+
+  const cacheThat = (manner: Cache.Manner | undefined) =>
+    Layer.tap(Cache.layer, (context) =>
+      Effect.forEach(
+        Cache.operations,
+        (operation) => Context.get(context, Cache.CacheDouble).behaveAlways(operation, manner)
+      ))
+
+  for (const [title, manner] of manners) {
+    for (const status of [403, 400]) {
+      it.live(`in any rendering where the cache ${title} and the search ends with ${status}`, () =>
+        Effect.gen(function*() {
+          const layer = NutritionAdvisor.layerShared({
+            baseUrl: "https://advisor.example",
+            licenseKey: Redacted.make(Secrets.key),
+            cacheTimeout: "50 millis"
+          })
+          const { exit, sinks } = yield* observe({
+            layer: Layer.provide(layer, [service(status), cacheThat(manner)]),
+            program: NutritionAdvisor.search("apple"),
+            printed: [layer],
+            sent: () => []
+          })
+          const leaks = [...sinks].flatMap(([sink, text]) =>
+            Secrets.shownIn(text).slice(0, 1).map((secret) => `${sink} shows ${secret}`)
+          )
+          const isWarned = (sinks.get("Logger.stringLogger") ?? "").includes("The shared token cache")
+          expect([Exit.isFailure(exit), isWarned, leaks]).toEqual([true, manner !== undefined, []])
+        }))
+    }
+  }
+})

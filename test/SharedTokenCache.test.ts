@@ -1,0 +1,615 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inspect } from "node:util"
+import { Error as PlatformError, KeyValueStore } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Chunk, Context, Effect, Either, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { SharedTokenCache } from "effect-nutrition-advisor"
+import { settle } from "./doubles/CacheDouble.js"
+
+const name = "JZ8o2bq0c1Y7kq-wT4o_9sVbQF3lM5xY2aB6cD8eF0g"
+
+const minute = 60_000
+
+const nothing = Option.none<string>()
+
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "shared-tokens-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+const layerFiles = (path: string) =>
+  SharedTokenCache.layerKeyValueStore.pipe(
+    Layer.provide(KeyValueStore.layerFileSystem(path)),
+    Layer.provide(NodeContext.layer)
+  )
+
+/** Another build of the layer, as another process has it. */
+const opened = <E>(layer: Layer.Layer<SharedTokenCache.SharedTokenCache, E>) =>
+  Effect.map(Layer.build(Layer.fresh(layer)), Context.get(SharedTokenCache.SharedTokenCache))
+
+const simulated = {
+  test: it.scoped,
+  run: settle,
+  pass: (millis: number) => TestClock.adjust(millis)
+}
+
+const live = {
+  test: it.scopedLive,
+  run: <A, E, R>(effect: Effect.Effect<A, E, R>) => effect,
+  pass: (millis: number) => Effect.sleep(millis)
+}
+
+const kinds = [
+  { title: "layerMemory", layer: SharedTokenCache.layerMemory, ...simulated },
+  {
+    title: "layerKeyValueStore in memory",
+    layer: Layer.provide(SharedTokenCache.layerKeyValueStore, KeyValueStore.layerMemory),
+    ...simulated
+  },
+  {
+    title: "layerKeyValueStore over a directory",
+    layer: Layer.unwrapScoped(Effect.map(directory, layerFiles)),
+    ...live
+  }
+]
+
+for (const { layer, pass, run, test, title } of kinds) {
+  describe(title, () => {
+    const over = (entry: string | undefined, timeToLive = minute) => ({ over: Option.fromNullable(entry), timeToLive })
+
+    const of = <A, E>(use: (cache: SharedTokenCache.Service) => Effect.Effect<A, E>) =>
+      Effect.flatMap(opened(layer), (cache) => run(use(cache)))
+
+    test("has no entry at first", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          expect(yield* cache.read(name)).toEqual(nothing)
+        })
+      ))
+
+    test("writes where nothing is, and says so", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          const did = yield* cache.write(name, "one", over(undefined))
+          expect([did, yield* cache.read(name)]).toEqual([true, Option.some("one")])
+        })
+      ))
+
+    test("writes over what was read, and says so", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined))
+          const did = yield* cache.write(name, "two", over("one"))
+          expect([did, yield* cache.read(name)]).toEqual([true, Option.some("two")])
+        })
+      ))
+
+    test("does not write over something else than was read", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined))
+          const did = yield* cache.write(name, "three", over("two"))
+          expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
+        })
+      ))
+
+    test("does not write over something where nothing was read", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined))
+          const did = yield* cache.write(name, "two", over(undefined))
+          expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
+        })
+      ))
+
+    test("does not write where what was read is gone", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          const did = yield* cache.write(name, "two", over("one"))
+          expect([did, yield* cache.read(name)]).toEqual([false, nothing])
+        })
+      ))
+
+    test("removes what was read, and says so", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined))
+          const did = yield* cache.remove(name, "one")
+          expect([did, yield* cache.read(name)]).toEqual([true, nothing])
+        })
+      ))
+
+    test("does not remove something else than was read", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined))
+          const did = yield* cache.remove(name, "two")
+          expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
+        })
+      ))
+
+    test("has nothing to remove where nothing is", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          expect(yield* cache.remove(name, "one")).toBe(false)
+        })
+      ))
+
+    test("keeps the entries of two names apart", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write("one", "first", over(undefined))
+          yield* cache.write("two", "second", over(undefined))
+          yield* cache.remove("two", "second")
+          expect([yield* cache.read("one"), yield* cache.read("two")]).toEqual([Option.some("first"), nothing])
+        })
+      ))
+
+    test("keeps an entry of any characters as it is", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          const entry = "v1.AAAA-_.\"\\{}\n\u0000\u2028ü\u{1f96a}"
+          yield* cache.write(name, entry, over(undefined))
+          expect(yield* cache.read(name)).toEqual(Option.some(entry))
+        })
+      ))
+
+    test("ends an entry by itself after its time", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined, 40))
+          yield* pass(41)
+          expect(yield* cache.read(name)).toEqual(nothing)
+        })
+      ))
+
+    test("writes where nothing was read and the entry has ended", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined, 40))
+          yield* pass(41)
+          expect(yield* cache.write(name, "two", over(undefined))).toBe(true)
+        })
+      ))
+
+    test("does not write over, nor remove, an entry that has ended", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", over(undefined, 40))
+          yield* pass(41)
+          expect([yield* cache.write(name, "two", over("one")), yield* cache.remove(name, "one")])
+            .toEqual([false, false])
+        })
+      ))
+
+    test("gives the lease to the first who asks, for the whole time less what the cache took", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          const { owner, remaining } = yield* cache.lease(name, "first", minute)
+          expect([owner, remaining <= minute, remaining > minute - 5_000]).toEqual(["first", true, true])
+        })
+      ))
+
+    test("tells the others who holds the lease, and for how long", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", minute)
+          const { owner, remaining } = yield* cache.lease(name, "second", 2 * minute)
+          expect([owner, remaining <= minute, remaining > minute - 5_000]).toEqual(["first", true, true])
+        })
+      ))
+
+    test("gives the lease to one of many who ask at once, and tells all of them the same", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`)
+          const held = yield* Effect.forEach(owners, (owner) => cache.lease(name, owner, minute), {
+            concurrency: "unbounded"
+          })
+          const first = held[0]?.owner ?? ""
+          expect([new Set(held.map(({ owner }) => owner)), owners.includes(first)]).toEqual([new Set([first]), true])
+        })
+      ))
+
+    test("tells the holder that it still holds the lease, without more time", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", minute)
+          const { owner, remaining } = yield* cache.lease(name, "first", 5 * minute)
+          expect([owner, remaining <= minute]).toEqual(["first", true])
+        })
+      ))
+
+    test("ends the lease by itself after its time", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", 100)
+          yield* pass(101)
+          expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
+        })
+      ))
+
+    test("gives the lease back for its owner, and says so", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", minute)
+          const did = yield* cache.release(name, "first")
+          expect([did, (yield* cache.lease(name, "second", minute)).owner]).toEqual([true, "second"])
+        })
+      ))
+
+    test("does not give the lease back for anyone else", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", minute)
+          const did = yield* cache.release(name, "second")
+          expect([did, (yield* cache.lease(name, "second", minute)).owner]).toEqual([false, "first"])
+        })
+      ))
+
+    test("has nothing to give back where nobody holds the lease", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          expect(yield* cache.release(name, "first")).toBe(false)
+        })
+      ))
+
+    test("has nothing to give back where the lease has ended", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", 100)
+          yield* pass(101)
+          expect(yield* cache.release(name, "first")).toBe(false)
+        })
+      ))
+
+    test("keeps the leases of two names apart", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease("one", "first", minute)
+          expect((yield* cache.lease("two", "second", minute)).owner).toBe("second")
+        })
+      ))
+
+    test("keeps leases and entries apart", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", minute)
+          yield* cache.write(name, "one", over(undefined))
+          yield* cache.release(name, "first")
+          expect(yield* cache.read(name)).toEqual(Option.some("one"))
+        })
+      ))
+
+    test("tells of a change as soon as the watch has begun", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          expect(Option.isSome(yield* Stream.runHead(cache.changes(name)))).toBe(true)
+        })
+      ))
+
+    const changes = [
+      ["an entry was written", (cache: SharedTokenCache.Service) => cache.write(name, "one", over(undefined))],
+      ["a lease was given back", (cache: SharedTokenCache.Service) => cache.release(name, "first")]
+    ] as const
+
+    for (const [what, change] of changes) {
+      test(`tells of a change after ${what}`, () =>
+        of((cache) =>
+          Effect.gen(function*() {
+            yield* cache.lease(name, "first", minute)
+            const begun = yield* Effect.makeLatch()
+            const heard = yield* cache.changes(name).pipe(
+              Stream.tap(() => begun.open),
+              Stream.take(2),
+              Stream.runCount,
+              Effect.fork
+            )
+            yield* begun.await
+            yield* change(cache)
+            expect(yield* Effect.timeout(Fiber.join(heard), "5 seconds")).toBe(2)
+          })
+        ))
+    }
+  })
+}
+
+describe("the files of a directory", () => {
+  const withFiles = <A, E>(
+    use: (cache: SharedTokenCache.Service, path: string) => Effect.Effect<A, E>
+  ) =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      return yield* use(yield* opened(layerFiles(path)), path)
+    })
+
+  const damage = (path: string, content: (before: string) => string | Uint8Array) =>
+    Effect.sync(() => {
+      for (const file of readdirSync(path)) {
+        writeFileSync(join(path, file), content(readFileSync(join(path, file), "utf8")))
+      }
+    })
+
+  const options = { over: nothing, timeToLive: minute }
+
+  const contents: ReadonlyArray<readonly [string, (before: string) => string | Uint8Array]> = [
+    ["is empty", () => ""],
+    ["is torn in the middle", (before) => before.slice(0, before.length / 2)],
+    ["lost its end", (before) => before.slice(0, -1)],
+    ["goes on", (before) => before + before],
+    ["is of someone else", () => "GIF89a"],
+    ["is another JSON", () => "[1,2,3]"],
+    ["is null", () => "null"],
+    ["lacks its value", () => "{\"until\":99999999999999}"],
+    ["lacks its time", () => "{\"value\":\"one\"}"],
+    ["has text for a time", () => "{\"value\":\"one\",\"until\":\"99999999999999\"}"],
+    ["has null for a time", () => "{\"value\":\"one\",\"until\":null}"],
+    ["has no text for a value", () => "{\"value\":1,\"until\":99999999999999}"],
+    ["is no text", () => Uint8Array.of(0xff, 0xfe, 0x00, 0xc3)]
+  ]
+
+  for (const [title, content] of contents) {
+    it.scopedLive(`are no entry where one ${title}`, () =>
+      withFiles((cache, path) =>
+        Effect.gen(function*() {
+          yield* cache.write(name, "one", options)
+          yield* damage(path, content)
+          const before = yield* cache.read(name)
+          const did = yield* cache.write(name, "two", options)
+          expect([before, did, yield* cache.read(name)]).toEqual([nothing, true, Option.some("two")])
+        })
+      ))
+
+    it.scopedLive(`are no lease where one ${title}`, () =>
+      withFiles((cache, path) =>
+        Effect.gen(function*() {
+          yield* cache.lease(name, "first", minute)
+          yield* damage(path, content)
+          expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
+        })
+      ))
+  }
+
+  it.scopedLive("are shared by several builds of the layer", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const [one, two] = yield* Effect.all([opened(layerFiles(path)), opened(layerFiles(path))])
+      yield* one.write(name, "one", options)
+      expect(yield* two.read(name)).toEqual(Option.some("one"))
+    }))
+
+  it.scopedLive("grant one lease to many builds of the layer that ask at once", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const caches = yield* Effect.all(Effect.replicate(opened(layerFiles(path)), 8))
+      const held = yield* Effect.forEach(
+        caches.flatMap((cache, index) => [0, 1, 2].map((number) => [cache, `owner-${index}-${number}`] as const)),
+        ([cache, owner]) => Effect.map(cache.lease(name, owner, minute), (held) => held.owner === owner),
+        { concurrency: "unbounded" }
+      )
+      expect(held.filter((isHolder) => isHolder).length).toBe(1)
+    }))
+
+  it.scopedLive("grant the lease to one of many who wait for its end", () =>
+    Effect.gen(function*() {
+      const path = yield* directory
+      const caches = yield* Effect.all(Effect.replicate(opened(layerFiles(path)), 8))
+      const [first] = caches
+      yield* first?.lease(name, "dead", 200) ?? Effect.void
+      yield* Effect.sleep(201)
+      const held = yield* Effect.forEach(
+        caches,
+        (cache, index) => Effect.map(cache.lease(name, `owner-${index}`, minute), ({ owner }) => owner),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(held).size).toBe(1)
+    }))
+
+  it.scopedLive("have names without a character that a file system refuses", () =>
+    withFiles((cache, path) =>
+      Effect.gen(function*() {
+        yield* cache.write(name, "one", options)
+        yield* cache.lease(name, "first", minute)
+        expect(readdirSync(path).every((file) => /^[\w.-]+$/.test(file))).toBe(true)
+      })
+    ))
+
+  type Use = (cache: SharedTokenCache.Service) => Effect.Effect<unknown, SharedTokenCache.SharedTokenCacheError>
+
+  const operations: ReadonlyArray<readonly [string, Use]> = [
+    ["read", (cache) => cache.read(name)],
+    ["write", (cache) => cache.write(name, "one", options)],
+    ["remove", (cache) => cache.remove(name, "one")],
+    ["lease", (cache) => cache.lease(name, "first", minute)],
+    ["release", (cache) => cache.release(name, "first")]
+  ]
+
+  for (const [operation, use] of operations) {
+    it.scopedLive(`end ${operation} in Unavailable where a file took the place of the directory`, () =>
+      withFiles((cache, path) =>
+        Effect.gen(function*() {
+          rmSync(path, { recursive: true })
+          writeFileSync(path, "")
+          const error = yield* Effect.flip(use(cache))
+          expect(error).toMatchObject({
+            _tag: "SharedTokenCacheError",
+            reason: "Unavailable",
+            code: expect.stringMatching(/^\w+$/)
+          })
+        })
+      ))
+
+    it.scopedLive(`say nothing of their path where ${operation} fails`, () =>
+      withFiles((cache, path) =>
+        Effect.gen(function*() {
+          rmSync(path, { recursive: true })
+          writeFileSync(path, "")
+          const error = yield* Effect.flip(use(cache))
+          expect(inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error) + error.message)
+            .not.toMatch(/shared-tokens-\w/)
+        })
+      ))
+  }
+
+  it.scopedLive("end a write in Unavailable where the directory is gone", () =>
+    withFiles((cache, path) =>
+      Effect.gen(function*() {
+        rmSync(path, { recursive: true })
+        const error = yield* Effect.flip(cache.write(name, "one", options))
+        expect(error.message).toBe(
+          "The shared token cache could not be used (NotFound): see whether it runs and takes writes."
+        )
+      })
+    ))
+})
+
+describe("a KeyValueStore that fails", () => {
+  const failure = (reason: PlatformError.SystemErrorReason) =>
+    new PlatformError.SystemError({
+      module: "KeyValueStore",
+      method: "any",
+      reason,
+      pathOrDescriptor: "/secret/path",
+      description: "EACCES: permission denied, open '/secret/path'"
+    })
+
+  /** A store in memory that fails at what is given here. */
+  const storeThat = (given: Partial<KeyValueStore.KeyValueStore>) =>
+    Effect.gen(function*() {
+      const store = yield* Effect.provide(KeyValueStore.KeyValueStore, KeyValueStore.layerMemory)
+      const layer = Layer.succeed(KeyValueStore.KeyValueStore, { ...store, ...given })
+      return yield* opened(Layer.provide(SharedTokenCache.layerKeyValueStore, layer))
+    })
+
+  const options = { over: nothing, timeToLive: minute }
+
+  it.scopedLive("at a removal, since another was quicker, is harmless", () =>
+    Effect.gen(function*() {
+      const cache = yield* storeThat({ remove: () => Effect.fail(failure("NotFound")) })
+      yield* cache.write(name, "one", options)
+      yield* cache.lease(name, "first", minute)
+      expect(yield* Effect.either(Effect.all([cache.remove(name, "one"), cache.release(name, "first")])))
+        .toEqual(Either.right([false, false]))
+    }))
+
+  it.scopedLive("at a removal, for another reason, is Unavailable", () =>
+    Effect.gen(function*() {
+      const cache = yield* storeThat({ remove: () => Effect.fail(failure("PermissionDenied")) })
+      yield* cache.write(name, "one", options)
+      expect(yield* Effect.flip(cache.remove(name, "one"))).toMatchObject({
+        reason: "Unavailable",
+        code: "PermissionDenied"
+      })
+    }))
+
+  it.scopedLive.each(
+    [
+      "AlreadyExists",
+      "BadResource",
+      "Busy",
+      "InvalidData",
+      "NotFound",
+      "PermissionDenied",
+      "TimedOut",
+      "UnexpectedEof",
+      "Unknown",
+      "WouldBlock",
+      "WriteZero"
+    ] as const
+  )("names the reason, and nothing else: %s", (reason) =>
+    Effect.gen(function*() {
+      const cache = yield* storeThat({ set: () => Effect.fail(failure(reason)) })
+      const error = yield* Effect.flip(cache.write(name, "one", options))
+      expect([error.code, inspect(error).includes("/secret/path")]).toEqual([reason, false])
+    }))
+
+  it.scopedLive("for a bad argument names its kind", () =>
+    Effect.gen(function*() {
+      const bad = new PlatformError.BadArgument({ module: "KeyValueStore", method: "get", description: "no such key" })
+      const cache = yield* storeThat({ get: () => Effect.fail(bad) })
+      expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code: "BadArgument" })
+    }))
+})
+
+describe("SharedTokenCacheError", () => {
+  it.each(
+    [
+      [
+        { reason: "Unavailable" },
+        "The shared token cache could not be used: see whether it runs and takes writes."
+      ],
+      [
+        { reason: "Unavailable", code: "ECONNREFUSED" },
+        "The shared token cache could not be used (ECONNREFUSED): see whether it runs and takes writes."
+      ],
+      [
+        { reason: "Timeout" },
+        "The shared token cache did not answer in time: see whether it is overloaded or cut off."
+      ],
+      [{ reason: "Defect" }, "The shared token cache ended in a defect: see the layer that makes it."]
+    ] as const
+  )("says what happened and what to do: %j", (fields, message) => {
+    expect(new SharedTokenCache.SharedTokenCacheError(fields).message).toBe(message)
+  })
+
+  it.effect.each(["redis://user:word@host", "/var/tokens", "two words", "", "x".repeat(41)])(
+    "takes no code that could be more than one word: %j",
+    (code) =>
+      Effect.gen(function*() {
+        const exit = yield* Effect.exit(
+          Effect.try(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code }))
+        )
+        expect(Exit.isFailure(exit)).toBe(true)
+      })
+  )
+})
+
+describe("layerMemory", () => {
+  it.scoped("tells nobody of a write or a release that did not happen", () =>
+    Effect.gen(function*() {
+      const cache = yield* opened(SharedTokenCache.layerMemory)
+      const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes(name), "1 second")))
+      yield* Effect.yieldNow()
+      yield* TestClock.adjust("500 millis")
+      yield* cache.write(name, "two", { over: Option.some("one"), timeToLive: minute })
+      yield* cache.release(name, "first")
+      yield* TestClock.adjust("500 millis")
+      expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
+    }))
+
+  it.scoped("tells nobody of the changes of another name", () =>
+    Effect.gen(function*() {
+      const cache = yield* opened(SharedTokenCache.layerMemory)
+      const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes("other"), "1 second")))
+      yield* Effect.yieldNow()
+      yield* TestClock.adjust("500 millis")
+      yield* cache.write(name, "one", { over: nothing, timeToLive: minute })
+      yield* TestClock.adjust("500 millis")
+      expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
+    }))
+
+  it.scoped("ends a lease and an entry at the millisecond that was said", () =>
+    Effect.gen(function*() {
+      const cache = yield* opened(SharedTokenCache.layerMemory)
+      yield* cache.lease(name, "first", 1_000)
+      yield* cache.write(name, "one", { over: nothing, timeToLive: 1_000 })
+      yield* TestClock.adjust(999)
+      const before = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
+      yield* TestClock.adjust(1)
+      const after = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
+      expect([before, after]).toEqual([["first", Option.some("one")], ["second", nothing]])
+    }))
+
+  it.scoped("is another cache each time it is built", () =>
+    Effect.gen(function*() {
+      const [one, two] = yield* Effect.all([
+        opened(SharedTokenCache.layerMemory),
+        opened(SharedTokenCache.layerMemory)
+      ])
+      yield* one.write(name, "one", { over: nothing, timeToLive: minute })
+      expect(yield* two.read(name)).toEqual(nothing)
+    }))
+})

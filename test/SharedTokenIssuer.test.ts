@@ -1,0 +1,1089 @@
+import { describe, expect, it } from "@effect/vitest"
+import {
+  Array as Arr,
+  Cause,
+  Clock,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  MetricState,
+  Option,
+  Redacted,
+  Ref,
+  Scope,
+  TestClock
+} from "effect"
+import {
+  AccessToken,
+  NutritionAdvisorError,
+  SharedTokenCache,
+  SharedTokenIssuer,
+  TokenIssuer
+} from "effect-nutrition-advisor"
+import * as Cache from "./doubles/CacheDouble.js"
+import { quiet, settle } from "./doubles/CacheDouble.js"
+import * as Issuer from "./doubles/IssuerDouble.js"
+import * as ManualClock from "./doubles/ManualClock.js"
+import { timingOf } from "./doubles/timing.js"
+import { rendered } from "./leaks/rendering.js"
+import * as Secrets from "./leaks/secrets.js"
+
+const life = 1_000_000
+
+const hour = 3_600_000
+
+const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+
+const replica = (options: Partial<SharedTokenIssuer.Options> = {}) =>
+  SharedTokenIssuer.make({
+    baseUrl: "https://advisor.example",
+    licenseKey: Redacted.make("license-7f3a"),
+    ...options
+  })
+
+const replicas = (count: number) => Effect.all(Effect.replicate(replica(), count))
+
+const setup = Effect.provide(Layer.merge(Issuer.layer, Cache.layer))
+
+const doubles = Effect.all({
+  cache: Cache.CacheDouble,
+  issuer: Issuer.IssuerDouble,
+  shared: SharedTokenCache.SharedTokenCache
+})
+
+const missing = (issuer: TokenIssuer.Service) => issuer.issue(Option.none(), "missing")
+
+const got = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(issuer)), Issuer.valueOf)
+
+const replace = (issuer: TokenIssuer.Service, token: AccessToken.AccessToken, reason: TokenIssuer.Reason) =>
+  settle(issuer.issue(Option.some(token), reason))
+
+/** What a replica that has no token yet finds in the cache; "nothing" where it has to exchange. */
+const found = Effect.gen(function*() {
+  const { issuer } = yield* doubles
+  const calls = yield* issuer.calls
+  const value = yield* Effect.flatMap(replica(), got)
+  return (yield* issuer.calls) === calls ? value : "nothing"
+})
+
+/** Who would get the lease now: "nobody" holds it where this one does. */
+const holder = Effect.gen(function*() {
+  const { cache, shared } = yield* doubles
+  const held = yield* shared.lease(yield* cache.lastName, "nobody", 1)
+  yield* shared.release(yield* cache.lastName, "nobody")
+  return held.owner
+})
+
+const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const start = yield* Clock.currentTimeMillis
+    const result = yield* settle(effect)
+    return [result, (yield* Clock.currentTimeMillis) - start] as const
+  })
+
+const counted = Effect.map(
+  Metric.snapshot,
+  (pairs) =>
+    new Map(
+      pairs.flatMap(({ metricKey, metricState }) =>
+        MetricState.isCounterState(metricState)
+          ? [[
+            [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value)].join(" "),
+            Number(metricState.count)
+          ]]
+          : []
+      )
+    )
+)
+
+/** What an effect adds to the counters of the sharing. */
+const added = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = yield* counted
+    yield* effect
+    const after = yield* counted
+    return Object.fromEntries(
+      [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
+        .filter(([name, count]) => name.startsWith("nutrition_advisor_shared_") && count > 0)
+        .map(([name, count]) => [name.replace("nutrition_advisor_shared_", ""), count])
+    )
+  })
+
+describe("a cold start", () => {
+  it.scoped("of ten replicas costs one exchange", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.setLatency("2 seconds")
+      yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
+      expect(yield* issuer.calls).toBe(1)
+    }).pipe(setup))
+
+  it.scoped("gives ten replicas the same pair", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.setLatency("2 seconds")
+      const tokens = yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
+      const pairs = tokens.map(({ serviceId, value }) => `${Redacted.value(value)} ${Redacted.value(serviceId)}`)
+      expect(new Set(pairs)).toEqual(new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]))
+    }).pipe(setup))
+
+  it.scoped("wakes those who wait when the token is written", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.setLatency(1_010)
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* Effect.fork(missing(first))
+      yield* quiet
+      const waiter = yield* Effect.fork(missing(second))
+      yield* Cache.pass(1_010, 10)
+      expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
+    }).pipe(setup))
+
+  it.scoped.each([Cache.hangs, Cache.fails, Cache.dies])(
+    "lets those who wait look four times a second where no change is told (case %#)",
+    (manner) =>
+      Effect.gen(function*() {
+        const { cache, issuer } = yield* doubles
+        yield* cache.behaveAlways("changes", manner)
+        yield* issuer.setLatency(1_010)
+        const [first, second] = yield* Effect.all([replica(), replica()])
+        yield* Effect.fork(missing(first))
+        yield* quiet
+        const waiter = yield* Effect.fork(missing(second))
+        yield* Cache.pass(1_260, 10)
+        expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
+      }).pipe(setup)
+  )
+
+  it.scoped("asks the cache a handful of times a second at most while it waits", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* issuer.setLatency("10 seconds")
+      yield* settle(Effect.forEach(yield* replicas(2), missing, { concurrency: "unbounded" }))
+      expect((yield* cache.callsOf("read")).length).toBeLessThan(50)
+    }).pipe(setup))
+})
+
+describe("a cached token", () => {
+  const cached = Effect.gen(function*() {
+    const first = yield* Effect.flatMap(replica(), (peer) => settle(missing(peer)))
+    return { ...(yield* doubles), first }
+  })
+
+  it.scoped("is handed over without an exchange", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* cached
+      expect([yield* Effect.flatMap(replica(), got), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+    }).pipe(setup))
+
+  it.scoped("keeps the times that its peer saw", () =>
+    Effect.gen(function*() {
+      const { first } = yield* cached
+      yield* TestClock.adjust("1 minute")
+      const { expiresAt, receivedAt } = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
+      expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
+    }).pipe(setup))
+
+  it.scoped("costs one look into the cache", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* cached
+      const before = (yield* cache.calls).length
+      yield* Effect.flatMap(replica(), got)
+      expect((yield* cache.calls).slice(before).map(({ operation }) => operation)).toEqual(["read"])
+    }).pipe(setup))
+
+  it.scoped.each(["refresh", "rejection", "missing"] as const)(
+    "does not count where it is the one being replaced, with reason %s",
+    (reason) =>
+      Effect.gen(function*() {
+        const { first } = yield* cached
+        const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, first, reason))
+        expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
+      }).pipe(setup)
+  )
+
+  it.scoped.each(["refresh", "rejection"] as const)(
+    "does not count where it was received before the one being replaced, with reason %s",
+    (reason) =>
+      Effect.gen(function*() {
+        yield* cached
+        const newer = Issuer.token(9, 1, life)
+        const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, newer, reason))
+        expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
+      }).pipe(setup)
+  )
+
+  it.scoped.each(["refresh", "rejection", "missing"] as const)(
+    "counts where it was received after the one being replaced, with reason %s",
+    (reason) =>
+      Effect.gen(function*() {
+        const older = Issuer.token(9, 0, life)
+        yield* TestClock.setTime(1_000)
+        const { issuer } = yield* cached
+        const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, older, reason))
+        expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+      }).pipe(setup)
+  )
+
+  it.scoped("is handed over while it is stale", () =>
+    Effect.gen(function*() {
+      yield* cached
+      yield* TestClock.setTime(life - 50_000)
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+
+  it.scoped("is not handed over within its margin", () =>
+    Effect.gen(function*() {
+      yield* cached
+      yield* TestClock.setTime(life - 10_000)
+      expect(yield* found).toBe("nothing")
+    }).pipe(setup))
+
+  it.scoped("is not handed over within a margin of one's own", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* cached
+      yield* TestClock.setTime(life - 40_000)
+      yield* Effect.flatMap(replica({ refresh: { margin: "1 minute", marginFraction: 0.05 } }), got)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(setup))
+
+  it.scoped("is never served past its expiry though the cache still has it", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.keepForEver
+      yield* cached
+      yield* TestClock.setTime(2 * life)
+      expect(yield* found).toBe("nothing")
+    }).pipe(setup))
+
+  it.scoped("is written over once it has expired though the cache still has it", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.keepForEver
+      yield* cached
+      yield* TestClock.setTime(2 * life)
+      yield* found
+      expect(yield* found).toBe(Issuer.secretOf(2))
+    }).pipe(setup))
+
+  it.scoped("is asked of the cache for no longer than it lives", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* cached
+      expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options)).toEqual([
+        { over: Option.none(), timeToLive: life }
+      ])
+    }).pipe(setup))
+
+  it.scoped("is one that nobody can read where it is text of someone else's", () =>
+    Effect.gen(function*() {
+      const { cache, shared } = yield* doubles
+      yield* Effect.flatMap(replica(), got)
+      const name = yield* cache.lastName
+      const entry = Option.getOrThrow(yield* shared.read(name))
+      yield* shared.write(name, "text of someone else's", { over: Option.some(entry), timeToLive: life })
+      expect([yield* found, yield* found]).toEqual(["nothing", Issuer.secretOf(2)])
+    }).pipe(setup))
+
+  it.scoped("is fresh here where the clock of its peer is an hour ahead", () =>
+    Effect.gen(function*() {
+      const clock = yield* Effect.clock
+      const ahead = ManualClock.besides(clock)
+      ahead.wall = hour
+      const peers = yield* Effect.flatMap(replica(), (peer) => settle(Effect.withClock(missing(peer), ahead)))
+      const token = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
+      const now = yield* Clock.currentTimeMillis
+      expect([peers.receivedAt, token.receivedAt, token.expiresAt, AccessToken.stateAt(token, now, timingOf())])
+        .toEqual([hour, 0, life, "fresh"])
+    }).pipe(setup))
+
+  it.scoped("of a peer whose clock is an hour ahead can be replaced by the peer's next", () =>
+    Effect.gen(function*() {
+      const ahead = ManualClock.besides(yield* Effect.clock)
+      ahead.wall = hour
+      const [peer, here] = yield* Effect.all([replica(), replica()])
+      const peers = yield* settle(Effect.withClock(missing(peer), ahead))
+      const token = yield* settle(missing(here))
+      yield* TestClock.adjust("1 minute")
+      yield* settle(Effect.withClock(peer.issue(Option.some(peers), "rejection"), ahead))
+      expect(Issuer.valueOf(yield* replace(here, token, "rejection"))).toBe(Issuer.secretOf(2))
+    }).pipe(setup))
+})
+
+describe("the lease", () => {
+  it.scoped("is taken for 15 seconds where nothing else is said", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* Effect.flatMap(replica(), got)
+      expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([15_000])
+    }).pipe(setup))
+
+  it.scoped("is taken for as long as one says", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* Effect.flatMap(replica({ tokenTimeout: "2 seconds", lease: "3 seconds" }), got)
+      expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([3_000])
+    }).pipe(setup))
+
+  it.scoped("has another owner each time", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const issuer = yield* replica()
+      yield* replace(issuer, yield* settle(missing(issuer)), "refresh")
+      expect(new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner)).size).toBe(2)
+    }).pipe(setup))
+
+  it.scoped("is followed by another look, so that a token written meanwhile costs no exchange", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const [peer, late] = yield* Effect.all([replica(), replica()])
+      yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
+      expect([yield* got(late), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+    }).pipe(setup))
+
+  it.scoped("is given back where another look found a token", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const [peer, late] = yield* Effect.all([replica(), replica()])
+      yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
+      yield* got(late)
+      expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("is given back after the exchange", () =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(replica(), got)
+      expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("is given back after the token was written, not before", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* Effect.flatMap(replica(), got)
+      expect((yield* cache.calls).map(({ operation }) => operation)).toEqual([
+        "read",
+        "lease",
+        "read",
+        "write",
+        "release"
+      ])
+    }).pipe(setup))
+
+  it.scoped("is given back when the exchange fails", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flatMap(replica(), (issuer) => Effect.exit(settle(missing(issuer))))
+      expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("is given back when the exchange ends in a defect", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.die("an issuer that was written in a hurry"))
+      yield* Effect.flatMap(replica(), (issuer) => Effect.exit(settle(missing(issuer))))
+      expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("is given back when the caller is interrupted in the exchange", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.setLatency("5 seconds")
+      const caller = yield* Effect.fork(missing(yield* replica()))
+      yield* quiet
+      yield* Fiber.interrupt(caller)
+      expect([yield* holder, yield* issuer.interrupted]).toEqual(["nobody", 1])
+    }).pipe(setup))
+
+  it.scoped("is given back when the caller is interrupted before the cache has said who holds it", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.behaveNext("lease", Cache.losesAnswer)
+      const caller = yield* Effect.fork(missing(yield* replica()))
+      yield* quiet
+      yield* Fiber.interrupt(caller)
+      yield* quiet
+      expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("is given back where the cache granted it and never said so", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.behaveNext("lease", Cache.losesAnswer)
+      yield* Effect.flatMap(replica(), got)
+      yield* quiet
+      expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("stays its holder's when one who waits is interrupted", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* issuer.setLatency("5 seconds")
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* Effect.fork(missing(first))
+      yield* quiet
+      const waiter = yield* Effect.fork(missing(second))
+      yield* quiet
+      yield* Fiber.interrupt(waiter)
+      const [lease] = yield* cache.callsOf("lease")
+      expect(yield* holder).toBe(lease?.args[0])
+    }).pipe(setup))
+
+  it.scoped("of a holder that dies costs those who wait its time and no more", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.squat(15_000)
+      const [, millis] = yield* timed(missing(yield* replica()))
+      expect([millis >= 15_000, millis <= 15_100]).toEqual([true, true])
+    }).pipe(setup))
+
+  it.scoped("of a holder that dies goes to one of those who wait", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* cache.squat(3_000)
+      yield* issuer.setLatency("2 seconds")
+      yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
+      expect(yield* issuer.calls).toBe(1)
+    }).pipe(setup))
+
+  it.scoped("of a holder that fails goes to one of those who wait", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.setLatency("2 seconds")
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      const exits = yield* settle(
+        Effect.forEach(yield* replicas(10), (issuer) => Effect.exit(missing(issuer)), { concurrency: "unbounded" })
+      )
+      expect([exits.filter(Exit.isFailure).length, yield* issuer.calls]).toEqual([1, 2])
+    }).pipe(setup))
+
+  it.scoped("of two holders that came to nothing in turn is waited for, and then no longer", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* cache.squat(1_000, 1_000, 14_000)
+      const [, millis] = yield* timed(missing(yield* replica()))
+      expect([millis >= 2_000, millis <= 2_100, yield* issuer.calls]).toEqual([true, true, 1])
+    }).pipe(setup))
+
+  it.scoped("is waited for no longer than two leases in all", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.squat(120_000)
+      const [, millis] = yield* timed(missing(yield* replica()))
+      expect([millis >= 30_000, millis <= 30_100]).toEqual([true, true])
+    }).pipe(setup))
+
+  it.scoped("leaves a token to the others also where it was exchanged without one", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.squat(120_000)
+      yield* Effect.flatMap(replica(), got)
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+})
+
+describe("an exchange that outlasts its lease", () => {
+  const overtaken = Effect.gen(function*() {
+    const { cache, issuer, shared } = yield* doubles
+    const [slow, quick] = yield* Effect.all([replica(), replica()])
+    yield* issuer.setLatency("20 seconds")
+    yield* issuer.respondNext(Effect.succeed(Issuer.token(90, 0, life)))
+    const late = yield* Effect.fork(missing(slow))
+    yield* quiet
+    return { cache, issuer, late, quick, shared, slow }
+  })
+
+  it.scoped("does not write over the token of the next holder", () =>
+    Effect.gen(function*() {
+      const { issuer, late, quick } = yield* overtaken
+      yield* issuer.setLatency(0)
+      yield* got(quick)
+      yield* settle(Fiber.join(late))
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+
+  it.scoped("still gives its caller a token", () =>
+    Effect.gen(function*() {
+      const { issuer, late, quick } = yield* overtaken
+      yield* issuer.setLatency(0)
+      yield* got(quick)
+      expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(90))
+    }).pipe(setup))
+
+  it.scoped("does not give back the lease of the next holder", () =>
+    Effect.gen(function*() {
+      const { cache, late, quick } = yield* overtaken
+      yield* Effect.fork(missing(quick))
+      yield* settle(Fiber.join(late))
+      const owners = new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner))
+      expect([yield* Clock.currentTimeMillis, [...owners].indexOf(yield* holder)]).toEqual([20_000, 1])
+    }).pipe(setup))
+
+  it.scoped("does not write over a newer token where it had no lease", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const [alone, peer] = yield* Effect.all([replica(), replica()])
+      yield* issuer.setLatency("5 seconds")
+      yield* issuer.respondNext(Effect.succeed(Issuer.token(90, 0, life)))
+      yield* cache.behaveNext("lease", Cache.fails)
+      const late = yield* Effect.fork(missing(alone))
+      yield* quiet
+      yield* issuer.setLatency("1 second")
+      yield* got(peer)
+      yield* settle(Fiber.join(late))
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+
+  it.scoped("writes over an older token where it had no lease", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const [alone, peer] = yield* Effect.all([replica(), replica()])
+      yield* issuer.setLatency("5 seconds")
+      yield* issuer.respondNext(Issuer.issued(90, life))
+      yield* cache.behaveNext("lease", Cache.fails)
+      const late = yield* Effect.fork(missing(alone))
+      yield* quiet
+      yield* issuer.setLatency("1 second")
+      yield* got(peer)
+      yield* settle(Fiber.join(late))
+      yield* quiet
+      expect(yield* found).toBe(Issuer.secretOf(90))
+    }).pipe(setup))
+})
+
+describe("a failed exchange", () => {
+  it.scoped("ends in its own error", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
+    }).pipe(setup))
+
+  it.scoped("writes nothing that a peer could read", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.exit(settle(missing(yield* replica())))
+      expect(yield* cache.callsOf("write")).toEqual([])
+    }).pipe(setup))
+
+  it.scoped("is nothing that a peer hears of: its own exchange follows", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.exit(settle(missing(yield* replica())))
+      expect(yield* Effect.flatMap(replica(), got)).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+
+  it.scoped("is followed by one more look, since a peer may have fared better", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const [unlucky, peer] = yield* Effect.all([replica(), replica()])
+      yield* issuer.setLatency("5 seconds")
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* cache.behaveNext("lease", Cache.fails)
+      const late = yield* Effect.fork(missing(unlucky))
+      yield* quiet
+      yield* issuer.setLatency(0)
+      yield* got(peer)
+      expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+
+  it.scoped("ends in its own error also where the cache fails at that look", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.zipRight(cache.behaveAlways("read", Cache.fails), Effect.fail(unavailable)))
+      expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
+    }).pipe(setup))
+
+  it.scoped("of the license key is LicenseKeyUnavailable", () =>
+    Effect.gen(function*() {
+      const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
+      const issuer = yield* replica({ licenseKey: Effect.fail(error) })
+      expect(yield* Effect.flip(settle(missing(issuer)))).toBe(error)
+    }).pipe(setup))
+
+  it.scoped("of the license key asks neither the cache nor the service", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const error = new NutritionAdvisorError.LicenseKeyUnavailable({})
+      yield* Effect.exit(settle(missing(yield* replica({ licenseKey: Effect.fail(error) }))))
+      expect([yield* cache.calls, yield* issuer.calls]).toEqual([[], 0])
+    }).pipe(setup))
+
+  it.scoped("of a key that can't be one is LicenseKeyUnavailable", () =>
+    Effect.gen(function*() {
+      const issuer = yield* replica({ licenseKey: Effect.succeed(Redacted.make("${LICENSE_KEY}")) })
+      expect(yield* Effect.flip(settle(missing(issuer)))).toMatchObject({ _tag: "LicenseKeyUnavailable" })
+    }).pipe(setup))
+})
+
+describe("a rejected token", () => {
+  const rejected = Effect.gen(function*() {
+    const [peer, here] = yield* Effect.all([replica(), replica()])
+    const first = yield* settle(missing(peer))
+    yield* settle(missing(here))
+    return { ...(yield* doubles), first, here, peer }
+  })
+
+  it.scoped("is taken out of the cache, as it was read", () =>
+    Effect.gen(function*() {
+      const { cache, first, here, shared } = yield* rejected
+      const entry = Option.getOrThrow(yield* shared.read(yield* cache.lastName))
+      yield* replace(here, first, "rejection")
+      expect((yield* cache.callsOf("remove")).map(({ args }) => args)).toEqual([[entry]])
+    }).pipe(setup))
+
+  it.scoped("is gone for the others though the exchange that follows fails", () =>
+    Effect.gen(function*() {
+      const { first, here, issuer } = yield* rejected
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.exit(replace(here, first, "rejection"))
+      expect(yield* found).toBe("nothing")
+    }).pipe(setup))
+
+  it.scoped("makes way for a token that was written while it was to be removed", () =>
+    Effect.gen(function*() {
+      const { cache, first, here, issuer, peer } = yield* rejected
+      yield* cache.behaveNext("remove", Cache.comesAfter(peer.issue(Option.some(first), "refresh")))
+      expect([Issuer.valueOf(yield* replace(here, first, "rejection")), yield* issuer.calls])
+        .toEqual([Issuer.secretOf(2), 2])
+    }).pipe(setup))
+
+  it.scoped("costs ten replicas one exchange", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      const all = yield* replicas(10)
+      const tokens = yield* Effect.forEach(all, (issuer) => settle(missing(issuer)))
+      yield* issuer.setLatency("2 seconds")
+      yield* settle(Effect.forEach(
+        Arr.zip(all, tokens),
+        ([issuer, token]) => issuer.issue(Option.some(token), "rejection"),
+        { concurrency: "unbounded" }
+      ))
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(setup))
+
+  it.scoped("is not written again where the exchange hands it back", () =>
+    Effect.gen(function*() {
+      const { first, here, issuer } = yield* rejected
+      yield* issuer.respondNext(Issuer.issued(1, life))
+      yield* replace(here, first, "rejection")
+      expect(yield* found).toBe("nothing")
+    }).pipe(setup))
+
+  it.scoped("is not taken again where a peer writes it again", () =>
+    Effect.gen(function*() {
+      const { first, here, issuer, peer } = yield* rejected
+      yield* issuer.respondNext(Effect.fail(unavailable), Issuer.issued(1, life))
+      yield* Effect.exit(replace(here, first, "rejection"))
+      yield* settle(missing(peer))
+      expect(yield* got(here)).toBe(Issuer.secretOf(2))
+    }).pipe(setup))
+
+  it.scoped.each(["refresh", "missing"] as const)(
+    "is none where it is only replaced, with reason %s: it stays for the others until the new one is written",
+    (reason) =>
+      Effect.gen(function*() {
+        const { first, here, issuer } = yield* rejected
+        yield* issuer.respondNext(Effect.fail(unavailable))
+        yield* Effect.exit(replace(here, first, reason))
+        expect(yield* found).toBe(Issuer.secretOf(1))
+      }).pipe(setup)
+  )
+
+  it.scoped("stands while its refresh is under way, and makes way at its end", () =>
+    Effect.gen(function*() {
+      const { first, here, issuer } = yield* rejected
+      yield* issuer.setLatency("5 seconds")
+      const refresh = yield* Effect.fork(here.issue(Option.some(first), "refresh"))
+      yield* quiet
+      const during = yield* found
+      yield* settle(Fiber.join(refresh))
+      expect([during, yield* found]).toEqual([Issuer.secretOf(1), Issuer.secretOf(2)])
+    }).pipe(setup))
+})
+
+describe("replicas that share nothing", () => {
+  it.scoped.each(
+    [
+      ["base URL", { baseUrl: "https://other.example" }],
+      ["token route", { tokenRoute: "unified" }],
+      ["license key", { licenseKey: Redacted.make("license-8b2c") }],
+      ["service id", { serviceId: "another-service-id" }]
+    ] as const
+  )("have another %s", ([, options]) =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* Effect.flatMap(replica(), got)
+      yield* Effect.flatMap(replica(options), got)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(setup))
+
+  it.scoped.each(
+    [
+      ["a slash at the end of the base URL", { baseUrl: "https://advisor.example/" }],
+      ["the default route by its name", { tokenRoute: "advisor-licence" }],
+      ["a key that an effect reads", { licenseKey: Effect.succeed(Redacted.make("license-7f3a")) }]
+    ] as const
+  )("are not those that differ in %s", ([, options]) =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* Effect.flatMap(replica(), got)
+      yield* Effect.flatMap(replica(options), got)
+      expect(yield* issuer.calls).toBe(1)
+    }).pipe(setup))
+
+  it.scoped("are those before and after a rotation of the key", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const key = yield* Ref.make(Redacted.make("license-7f3a"))
+      const rotating = yield* replica({ licenseKey: Ref.get(key) })
+      yield* got(rotating)
+      yield* Ref.set(key, Redacted.make("license-8b2c"))
+      yield* got(rotating)
+      expect([yield* issuer.calls, new Set((yield* cache.calls).map(({ name }) => name)).size]).toEqual([2, 2])
+    }).pipe(setup))
+
+  it.scoped("leave the entry of the old key as it is", () =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(replica(), got)
+      yield* Effect.flatMap(replica({ licenseKey: Redacted.make("license-8b2c") }), got)
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+})
+
+describe("what the cache sees", () => {
+  it.scoped("holds no secret, in any form", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const marked = AccessToken.make({
+        value: Secrets.token,
+        serviceId: Secrets.customerId,
+        receivedAt: 0,
+        expiresAt: life
+      })
+      yield* issuer.respondNext(Effect.succeed(marked))
+      const here = yield* replica({ licenseKey: Redacted.make(Secrets.key), serviceId: Secrets.customerId })
+      yield* replace(here, yield* settle(missing(here)), "rejection")
+      const calls = yield* cache.calls
+      expect([new Set(calls.map(({ operation }) => operation)), Secrets.shownIn(rendered(calls))])
+        .toEqual([new Set(["read", "lease", "write", "release", "remove"]), []])
+    }).pipe(setup))
+})
+
+describe("settings", () => {
+  it.scoped.each(["10 seconds", "9 seconds", "1 milli"] as const)(
+    "ask for a lease that is longer than the 10 seconds of an exchange: %s",
+    (lease) =>
+      Effect.gen(function*() {
+        expect(yield* Effect.flip(replica({ lease }))).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+      }).pipe(setup)
+  )
+
+  it.scoped("ask for a lease that is longer than a tokenTimeout of one's own", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(replica({ tokenTimeout: "15 seconds" }))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+    }).pipe(setup))
+
+  it.scoped.each([["cacheTimeout", 0], ["cacheTimeout", "for ever"], ["lease", -1], ["lease", "Infinity"]] as const)(
+    "take no such duration: %s of %s",
+    ([field, value]) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(replica({ [field]: value }))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+      }).pipe(setup)
+  )
+
+  it.scoped.each(["", " ", "undefined", "<license key>"])(
+    "refuse to start without a key to seal with, rather than write plain text: %j",
+    (key) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(replica({ licenseKey: Redacted.make(key) }))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
+      }).pipe(setup)
+  )
+
+  it.scoped("make a layer that takes the issuer it replaces from its context", () =>
+    Effect.gen(function*() {
+      const outer = SharedTokenIssuer.layer({
+        baseUrl: "https://advisor.example",
+        licenseKey: Redacted.make("license-7f3a")
+      })
+      const inner = yield* TokenIssuer.TokenIssuer
+      const here = yield* Effect.provide(TokenIssuer.TokenIssuer, outer)
+      expect([here === inner, yield* got(here)]).toEqual([false, Issuer.secretOf(1)])
+    }).pipe(setup))
+})
+
+describe("a broken cache", () => {
+  const manners = [
+    ["fails", Cache.fails, "Unavailable"],
+    ["dies", Cache.dies, "Defect"],
+    ["throws", Cache.throws, "Defect"],
+    ["never answers", Cache.hangs, "Timeout"],
+    ["never answers and can't be interrupted", Cache.hangsUninterruptibly, "Timeout"],
+    ["answers after 30 seconds", Cache.takes("30 seconds"), "Timeout"]
+  ] as const
+
+  const cases = manners.flatMap(([title, manner, reason]) =>
+    Cache.operations.map((operation) => [operation, title, manner, reason] as const)
+  )
+
+  /** An issue that makes the operation necessary, against a cache that breaks at it. */
+  const broken = (operation: Cache.Operation, manner: Cache.Manner) =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const here = yield* replica()
+      if (operation === "changes") yield* cache.squat(900)
+      const replacing = operation === "remove" ? Option.some(yield* settle(missing(here))) : Option.none()
+      yield* cache.behaveAlways(operation, manner)
+      return yield* timed(here.issue(replacing, operation === "remove" ? "rejection" : "missing"))
+    })
+
+  it.scoped.each(cases)(
+    "costs no more than its timeout, and never a token, where %s %s",
+    ([operation, , manner]) =>
+      Effect.gen(function*() {
+        const { issuer } = yield* doubles
+        const [token, millis] = yield* broken(operation, manner)
+        expect([Issuer.valueOf(token), millis <= 1_050]).toEqual([Issuer.secretOf(yield* issuer.calls), true])
+      }).pipe(setup)
+  )
+
+  /** A watch that hears nothing is no failure: those who wait look by themselves. */
+  const failures = cases.filter(([operation, , , reason]) => operation !== "changes" || reason !== "Timeout")
+
+  it.scoped.each(failures)("is counted where %s %s", ([operation, , manner, reason]) =>
+    Effect.gen(function*() {
+      const counts = yield* added(broken(operation, manner))
+      expect(counts[`cache_failures_total ${reason}`]).toBeGreaterThan(0)
+    }).pipe(setup))
+
+  it.scoped.each(Cache.operations)(
+    "that throws instead of answering costs no token: %s",
+    (operation) =>
+      Effect.gen(function*() {
+        const { cache, issuer, shared } = yield* doubles
+        const throwing: SharedTokenCache.Service = {
+          ...shared,
+          [operation]: () => {
+            throw new Error("a cache that was written in a hurry")
+          }
+        }
+        const here = yield* replica()
+        const first = yield* settle(missing(here))
+        if (operation === "changes") yield* cache.squat(900)
+        const there = yield* Effect.provideService(replica(), SharedTokenCache.SharedTokenCache, throwing)
+        const exit = yield* Effect.exit(replace(there, first, "rejection"))
+        expect(Exit.map(exit, Issuer.valueOf)).toEqual(Exit.succeed(Issuer.secretOf(yield* issuer.calls)))
+      }).pipe(setup)
+  )
+
+  it.scoped("costs a cacheTimeout of one's own", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.behaveAlways("read", Cache.hangs)
+      const [, millis] = yield* timed(missing(yield* replica({ cacheTimeout: "200 millis" })))
+      expect(millis).toBe(200)
+    }).pipe(setup))
+
+  it.scoped.each(manners)(
+    "costs no more than its timeout where every operation %s",
+    ([, manner]) =>
+      Effect.gen(function*() {
+        const { cache } = yield* doubles
+        yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, manner))
+        const [token, millis] = yield* timed(missing(yield* replica()))
+        expect([Issuer.valueOf(token), millis <= 1_050]).toEqual([Issuer.secretOf(1), true])
+      }).pipe(setup)
+  )
+
+  it.scoped("that only takes no more writes costs its timeout twice at most", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.behaveAlways("write", Cache.hangs)
+      yield* cache.behaveAlways("release", Cache.hangs)
+      const [, millis] = yield* timed(missing(yield* replica()))
+      expect(millis <= 2_050).toBe(true)
+    }).pipe(setup))
+
+  it.scoped("is asked again at the next exchange", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const [here, peer] = yield* Effect.all([replica(), replica()])
+      yield* cache.behaveNext("read", Cache.fails, Cache.fails)
+      const first = yield* settle(missing(here))
+      yield* TestClock.adjust("1 second")
+      yield* got(peer)
+      expect(Issuer.valueOf(yield* replace(here, first, "refresh"))).toBe(Issuer.secretOf(2))
+    }).pipe(setup))
+
+  it.scoped("gets the token that was exchanged without it, once it works again", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.behaveNext("read", Cache.fails)
+      yield* Effect.flatMap(replica(), got)
+      yield* quiet
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }).pipe(setup))
+
+  it.scoped.each(["read", "lease"] as const)(
+    "does not hold up an interruption where %s never answers",
+    (operation) =>
+      Effect.gen(function*() {
+        const { cache } = yield* doubles
+        yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
+        const caller = yield* Effect.fork(missing(yield* replica()))
+        yield* quiet
+        const interruption = yield* Effect.fork(Fiber.interrupt(caller))
+        yield* quiet
+        expect(Option.isSome(yield* Fiber.poll(interruption))).toBe(true)
+      }).pipe(setup)
+  )
+
+  it.scoped("does not hold up the interruption of one who waits where changes never come", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.squat(15_000)
+      yield* cache.behaveAlways("changes", Cache.hangsUninterruptibly)
+      const caller = yield* Effect.fork(missing(yield* replica()))
+      yield* quiet
+      const interruption = yield* Effect.fork(Fiber.interrupt(caller))
+      yield* quiet
+      expect(Option.isSome(yield* Fiber.poll(interruption))).toBe(true)
+    }).pipe(setup))
+
+  it.scoped("holds up an interruption by its timeout at most where release never answers", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      yield* issuer.setLatency("5 seconds")
+      yield* cache.behaveAlways("release", Cache.hangsUninterruptibly)
+      const caller = yield* Effect.fork(missing(yield* replica()))
+      yield* quiet
+      const [, millis] = yield* timed(Fiber.interrupt(caller))
+      expect(millis <= 1_050).toBe(true)
+    }).pipe(setup))
+
+  it.scoped.each(Cache.operations)(
+    "does not hold up the end of the scope where %s never answers",
+    (operation) =>
+      Effect.gen(function*() {
+        const { cache } = yield* doubles
+        const scope = yield* Scope.make()
+        const here = yield* Scope.extend(replica(), scope)
+        if (operation === "changes") yield* cache.squat(900)
+        const replacing = operation === "remove" ? Option.some(yield* settle(missing(here))) : Option.none()
+        yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
+        yield* settle(here.issue(replacing, operation === "remove" ? "rejection" : "missing"))
+        const end = yield* Effect.fork(Scope.close(scope, Exit.void))
+        yield* quiet
+        expect(Option.isSome(yield* Fiber.poll(end))).toBe(true)
+      }).pipe(setup)
+  )
+
+  const warnings = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ cause, logLevel, message }) => {
+        lines.push(`${logLevel.label} ${String(message)} ${Cause.pretty(cause)}`)
+      })
+      yield* Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger))
+      return lines
+    })
+
+  const failing = Effect.gen(function*() {
+    const { cache } = yield* doubles
+    yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, Cache.fails))
+    return yield* replica()
+  })
+
+  it.scoped("is worth a warning that names what failed and what follows", () =>
+    Effect.gen(function*() {
+      const [line = ""] = yield* warnings(Effect.flatMap(failing, got))
+      expect(line).toMatch(/^WARN The shared token cache could not be used \(ECONNREFUSED\): .* by itself\./)
+    }).pipe(setup))
+
+  it.scoped("is worth one warning in a minute", () =>
+    Effect.gen(function*() {
+      const lines = yield* warnings(Effect.flatMap(failing, (here) =>
+        Effect.gen(function*() {
+          yield* got(here)
+          yield* TestClock.adjust("59 seconds")
+          yield* got(here)
+        })))
+      expect(lines.length).toBe(1)
+    }).pipe(setup))
+
+  it.scoped("is worth another warning after a minute", () =>
+    Effect.gen(function*() {
+      const lines = yield* warnings(Effect.flatMap(failing, (here) =>
+        Effect.gen(function*() {
+          yield* got(here)
+          yield* TestClock.adjust("60 seconds")
+          yield* got(here)
+        })))
+      expect(lines.length).toBe(2)
+    }).pipe(setup))
+
+  it.scoped("is not one where a peer holds the lease, a token is refused or an exchange fails", () =>
+    Effect.gen(function*() {
+      const { cache, issuer } = yield* doubles
+      const here = yield* replica()
+      yield* cache.squat(900)
+      const lines = yield* warnings(Effect.gen(function*() {
+        const first = yield* settle(missing(here))
+        yield* issuer.respondNext(Effect.fail(unavailable))
+        yield* Effect.exit(replace(here, first, "rejection"))
+      }))
+      expect(lines).toEqual([])
+    }).pipe(setup))
+})
+
+describe("the counter of shared tokens", () => {
+  it.scoped("tells an exchange for all", () =>
+    Effect.gen(function*() {
+      expect(yield* added(Effect.flatMap(replica(), got))).toEqual({ "tokens_total Exchanged": 1 })
+    }).pipe(setup))
+
+  it.scoped("tells a token that was handed over", () =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(replica(), got)
+      expect(yield* added(Effect.flatMap(replica(), got))).toEqual({ "tokens_total HandedOver": 1 })
+    }).pipe(setup))
+
+  it.scoped("tells an exchange of one who waited in vain", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.squat(100, 100, 15_000)
+      expect(yield* added(Effect.flatMap(replica(), got))).toEqual({ "tokens_total ExchangedAlone": 1 })
+    }).pipe(setup))
+
+  it.scoped("tells an exchange without the cache", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* cache.behaveNext("lease", Cache.fails)
+      const counts = yield* added(Effect.flatMap(replica(), got))
+      expect(counts).toEqual({ "tokens_total ExchangedAlone": 1, "cache_failures_total Unavailable": 1 })
+    }).pipe(setup))
+
+  it.scoped("does not move for an exchange that fails", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      expect(yield* added(Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here)))))).toEqual({})
+    }).pipe(setup))
+})
+
+describe("a token that no entry can hold", () => {
+  it.scoped("reaches its caller all the same", () =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
+      const odd = AccessToken.make({ value: "tök", serviceId: "customer", receivedAt: 0, expiresAt: life })
+      yield* issuer.respondNext(Effect.succeed(odd))
+      expect(yield* Effect.exit(settle(missing(yield* replica())))).toEqual(Exit.succeed(odd))
+    }).pipe(setup))
+})

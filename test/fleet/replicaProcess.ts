@@ -1,0 +1,161 @@
+/** One replica of a fleet: the client with a shared token, as a process that is ordered about over Node's IPC. */
+import { NodeRuntime } from "@effect/platform-node"
+import {
+  Array as Arr,
+  Cause,
+  Deferred,
+  Effect,
+  FiberSet,
+  Layer,
+  Logger,
+  LogLevel,
+  Metric,
+  MetricState,
+  Option,
+  Redacted,
+  Runtime
+} from "effect"
+import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as BoundedClient from "../storms/boundedClient.js"
+import type { Letter, Receipt } from "../storms/OrderedProcess.js"
+
+/** What a replica is started with, as JSON in its first argument. */
+export interface Settings {
+  readonly baseUrl: string
+  readonly redisUrl: string
+  /** In milliseconds, as the next one; the defaults of the library where they are left out. */
+  readonly lease?: number
+  readonly tokenTimeout?: number
+}
+
+export type Order =
+  | { readonly name: "look" }
+  /** So many searches at once; carried out when all have ended. */
+  | { readonly name: "search"; readonly count: number }
+  /** So many loops, each of one search after the other; they start evenly over a time, in milliseconds. */
+  | { readonly name: "startLoad"; readonly loops: number; readonly over: number }
+  /** Carried out when the last search of every loop has ended. */
+  | { readonly name: "stopLoad" }
+
+/** What a replica has seen since it was started. */
+export interface Report {
+  readonly answered: number
+  /** How often searches failed, by the error. */
+  readonly failed: Readonly<Record<string, number>>
+  /** How often the replica came by a token, by the `outcome` of the metric. */
+  readonly tokens: Readonly<Record<string, number>>
+  readonly warnings: number
+}
+
+export interface Greeting {
+  readonly name: "ready"
+}
+
+const connections = 50
+
+const tokensMetric = "nutrition_advisor_shared_tokens_total"
+
+const terms = ["greek yogurt", "oats", "banana", "low sugar breakfast"]
+
+const settings: Settings = JSON.parse(process.argv[2] ?? "{}")
+
+const seen = { answered: 0, failed: new Map<string, number>(), warnings: 0 }
+
+const nameOf = (cause: Cause.Cause<NutritionAdvisorError.NutritionAdvisorError>) =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => "defect",
+    onSome: (error) => "reason" in error ? `${error._tag} ${error.reason}` : error._tag
+  })
+
+const search = (index: number) =>
+  Effect.matchCause(NutritionAdvisor.search(terms[index % terms.length] ?? ""), {
+    onFailure: (cause) => {
+      seen.failed.set(nameOf(cause), (seen.failed.get(nameOf(cause)) ?? 0) + 1)
+    },
+    onSuccess: () => {
+      seen.answered += 1
+    }
+  })
+
+const searches = (count: number) => Effect.all(Arr.makeBy(count, search), { concurrency: "unbounded", discard: true })
+
+const report: Effect.Effect<Report> = Effect.map(Metric.snapshot, (pairs) => ({
+  answered: seen.answered,
+  failed: Object.fromEntries(seen.failed),
+  tokens: Object.fromEntries(
+    pairs.flatMap(({ metricKey, metricState }) =>
+      metricKey.name === tokensMetric && MetricState.isCounterState(metricState)
+        ? metricKey.tags.map(({ value }) => [value, Number(metricState.count)])
+        : []
+    )
+  ),
+  warnings: seen.warnings
+}))
+
+const CountedWarnings = Logger.replace(
+  Logger.defaultLogger,
+  Logger.make(({ logLevel }) => {
+    if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) seen.warnings += 1
+  })
+)
+
+const send = (message: Greeting | Receipt<Report>) => process.send?.(message)
+
+const program = Effect.gen(function*() {
+  const runtime = yield* Effect.runtime<NutritionAdvisor.NutritionAdvisor>()
+  const disconnected = yield* Deferred.make<boolean>()
+  const loops = yield* FiberSet.make()
+  let isLoaded = false
+
+  const carryOut = (order: Order) => {
+    switch (order.name) {
+      case "look":
+        return Effect.void
+      case "search":
+        return searches(order.count)
+      case "startLoad":
+        isLoaded = true
+        return Effect.forEach(
+          Arr.range(0, order.loops - 1),
+          (index) => {
+            const loop = Effect.repeat(search(index), { while: () => isLoaded })
+            return FiberSet.run(loops, Effect.delay(loop, order.over * index / order.loops))
+          },
+          { discard: true }
+        )
+      case "stopLoad":
+        isLoaded = false
+        return FiberSet.awaitEmpty(loops)
+    }
+  }
+
+  process.on("message", ({ id, order }: Letter<Order>) => {
+    Runtime.runFork(runtime)(
+      Effect.map(Effect.zipRight(Effect.suspend(() => carryOut(order)), report), (sight) => send({ id, sight }))
+    )
+  })
+  process.once("disconnect", () => Deferred.unsafeDone(disconnected, Effect.succeed(true)))
+  send({ name: "ready" })
+  yield* Deferred.await(disconnected)
+})
+
+const timeouts = {
+  ...(settings.lease === undefined ? {} : { lease: settings.lease }),
+  ...(settings.tokenTimeout === undefined ? {} : { tokenTimeout: settings.tokenTimeout })
+}
+
+program.pipe(
+  Effect.scoped,
+  Effect.provide(
+    NutritionAdvisor.layerShared({ baseUrl: settings.baseUrl, licenseKey: Simulator.licenseKey, ...timeouts }).pipe(
+      Layer.provide([
+        RedisTokenCache.layer({ url: Redacted.make(settings.redisUrl), prefix: "fleet:" }),
+        BoundedClient.layer(connections)
+      ])
+    )
+  ),
+  Effect.provide(CountedWarnings),
+  NodeRuntime.runMain({ disablePrettyLogger: true })
+)

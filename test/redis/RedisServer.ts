@@ -1,0 +1,122 @@
+/** Servers of Redis that a test starts on free ports, stops, kills, and freezes. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { Effect, Redacted, type Scope } from "effect"
+import { Redis } from "ioredis"
+import { describe, expect, it } from "vitest"
+
+const program = process.env["REDIS_SERVER"] ?? "redis-server"
+
+export const isInstalled: boolean = (process.env["PATH"] ?? "")
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, program)))
+
+export const isRequired: boolean = process.env["REQUIRE_REDIS"] === "1"
+
+/** Tests that need servers of their own. Without redis-server one visible line says what was left out, or a test fails. */
+export const describeWithRedis = (title: string, tests: () => void): void => {
+  if (isInstalled) {
+    describe(title, tests)
+  } else if (isRequired) {
+    it(`${title}: finds redis-server, which REQUIRE_REDIS=1 asks for`, () => expect(isInstalled).toBe(true))
+  } else {
+    console.warn(`LEFT OUT, since ${program} is not in the PATH: ${title}`)
+    describe.skip(`${title} (left out: ${program} is not in the PATH)`, tests)
+  }
+}
+
+export interface RedisServer {
+  readonly port: number
+  readonly url: Redacted.Redacted<string>
+  /** Starts the server again on its port, empty, and waits until it answers. */
+  readonly start: Effect.Effect<void>
+  /** Ends the server as its user would. */
+  readonly stop: Effect.Effect<void>
+  /** SIGKILL: the server ends without closing anything. */
+  readonly kill: Effect.Effect<void>
+  /** SIGSTOP: connections stay, answers don't come. */
+  readonly freeze: Effect.Effect<void>
+  readonly thaw: Effect.Effect<void>
+  /** A command over a connection of the test's own, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
+  readonly command: (name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<unknown>
+}
+
+export const freePort: Effect.Effect<number> = Effect.promise(async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const address = server.address()
+  server.close()
+  await once(server, "close")
+  return typeof address === "object" && address !== null ? address.port : 0
+})
+
+const end = async (child: ChildProcess | undefined, signal: NodeJS.Signals) => {
+  if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, "exit")
+  child.kill(signal)
+  await ended
+}
+
+export const make = (
+  settings: ReadonlyArray<string> = []
+): Effect.Effect<RedisServer, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const port = yield* freePort
+    const folder = yield* Effect.acquireRelease(
+      Effect.promise(() => mkdtemp(join(tmpdir(), "redis-"))),
+      (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+    )
+    const control = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const client = new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
+        client.on("error", () => {})
+        return client
+      }),
+      (client) => Effect.sync(() => client.disconnect())
+    )
+    let child: ChildProcess | undefined
+
+    const command: RedisServer["command"] = (name, ...args) => Effect.promise(() => control.call(name, ...args))
+
+    const start = Effect.promise(async () => {
+      child = spawn(
+        program,
+        [
+          "--port",
+          String(port),
+          "--bind",
+          "127.0.0.1",
+          "--save",
+          "",
+          "--appendonly",
+          "no",
+          "--dir",
+          folder,
+          ...settings
+        ],
+        { stdio: "ignore" }
+      )
+      await once(child, "spawn")
+      while (await control.ping().then((answer) => answer !== "PONG", () => true)) {
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    })
+
+    yield* Effect.acquireRelease(start, () => Effect.promise(() => end(child, "SIGKILL")))
+
+    return {
+      port,
+      url: Redacted.make(`redis://127.0.0.1:${port}`),
+      start,
+      stop: Effect.promise(() => end(child, "SIGTERM")),
+      kill: Effect.promise(() => end(child, "SIGKILL")),
+      freeze: Effect.sync(() => child?.kill("SIGSTOP")),
+      thaw: Effect.sync(() => child?.kill("SIGCONT")),
+      command
+    }
+  })
