@@ -1,0 +1,109 @@
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const tokenRoute = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
+
+const ask = (method: "GET" | "POST", path: string) =>
+  HttpClientRequest.make(method)(Simulator.baseUrl + path).pipe(
+    HttpClient.execute,
+    Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text })))
+  )
+
+const statusOf = (method: "GET" | "POST", path: string) => Effect.map(ask(method, path), ({ status }) => status)
+
+const controlled = Effect.provide(Simulator.layerHttpClient({ controls: true }))
+
+const none = { exchanges: 0, exchangesAtOnce: 0, rejections: 0, requests: 0, searches: 0, tokensIssued: 0 }
+
+describe("control over HTTP", () => {
+  it.effect("answers each order with the counters as JSON", () =>
+    Effect.gen(function*() {
+      yield* statusOf("POST", tokenRoute)
+      const answers = yield* Effect.all([
+        ask("GET", "/simulator/counters"),
+        ask("POST", "/simulator/revoke"),
+        ask("POST", "/simulator/recover"),
+        ask("POST", "/simulator/provoke/search/hang?times=2")
+      ])
+      const counters = { ...none, exchanges: 1, exchangesAtOnce: 1, tokensIssued: 1 }
+      expect(answers.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(answers.map(() => [200, counters]))
+    }).pipe(controlled))
+
+  it.effect("is neither counted nor logged", () =>
+    Effect.gen(function*() {
+      yield* ask("POST", "/simulator/revoke")
+      yield* ask("GET", "/simulator/nothing")
+      const { counters, requests } = yield* Simulator.Simulator
+      expect([yield* counters, yield* requests]).toEqual([none, []])
+    }).pipe(controlled))
+
+  it.effect("revokes every token", () =>
+    Effect.gen(function*() {
+      const { text } = yield* ask("POST", tokenRoute)
+      const { access_token, customer_id } = JSON.parse(text)
+      yield* ask("POST", "/simulator/revoke")
+      const { status } = yield* HttpClient.get(`${Simulator.baseUrl}/v2/products/napi/food/search/semantic?term=egg`, {
+        headers: { authorization: `Bearer ${access_token}`, "service-id": customer_id }
+      })
+      expect(status).toBe(403)
+    }).pipe(controlled))
+
+  it.effect("provokes a fault until it recovers", () =>
+    Effect.gen(function*() {
+      yield* ask("POST", "/simulator/provoke/token/server-error")
+      const before = yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 2)
+      yield* ask("POST", "/simulator/recover")
+      expect([...before, yield* statusOf("POST", tokenRoute)]).toEqual([500, 500, 200])
+    }).pipe(controlled))
+
+  it.effect("provokes a fault for the next calls alone", () =>
+    Effect.gen(function*() {
+      yield* ask("POST", "/simulator/provoke/token/unavailable?times=2")
+      expect(yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 3)).toEqual([503, 503, 200])
+    }).pipe(controlled))
+
+  it.effect.each(["0", "-1", "1.5", "many", "", "10000"])(
+    "refuses %j times with 400 and changes nothing",
+    (times) =>
+      Effect.gen(function*() {
+        expect(yield* statusOf("POST", `/simulator/provoke/token/unavailable?times=${times}`)).toBe(400)
+        expect(yield* statusOf("POST", tokenRoute)).toBe(200)
+      }).pipe(controlled)
+  )
+
+  it.effect("names the faults where it is asked for one that there is not", () =>
+    Effect.gen(function*() {
+      const { status, text } = yield* ask("POST", "/simulator/provoke/search/blank-token")
+      expect(status).toBe(404)
+      expect(JSON.parse(text).error).toBe(`the faults of search are ${Simulator.faults.search.join(", ")}`)
+    }).pipe(controlled))
+
+  it.effect.each(
+    [
+      ["GET", "/simulator/revoke"],
+      ["POST", "/simulator/counters"],
+      ["GET", "/simulator/provoke/token/hang"],
+      ["POST", "/simulator/provoke/exchange/hang"],
+      ["POST", "/simulator/"]
+    ] as const
+  )("answers %s %s with 404 and the calls that there are", ([method, path]) =>
+    Effect.gen(function*() {
+      const { status, text } = yield* ask(method, path)
+      expect({ status, error: JSON.parse(text).error }).toEqual({
+        status: 404,
+        error: expect.stringContaining("POST revoke")
+      })
+    }).pipe(controlled))
+
+  it.effect("is not there unless it is asked for", () =>
+    Effect.gen(function*() {
+      expect(yield* statusOf("POST", "/simulator/revoke")).toBe(401)
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+
+  it.effect("has no part in the OpenAPI document", () =>
+    Effect.gen(function*() {
+      expect((yield* ask("GET", "/openapi.json")).text).not.toContain("/simulator")
+    }).pipe(controlled))
+})

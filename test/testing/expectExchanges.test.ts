@@ -1,0 +1,101 @@
+import { inspect } from "node:util"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Effect, Layer, Option, Redacted, TestClock } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const customerId = "customer-of-the-test"
+
+const Simulated = NutritionAdvisor.layer({
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey,
+  refresh: { background: false }
+}).pipe(Layer.provideMerge(Simulator.layerHttpClient({ customerId })))
+
+const search = NutritionAdvisor.search("apple")
+
+/** What it dies with, if it dies. */
+const complaint = (expected: number) =>
+  Effect.map(
+    Effect.cause(Simulator.expectExchanges(expected)),
+    (cause) => Option.getOrUndefined(Cause.dieOption(cause))
+  )
+
+describe("expectExchanges", () => {
+  it.effect("is content with the very number of exchanges", () =>
+    Effect.gen(function*() {
+      yield* Simulator.expectExchanges(0)
+      yield* search
+      yield* search
+      yield* Simulator.expectExchanges(1)
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect("counts an exchange that failed", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.provoke("token", "bad-request")
+      yield* Effect.flip(search)
+      yield* Simulator.expectExchanges(1)
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect.each([0, 2])("dies where %i are expected and there was one", (expected) =>
+    Effect.gen(function*() {
+      yield* search
+      expect(yield* complaint(expected)).toMatchObject({ _tag: "UnexpectedExchanges", expected, actual: 1 })
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect("says both numbers and which requests were seen, and when", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* search
+      yield* TestClock.adjust("90 seconds")
+      yield* simulator.revoke
+      yield* search
+      expect(yield* complaint(1)).toMatchObject({
+        message: [
+          "Expected 1 exchange of the license key, and there were 2. The requests:",
+          "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+0 ms)",
+          "  GET /v2/products/napi/food/search/semantic (+0 ms)",
+          "  GET /v2/products/napi/food/search/semantic (+90000 ms)",
+          "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+90000 ms)",
+          "  GET /v2/products/napi/food/search/semantic (+90000 ms)"
+        ].join("\n")
+      })
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect("says so where no request was seen", () =>
+    Effect.gen(function*() {
+      expect(yield* complaint(2)).toMatchObject({
+        message: "Expected 2 exchanges of the license key, and there were 0. The simulator saw no request."
+      })
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect("shows the last twenty of many requests", () =>
+    Effect.gen(function*() {
+      yield* Effect.replicateEffect(search, 30)
+      const { message = "" } = (yield* complaint(2)) as Simulator.UnexpectedExchanges
+      expect(message).toContain("there was 1. The last 20 requests:")
+      expect(message.split("\n")).toHaveLength(21)
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect.each([
+    { rendering: "inspect", render: (value: unknown) => inspect(value, { depth: null }) },
+    { rendering: "JSON", render: (value: unknown) => JSON.stringify(value) },
+    { rendering: "text", render: String }
+  ])("shows neither key, token, customer identifier nor term as $rendering", ({ render }) =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* search
+      const [, sent] = yield* simulator.requests
+      const token = Option.map(sent?.authorization ?? Option.none(), Redacted.value)
+      const rendered = render(yield* complaint(2))
+      const secrets = [Redacted.value(Simulator.licenseKey), Option.getOrThrow(token).slice(7), customerId, "apple"]
+      expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
+    }).pipe(Effect.provide(Simulated)))
+
+  it.effect("can't be caught as an error of the code under test", () =>
+    Effect.gen(function*() {
+      const assertion = Simulator.expectExchanges(1).pipe(Effect.retry({ times: 2 }), Effect.ignore)
+      expect(Cause.isDieType(yield* Effect.cause(assertion))).toBe(true)
+    }).pipe(Effect.provide(Simulated)))
+})

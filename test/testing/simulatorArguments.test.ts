@@ -1,0 +1,59 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { simulatorArguments, usage } from "../../src/testing/simulatorArguments.js"
+
+const without = {
+  help: false,
+  host: "127.0.0.1",
+  port: 8787,
+  licenseKey: undefined,
+  tokenLifetime: undefined,
+  customerId: undefined
+}
+
+describe("simulatorArguments", () => {
+  it.effect("may be left out", () =>
+    Effect.gen(function*() {
+      expect(yield* simulatorArguments([])).toEqual(without)
+    }))
+
+  it.effect.each([
+    { args: ["--help"], read: { help: true } },
+    { args: ["--port", "0"], read: { port: 0 } },
+    { args: ["--port=65535"], read: { port: 65_535 } },
+    { args: ["--host", "::1"], read: { host: "::1" } },
+    { args: ["--license-key", "a/b c%25"], read: { licenseKey: "a/b c%25" } },
+    { args: ["--token-lifetime", "0.5"], read: { tokenLifetime: 0.5 } },
+    { args: ["--customer-id", "c-1"], read: { customerId: "c-1" } }
+  ])("are read as they are given: $args", ({ args, read }) =>
+    Effect.gen(function*() {
+      expect(yield* simulatorArguments(args)).toEqual({ ...without, ...read })
+    }))
+
+  it.effect.each([
+    { args: ["--ports", "1"], named: "--help" },
+    { args: ["8787"], named: "--help" },
+    { args: ["--port"], named: "--help" },
+    { args: ["--port", "http"], named: "--port" },
+    { args: ["--port", "65536"], named: "--port" },
+    { args: ["--port=-1"], named: "--port" },
+    { args: ["--port="], named: "--port" },
+    { args: ["--port", "1e3"], named: "--port" },
+    { args: ["--host", " "], named: "--host" },
+    { args: ["--token-lifetime", "soon"], named: "--token-lifetime" },
+    { args: ["--token-lifetime", "0"], named: "--token-lifetime" },
+    { args: ["--token-lifetime", "9".repeat(400)], named: "--token-lifetime" },
+    { args: ["--license-key", ""], named: "--license-key" },
+    { args: ["--license-key", "key-of-the-test", "--customer-id", "two words"], named: "--customer-id" }
+  ])("that can't be used fail with one sentence that names them: $args", ({ args, named }) =>
+    Effect.gen(function*() {
+      const { message } = yield* Effect.flip(simulatorArguments(args))
+      expect(message).toContain(named)
+      expect(message).toMatch(/^[^.]+(?:\.\d[^.]*)*\.$/)
+      expect(message).not.toContain("key-of-the-test")
+    }))
+
+  it.each(["port", "host", "license-key", "token-lifetime", "customer-id"])("are all in the usage: --%s", (name) => {
+    expect(usage).toContain(`--${name} <`)
+  })
+})
