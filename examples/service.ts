@@ -2,18 +2,24 @@
  * A backend that is not written in Effect: one ManagedRuntime for the whole process, so one token for all its clients.
  */
 import { createServer, type ServerResponse } from "node:http"
-import { Effect, ManagedRuntime, Option } from "effect"
+import { NodeSdk } from "@effect/opentelemetry"
+import { PrometheusExporter } from "@opentelemetry/exporter-prometheus"
+import { Effect, Layer, ManagedRuntime, Option } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 import { settingsSentence } from "./settingsSentence.js"
 
-const runtime = ManagedRuntime.make(AdvisorLive)
+const prometheus = new PrometheusExporter({ preventServerStart: true })
+
+const Telemetry = NodeSdk.layer(() => ({ resource: { serviceName: "foods" }, metricReader: prometheus }))
+
+const runtime = ManagedRuntime.make(Layer.merge(AdvisorLive, Telemetry))
 
 const statuses: Record<NutritionAdvisorError.NutritionAdvisorError["_tag"], number> = {
   BadRequest: 400,
   TooManyRequests: 429,
-  LicenseKeyUnavailable: 500,
-  MissingServiceId: 500,
+  LicenseKeyUnavailable: 503,
+  MissingServiceId: 503,
   Forbidden: 502,
   ServerError: 502,
   UnexpectedResponse: 502,
@@ -23,7 +29,10 @@ const statuses: Record<NutritionAdvisorError.NutritionAdvisorError["_tag"], numb
 const answerFoods = (term: string) =>
   NutritionAdvisor.search(term).pipe(
     Effect.match({
-      onFailure: (error) => ({ status: statuses[error._tag], body: { error: error.message } }),
+      onFailure: (error) => ({
+        status: error.operation === "token" ? 503 : statuses[error._tag],
+        body: { error: error.message }
+      }),
       onSuccess: (payload) => ({ status: 200, body: payload })
     })
   )
@@ -40,13 +49,14 @@ const answerHealth = Effect.gen(function*() {
   }
 })
 
-const notFound = Effect.succeed({ status: 404, body: { error: "Try /foods?term=apple or /health." } })
+const notFound = Effect.succeed({ status: 404, body: { error: "Try /foods?term=apple, /health or /metrics." } })
 
 const send = (response: ServerResponse, status: number, body: unknown) =>
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost")
+  if (pathname === "/metrics") return prometheus.getMetricsRequestHandler(request, response)
   const answer = pathname === "/foods"
     ? answerFoods(searchParams.get("term") ?? "")
     : pathname === "/health"

@@ -7,6 +7,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as RedisServer from "./redis/RedisServer.js"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
@@ -104,7 +105,7 @@ describe("examples/search.ts", () => {
 })
 
 describe("examples/service.ts", () => {
-  it.live("serves foods and health with one token and ends on SIGTERM", () =>
+  it.live("serves foods, health and metrics with one token and ends on SIGTERM", () =>
     Effect.promise(async () => {
       const { child, ended, printed } = start("service", [], { PORT: "0" })
       while (!printed().includes("\n")) await once(child.stdout, "data")
@@ -112,7 +113,9 @@ describe("examples/service.ts", () => {
       const found = await fetch(`${address}/foods?term=apple`)
       const blank = await fetch(`${address}/foods?term=`)
       const health = await fetch(`${address}/health`)
-      expect([found.status, blank.status, health.status]).toEqual([200, 400, 200])
+      const metrics = await fetch(`${address}/metrics`)
+      expect([found.status, blank.status, health.status, metrics.status]).toEqual([200, 400, 200, 200])
+      expect(await metrics.text()).toMatch(/^nutrition_advisor_token_exchanges_total\{.*outcome="issued".*\} 1$/m)
       expect(await found.json()).toHaveProperty("results.0.name", "Apple")
       expect(await health.json()).toMatchObject({ token: "fresh", lastFailure: null })
       child.kill("SIGTERM")
@@ -127,6 +130,23 @@ describe("examples/run-promise.ts", () => {
       expect(stdout).toMatch(/one layer for the process: 1 token\n/)
       expect(stdout).toMatch(/a layer for each call: 3 tokens\n/)
       expect(stdout.match(/level=WARN/g)).toHaveLength(1)
+      expect(code).toBe(0)
+    }))
+})
+
+describe("examples/telemetry.ts", () => {
+  it.live("shows three searches of the user's span, each linked to one exchange", () =>
+    Effect.map(run("telemetry"), ({ code, stdout }) => {
+      expect(stdout.match(/name: '[\w.]+'/g)?.filter((name) => name !== "name: 'menu'").sort()).toEqual([
+        "name: 'NutritionAdvisor.search'",
+        "name: 'NutritionAdvisor.search'",
+        "name: 'NutritionAdvisor.search'",
+        "name: 'TokenIssuer.issue'",
+        "name: 'planMenu'"
+      ])
+      const exchange = /name: 'TokenIssuer.issue',\s+id: '(\w+)'/.exec(stdout)?.[1]
+      expect(stdout.match(/links: \[\s+\{\s+context: \{\s+spanId: '(\w+)'/g)).toHaveLength(3)
+      expect(stdout.split(`spanId: '${exchange}'`)).toHaveLength(4)
       expect(code).toBe(0)
     }))
 })
@@ -146,6 +166,40 @@ describe("examples/other-routes.ts", () => {
       expect(stdout).toContain("POST 201 { food: 'apple', grams: 182 }")
       expect(code).toBe(0)
     }))
+})
+
+const sharesOneToken = (place: string, settings: Record<string, string> = {}) =>
+  Effect.map(run("shared-token", [place], settings), ({ code, stderr, stdout }) => {
+    const said = stdout.trim().split("\n").map((line) => line.replace(/^(Anna|Ben|Cleo) /, ""))
+    expect(said.sort()).toEqual([
+      "3 searches, 1 exchange.",
+      "exchanged the license key.",
+      "was handed the token.",
+      "was handed the token."
+    ])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  })
+
+describe("examples/shared-token.ts", () => {
+  it.live("shows one exchange for three workers that share a directory", () => sharesOneToken("files"))
+
+  it.live("shows an exchange per worker, and a warning each, where no Redis runs", () =>
+    Effect.map(
+      run("shared-token", ["redis"], { NUTRITION_ADVISOR_REDIS_URL: "redis://127.0.0.1:1" }),
+      ({ code, stdout }) => {
+        expect(stdout.match(/exchanged the license key by itself/g)).toHaveLength(3)
+        expect(stdout).toContain("3 searches, 3 exchanges.")
+        expect(code).toBe(0)
+      }
+    ))
+})
+
+RedisServer.describeWithRedis("examples/shared-token.ts over Redis", () => {
+  it.scopedLive("shows one exchange for three workers", () =>
+    Effect.flatMap(
+      RedisServer.make(),
+      ({ url }) => sharesOneToken("redis", { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(url) })
+    ))
 })
 
 describe("examples/rotating-key.ts", () => {

@@ -1,0 +1,21 @@
+/**
+ * One request from the user's span down to the exchange, as OpenTelemetry sees it: three searches start with no token, so all
+ * three wait for one exchange. Its span is a root of its own, and each of theirs has a link to it.
+ */
+import { NodeSdk } from "@effect/opentelemetry"
+import { ConsoleSpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
+import { Effect } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { AdvisorLive } from "./AdvisorLive.js"
+
+const Telemetry = NodeSdk.layer(() => ({
+  resource: { serviceName: "menu" },
+  spanProcessor: new SimpleSpanProcessor(new ConsoleSpanExporter())
+}))
+
+const menu = Effect.forEach(["apple", "oats", "lentils"], (term) => NutritionAdvisor.search(term), {
+  concurrency: "unbounded",
+  discard: true
+}).pipe(Effect.withSpan("planMenu"))
+
+await Effect.runPromise(menu.pipe(Effect.provide(AdvisorLive), Effect.provide(Telemetry)))
