@@ -1,0 +1,109 @@
+/** Files of lines as a run meets them: read as terms, counted, gone on with where a run was cut off, written line by line. */
+import { createReadStream, createWriteStream } from "node:fs"
+import { stat, truncate } from "node:fs/promises"
+import { getSystemErrorMap } from "node:util"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import { Data, Effect, Option, Schema, Stream } from "effect"
+
+export class FileFailure extends Data.TaggedError("FileFailure")<{ readonly message: string }> {}
+
+/** Who read standard output has ended. */
+export class ReaderGone extends Data.TaggedError("ReaderGone") {}
+
+export const Line = Schema.Struct({ line: Schema.Number, term: Schema.String })
+
+const none: typeof Line.Type = { line: 0, term: "" }
+
+const failure = (what: string) => (cause: unknown) => {
+  const { errno = 0 } = cause as NodeJS.ErrnoException
+  return new FileFailure({ message: `${what}: ${getSystemErrorMap().get(errno)?.[1] ?? String(cause)}.` })
+}
+
+const attempt = <A>(what: string, run: () => Promise<A>) => Effect.tryPromise({ try: run, catch: failure(what) })
+
+const bytesOf = (file: string, range: { readonly start?: number; readonly end?: number } = {}) =>
+  NodeStream.fromReadable<FileFailure, Uint8Array>(
+    () => file === "-" ? process.stdin : createReadStream(file, range),
+    failure(file === "-" ? "Standard input can't be read" : `${file} can't be read`)
+  )
+
+/** Cuts each line off after so many characters: a file without line ends must not fill the memory. */
+const cutLongLines = (longest: number) =>
+  Stream.mapAccum(0, (length, text: string) => {
+    const [first = "", ...others] = text.split("\n")
+    const lines = [first.slice(0, longest - length), ...others.map((line) => line.slice(0, longest))]
+    return [(others.length === 0 ? length : 0) + (lines.at(-1)?.length ?? 0), lines.join("\n")]
+  })
+
+/** The lines of a file, or of standard input for "-". */
+export const read = (file: string, longest: number) =>
+  bytesOf(file).pipe(Stream.decodeText(), cutLongLines(longest), Stream.splitLines)
+
+const measure = (file: string) =>
+  Stream.runFold(bytesOf(file), { lines: 0, start: 0, end: 0, size: 0 }, (before, bytes) => {
+    let { end, lines, start } = before
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
+      lines += 1
+      start = end
+      end = before.size + at + 1
+    }
+    return { lines, start, end, size: before.size + bytes.length }
+  })
+
+const isFile = (file: string) => Effect.map(attempt(`${file} can't be read`, () => stat(file)), (info) => info.isFile())
+
+/** How many lines a file has, where reading it twice is possible. */
+export const count = (file: string) =>
+  file === "-" ? Effect.succeedNone : Effect.if(isFile(file), {
+    onFalse: () => Effect.succeedNone,
+    onTrue: () => Effect.map(measure(file), ({ end, lines, size }) => Option.some(size > end ? lines + 1 : lines))
+  })
+
+/**
+ * The last whole line of an output, once what the abrupt end of a run left behind it is cut off. A file that no run has
+ * written is not touched.
+ */
+export const lastWritten = (file: string | undefined, resume: boolean) =>
+  Effect.gen(function*() {
+    if (file === undefined) return none
+    const info = yield* Effect.promise(() => stat(file).catch(() => undefined))
+    if (info === undefined || info.size === 0) return none
+    if (!resume) {
+      return yield* new FileFailure({
+        message: `${file} is not empty: go on with it by --resume, or name another file.`
+      })
+    }
+    const { end, lines, size, start } = yield* measure(file)
+    const text = yield* Stream.mkString(
+      Stream.decodeText(bytesOf(file, lines === 0 ? { end: 8 } : { start, end: end - 1 }))
+    )
+    const last = lines === 0 && "{\"line\":1,".startsWith(text)
+      ? Option.some(none)
+      : Schema.decodeOption(Schema.parseJson(Line))(text)
+    if (Option.isNone(last) || last.value.line !== lines) {
+      return yield* new FileFailure({
+        message: `${file} is not the output of an earlier run: --resume leaves it as it is.`
+      })
+    }
+    if (size > end) yield* attempt(`${file} can't be cut off`, () => truncate(file, end))
+    return last.value
+  })
+
+/** Writes to a file's end, or to standard output; the next line may come when this one is taken. */
+export const writer = (file: string | undefined) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() =>
+        (file === undefined ? process.stdout : createWriteStream(file, { flags: "a" })).on("error", () => {})
+      ),
+      (stream) => Effect.promise(() => new Promise<void>((done) => file === undefined ? done() : stream.end(done)))
+    ),
+    (stream) => (text: string) =>
+      Effect.tryPromise({
+        try: () => new Promise<void>((done, fail) => stream.write(text, (error) => error ? fail(error) : done())),
+        catch: (cause) =>
+          (cause as NodeJS.ErrnoException).code === "EPIPE"
+            ? new ReaderGone()
+            : failure(`${file ?? "Standard output"} can't be written`)(cause)
+      })
+  )
