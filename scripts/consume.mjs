@@ -1,11 +1,19 @@
-/** Packs the library and uses it as a stranger does: an empty project, the tarball, its peers. Prints one line a check. */
+/**
+ * Packs the library and uses it as a stranger does: an empty project, the tarball, its peers. Prints one line a check, and one
+ * a figure. Each `--runtime "Bun 1.4.5=/path/to/bun"` is a further runtime that the packed library has to run on.
+ */
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
+import { parseArgs, promisify } from "node:util"
+import { build } from "esbuild"
+
+const { values: { runtime: runtimes } } = parseArgs({
+  options: { runtime: { type: "string", multiple: true, default: [] } }
+})
 
 const repository = fileURLToPath(new URL("..", import.meta.url))
 const manifest = JSON.parse(await readFile(join(repository, "package.json"), "utf8"))
@@ -23,12 +31,23 @@ const run = promisify(execFile)
 
 const node = (cwd, ...args) => run(process.execPath, args, { cwd })
 
+/** Neither settings of the service nor of npm's run of the suite, and caches of its own. */
+const runtimeEnvironment = (cwd) => ({
+  PATH: process.env.PATH,
+  HOME: cwd,
+  DENO_DIR: join(cwd, ".deno"),
+  DENO_NO_UPDATE_CHECK: "1",
+  NO_COLOR: "1"
+})
+
 const npm = (cwd, ...args) =>
   run("npm", args, { cwd, maxBuffer: 64 * 1024 * 1024, shell: process.platform === "win32" })
 
 const require = (condition, complaint) => {
   if (!condition) throw new Error(complaint)
 }
+
+const figure = (name, value) => console.log(`figure ${name} ${value}`)
 
 const check = async (title, action) => {
   try {
@@ -41,16 +60,18 @@ const check = async (title, action) => {
   }
 }
 
-const project = async (folder, tarball, dependencies) => {
+const versionsOf = (names) => Object.fromEntries(names.map((name) => [name, manifest.devDependencies[name]]))
+
+const project = async (folder, tarball, dependencies, tools) => {
   await mkdir(folder)
-  const versions = dependencies.map((name) => [name, manifest.devDependencies[name]])
   await writeFile(
     join(folder, "package.json"),
     JSON.stringify({
       name: "consumer",
       private: true,
       type: "module",
-      dependencies: { ...Object.fromEntries(versions), [manifest.name]: `file:${tarball}` }
+      dependencies: { ...versionsOf(dependencies), [manifest.name]: `file:${tarball}` },
+      devDependencies: versionsOf(tools)
     })
   )
   await npm(folder, "install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts")
@@ -76,6 +97,42 @@ const consumer = (imported) =>
     "console.log(JSON.stringify({ found, names: entries.map((entry) => Object.keys(entry).length) }))",
     ""
   ].join("\n")
+
+/** What a backend would bundle: nobody answers at the port, so that the bundle also runs without a network. */
+const client = (imports) =>
+  [
+    "import { FetchHttpClient } from \"@effect/platform\"",
+    "import { Effect, Layer, Redacted } from \"effect\"",
+    imports,
+    "",
+    "const Advisor = NutritionAdvisor.layer({",
+    "  baseUrl: \"http://127.0.0.1:1\",",
+    "  licenseKey: Redacted.make(\"key-of-the-bundle\")",
+    "}).pipe(Layer.provide(FetchHttpClient.layer))",
+    "",
+    "const search = NutritionAdvisor.search(\"greek yogurt\").pipe(Effect.provide(Advisor), Effect.flip)",
+    "",
+    "console.log((await Effect.runPromise(search))._tag)",
+    ""
+  ].join("\n")
+
+const bundle = async (folder, imports) => {
+  const { outputFiles: [{ contents, text }] } = await build({
+    absWorkingDir: folder,
+    bundle: true,
+    external: Object.keys(manifest.peerDependencies),
+    format: "esm",
+    logLevel: "silent",
+    minify: true,
+    platform: "node",
+    stdin: { contents: client(imports), resolveDir: folder },
+    write: false
+  })
+  await writeFile(join(folder, "bundle.mjs"), text)
+  const { stdout } = await node(folder, "bundle.mjs")
+  require(stdout === "TransportError\n", `the bundle ended in ${stdout}`)
+  return contents.byteLength
+}
 
 const compilerOptions = {
   target: "ES2022",
@@ -110,11 +167,28 @@ const isTest = (path) => /(^|\/)(test|tests|__tests__|bench|examples|coverage)\/
 
 const isSecret = (path) => /(^|\/)(\.env[^/]*|[^/]*\.env|\.npmrc|[^/]*\.(pem|key|p12|pfx)|id_[a-z\d]+)$/i.test(path)
 
-/** Types count too: an entry whose .d.ts names an optional peer cannot be type-checked without it. */
-const importsAny = async (installed, target, packages) => {
-  const texts = await Promise.all(targetsOf(target).map((path) => readFile(join(installed, path), "utf8")))
-  return packages.some((name) => texts.some((text) => new RegExp(`["']${name}(/[^"']*)?["']`).test(text)))
+const importedBy = (text) => [...text.matchAll(/(?:from|import) ?\(?["']([^"']+)["']/g)].map(([, name]) => name)
+
+/** Types count too: an entry whose .d.ts names an optional peer, at whatever remove, cannot be type-checked without it. */
+const importsAny = async (file, packages) => {
+  const names = importedBy(await readFile(file, "utf8"))
+  if (names.some((name) => packages.some((peer) => name === peer || name.startsWith(`${peer}/`)))) return true
+  const types = file.endsWith(".d.ts")
+  const own = names.filter((name) => name.startsWith("."))
+    .map((name) => join(dirname(file), types ? name.replace(/\.js$/, ".d.ts") : name))
+  for (const path of own) if (await importsAny(path, packages)) return true
+  return false
 }
+
+const binOf = (packed) => Object.entries(packed.bin ?? {})
+
+/** What is installed: npm also lists an optional peer that is not there, without a version. */
+const namesBelow = ({ dependencies = {} }) =>
+  Object.entries(dependencies)
+    .filter(([, { version }]) => version !== undefined)
+    .flatMap(([name, tree]) => [name, ...namesBelow(tree)])
+
+const same = (names, others) => JSON.stringify([...names].sort()) === JSON.stringify([...others].sort())
 
 const work = await mkdtemp(join(tmpdir(), "consume-"))
 try {
@@ -132,12 +206,32 @@ try {
     tarball = join(work, packed.filename)
     files = packed.files.map(({ path }) => path)
     require(existsSync(tarball), `no tarball ${packed.filename}`)
+    figure("tarball", packed.size)
+    figure("unpacked", packed.unpackedSize)
   })
 
   await check("holds every target of its exports", () => {
     const missing = targetsOf(manifest.exports).filter((path) => !files.includes(path.replace(/^\.\//, "")))
     require(missing.length === 0, `not in the tarball: ${missing.join(", ")}`)
   })
+
+  await check("holds every target of its bin, each a script for Node", async () => {
+    for (const [name, path] of binOf(manifest)) {
+      require(files.includes(path.replace(/^\.\//, "")), `not in the tarball: ${name}`)
+      const text = await readFile(join(repository, path), "utf8")
+      require(text.startsWith("#!/usr/bin/env node\n"), `no script for Node: ${name}`)
+    }
+  })
+
+  await check("is clean for publint", async () => {
+    const { stdout } = await npm(repository, "exec", "--no", "--", "publint", "run", tarball, "--strict")
+    require(stdout.includes("All good!"), stdout)
+  })
+
+  await check(
+    "has types that resolve at every entry",
+    () => npm(repository, "exec", "--no", "--", "attw", tarball, "--profile", "esm-only")
+  )
 
   await check("exports every module", async () => {
     const modules = (await readdir(join(repository, "src"))).filter((name) => name.endsWith(".ts"))
@@ -168,11 +262,31 @@ try {
     require(stale.length === 0, `without a source: ${stale.join(", ")}`)
   })
 
-  await check("installs with the required peers alone", () => project(lean, tarball, [...requiredPeers, "typescript"]))
+  await check("installs with the required peers alone", () => project(lean, tarball, requiredPeers, ["typescript"]))
+
+  await check("brings nothing but its peers and minisearch", async () => {
+    const packed = JSON.parse(await readFile(join(installed, "package.json"), "utf8"))
+    require(same(Object.keys(packed.dependencies), ["minisearch"]), `depends on ${JSON.stringify(packed.dependencies)}`)
+    const { stdout } = await npm(lean, "ls", "--all", "--omit=dev", "--json")
+    const { dependencies: { [manifest.name]: own, ...peers }, problems = [] } = JSON.parse(stdout)
+    require(problems.length === 0, problems.join("\n"))
+    require(same(Object.keys(peers), requiredPeers), `beside it: ${Object.keys(peers)}`)
+    const ofPeers = [...requiredPeers, ...namesBelow({ dependencies: peers })]
+    const brought = namesBelow(own).filter((name) => !ofPeers.includes(name))
+    require(same(brought, ["minisearch"]), `brings ${brought}`)
+  })
+
+  await check("bundles into a client that runs", async () => {
+    figure("bundle", await bundle(lean, `import { NutritionAdvisor } from "${manifest.name}"`))
+    const ofModule = await bundle(lean, `import * as NutritionAdvisor from "${manifest.name}/NutritionAdvisor"`)
+    figure("bundle-of-module", ofModule)
+  })
 
   const leanEntries = []
   for (const entry of entries) {
-    if (!await importsAny(installed, manifest.exports[entry], optionalPeers)) leanEntries.push(entry)
+    const targets = targetsOf(manifest.exports[entry]).map((target) => join(installed, target))
+    const needsMore = await Promise.all(targets.map((target) => importsAny(target, optionalPeers)))
+    if (!needsMore.includes(true)) leanEntries.push(entry)
   }
 
   const consume = async (name, folder, imported) => {
@@ -222,9 +336,41 @@ try {
   if (leanEntries.length < entries.length) {
     await check(
       "installs with the optional peers",
-      () => project(full, tarball, [...requiredPeers, ...optionalPeers, "typescript", "@types/node"])
+      () => project(full, tarball, [...requiredPeers, ...optionalPeers], ["typescript", "@types/node"])
     )
     await consume("the consumer of every entry", full, entries)
+  }
+
+  for (const [name] of binOf(manifest)) {
+    await check(`tells how to use ${name} where it is asked for help`, async () => {
+      const { stdout } = await npm(full, "exec", "--no", "--", name, "--help")
+      require(stdout.includes(name) && stdout.includes("--port"), stdout)
+    })
+  }
+
+  await cp(join(repository, "examples"), join(full, "examples"), { recursive: true })
+
+  for (const runtime of runtimes) {
+    const [, name, executable] = /^(.*?)=(.*)$/.exec(runtime) ?? []
+    const start = async (cwd, ...args) => {
+      const started = Date.now()
+      const { stdout } = await run(executable, args, { cwd, env: runtimeEnvironment(cwd) })
+      figure(name.replaceAll(" ", "-"), `${Date.now() - started} ms`)
+      return stdout
+    }
+
+    if (name.startsWith("Node")) {
+      await check(`runs the consumer of every entry on ${name}`, async () => {
+        const { found, names } = JSON.parse(await start(full, "out/consumer.js"))
+        require(found.results.length > 0 && names.every((count) => count > 0), `found ${JSON.stringify(found)}`)
+      })
+    } else {
+      await check(`runs the main example on ${name}`, async () => {
+        const flags = name.startsWith("Deno") ? ["run", "-A", "--cached-only", "--unstable-sloppy-imports"] : []
+        const stdout = await start(full, ...flags, "examples/search.ts", "oats")
+        require(/^Food, per 100 g +kcal[^]*\nOats, rolled +379 /.test(stdout), `printed ${stdout}`)
+      })
+    }
   }
 } catch {
   process.exitCode = 1

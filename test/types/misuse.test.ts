@@ -1,0 +1,283 @@
+import { FetchHttpClient, type HttpClient } from "@effect/platform"
+import { describe, it } from "@effect/vitest"
+import { Config, Effect, Layer, Redacted, Schema } from "effect"
+import {
+  AccessToken,
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  RefreshPolicy,
+  SharedTokenCache,
+  SharedTokenIssuer,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+
+const baseUrl = "https://nutrition.example"
+
+const licenseKey = Redacted.make("key-from-the-dashboard")
+
+const options = { baseUrl, licenseKey }
+
+const complete = NutritionAdvisor.layer(options).pipe(Layer.provide(FetchHttpClient.layer))
+
+/** The bodies are compiled and never run: what they prove is said by the compiler alone. */
+const compiles = (_: () => unknown) => {}
+
+describe("a program", () => {
+  it("runs without complaint where everything is provided", () => {
+    compiles(() => Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(complete))))
+  })
+
+  it("can't run a search without the service", () => {
+    compiles(() =>
+      // @ts-expect-error NutritionAdvisor is missing in the context
+      Effect.runPromise(NutritionAdvisor.search("apple"))
+    )
+  })
+
+  it("can't run a decoded search without the service", () => {
+    compiles(() =>
+      // @ts-expect-error NutritionAdvisor is missing in the context
+      Effect.runPromise(NutritionAdvisor.searchAs(Schema.Struct({}))("apple"))
+    )
+  })
+
+  it("can't run without an HttpClient", () => {
+    compiles(() =>
+      // @ts-expect-error the HttpClient of the layer is missing
+      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(NutritionAdvisor.layer(options))))
+    )
+  })
+
+  it("can't share a token without a cache", () => {
+    const shared = NutritionAdvisor.layerShared(options).pipe(Layer.provide(FetchHttpClient.layer))
+    compiles(() =>
+      // @ts-expect-error the SharedTokenCache of the layer is missing
+      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(shared)))
+    )
+  })
+
+  it("can't issue a shared token without a cache", () => {
+    const issuer = SharedTokenIssuer.layer(options).pipe(
+      Layer.provide(TokenIssuer.layer(options)),
+      Layer.provide(FetchHttpClient.layer)
+    )
+    // @ts-expect-error the SharedTokenCache of the layer is missing
+    compiles((): Layer.Layer<TokenIssuer.TokenIssuer, NutritionAdvisorError.ConfigurationError> => issuer)
+  })
+
+  it("can't issue a shared token without an issuer to share", () => {
+    const issuer = SharedTokenIssuer.layer(options).pipe(Layer.provide(SharedTokenCache.layerMemory))
+    // @ts-expect-error the TokenIssuer around which it stands is missing
+    compiles((): Layer.Layer<TokenIssuer.TokenIssuer, NutritionAdvisorError.ConfigurationError> => issuer)
+  })
+
+  it("can't keep a token without a store", () => {
+    const provider = TokenProvider.layer().pipe(Layer.provide(TokenIssuer.layer(options)))
+    compiles((): Layer.Layer<
+      TokenProvider.TokenProvider,
+      NutritionAdvisorError.ConfigurationError,
+      HttpClient.HttpClient
+    > =>
+      // @ts-expect-error the TokenStore of the layer is missing
+      provider
+    )
+  })
+
+  it("can't leave out the TokenProvider of a service without tokens", () => {
+    const advisor = NutritionAdvisor.layerWithoutTokens(options).pipe(Layer.provide(FetchHttpClient.layer))
+    // @ts-expect-error the TokenProvider of the layer is missing
+    compiles(() => Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(advisor))))
+  })
+
+  it("can't pass over the errors of building the layer", () => {
+    // @ts-expect-error a ConfigurationError is left to handle
+    compiles((): Layer.Layer<NutritionAdvisor.NutritionAdvisor> => complete)
+  })
+})
+
+describe("the options", () => {
+  it("refuse a license key that is not redacted", () => {
+    // @ts-expect-error a license key is Redacted, so that no log can show it
+    compiles(() => NutritionAdvisor.layer({ baseUrl, licenseKey: "key-from-the-dashboard" }))
+  })
+
+  it("refuse an effect of a license key that is not redacted", () => {
+    // @ts-expect-error a license key is Redacted, so that no log can show it
+    compiles(() => NutritionAdvisor.layer({ baseUrl, licenseKey: Effect.succeed("key-from-the-dashboard") }))
+  })
+
+  it("refuse an effect of a license key with an error of its own", () => {
+    compiles(() =>
+      NutritionAdvisor.layer({
+        baseUrl,
+        // @ts-expect-error an effect of a license key ends in LicenseKeyUnavailable or not at all
+        licenseKey: Effect.fail("the vault is sealed")
+      })
+    )
+  })
+
+  it("refuse an effect of a license key that needs a service", () => {
+    compiles(() =>
+      NutritionAdvisor.layer({
+        baseUrl,
+        // @ts-expect-error an effect of a license key is provided with what it needs before
+        licenseKey: Effect.as(TokenStore.TokenStore, licenseKey)
+      })
+    )
+  })
+
+  it("refuse to be left out", () => {
+    // @ts-expect-error baseUrl is missing
+    compiles(() => NutritionAdvisor.layer({ licenseKey }))
+    // @ts-expect-error licenseKey is missing
+    compiles(() => NutritionAdvisor.layer({ baseUrl }))
+  })
+
+  it("refuse a route that the service does not have", () => {
+    // @ts-expect-error the route is spelled advisor-licence
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "advisor-license" }))
+  })
+
+  it("refuse a path without a place for the key", () => {
+    // @ts-expect-error a path ends with {key}
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "/v3/token" }))
+    // @ts-expect-error a path starts with a slash
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "v3/token/{key}" }))
+  })
+
+  it("refuse one status where they take a list", () => {
+    // @ts-expect-error rejectedStatuses is a list
+    compiles(() => NutritionAdvisor.layer({ ...options, rejectedStatuses: 403 }))
+  })
+
+  it("refuse a status as a text", () => {
+    // @ts-expect-error a status is a number
+    compiles(() => NutritionAdvisor.layer({ ...options, rejectedStatuses: ["403"] }))
+  })
+
+  it("refuse a duration that Duration does not know", () => {
+    // @ts-expect-error a duration is spelled "30 seconds"
+    compiles(() => NutritionAdvisor.layer({ ...options, requestTimeout: "30s" }))
+    // @ts-expect-error a duration is spelled "10 seconds"
+    compiles(() => TokenIssuer.layer({ ...options, tokenTimeout: "ten seconds" }))
+  })
+
+  it("refuse a field that they do not have", () => {
+    // @ts-expect-error the option is spelled licenseKey
+    compiles(() => NutritionAdvisor.layer({ ...options, licenceKey: licenseKey }))
+    // @ts-expect-error a lease is for shared tokens
+    compiles(() => NutritionAdvisor.layer({ ...options, lease: "15 seconds" }))
+    // @ts-expect-error the field is spelled background
+    compiles(() => NutritionAdvisor.layer({ ...options, refresh: { backgroud: false } }))
+  })
+
+  it("refuse a plain string where layerConfig takes a Config", () => {
+    compiles(() =>
+      // @ts-expect-error layerConfig takes each setting as a Config
+      NutritionAdvisor.layerConfig({ baseUrl, licenseKey: Config.redacted("KEY") })
+    )
+  })
+
+  it("refuse a Redis address that is not redacted", () => {
+    // @ts-expect-error the address may hold a password: it is Redacted
+    compiles(() => RedisTokenCache.layer({ url: "redis://user:password@redis.example" }))
+  })
+})
+
+describe("an error", () => {
+  const search = NutritionAdvisor.search("apple")
+
+  it("can't be caught by a tag that does not exist", () => {
+    // @ts-expect-error the tag is spelled TooManyRequests
+    compiles(() => search.pipe(Effect.catchTag("RateLimited", () => Effect.void)))
+  })
+
+  it("can't be caught in a search where only building a layer ends in it", () => {
+    // @ts-expect-error a search never ends in ConfigurationError
+    compiles(() => search.pipe(Effect.catchTag("ConfigurationError", () => Effect.void)))
+  })
+
+  it("has no field of another error", () => {
+    // @ts-expect-error a TransportError has no status
+    compiles(() => search.pipe(Effect.catchTag("TransportError", ({ status }) => Effect.succeed(status))))
+  })
+
+  it("is not gone where one of eight is caught", () => {
+    const caught = Effect.catchTag(search, "TooManyRequests", () => Effect.void)
+    // @ts-expect-error seven errors are left to handle
+    compiles((): Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor> => caught)
+  })
+
+  it("takes no reason that it does not know", () => {
+    compiles(() =>
+      // @ts-expect-error the reason is spelled RejectedAgain
+      new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "Rejected" })
+    )
+  })
+
+  it("takes no operation that it does not know", () => {
+    // @ts-expect-error the operations are token, search and request
+    compiles(() => new NutritionAdvisorError.MissingServiceId({ operation: "exchange" }))
+  })
+})
+
+describe("a search", () => {
+  it("gives nothing to read before it is decoded", () => {
+    // @ts-expect-error a payload is unknown: searchAs decodes it
+    compiles(() => NutritionAdvisor.search("apple").pipe(Effect.map((payload) => payload.results)))
+  })
+
+  it("takes one term", () => {
+    // @ts-expect-error a term is a string
+    compiles(() => NutritionAdvisor.search(["apple", "pear"]))
+    // @ts-expect-error a term is needed
+    compiles(() => NutritionAdvisor.search())
+  })
+
+  it("takes its schema before its term", () => {
+    // @ts-expect-error searchAs takes the schema first
+    compiles(() => NutritionAdvisor.searchAs("apple"))
+  })
+})
+
+describe("a token", () => {
+  const token = AccessToken.make({ value: "t", serviceId: "s", receivedAt: 0, expiresAt: 1 })
+
+  it("gives no string where it is not asked for its value", () => {
+    // @ts-expect-error the value is Redacted
+    compiles((): string => token.value)
+  })
+
+  it("takes its times as numbers", () => {
+    // @ts-expect-error times are epoch milliseconds
+    compiles(() => AccessToken.make({ value: "t", serviceId: "s", receivedAt: new Date(), expiresAt: 1 }))
+  })
+
+  it("is judged by a policy that was checked", () => {
+    // @ts-expect-error the durations of a policy become numbers in RefreshPolicy.make
+    compiles(() => AccessToken.stateAt(token, 0, RefreshPolicy.defaults))
+  })
+
+  it("can't be changed", () => {
+    compiles(() => {
+      // @ts-expect-error a token is replaced, not changed
+      token.expiresAt = 2
+    })
+  })
+})
+
+describe("a double", () => {
+  it("has the types of the service", () => {
+    // @ts-expect-error a search is an Effect
+    compiles(() => NutritionAdvisorTest.layer({ search: () => Promise.resolve({}) }))
+  })
+
+  it("fails with an error of the service", () => {
+    // @ts-expect-error a search never ends in an Error of one's own
+    compiles(() => NutritionAdvisorTest.layerFailing(new Error("down")))
+  })
+})
