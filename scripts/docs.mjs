@@ -1,0 +1,72 @@
+/** Writes the API reference from the JSDoc of src/: into docs/api, or into the folder that it is given. */
+import { execFile } from "node:child_process"
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+
+const repository = fileURLToPath(new URL("..", import.meta.url))
+
+const target = process.argv[2] ?? join(repository, "docs", "api")
+
+const modules = join(repository, "node_modules")
+
+const manifest = JSON.parse(await readFile(join(repository, "package.json"), "utf8"))
+
+const filesBelow = async (folder, extension) =>
+  (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(extension)).map((name) =>
+    name.replaceAll("\\", "/")
+  ).sort()
+
+/** Without what is for the theme of docgen's own site, and with names in place of links that only editors follow. */
+const page = (text) =>
+  text.slice(text.indexOf("\n## ") + 1)
+    .replace(/^## (.*) overview$/m, "# $1")
+    .replace("<h2 class=\"text-delta\">Table of contents</h2>\n\n", "")
+    .replace(/\{@link (\w+)\}/g, "`$1`")
+
+const sentenceOf = (text) => /^# .*\n\n([^]*?\.)(?:\s|$)/.exec(text)?.[1].replaceAll("\n", " ") ?? ""
+
+const work = await mkdtemp(join(tmpdir(), "docs-"))
+try {
+  await cp(join(repository, "docgen.json"), join(work, "docgen.json"))
+  await cp(join(repository, "src"), join(work, "src"), { recursive: true })
+  const homepage = `https://www.npmjs.com/package/${manifest.name}`
+  await writeFile(join(work, "package.json"), JSON.stringify({ ...manifest, homepage }))
+  await symlink(modules, join(work, "node_modules"), "junction")
+
+  await promisify(execFile)(process.execPath, [join(modules, "@effect/docgen/bin.cjs")], {
+    cwd: work,
+    env: { ...process.env, PATH: [join(modules, ".bin"), process.env.PATH].join(delimiter) }
+  })
+
+  await rm(target, { recursive: true, force: true })
+  const pages = join(work, "docs", "modules")
+  const lines = []
+  for (const name of await filesBelow(pages, ".ts.md")) {
+    const written = name.replace(/\.ts\.md$/, ".md")
+    const text = page(await readFile(join(pages, name), "utf8"))
+    await mkdir(dirname(join(target, written)), { recursive: true })
+    await writeFile(join(target, written), text)
+    lines.push(`| [${written.replace(/\.md$/, "")}](${written}) | ${sentenceOf(text)} |`)
+  }
+  await writeFile(
+    join(target, "README.md"),
+    [
+      "# API reference",
+      "",
+      "Written by `npm run docs` from the JSDoc in [src/](../../src): change it there.",
+      "",
+      "| module | what it is |",
+      "| --- | --- |",
+      ...lines,
+      ""
+    ].join("\n")
+  )
+} catch (error) {
+  console.error([error.message, error.stdout, error.stderr].filter(Boolean).join("\n"))
+  process.exitCode = 1
+} finally {
+  await rm(work, { recursive: true, force: true })
+}
