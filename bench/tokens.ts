@@ -1,5 +1,5 @@
 /**
- * What a token costs: a `TokenProvider.get` that meets a fresh token, next to the loop it runs in; and storms of searches in
+ * What a token costs: a `TokenProvider.get` that meets a fresh token, and the metrics of a search, next to the loop they run in; and storms of searches in
  * memory, next to the same searches with a token that is given. Rounds are interleaved; medians are printed.
  */
 import { performance } from "node:perf_hooks"
@@ -7,6 +7,7 @@ import type { HttpClient } from "@effect/platform"
 import { Effect, Layer, Logger, LogLevel, ManagedRuntime, Option } from "effect"
 import { AccessToken, NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { observed } from "../src/internal/telemetry.js"
 
 const rounds = 5
 
@@ -56,7 +57,8 @@ const { get } = await provider.runPromise(TokenProvider.TokenProvider)
 
 const perGet = await interleaved({
   "loop alone": nanosEach(Effect.succeed(token)),
-  "TokenProvider.get, fresh": nanosEach(get)
+  "TokenProvider.get, fresh": nanosEach(get),
+  "metrics of a search": nanosEach(observed("search")(Effect.succeed(token)))
 })
 
 const options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey, refresh: { background: false } }

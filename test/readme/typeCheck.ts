@@ -21,6 +21,9 @@ const compilerOptions = (): ts.CompilerOptions => {
   }
 }
 
+/** The last one: what it has read of effect and the library serves the next. */
+let program: ts.Program | undefined
+
 /** What the compiler says about the blocks of a Markdown file, each a module of its own, in lines of that file. */
 export const complaintsAbout = (path: string, blocks: ReadonlyArray<Block>): ReadonlyArray<string> => {
   mkdirSync(cache, { recursive: true })
@@ -30,7 +33,8 @@ export const complaintsAbout = (path: string, blocks: ReadonlyArray<Block>): Rea
     // The compiler sorts by file name.
     const files = new Map(blocks.map((block) => [join(folder, `line${String(block.line).padStart(6, "0")}.ts`), block]))
     for (const [file, { code }] of files) writeFileSync(file, code)
-    return ts.getPreEmitDiagnostics(ts.createProgram([...files.keys()], compilerOptions()))
+    program = ts.createProgram([...files.keys()], compilerOptions(), undefined, program)
+    return ts.getPreEmitDiagnostics(program)
       .map(({ file, messageText, start = 0 }) => {
         const message = ts.flattenDiagnosticMessageText(messageText, "\n")
         if (file === undefined) return message
