@@ -11,7 +11,12 @@ import * as RedisServer from "./redis/RedisServer.js"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-const { NUTRITION_ADVISOR_BASE_URL: _, NUTRITION_ADVISOR_LICENSE_KEY: __, ...environment } = process.env
+const {
+  FORCE_COLOR: _,
+  NUTRITION_ADVISOR_BASE_URL: __,
+  NUTRITION_ADVISOR_LICENSE_KEY: ___,
+  ...environment
+} = process.env
 
 const start = (example: string, args: ReadonlyArray<string> = [], settings: Record<string, string> = {}) => {
   const child = spawn(process.execPath, ["--import", "tsx", `examples/${example}.ts`, ...args], {
