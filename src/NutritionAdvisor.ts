@@ -4,6 +4,7 @@
  * @since 1.0.0
  */
 import * as Headers from "@effect/platform/Headers"
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -12,19 +13,19 @@ import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { flow, pipe } from "effect/Function"
+import { pipe } from "effect/Function"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type { AccessToken } from "./AccessToken.js"
+import type * as Tracer from "effect/Tracer"
+import { authorizedRequest } from "./internal/authorizedRequest.js"
 import * as Configuration from "./internal/configuration.js"
-import { HandedOver, InVain, sentAtMost } from "./internal/handedOver.js"
+import * as Deadline from "./internal/deadline.js"
 import * as Http from "./internal/http.js"
 import * as KnownKeys from "./internal/knownKeys.js"
 import { noteBuild } from "./internal/rebuilds.js"
@@ -33,8 +34,6 @@ import * as Url from "./internal/url.js"
 import {
   BadRequest,
   type ConfigurationError,
-  Forbidden,
-  type ForbiddenReason,
   type NutritionAdvisorError,
   UnexpectedResponse
 } from "./NutritionAdvisorError.js"
@@ -119,6 +118,8 @@ export interface Options extends TokenIssuer.Options {
 
 const searchRoute = "/v2/products/napi/food/search/semantic"
 
+const searchAttributes = { "http.request.method": "GET", "url.template": searchRoute }
+
 const isSendable = ([name, value]: readonly [string, string]) =>
   Configuration.isHeaderName(name) && Configuration.isFieldContent(value)
 
@@ -127,18 +128,7 @@ const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(
 const areWellFormed = (params: UrlParams.UrlParams) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
-const notSent = (operation: "search" | "request", detail: string) => new BadRequest({ operation, detail })
-
-const canSendTwice = ({ body }: HttpClientRequest.HttpClientRequest): boolean =>
-  body._tag === "Stream"
-    ? false
-    : body._tag === "Raw"
-    ? typeof body.body === "string" || body.body instanceof Uint8Array || body.body instanceof URLSearchParams
-    : true
-
-/** An answer that came only after the token was looked at. */
-const showsAcceptance = (status: number) =>
-  (status >= 200 && status < 300) || (status >= 400 && status < 500 && status !== 429)
+const notSent = (operation: "search" | "request", detail: string) => Either.left(new BadRequest({ operation, detail }))
 
 /** What decoding ends in where the payload is nested deeper than the stack, and the schema recursive. */
 const isStackOverflow = (defect: unknown) => defect instanceof RangeError
@@ -150,7 +140,7 @@ const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, 
     request,
     new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
       status,
-      headers: Object.entries(headers).filter(isSendable)
+      headers: Object.entries(Headers.fromInput(headers)).filter(isSendable)
     })
   )
 
@@ -170,130 +160,66 @@ const makeWithoutTokens = (
     const rejected = yield* Configuration.rejectedStatuses(options.rejectedStatuses)
     const timeout = yield* Configuration.timeout("requestTimeout", options.requestTimeout ?? "30 seconds")
     const maxBytes = yield* Configuration.maxResponseBytes(options.maxResponseBytes)
-    const tokens = yield* TokenProvider.TokenProvider
-    const client = Http.quiet(yield* HttpClient.HttpClient)
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader))
 
-    const authorize = (request: HttpClientRequest.HttpClientRequest, token: AccessToken) =>
-      HttpClientRequest.setHeaders(request, {
-        authorization: `Bearer ${Redacted.value(token.value)}`,
-        [serviceIdHeader]: Redacted.value(token.serviceId)
+    const send = authorizedRequest({
+      tokens: yield* TokenProvider.TokenProvider,
+      client: Http.quiet(yield* HttpClient.HttpClient),
+      deadline: yield* Deadline.make(Duration.toMillis(timeout)),
+      knownKeys,
+      maxBytes,
+      rejected,
+      serviceIdHeader
+    })
+
+    const observedSearch = Telemetry.observed("search")
+
+    const observedRequest = Telemetry.observed("request")
+
+    const searchRequest = (
+      term: string,
+      { headers, urlParams }: SearchOptions
+    ): Either.Either<Http.Request, BadRequest> => {
+      const further = urlParams === undefined ? [] : UrlParams.remove(UrlParams.fromInput(urlParams), "term")
+      const sent = Headers.fromInput(headers)
+      if (term.trim() === "") {
+        return notSent("search", "the search term is blank")
+      }
+      if (!Url.isWellFormed(term) || !areWellFormed(further)) {
+        return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
+      }
+      if (!areSendable(sent)) {
+        return notSent("search", "a header holds characters that HTTP does not allow")
+      }
+      const query = Url.query([["term", term], ...further])
+      return Either.right({
+        method: "GET",
+        url: `${base.href}${searchRoute}?${query}`,
+        headers: sent,
+        body: HttpBody.empty
+      })
+    }
+
+    const searchAnswer = (term: string, options: SearchOptions, span: Tracer.Span | undefined) =>
+      Either.match(searchRequest(term, options), {
+        onLeft: Effect.fail,
+        onRight: (request) => send("search", request, span)
       })
 
-    const send = (operation: "search" | "request", request: HttpClientRequest.HttpClientRequest, token: AccessToken) =>
-      Http.send(client, authorize(request, token), { operation, timeout, maxBytes })
-
-    const forbidden = (
-      operation: "search" | "request",
-      status: number,
-      reason: Exclude<ForbiddenReason, "KeyRejected">
-    ) =>
-      Effect.zipRight(
-        Telemetry.rejectionEnded(reason),
-        Effect.fail(new Forbidden({ operation, status, reason }))
-      )
-
-    const renewAndSend = (
-      operation: "search" | "request",
-      request: HttpClientRequest.HttpClientRequest,
-      used: AccessToken,
-      status: number
-    ) =>
-      Effect.gen(function*() {
-        const renewed = yield* Effect.catchAll(tokens.renew(used), (error) =>
-          error._tag === "Forbidden" && error.reason !== "KeyRejected"
-            ? forbidden(operation, status, error.reason)
-            : Effect.zipRight(Telemetry.rejectionEnded("RenewalFailed"), Effect.fail(error)))
-        if (!canSendTwice(request)) return yield* forbidden(operation, status, "BodyNotReplayable")
-        return [yield* send(operation, request, renewed), renewed] as const
-      })
-
-    /** A renewal that a peer's token answered made no exchange: where that token is rejected too, another follows. */
-    const renewAndRetry = (
-      operation: "search" | "request",
-      request: HttpClientRequest.HttpClientRequest,
-      used: AccessToken,
-      status: number,
-      peersSent = 0
-    ): Effect.Effect<readonly [Http.Answer, AccessToken], NutritionAdvisorError> =>
-      Effect.gen(function*() {
-        const [answer, renewed] = yield* renewAndSend(operation, request, used, status)
-        if (rejected.has(answer.status)) {
-          if (renewed instanceof HandedOver && peersSent < sentAtMost) {
-            const peers = peersSent + 1 < sentAtMost ? renewed : new InVain(renewed)
-            return yield* renewAndRetry(operation, request, peers, answer.status, peersSent + 1)
-          }
-          yield* tokens.settled(renewed, "RejectedAgain")
-          return yield* forbidden(operation, answer.status, "RejectedAgain")
-        }
-        if (showsAcceptance(answer.status)) {
-          yield* tokens.settled(renewed, "AcceptedAfterRenewal")
-          yield* Telemetry.rejectionEnded("AcceptedAfterRenewal")
-        }
-        return [answer, renewed] as const
-      })
-
-    const answerTo = (operation: "search" | "request", request: HttpClientRequest.HttpClientRequest) =>
-      Effect.gen(function*() {
-        const first = yield* tokens.get
-        const firstAnswer = yield* send(operation, request, first)
-        const isRejected = rejected.has(firstAnswer.status)
-        if (!isRejected && showsAcceptance(firstAnswer.status)) {
-          yield* tokens.settled(first, "Accepted")
-        }
-        const [answer, token] = isRejected
-          ? yield* renewAndRetry(operation, request, first, firstAnswer.status)
-          : [firstAnswer, first] as const
-        yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
-        const keys = yield* knownKeys
-        const secrets = [...keys, ...[first, token].flatMap((token) => [token.value, token.serviceId])]
-        return yield* Http.expectOk(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
-      })
-
-    const observed = (operation: "search" | "request", method: string, template?: string) =>
-      flow(
-        Telemetry.observed(operation),
-        Effect.withSpan(`NutritionAdvisor.${operation}`, {
-          attributes: {
-            "http.request.method": method,
-            ...(template === undefined ? {} : { "url.template": template })
-          },
-          captureStackTrace: false,
-          kind: "client"
-        })
-      )
-
-    const observedSearch = observed("search", "GET", searchRoute)
-
-    const searchAnswer = (term: string, { headers, urlParams }: SearchOptions = {}) =>
-      Effect.suspend(() => {
-        const further = UrlParams.remove(UrlParams.fromInput(urlParams ?? []), "term")
-        const sent = Headers.fromInput(headers)
-        if (term.trim() === "") {
-          return notSent("search", "the search term is blank")
-        }
-        if (!Url.isWellFormed(term) || !areWellFormed(further)) {
-          return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
-        }
-        if (!areSendable(sent)) {
-          return notSent("search", "a header holds characters that HTTP does not allow")
-        }
-        const query = Url.query([["term", term], ...further])
-        return answerTo("search", HttpClientRequest.get(`${base.href}${searchRoute}?${query}`, { headers: sent }))
-      })
-
-    const search: Service["search"] = (term, options) =>
-      observedSearch(Effect.flatMap(searchAnswer(term, options), (answer) =>
-        Http.json(answer, "search")))
+    const search: Service["search"] = (term, options = {}) =>
+      observedSearch(searchAttributes, (span) =>
+        Effect.flatMap(searchAnswer(term, options, span), (answer) => Http.json(answer, "search")))
 
     const searchAs: Service["searchAs"] = (schema) => {
       const decode = Schema.decodeUnknown(schema)
-      return (term, options) =>
-        observedSearch(
+      return (term, options = {}) =>
+        observedSearch(searchAttributes, (span) =>
           Effect.gen(function*() {
-            const answer = yield* searchAnswer(term, options)
+            const answer = yield* searchAnswer(term, options, span)
             const body = yield* Http.json(answer, "search")
-            return yield* Effect.suspend(() => decode(body)).pipe(
+            return yield* Effect.suspend(() =>
+              decode(body)
+            ).pipe(
               Effect.catchSomeDefect((defect) =>
                 isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()
               ),
@@ -301,30 +227,36 @@ const makeWithoutTokens = (
                 new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
               )
             )
-          })
-        )
+          }))
     }
 
-    const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      Effect.suspend(() => {
-        if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
-          return notSent("request", "the URL holds half of a surrogate pair")
-        }
-        if (!areSendable(request.headers)) {
-          return notSent("request", "a header holds characters that HTTP does not allow")
-        }
-        const url = Url.below(base, request.url)
-        if (url === undefined) {
-          return notSent("request", "the URL leaves the base URL")
-        }
-        const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-        const bare = HttpClientRequest.get(url.origin + url.pathname + (query === "" ? "" : `?${query}`)).pipe(
+    const requestBelow = (request: HttpClientRequest.HttpClientRequest) => {
+      if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
+        return notSent("request", "the URL holds half of a surrogate pair")
+      }
+      if (!areSendable(request.headers)) {
+        return notSent("request", "a header holds characters that HTTP does not allow")
+      }
+      const url = Url.below(base, request.url)
+      if (url === undefined) {
+        return notSent("request", "the URL leaves the base URL")
+      }
+      const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
+      return Either.right(
+        HttpClientRequest.get(url.origin + url.pathname + (query === "" ? "" : `?${query}`)).pipe(
           HttpClientRequest.setMethod(request.method),
           HttpClientRequest.setBody(request.body),
           HttpClientRequest.setHeaders(Headers.remove(request.headers, ["authorization", serviceIdHeader]))
         )
-        return Effect.map(answerTo("request", bare), (answer) => handOut(bare, answer))
-      }).pipe(observed("request", request.method))
+      )
+    }
+
+    const execute = (request: HttpClientRequest.HttpClientRequest) =>
+      observedRequest({ "http.request.method": request.method }, (span) =>
+        Either.match(requestBelow(request), {
+          onLeft: Effect.fail,
+          onRight: (bare) => Effect.map(send("request", bare, span), (answer) => handOut(bare, answer))
+        }))
 
     return {
       search,

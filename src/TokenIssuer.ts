@@ -166,7 +166,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
       Effect.gen(function*() {
         const path = route.replace("{key}", () => Url.encode(Redacted.value(key)))
         const request = HttpClientRequest.post(base.href + path, { headers: { accept: "*/*" } })
-        const answer = yield* Http.send(client, request, { operation: "token", timeout, maxBytes: maxTokenBytes })
+        const answer = yield* Http.send(client, request, { operation: "token", maxBytes: maxTokenBytes })
         const receivedAt = yield* Clock.currentTimeMillis
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
         if (answer.status === 401 || answer.status === 403) {

@@ -4,7 +4,7 @@
  * @since 1.0.0
  */
 import * as Cause from "effect/Cause"
-import type * as Clock from "effect/Clock"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
@@ -94,6 +94,11 @@ export interface Failure {
 export interface Service {
   /** A token that is not expired: the current one at once, else the one that all callers wait for together. */
   readonly get: Effect.Effect<AccessToken.AccessToken, TokenError>
+  /**
+   * The token that `get` would give where it is fresh, at once and without an effect; undefined where `get` has to look or to
+   * wait. A provider need not have it: it is for the hot path of a search.
+   */
+  readonly unsafeGet?: ((clock: Clock.Clock) => AccessToken.AccessToken | undefined) | undefined
   /** Another token than the rejected one: the current one if it is another, else the one of a joined or new exchange. */
   readonly renew: (
     rejected: AccessToken.AccessToken
@@ -377,16 +382,31 @@ export const make = (
         return attempts > 1 ? yield* acquire(Option.some(token), attempts - 1) : yield* tooShortLived()
       })
 
-    const get: Service["get"] = Effect.clockWith((clock) =>
-      Effect.flatMap(store.current, (current) => {
-        if (current._tag === "None") return acquire(current, timing.attempts)
-        const now = clock.unsafeCurrentTimeMillis()
-        const tokenState = AccessToken.stateAt(current.value, now, timing)
-        if (tokenState === "expired") return acquire(current, timing.attempts)
-        const token = serve(current.value, tokenState, now)
-        return tokenState === "fresh" ? Effect.succeed(token) : Effect.as(refresh(token), token)
-      })
-    )
+    const look = (current: Option.Option<AccessToken.AccessToken>, clock: Clock.Clock) => {
+      if (current._tag === "None") return acquire(current, timing.attempts)
+      const now = clock.unsafeCurrentTimeMillis()
+      const tokenState = AccessToken.stateAt(current.value, now, timing)
+      if (tokenState === "expired") return acquire(current, timing.attempts)
+      const token = serve(current.value, tokenState, now)
+      return tokenState === "fresh" ? Effect.succeed(token) : Effect.as(refresh(token), token)
+    }
+
+    const unsafeGet: Service["unsafeGet"] = store.unsafeCurrent && ((clock) => {
+      const current = store.unsafeCurrent?.()
+      if (current?._tag !== "Some") return undefined
+      const now = clock.unsafeCurrentTimeMillis()
+      return AccessToken.stateAt(current.value, now, timing) === "fresh"
+        ? serve(current.value, "fresh", now)
+        : undefined
+    })
+
+    const get: Service["get"] = Effect.withFiberRuntime((fiber) => {
+      const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+      const fresh = unsafeGet?.(clock)
+      return fresh === undefined
+        ? Effect.flatMap(store.current, (current) => look(current, clock))
+        : Effect.succeed(fresh)
+    })
 
     const isRenewalOf = ({ reason, replacing }: Flight, token: AccessToken.AccessToken) =>
       reason === "rejection" && Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
@@ -522,7 +542,7 @@ export const make = (
 
     if (timing.background) yield* Effect.forkIn(Effect.interruptible(tend), scope)
 
-    return { get, renew, settled, status }
+    return { get, unsafeGet, renew, settled, status }
   })
 
 /**

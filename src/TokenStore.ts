@@ -19,6 +19,8 @@ import * as AccessToken from "./AccessToken.js"
 export interface Service {
   /** The token that was put last and not removed since. */
   readonly current: Effect.Effect<Option.Option<AccessToken.AccessToken>>
+  /** The same at once, without an effect: for the hot path of a store that lives in memory. */
+  readonly unsafeCurrent?: (() => Option.Option<AccessToken.AccessToken>) | undefined
   /** Makes the token the current one, whatever is there. */
   readonly put: (token: AccessToken.AccessToken) => Effect.Effect<void>
   /** Removes the token only if it is still the current one, and tells whether it was. */
@@ -41,16 +43,20 @@ export class TokenStore extends Context.Tag("effect-nutrition-advisor/TokenStore
  */
 export const make: Effect.Effect<Service> = Effect.map(
   Ref.make(Option.none<AccessToken.AccessToken>()),
-  (ref) => ({
-    current: Ref.get(ref),
-    put: (token) => Ref.set(ref, Option.some(token)),
-    invalidate: (used) =>
-      Ref.modify(
-        ref,
-        (current) =>
-          Option.exists(current, (token) => AccessToken.isSame(token, used)) ? [true, Option.none()] : [false, current]
-      )
-  })
+  (ref) => {
+    let latest = Option.none<AccessToken.AccessToken>()
+    const become = (token: Option.Option<AccessToken.AccessToken>) => latest = token
+    return {
+      current: Ref.get(ref),
+      unsafeCurrent: () => latest,
+      put: (token) => Ref.update(ref, () => become(Option.some(token))),
+      invalidate: (used) =>
+        Ref.modify(ref, (current) =>
+          Option.exists(current, (token) => AccessToken.isSame(token, used))
+            ? [true, become(Option.none())]
+            : [false, current])
+    }
+  }
 )
 
 /**
@@ -68,8 +74,12 @@ export const layer: Layer.Layer<TokenStore> = Layer.effect(TokenStore, make)
  * @category layers
  */
 export const layerStatic = (token: AccessToken.AccessToken): Layer.Layer<TokenStore> =>
-  Layer.succeed(TokenStore, {
-    current: Effect.succeed(Option.some(token)),
-    put: () => Effect.void,
-    invalidate: () => Effect.succeed(false)
+  Layer.sync(TokenStore, () => {
+    const current = Option.some(token)
+    return {
+      current: Effect.succeed(current),
+      unsafeCurrent: () => current,
+      put: () => Effect.void,
+      invalidate: () => Effect.succeed(false)
+    }
   })

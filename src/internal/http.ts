@@ -1,13 +1,16 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import type * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -20,34 +23,22 @@ import {
   TransportError,
   UnexpectedResponse
 } from "../NutritionAdvisorError.js"
+import type * as Deadline from "./deadline.js"
 import { scrub } from "./scrub.js"
+import * as WholeBody from "./wholeBody.js"
 
-/**
- * The client with everything off that would carry a secret elsewhere: the platform's own spans (they record the whole URL),
- * trace headers to the service, redirects of the fetch layer, and the log line of a failed body stream's fiber.
- */
-export const quiet = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
-  client.pipe(
-    HttpClient.withTracerDisabledWhen(constTrue),
-    HttpClient.withTracerPropagation(false),
-    HttpClient.transformResponse(Effect.provideService(FetchHttpClient.RequestInit, { redirect: "manual" }))
-  )
-
-export interface Answer {
-  readonly status: number
-  readonly headers: Headers.Headers
-  readonly body: Uint8Array
-}
+export type Answer = Omit<WholeBody.WholeAnswer, "isWhole">
 
 export interface Limits {
   readonly operation: Operation
-  readonly timeout: Duration.Duration
   readonly maxBytes: number
+  /** Where there is none, whoever calls bounds the time. */
+  readonly deadline?: Deadline.Deadline
 }
 
 const maxErrorBytes = 64 * 1024
 
-const isOk = (status: number) => status >= 200 && status < 300
+export const isOk = (status: number) => status >= 200 && status < 300
 
 const abortedCodes = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_ABORTED", "UND_ERR_CLOSED"])
 
@@ -67,21 +58,16 @@ const codeOf = (error: unknown, depth = 5): string | undefined => {
     : codeOf(cause, depth - 1)
 }
 
-const transportError = (operation: Operation, error: HttpClientError.HttpClientError | undefined) => {
-  const code = codeOf(error)
+const transportError = (operation: Operation, { cause, hasBegun }: WholeBody.Broken) => {
+  const code = codeOf(cause)
   return new TransportError({
     operation,
     reason: code === undefined
-      ? error?._tag === "ResponseError" ? "Aborted" : "Connection"
+      ? hasBegun ? "Aborted" : "Connection"
       : timeoutCodes.has(code)
       ? "Timeout"
       : "Aborted"
   })
-}
-
-interface Collected {
-  readonly bytes: Uint8Array
-  readonly isWhole: boolean
 }
 
 const concat = (chunks: ReadonlyArray<Uint8Array>, length: number) => {
@@ -94,86 +80,213 @@ const concat = (chunks: ReadonlyArray<Uint8Array>, length: number) => {
   return bytes
 }
 
-const collect = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
+const collect = (stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError>, maxBytes: number) =>
   Effect.suspend(() => {
     const chunks: Array<Uint8Array> = []
     let length = 0
     return Effect.map(
-      Stream.runForEachWhile(response.stream, (chunk) =>
+      Stream.runForEachWhile(stream, (chunk) =>
         Effect.sync(() => {
           length += chunk.length
           if (length <= maxBytes) chunks.push(chunk)
           return length <= maxBytes
         })),
-      (): Collected => ({
-        bytes: length <= maxBytes ? concat(chunks, length) : new Uint8Array(),
-        isWhole: length <= maxBytes
-      })
+      () => length <= maxBytes ? concat(chunks, length) : undefined
     )
   })
 
 const hasNoBody = (error: HttpClientError.ResponseError) => error.reason === "EmptyBody"
 
-const emptyBody: Collected = { bytes: new Uint8Array(), isWhole: true }
+const nothing = new Uint8Array()
 
 /** Buffers at once where the headers prove the size; reads piece by piece and stops at the limit where they do not. */
-const read = (response: HttpClientResponse.HttpClientResponse, maxBytes: number) => {
-  const { "content-encoding": encoding, "content-length": declared } = response.headers
+const read = (
+  response: HttpClientResponse.HttpClientResponse,
+  maxBytes: number
+): Effect.Effect<WholeBody.WholeAnswer, HttpClientError.ResponseError> => {
+  const { headers, status } = response
+  const { "content-encoding": encoding, "content-length": declared } = headers
   const isBounded = encoding === undefined && declared !== undefined && /^\d+$/.test(declared) &&
     Number(declared) <= maxBytes
   return Effect.catchIf(
     isBounded
-      ? Effect.map(response.arrayBuffer, (buffer): Collected => ({ bytes: new Uint8Array(buffer), isWhole: true }))
-      : collect(response, maxBytes),
+      ? Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
+      : collect(response.stream, maxBytes),
     hasNoBody,
-    () => Effect.succeed(emptyBody)
+    () => Effect.succeed(nothing)
+  ).pipe(
+    Effect.map((body) => ({ status, headers, body: body ?? nothing, isWhole: body !== undefined }))
   )
 }
 
 /**
- * Sends a request and reads its whole answer, in bounded time and memory. Whatever the client fails with, a defect included,
- * becomes a TransportError: its own errors hold the request, and so the secrets.
+ * What is off for our requests, since it would carry a secret elsewhere: the platform's own spans (they record the whole URL),
+ * trace headers to the service, redirects of the fetch layer, and the log line of a failed body stream's fiber.
  */
-export const send = (
-  client: HttpClient.HttpClient,
-  request: HttpClientRequest.HttpClientRequest,
-  { maxBytes, operation, timeout }: Limits
-): Effect.Effect<Answer, TransportError | UnexpectedResponse> =>
-  Effect.uninterruptibleMask((restore) =>
-    restore(
-      client.execute(request).pipe(
-        Effect.flatMap((response) =>
-          Effect.flatMap(read(response, isOk(response.status) ? maxBytes : maxErrorBytes), ({ bytes, isWhole }) =>
-            isWhole || !isOk(response.status)
-              ? Effect.succeed<Answer>({ status: response.status, headers: response.headers, body: bytes })
-              : Effect.fail(new UnexpectedResponse({ operation, status: response.status, reason: "TooLarge" })))
-        ),
-        Effect.withUnhandledErrorLogLevel(Option.none())
-      )
-    ).pipe(
-      Effect.catchAllCause((cause) =>
-        Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
+const hushed = Effect.updateFiberRefs((fiberId, refs) =>
+  FiberRefs.updateManyAs(refs, {
+    entries: [
+      [HttpClient.currentTracerDisabledWhen, [[fiberId, constTrue]]],
+      [HttpClient.currentTracerPropagation, [[fiberId, false]]],
+      [FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],
+      [FiberRef.currentContext, [[
+        fiberId,
+        Context.add(
+          FiberRefs.getOrDefault(refs, FiberRef.currentContext),
+          FetchHttpClient.RequestInit,
+          { redirect: "manual" }
+        )
+      ]]]
+    ]
+  })
+)
+
+/** The URL is absolute, with a path, and complete. */
+export type Request = WholeBody.Request
+
+/** Brings a whole answer, or says that none came. */
+export type Client = (
+  request: Request,
+  limits: Limits
+) => Effect.Effect<WholeBody.WholeAnswer, TransportError>
+
+const timedOut = (operation: Operation) => Effect.fail(new TransportError({ operation, reason: "Timeout" }))
+
+const maxBytesOf = ({ maxBytes }: Limits, status: number) => isOk(status) ? maxBytes : maxErrorBytes
+
+/** Its own errors hold the request, and so the secrets: of a failure or defect, only what kind it was is kept. */
+const outcomeOf = (
+  exit: Exit.Exit<WholeBody.WholeAnswer, HttpClientError.HttpClientError>,
+  operation: Operation
+): Effect.Effect<WholeBody.WholeAnswer, TransportError> =>
+  Exit.matchEffect(exit, {
+    onSuccess: Effect.succeed,
+    onFailure: (cause) =>
+      Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
+        transportError(
+          operation,
           Option.match(Cause.failureOption(cause), {
-            onNone: () => transportError(operation, undefined),
-            onSome: (error) =>
-              error._tag === "UnexpectedResponse" ? error : transportError(operation, error)
+            onNone: () => ({ cause: undefined, hasBegun: false }),
+            onSome: (error) => ({ cause: error, hasBegun: error._tag === "ResponseError" })
           })
         )
       )
-    )
-  ).pipe(
-    Effect.timeoutFail({
-      duration: timeout,
-      onTimeout: () => new TransportError({ operation, reason: "Timeout" })
-    })
+  })
+
+const requestOf = ({ body, headers, method, url }: Request) =>
+  HttpClientRequest.get(url).pipe(
+    HttpClientRequest.setMethod(method),
+    HttpClientRequest.setBody(body),
+    HttpClientRequest.setHeaders(headers)
   )
+
+/** In a fiber of its own, so that what is off is off for it alone, and a deadline can end it. */
+const throughResponses = (client: HttpClient.HttpClient): Client => (request, limits) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(
+      Effect.fork(
+        Effect.zipRight(
+          hushed,
+          Effect.interruptible(
+            Effect.flatMap(client.execute(requestOf(request)), (response) =>
+              read(response, maxBytesOf(limits, response.status)))
+          )
+        )
+      ),
+      (child) => {
+        const { deadline, operation } = limits
+        let leave: (() => void) | undefined
+        const ended = Effect.async<WholeBody.WholeAnswer, TransportError>((resume) => {
+          leave = deadline?.enter(() =>
+            resume(Effect.zipRight(Fiber.interrupt(child), timedOut(operation)))
+          )
+          child.addObserver((exit) => {
+            leave?.()
+            resume(outcomeOf(exit, operation))
+          })
+        })
+        return Effect.onInterrupt(restore(ended), () => {
+          leave?.()
+          return Fiber.interrupt(child)
+        })
+      }
+    )
+  )
+
+type Outcome = Effect.Effect<WholeBody.WholeAnswer, TransportError>
+
+/**
+ * A request under way. Once it has landed it refers to nothing: effect's canceler keeps the flight in reach of the fiber's dead
+ * objects, and those of them that have grown old would keep everything behind it until the next full collection (docs/upstream.md).
+ */
+class Flight implements WholeBody.Receiver {
+  private resume: ((outcome: Outcome) => void) | undefined
+  private leave: (() => void) | undefined
+  private abort: (() => void) | undefined
+
+  constructor(private readonly limits: Limits) {}
+
+  depart(sendWhole: WholeBody.SendWhole, request: Request, resume: (outcome: Outcome) => void) {
+    this.resume = resume
+    this.leave = this.limits.deadline?.enter(() => this.giveUp()?.(timedOut(this.limits.operation)))
+    const abort = sendWhole(request, this)
+    if (this.resume !== undefined) this.abort = abort
+    return Effect.sync(() => this.giveUp())
+  }
+
+  maxBytesOf(status: number) {
+    return maxBytesOf(this.limits, status)
+  }
+
+  onAnswer(answer: WholeBody.WholeAnswer) {
+    this.land()?.(Effect.succeed(answer))
+  }
+
+  onBroken(broken: WholeBody.Broken) {
+    this.land()?.(Effect.fail(transportError(this.limits.operation, broken)))
+  }
+
+  private giveUp() {
+    this.abort?.()
+    return this.land()
+  }
+
+  private land() {
+    const { leave, resume } = this
+    this.resume = this.leave = this.abort = undefined
+    leave?.()
+    return resume
+  }
+}
+
+const inOneStep = (sendWhole: WholeBody.SendWhole): Client => (request, limits) =>
+  Effect.async((resume) => new Flight(limits).depart(sendWhole, request, resume))
+
+/** The client behind the boundary: it shows nothing of a request anywhere, whatever it fails with. */
+export const quiet = (client: HttpClient.HttpClient): Client => {
+  const sendWhole = WholeBody.sendWholeOf(client)
+  return sendWhole === undefined ? throughResponses(client) : inOneStep(sendWhole)
+}
+
+/** Sends a request and reads its whole answer, in bounded time and memory. */
+export const send = (
+  client: Client,
+  request: Request,
+  limits: Limits
+): Effect.Effect<Answer, TransportError | UnexpectedResponse> =>
+  Effect.flatMap(client(request, limits), (answer) =>
+    answer.isWhole || !isOk(answer.status)
+      ? Effect.succeed(answer)
+      : Effect.fail(
+        new UnexpectedResponse({ operation: limits.operation, status: answer.status, reason: "TooLarge" })
+      ))
 
 const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /** Seconds until the time of a Retry-After header, a number or a date (RFC 9110, section 10.2.3); a past date is zero. */
-export const retryAfter = (headers: Headers.Headers, now: number): number | undefined => {
-  const value = headers["retry-after"]?.trim() ?? ""
+export const retryAfter = (headers: Answer["headers"], now: number): number | undefined => {
+  const value = String(headers["retry-after"] ?? "").trim()
   const seconds = /^\d{1,15}(\.\d{1,9})?$/.test(value)
     ? Number(value)
     : httpDate.test(value)
@@ -186,8 +299,8 @@ const redirects = new Set([0, 301, 302, 303, 307, 308])
 
 const text = new TextDecoder()
 
-const isText = (headers: Headers.Headers) =>
-  /^(text\/|application\/([\w.-]+\+)?json)/i.test(headers["content-type"] ?? "")
+const isText = (headers: Answer["headers"]) =>
+  /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
 
 /**
  * Passes a 2xx answer on and turns any other into the error that SERVICE.md section 7 and the error table give it. Where the

@@ -1,10 +1,17 @@
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
+import { identity } from "effect/Function"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
+import * as Tracer from "effect/Tracer"
 import type * as AccessToken from "../AccessToken.js"
 import type { NutritionAdvisorError, Operation } from "../NutritionAdvisorError.js"
 import type { Reason } from "../TokenIssuer.js"
@@ -68,17 +75,6 @@ const outcomeOf = (exit: Exit.Exit<unknown, NutritionAdvisorError>): RequestOutc
       })
   })
 
-/** A metric with labels is made once: making it costs more than counting. */
-const requestsByEnd = new Map<string, Metric.Metric.Counter<number>>()
-
-const requestEnded = (operation: Operation, outcome: RequestOutcome) => {
-  const end = `${operation} ${outcome}`
-  const known = requestsByEnd.get(end)
-  const counter = known ?? labeled(requests, { operation, outcome })
-  if (known === undefined) requestsByEnd.set(end, counter)
-  counter.unsafeUpdate(1, [])
-}
-
 const requestDuration = Metric.histogram(
   "nutrition_advisor_request_duration_seconds",
   MetricBoundaries.fromIterable([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
@@ -89,15 +85,68 @@ export const tokenExpiresIn = Metric.gauge("nutrition_advisor_token_expires_in_s
   description: "Seconds the newest token had to live when it was received"
 })
 
-/** Counts how a data request ended and how long it took. */
-export const observed =
-  (operation: Operation) =>
-  <A, E extends NutritionAdvisorError, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.clockWith((clock) => {
-      const start = clock.unsafeCurrentTimeMillis()
-      return Effect.onExit(self, (exit) =>
-        Effect.sync(() => {
-          requestEnded(operation, outcomeOf(exit))
-          requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, [])
-        }))
+/** A metric with labels is made once: making it costs more than counting. */
+const byOutcome = (operation: Operation) => {
+  const made = new Map<RequestOutcome, Metric.Metric.Counter<number>>()
+  return (outcome: RequestOutcome) => {
+    const known = made.get(outcome)
+    if (known !== undefined) return known
+    const counter = labeled(requests, { operation, outcome })
+    made.set(outcome, counter)
+    return counter
+  }
+}
+
+/** The tracer of a runtime that was given none: it keeps no span and shows none to anybody. */
+const unheard = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+/**
+ * A data request as a span, counted and timed by how it ended. It runs for each search, so what `Effect.withSpan` and two
+ * finalizers do is one region here, and a span that nobody would ever see is not made.
+ */
+export const observed = (operation: "search" | "request") => {
+  const counterOf = byOutcome(operation)
+
+  const timed = <A, E extends NutritionAdvisorError, R>(
+    self: Effect.Effect<A, E, R>,
+    fiber: Fiber.RuntimeFiber<unknown, unknown>,
+    onEnd: (exit: Exit.Exit<A, E>, clock: Clock.Clock) => Effect.Effect<A, E>
+  ) => {
+    const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+    const start = clock.unsafeCurrentTimeMillis()
+    const end = (exit: Exit.Exit<A, E>) => {
+      counterOf(outcomeOf(exit)).unsafeUpdate(1, [])
+      requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, [])
+      return onEnd(exit, clock)
+    }
+    return Effect.matchCauseEffect(self, {
+      onFailure: (cause) => end(Exit.failCause(cause)),
+      onSuccess: (value) => end(Exit.succeed(value))
     })
+  }
+
+  return <A, E extends NutritionAdvisorError, R>(
+    attributes: Readonly<Record<string, string>>,
+    body: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
+  ): Effect.Effect<A, E, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.withFiberRuntime<A, E, R>((fiber) => {
+        if (fiber.currentTracer === unheard) {
+          return timed(restore(Effect.suspend(() => body(undefined))), fiber, identity)
+        }
+        const outside = fiber.currentContext
+        return Effect.flatMap(
+          Effect.makeSpan(`NutritionAdvisor.${operation}`, { attributes, captureStackTrace: false, kind: "client" }),
+          (span) =>
+            Effect.zipRight(
+              FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
+              timed(restore(Effect.suspend(() => body(span))), fiber, (exit, clock) => {
+                const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
+                span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
+                return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)
+              })
+            )
+        )
+      })
+    )
+}

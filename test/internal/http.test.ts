@@ -1,20 +1,24 @@
 import { Headers, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, FastCheck, Fiber, Option, TestClock } from "effect"
+import { Effect, FastCheck, Fiber, Option, TestClock } from "effect"
+import * as Deadline from "../../src/internal/deadline.js"
 import * as Http from "../../src/internal/http.js"
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0)
 
 const retryAfter = (value: string) => Http.retryAfter(Headers.fromInput({ "retry-after": value }), now)
 
-const limits: Http.Limits = { operation: "search", timeout: Duration.seconds(30), maxBytes: 10 }
 
 const request = HttpClientRequest.get("https://advisor.example/v2/x?term=secret")
 
 const answering = (respond: () => Response) =>
   HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
 
-const send = (client: HttpClient.HttpClient) => Http.send(Http.quiet(client), request, limits)
+const send = (client: HttpClient.HttpClient) =>
+  Effect.scoped(
+    Effect.flatMap(Deadline.make(30_000), (deadline) =>
+      Http.send(Http.quiet(client), request, { operation: "search", maxBytes: 10, deadline }))
+  )
 
 const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
   const seen = { pulled: 0, cancelled: false }

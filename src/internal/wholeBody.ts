@@ -1,0 +1,38 @@
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as Predicate from "effect/Predicate"
+
+/** The URL is absolute, with a path, and complete: neither parameters nor a fragment are kept apart from it. */
+export type Request = Pick<HttpClientRequest.HttpClientRequest, "method" | "url" | "body"> & {
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface WholeAnswer {
+  readonly status: number
+  /** With names in lower case. */
+  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
+  /** Empty where `isWhole` is false: the body was larger than the status allows, and the rest of it was not read. */
+  readonly body: Uint8Array
+  readonly isWhole: boolean
+}
+
+export interface Broken {
+  readonly cause: unknown
+  /** Whether the head of an answer was there. */
+  readonly hasBegun: boolean
+}
+
+export interface Receiver {
+  readonly maxBytesOf: (status: number) => number
+  readonly onAnswer: (answer: WholeAnswer) => void
+  readonly onBroken: (broken: Broken) => void
+}
+
+/** Sends a request and calls the receiver once, unless the function that it returns is called before: that aborts the request. */
+export type SendWhole = (request: Request, receiver: Receiver) => () => void
+
+/** A client that has this can bring a whole body in one step: no response object, stream or span stands between. */
+export const SendWhole: unique symbol = Symbol.for("effect-nutrition-advisor/SendWhole")
+
+export const sendWholeOf = (client: HttpClient.HttpClient): SendWhole | undefined =>
+  Predicate.hasProperty(client, SendWhole) ? client[SendWhole] as SendWhole : undefined

@@ -1,0 +1,77 @@
+import * as Undici from "undici"
+import type { Receiver } from "../internal/wholeBody.js"
+
+const abandoned = new Undici.errors.RequestAbortedError("the request is no longer needed")
+
+const nothing = new Uint8Array()
+
+type Fields = Readonly<Record<string, string | Array<string> | undefined>>
+
+/**
+ * Gathers a whole body for one receiver, and gives the connection up where the body is too large or nobody waits for it. Once
+ * it is over, it refers to nothing.
+ */
+export class WholeBody implements Undici.Dispatcher.DispatchHandler {
+  private controller: Undici.Dispatcher.DispatchController | undefined
+  private status = 0
+  private fields: Fields | undefined
+  private chunks: Array<Uint8Array> | undefined
+  private length = 0
+
+  constructor(private receiver: Receiver | undefined) {}
+
+  abandon() {
+    const { controller } = this
+    this.over()
+    controller?.abort(abandoned)
+  }
+
+  /** Of a request that waited for a connection until nobody waited for its answer, nothing is sent. */
+  onRequestStart(controller: Undici.Dispatcher.DispatchController) {
+    if (this.receiver === undefined) controller.abort(abandoned)
+    else this.controller = controller
+  }
+
+  onResponseStart(_: Undici.Dispatcher.DispatchController, status: number, fields: Fields) {
+    this.status = status
+    this.fields = fields
+  }
+
+  onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array) {
+    const { chunks, receiver } = this
+    if (receiver === undefined) return
+    this.length += chunk.length
+    if (this.length > receiver.maxBytesOf(this.status)) {
+      this.answer(nothing, false)
+      controller.abort(abandoned)
+    } else if (chunks === undefined) {
+      this.chunks = [chunk]
+    } else {
+      chunks.push(chunk)
+    }
+  }
+
+  onResponseEnd() {
+    const [only = nothing, ...further] = this.chunks ?? []
+    this.answer(further.length === 0 ? only : Buffer.concat([only, ...further], this.length), true)
+  }
+
+  onResponseError(_: unknown, cause: Error) {
+    this.over()?.onBroken({ cause, hasBegun: this.status >= 200 })
+  }
+
+  private answer(body: Uint8Array, isWhole: boolean) {
+    const { fields = {}, status } = this
+    this.over()?.onAnswer({ status, headers: fields, body, isWhole })
+  }
+
+  private over() {
+    const { receiver } = this
+    this.receiver =
+      this.controller =
+      this.fields =
+      this.chunks =
+        undefined
+    return receiver
+  }
+}
