@@ -1,0 +1,101 @@
+/** The benchmark: each scenario in turn, then one table of the goals. */
+import { resolve } from "node:path"
+import { parseArgs } from "node:util"
+import { type ClientName, clientNames } from "./clients/names.js"
+import { goalsTable } from "./goals.js"
+import { machine, versions } from "./machine.js"
+import { endAll, pinning } from "./orders.js"
+import { write } from "./results.js"
+import type { Plan, Report, Scenario } from "./scenarios/Scenario.js"
+import { asText } from "./table.js"
+
+const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
+  throughput: async () => (await import("./scenarios/throughput.js")).throughput,
+  growth: async () => (await import("./scenarios/growth.js")).growth,
+  storms: async () => (await import("./scenarios/storms.js")).storms,
+  memory: async () => (await import("./scenarios/memory.js")).memory,
+  token: async () => (await import("./scenarios/token.js")).token,
+  imports: async () => (await import("./scenarios/imports.js")).imports,
+  bundle: async () => (await import("./scenarios/bundle.js")).bundle
+}
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    clients: { type: "string" },
+    levels: { type: "string" },
+    rounds: { type: "string" },
+    millis: { type: "string" },
+    profile: { type: "string" },
+    flags: { type: "string" },
+    write: { type: "boolean", default: false }
+  }
+})
+
+const listed = (text: string | undefined) => text?.split(",").map((part) => part.trim())
+
+const known = <A extends string>(what: string, all: ReadonlyArray<A>, asked: ReadonlyArray<string> | undefined) => {
+  if (asked === undefined) return all
+  for (const name of asked) {
+    if (!all.some((one) => one.startsWith(name))) throw new Error(`no ${what} is called ${name}: ${all.join(", ")}`)
+  }
+  return all.filter((one) => asked.some((name) => one.startsWith(name)))
+}
+
+const clients = new Set<ClientName>(known("client", clientNames, listed(values.clients)))
+
+const plan: Plan = {
+  quick: values.quick,
+  rounds: Number(values.rounds ?? (values.quick ? 2 : 5)),
+  millis: Number(values.millis ?? 1000),
+  levels: listed(values.levels)?.map(Number),
+  isChosen: (name) => clients.has(name),
+  isAsked: values.clients !== undefined,
+  flags: values.flags?.split(" ") ?? [],
+  profiles: values.profile === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? "", values.profile),
+  say: (progress) => process.stderr.write(`${progress}\n`)
+}
+
+const chosen = known("scenario", Object.keys(scenarios), listed(values.only))
+
+const began = new Date()
+
+if (
+  values.write &&
+  (values.quick || values.only !== undefined || values.clients !== undefined || values.levels !== undefined)
+) {
+  throw new Error("RESULTS.md holds full runs only")
+}
+
+try {
+  console.log(`${machine()}, ${pinning}; ${plan.rounds} rounds of ${plan.millis} ms\n${versions()}\n`)
+  const reports: Array<Report> = []
+  for (const name of chosen) {
+    const scenario = await scenarios[name]?.()
+    if (scenario === undefined) continue
+    const report = await scenario(plan)
+    for (const table of report.tables) console.log(asText(table))
+    reports.push(report)
+  }
+  const goals = goalsTable(reports.flatMap(({ goals }) => goals))
+  console.log(asText(goals))
+  const minutes = (Date.now() - began.getTime()) / 60_000
+  console.log(`${minutes.toFixed(1)} minutes`)
+  if (values.write) {
+    write(
+      [
+        `\`npm run bench\` on ${
+          began.toISOString().slice(0, 10)
+        }: ${machine()}, ${pinning}; ${plan.rounds} rounds of ` +
+        `${plan.millis} ms, ${minutes.toFixed(1)} minutes in all.`,
+        `${versions()}.`
+      ].join("\n"),
+      [...reports.flatMap(({ tables }) => tables), goals]
+    )
+  }
+} catch (error) {
+  endAll()
+  console.error(error)
+  process.exitCode = 1
+}

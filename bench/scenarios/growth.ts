@@ -1,0 +1,73 @@
+/** Whether the cost of a search stays the same with many at once, and with many clients in one process. */
+import type { ClientName } from "../clients/names.js"
+import { interleaved, median } from "../figures.js"
+import { atMost, type Goal } from "../goals.js"
+import { type Measured, open } from "../Stage.js"
+import type { Table } from "../table.js"
+import type { Scenario } from "./Scenario.js"
+
+const name: ClientName = "ours-fibers"
+
+const levels = ["16", "256", "4096"] as const
+
+const tenants = ["1", "10", "100"] as const
+
+const tenantConcurrency = 64
+
+const limit = 1.5
+
+const medians = (measured: ReadonlyMap<string, ReadonlyArray<Measured>>) =>
+  [...measured].map(([of, slices]) => ({
+    of,
+    cpu: median(slices.map(({ cpuPerSearch }) => cpuPerSearch)),
+    perSecond: median(slices.map(({ perSecond }) => perSecond))
+  }))
+
+const tableOf = (title: string, column: string, figures: ReturnType<typeof medians>): Table => ({
+  title,
+  columns: [column, "CPU µs", "requests/s"],
+  rows: figures.map(({ cpu, of, perSecond }) => [of, cpu.toFixed(1), perSecond.toFixed(0)])
+})
+
+const goalOf = (what: string, figures: ReturnType<typeof medians>): Goal => {
+  const cpus = figures.map(({ cpu }) => cpu)
+  return atMost(7, what, limit, Math.max(...cpus) / Math.min(...cpus))
+}
+
+export const growth: Scenario = async (plan) => {
+  if (!plan.isChosen(name)) return { tables: [], goals: [] }
+  const stage = await open(plan)
+  const single = stage.perform(name)
+  await single.build()
+  const rounds = plan.quick ? 1 : Math.min(plan.rounds, 3)
+  const { millis } = plan
+  plan.say("growth: searches at once")
+  for (const level of levels) await single.slice({ concurrency: Number(level), millis })
+  const byLevel = medians(
+    await interleaved(levels, rounds, (level) => single.slice({ concurrency: Number(level), millis }))
+  )
+
+  plan.say("growth: tenants")
+  const byCount = new Map(tenants.map((count) => [count, stage.perform(name)]))
+  for (const [count, performer] of byCount) {
+    await performer.build(Number(count))
+    await performer.slice({ concurrency: tenantConcurrency, millis })
+  }
+  const measured = await interleaved(tenants, rounds, async (count) => {
+    const performer = byCount.get(count)
+    if (performer === undefined) throw new Error(`nobody has ${count} tenants`)
+    return performer.slice({ concurrency: tenantConcurrency, millis })
+  })
+  await stage.end()
+  const byTenants = medians(measured)
+  return {
+    tables: [
+      tableOf(`${name}, by the searches at once`, "concurrent", byLevel),
+      tableOf(`${name}, ${tenantConcurrency} concurrent, by the clients in one process`, "clients", byTenants)
+    ],
+    goals: [
+      goalOf("CPU at 16, 256, 4,096 concurrent: most of least", byLevel),
+      goalOf("CPU with 1, 10, 100 clients: most of least", byTenants)
+    ]
+  }
+}

@@ -1,0 +1,48 @@
+/** What a token costs that is there. */
+import { interleaved, median } from "../figures.js"
+import { atMost } from "../goals.js"
+import { start } from "../orders.js"
+import type { Body, TokenLoopOrders } from "../tokenLoop.js"
+import type { Scenario } from "./Scenario.js"
+
+const loop: Body = "loop alone"
+
+const get: Body = "TokenProvider.get, fresh"
+
+const ownEffect: Body = "an effect made by each turn"
+
+const bodies: ReadonlyArray<Body> = [loop, ownEffect, get]
+
+const rounds = { full: 15, quick: 5 }
+
+const warmUps = 3
+
+export const token: Scenario = async ({ quick, say }) => {
+  say("token: TokenProvider.get")
+  const flags = ["--expose-gc", "--min-semi-space-size=64", "--max-semi-space-size=64"]
+  const process = start<TokenLoopOrders>({ file: "tokenLoop.js", flags, core: 1 })
+  const count = quick ? rounds.quick : rounds.full
+  await interleaved(bodies, warmUps, (body) => process.tell("time", body))
+  const times = await interleaved(bodies, count, (body) => process.tell("time", body))
+  const bytes = await interleaved(bodies, count, (body) => process.tell("allocate", body))
+  await process.end()
+  const nanosOf = (body: Body) => median(times.get(body) ?? [])
+  const bytesOf = (body: Body) => median(bytes.get(body) ?? [])
+  return {
+    tables: [{
+      title: "One token, in a loop",
+      columns: ["body", "ns", "bytes allocated"],
+      rows: bodies.map((body) => [body, nanosOf(body).toFixed(0), bytesOf(body).toFixed(0)])
+    }],
+    goals: [
+      atMost(4, `${get}, the loop of ${nanosOf(loop).toFixed(0)} ns included`, 300, nanosOf(get), " ns"),
+      atMost(
+        4,
+        `${get}, allocated where ${ownEffect} takes the most`,
+        Math.ceil(bytesOf(ownEffect)),
+        bytesOf(get),
+        " bytes"
+      )
+    ]
+  }
+}
