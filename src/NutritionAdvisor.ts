@@ -22,7 +22,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import type * as Tracer from "effect/Tracer"
 import { authorizedRequest } from "./internal/authorizedRequest.js"
 import * as Configuration from "./internal/configuration.js"
 import * as Deadline from "./internal/deadline.js"
@@ -200,34 +199,34 @@ const makeWithoutTokens = (
       })
     }
 
-    const searchAnswer = (term: string, options: SearchOptions, span: Tracer.Span | undefined) =>
-      Either.match(searchRequest(term, options), {
-        onLeft: Effect.fail,
-        onRight: (request) => send("search", request, span)
-      })
+    const searched = <A, R>(
+      term: string,
+      options: SearchOptions,
+      decode: (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+    ) =>
+      observedSearch(searchAttributes, (fiber, span) =>
+        Either.match(searchRequest(term, options), {
+          onLeft: Effect.fail,
+          onRight: (request) => send({ operation: "search", fiber, span, decode }, request)
+        }))
 
-    const search: Service["search"] = (term, options = {}) =>
-      observedSearch(searchAttributes, (span) =>
-        Effect.flatMap(searchAnswer(term, options, span), (answer) => Http.json(answer, "search")))
+    const jsonOf = (answer: Http.Answer) => Http.json(answer, "search")
+
+    const search: Service["search"] = (term, options = {}) => searched(term, options, jsonOf)
 
     const searchAs: Service["searchAs"] = (schema) => {
       const decode = Schema.decodeUnknown(schema)
-      return (term, options = {}) =>
-        observedSearch(searchAttributes, (span) =>
-          Effect.gen(function*() {
-            const answer = yield* searchAnswer(term, options, span)
-            const body = yield* Http.json(answer, "search")
-            return yield* Effect.suspend(() =>
-              decode(body)
-            ).pipe(
-              Effect.catchSomeDefect((defect) =>
-                isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()
-              ),
-              Effect.mapError(() =>
-                new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
-              )
+      const decoded = (answer: Http.Answer) =>
+        Effect.flatMap(jsonOf(answer), (body) =>
+          Effect.suspend(() => decode(body)).pipe(
+            Effect.catchSomeDefect((defect) =>
+              isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()
+            ),
+            Effect.mapError(() =>
+              new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
             )
-          }))
+          ))
+      return (term, options = {}) => searched(term, options, decoded)
     }
 
     const requestBelow = (request: HttpClientRequest.HttpClientRequest) => {
@@ -252,10 +251,13 @@ const makeWithoutTokens = (
     }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      observedRequest({ "http.request.method": request.method }, (span) =>
+      observedRequest({ "http.request.method": request.method }, (fiber, span) =>
         Either.match(requestBelow(request), {
           onLeft: Effect.fail,
-          onRight: (bare) => Effect.map(send("request", bare, span), (answer) => handOut(bare, answer))
+          onRight: (bare) => {
+            const decode = (answer: Http.Answer) => Effect.sync(() => handOut(bare, answer))
+            return send({ operation: "request", fiber, span, decode }, bare)
+          }
         }))
 
     return {

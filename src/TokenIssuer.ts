@@ -166,18 +166,22 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
       Effect.gen(function*() {
         const path = route.replace("{key}", () => Url.encode(Redacted.value(key)))
         const request = HttpClientRequest.post(base.href + path, { headers: { accept: "*/*" } })
-        const answer = yield* Http.send(client, request, { operation: "token", maxBytes: maxTokenBytes })
+        const answer = yield* client(request, { operation: "token", maxBytes: maxTokenBytes })
         const receivedAt = yield* Clock.currentTimeMillis
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
         if (answer.status === 401 || answer.status === 403) {
           return yield* new Forbidden({ operation: "token", status: answer.status, reason: "KeyRejected" })
         }
-        const former = [...Option.toArray(replacing), ...Option.toArray(yield* Ref.get(last))]
-        const { status } = yield* Http.expectOk(
-          answer,
-          "token",
-          Option.some([key, ...Option.toArray(serviceId), ...former.flatMap((token) => [token.value, token.serviceId])])
-        )
+        if (!Http.isOk(answer.status)) {
+          const former = [...Option.toArray(replacing), ...Option.toArray(yield* Ref.get(last))]
+          const secrets = [
+            key,
+            ...Option.toArray(serviceId),
+            ...former.flatMap((token) => [token.value, token.serviceId])
+          ]
+          return yield* Http.refusal(answer, "token", Option.some(secrets))
+        }
+        const { status } = answer
         const body = yield* Http.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
         return new AccessToken({

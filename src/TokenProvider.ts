@@ -217,6 +217,8 @@ export const make = (
     const unseen = yield* Effect.makeLatch()
     let tended: AccessToken.AccessToken | undefined
     let usedAt = 0
+    /** Accepted since it was last rejected, so that another acceptance changes nothing: the answer on nearly every request. */
+    let accepted: AccessToken.AccessToken | undefined
 
     const serve = (token: AccessToken.AccessToken, tokenState: AccessToken.State, now: number) => {
       usedAt = now
@@ -349,6 +351,7 @@ export const make = (
         const landing = yield* Deferred.make<AccessToken.AccessToken, TokenError>()
         const span = yield* Ref.make(Option.none<Tracer.Span>())
         const flight: Flight = { reason, replacing, rejected, landing, span }
+        if (Option.isSome(rejected)) accepted = undefined
         const departure = yield* Ref.modify(state, (state) => depart(state, flight, timing, clock))
         if (departure._tag === "Boarded" && departure.launched) {
           yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason })
@@ -427,13 +430,16 @@ export const make = (
         return serve(token, AccessToken.stateAt(token, now, timing), now)
       })
 
-    const settled: Service["settled"] = (token, outcome) =>
-      Effect.flatMap(Ref.get(state), ({ rejections }) => {
+    const settled: Service["settled"] = (token, outcome) => {
+      if (outcome === "Accepted" && token === accepted) return Effect.void
+      return Effect.suspend(() => {
+        accepted = outcome === "Accepted" ? token : undefined
         switch (outcome) {
           case "Accepted":
-            return Rejections.knowsAccepted(rejections, token)
-              ? Effect.void
-              : Ref.update(state, (state) => ({ ...state, rejections: Rejections.accepted(state.rejections, token) }))
+            return Ref.update(state, (state) => ({
+              ...state,
+              rejections: Rejections.accepted(state.rejections, token)
+            }))
           case "AcceptedAfterRenewal":
             return Effect.zipRight(
               Ref.update(state, (state) => ({ ...state, rejections: Rejections.helped(state.rejections, token) })),
@@ -451,6 +457,7 @@ export const make = (
             )
         }
       })
+    }
 
     const status: Service["status"] = Effect.gen(function*() {
       const now = (yield* Effect.clock).unsafeCurrentTimeMillis()

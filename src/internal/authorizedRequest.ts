@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Tracer from "effect/Tracer"
@@ -24,6 +25,14 @@ export interface Parts {
   /** The statuses that mean: this token is no longer accepted. */
   readonly rejected: ReadonlySet<number>
   readonly serviceIdHeader: string
+}
+
+/** What is asked for, and by whom. */
+export interface Task<A, R = never> {
+  readonly operation: DataOperation
+  readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
+  readonly span: Tracer.Span | undefined
+  readonly decode: (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
 }
 
 const canSendTwice = ({ body }: Http.Request): boolean =>
@@ -61,7 +70,7 @@ export const authorizedRequest = (
   })
 
   const send = (operation: DataOperation, request: Http.Request, token: AccessToken) =>
-    Http.send(client, authorize(request, token), limits[operation])
+    client(authorize(request, token), limits[operation])
 
   const renewAndSend = (operation: DataOperation, request: Http.Request, used: AccessToken, status: number) =>
     Effect.gen(function*() {
@@ -101,46 +110,39 @@ export const authorizedRequest = (
       return [answer, renewed] as const
     })
 
-  const finish = (
-    operation: DataOperation,
+  const finish = <A, R>(
+    { decode, operation, span }: Task<A, R>,
     answer: Http.Answer,
-    used: ReadonlyArray<AccessToken>,
-    span: Tracer.Span | undefined
-  ): Effect.Effect<Http.Answer, NutritionAdvisorError> => {
+    used: ReadonlyArray<AccessToken>
+  ): Effect.Effect<A, NutritionAdvisorError, R> => {
     span?.attribute("http.response.status_code", answer.status)
-    return Http.isOk(answer.status) ? Effect.succeed(answer) : Effect.flatMap(knownKeys, (keys) => {
+    return Http.isOk(answer.status) ? decode(answer) : Effect.flatMap(knownKeys, (keys) => {
       const secrets = [...keys, ...used.flatMap((token) => [token.value, token.serviceId])]
-      return Http.expectOk(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
+      return Http.refusal(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
     })
   }
 
-  const sendFirst = (
-    operation: DataOperation,
+  const sendFirst = <A, R>(
+    task: Task<A, R>,
     request: Http.Request,
-    first: AccessToken,
-    span: Tracer.Span | undefined
-  ): Effect.Effect<Http.Answer, NutritionAdvisorError> =>
-    Effect.flatMap(send(operation, request, first), (answer) => {
+    first: AccessToken
+  ): Effect.Effect<A, NutritionAdvisorError, R> =>
+    Effect.flatMap(send(task.operation, request, first), (answer) => {
       if (rejected.has(answer.status)) {
         return Effect.flatMap(
-          renewAndRetry(operation, request, first, answer.status),
-          ([answer, renewed]) => finish(operation, answer, [first, renewed], span)
+          renewAndRetry(task.operation, request, first, answer.status),
+          ([answer, renewed]) => finish(task, answer, [first, renewed])
         )
       }
-      return showsAcceptance(answer.status)
-        ? Effect.zipRight(tokens.settled(first, "Accepted"), finish(operation, answer, [first], span))
-        : finish(operation, answer, [first], span)
+      const settled = showsAcceptance(answer.status) ? tokens.settled(first, "Accepted") : Effect.void
+      const finished = finish(task, answer, [first])
+      return settled === Effect.void ? finished : Effect.zipRight(settled, finished)
     })
 
-  return (
-    operation: DataOperation,
-    request: Http.Request,
-    span: Tracer.Span | undefined
-  ): Effect.Effect<Http.Answer, NutritionAdvisorError> =>
-    Effect.withFiberRuntime((fiber) => {
-      const fresh = tokens.unsafeGet?.(Context.get(fiber.currentDefaultServices, Clock.Clock))
-      return fresh === undefined
-        ? Effect.flatMap(tokens.get, (first) => sendFirst(operation, request, first, span))
-        : sendFirst(operation, request, fresh, span)
-    })
+  return <A, R>(task: Task<A, R>, request: Http.Request): Effect.Effect<A, NutritionAdvisorError, R> => {
+    const fresh = tokens.unsafeGet?.(Context.get(task.fiber.currentDefaultServices, Clock.Clock))
+    return fresh === undefined
+      ? Effect.flatMap(tokens.get, (first) => sendFirst(task, request, first))
+      : sendFirst(task, request, fresh)
+  }
 }

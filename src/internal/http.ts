@@ -25,9 +25,9 @@ import {
 } from "../NutritionAdvisorError.js"
 import type * as Deadline from "./deadline.js"
 import { scrub } from "./scrub.js"
-import * as WholeBody from "./wholeBody.js"
+import * as SendWhole from "./sendWhole.js"
 
-export type Answer = Omit<WholeBody.WholeAnswer, "isWhole">
+export type Answer = Omit<SendWhole.WholeAnswer, "isWhole">
 
 export interface Limits {
   readonly operation: Operation
@@ -58,7 +58,7 @@ const codeOf = (error: unknown, depth = 5): string | undefined => {
     : codeOf(cause, depth - 1)
 }
 
-const transportError = (operation: Operation, { cause, hasBegun }: WholeBody.Broken) => {
+const transportError = (operation: Operation, { cause, hasBegun }: SendWhole.Broken) => {
   const code = codeOf(cause)
   return new TransportError({
     operation,
@@ -103,7 +103,7 @@ const nothing = new Uint8Array()
 const read = (
   response: HttpClientResponse.HttpClientResponse,
   maxBytes: number
-): Effect.Effect<WholeBody.WholeAnswer, HttpClientError.ResponseError> => {
+): Effect.Effect<SendWhole.WholeAnswer, HttpClientError.ResponseError> => {
   const { headers, status } = response
   const { "content-encoding": encoding, "content-length": declared } = headers
   const isBounded = encoding === undefined && declared !== undefined && /^\d+$/.test(declared) &&
@@ -142,29 +142,39 @@ const hushed = Effect.updateFiberRefs((fiberId, refs) =>
 )
 
 /** The URL is absolute, with a path, and complete. */
-export type Request = WholeBody.Request
+export type Request = SendWhole.Request
 
-/** Brings a whole answer, or says that none came. */
+/** Sends a request and reads its whole answer, in bounded time and memory. */
 export type Client = (
   request: Request,
   limits: Limits
-) => Effect.Effect<WholeBody.WholeAnswer, TransportError>
+) => Effect.Effect<Answer, TransportError | UnexpectedResponse>
+
+type Outcome = ReturnType<Client>
 
 const timedOut = (operation: Operation) => Effect.fail(new TransportError({ operation, reason: "Timeout" }))
 
 const maxBytesOf = ({ maxBytes }: Limits, status: number) => isOk(status) ? maxBytes : maxErrorBytes
 
+const acceptable = (
+  answer: SendWhole.WholeAnswer,
+  { operation }: Limits
+): Effect.Effect<Answer, UnexpectedResponse> =>
+  answer.isWhole || !isOk(answer.status)
+    ? Effect.succeed(answer)
+    : Effect.fail(new UnexpectedResponse({ operation, status: answer.status, reason: "TooLarge" }))
+
 /** Its own errors hold the request, and so the secrets: of a failure or defect, only what kind it was is kept. */
 const outcomeOf = (
-  exit: Exit.Exit<WholeBody.WholeAnswer, HttpClientError.HttpClientError>,
-  operation: Operation
-): Effect.Effect<WholeBody.WholeAnswer, TransportError> =>
+  exit: Exit.Exit<SendWhole.WholeAnswer, HttpClientError.HttpClientError>,
+  limits: Limits
+): Outcome =>
   Exit.matchEffect(exit, {
-    onSuccess: Effect.succeed,
+    onSuccess: (answer) => acceptable(answer, limits),
     onFailure: (cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
         transportError(
-          operation,
+          limits.operation,
           Option.match(Cause.failureOption(cause), {
             onNone: () => ({ cause: undefined, hasBegun: false }),
             onSome: (error) => ({ cause: error, hasBegun: error._tag === "ResponseError" })
@@ -196,13 +206,13 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
       (child) => {
         const { deadline, operation } = limits
         let leave: (() => void) | undefined
-        const ended = Effect.async<WholeBody.WholeAnswer, TransportError>((resume) => {
+        const ended = Effect.async<Answer, TransportError | UnexpectedResponse>((resume) => {
           leave = deadline?.enter(() =>
             resume(Effect.zipRight(Fiber.interrupt(child), timedOut(operation)))
           )
           child.addObserver((exit) => {
             leave?.()
-            resume(outcomeOf(exit, operation))
+            resume(outcomeOf(exit, limits))
           })
         })
         return Effect.onInterrupt(restore(ended), () => {
@@ -213,20 +223,18 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
     )
   )
 
-type Outcome = Effect.Effect<WholeBody.WholeAnswer, TransportError>
-
 /**
  * A request under way. Once it has landed it refers to nothing: effect's canceler keeps the flight in reach of the fiber's dead
  * objects, and those of them that have grown old would keep everything behind it until the next full collection (docs/upstream.md).
  */
-class Flight implements WholeBody.Receiver {
+class Flight implements SendWhole.Receiver {
   private resume: ((outcome: Outcome) => void) | undefined
   private leave: (() => void) | undefined
   private abort: (() => void) | undefined
 
   constructor(private readonly limits: Limits) {}
 
-  depart(sendWhole: WholeBody.SendWhole, request: Request, resume: (outcome: Outcome) => void) {
+  depart(sendWhole: SendWhole.SendWhole, request: Request, resume: (outcome: Outcome) => void) {
     this.resume = resume
     this.leave = this.limits.deadline?.enter(() => this.giveUp()?.(timedOut(this.limits.operation)))
     const abort = sendWhole(request, this)
@@ -238,11 +246,11 @@ class Flight implements WholeBody.Receiver {
     return maxBytesOf(this.limits, status)
   }
 
-  onAnswer(answer: WholeBody.WholeAnswer) {
-    this.land()?.(Effect.succeed(answer))
+  onAnswer(answer: SendWhole.WholeAnswer) {
+    this.land()?.(acceptable(answer, this.limits))
   }
 
-  onBroken(broken: WholeBody.Broken) {
+  onBroken(broken: SendWhole.Broken) {
     this.land()?.(Effect.fail(transportError(this.limits.operation, broken)))
   }
 
@@ -259,27 +267,14 @@ class Flight implements WholeBody.Receiver {
   }
 }
 
-const inOneStep = (sendWhole: WholeBody.SendWhole): Client => (request, limits) =>
+const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits) =>
   Effect.async((resume) => new Flight(limits).depart(sendWhole, request, resume))
 
 /** The client behind the boundary: it shows nothing of a request anywhere, whatever it fails with. */
 export const quiet = (client: HttpClient.HttpClient): Client => {
-  const sendWhole = WholeBody.sendWholeOf(client)
+  const sendWhole = SendWhole.sendWholeOf(client)
   return sendWhole === undefined ? throughResponses(client) : inOneStep(sendWhole)
 }
-
-/** Sends a request and reads its whole answer, in bounded time and memory. */
-export const send = (
-  client: Client,
-  request: Request,
-  limits: Limits
-): Effect.Effect<Answer, TransportError | UnexpectedResponse> =>
-  Effect.flatMap(client(request, limits), (answer) =>
-    answer.isWhole || !isOk(answer.status)
-      ? Effect.succeed(answer)
-      : Effect.fail(
-        new UnexpectedResponse({ operation: limits.operation, status: answer.status, reason: "TooLarge" })
-      ))
 
 const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
@@ -303,16 +298,14 @@ const isText = (headers: Answer["headers"]) =>
   /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
 
 /**
- * Passes a 2xx answer on and turns any other into the error that SERVICE.md section 7 and the error table give it. Where the
- * secrets are not known, nothing of the body is kept.
+ * The error that SERVICE.md section 7 and the error table give to an answer that is not 2xx. Where the secrets are not known,
+ * nothing of the body is kept.
  */
-export const expectOk = (
-  answer: Answer,
+export const refusal = (
+  { body, headers, status }: Answer,
   operation: Operation,
   secrets: Option.Option<ReadonlyArray<Redacted.Redacted<string>>>
-): Effect.Effect<Answer, BadRequest | ServerError | TooManyRequests | UnexpectedResponse> => {
-  const { body, headers, status } = answer
-  if (isOk(status)) return Effect.succeed(answer)
+): Effect.Effect<never, BadRequest | ServerError | TooManyRequests | UnexpectedResponse> => {
   if (status === 400) {
     const detail = Option.isSome(secrets) && isText(headers) ? scrub(text.decode(body), secrets.value) : undefined
     return Effect.fail(new BadRequest({ operation, status, ...(detail === undefined ? {} : { detail }) }))

@@ -39,12 +39,6 @@ const note = (self: Rejections, record: Record): Rejections => ({
   records: [...self.records.filter(({ token }) => !AccessToken.isSame(token, record.token)), record].slice(-recordsKept)
 })
 
-/** Whether an acceptance of this token would change nothing: the answer on nearly every request. */
-export const knowsAccepted = ({ records }: Rejections, used: AccessToken.AccessToken): boolean => {
-  const last = records.at(-1)
-  return last !== undefined && last.token === used && last.isAccepted && last.rejectedSince === 0
-}
-
 export const accepted = (self: Rejections, used: AccessToken.AccessToken): Rejections =>
   note(self, { ...recordOf(self, used), token: used, isAccepted: true, rejectedSince: 0 })
 

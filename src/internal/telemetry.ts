@@ -127,12 +127,12 @@ export const observed = (operation: "search" | "request") => {
 
   return <A, E extends NutritionAdvisorError, R>(
     attributes: Readonly<Record<string, string>>,
-    body: (span: Tracer.Span | undefined) => Effect.Effect<A, E, R>
+    body: (fiber: Fiber.RuntimeFiber<unknown, unknown>, span?: Tracer.Span) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.withFiberRuntime<A, E, R>((fiber) => {
         if (fiber.currentTracer === unheard) {
-          return timed(restore(Effect.suspend(() => body(undefined))), fiber, identity)
+          return timed(restore(Effect.withFiberRuntime<A, E, R>((fiber) => body(fiber))), fiber, identity)
         }
         const outside = fiber.currentContext
         return Effect.flatMap(
@@ -140,7 +140,7 @@ export const observed = (operation: "search" | "request") => {
           (span) =>
             Effect.zipRight(
               FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
-              timed(restore(Effect.suspend(() => body(span))), fiber, (exit, clock) => {
+              timed(restore(Effect.withFiberRuntime<A, E, R>((fiber) => body(fiber, span))), fiber, (exit, clock) => {
                 const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
                 span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
                 return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)

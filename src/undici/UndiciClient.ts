@@ -17,11 +17,11 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Undici from "undici"
-import { type Request, SendWhole } from "../internal/wholeBody.js"
+import { type Request, SendWhole } from "../internal/sendWhole.js"
+import { Incoming } from "../internal/undici/incoming.js"
+import { UndiciResponse } from "../internal/undici/undiciResponse.js"
+import { WholeBody } from "../internal/undici/wholeBody.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
-import { Incoming } from "./Incoming.js"
-import { UndiciResponse } from "./UndiciResponse.js"
-import { WholeBody } from "./WholeBody.js"
 
 /**
  * How large a body may be, whatever the connections are.

@@ -34,7 +34,6 @@ const started = () => {
       self = after
       return may
     },
-    knowsAccepted: (used: ReturnType<typeof token>) => Rejections.knowsAccepted(self, used),
     coolDown: () => Pause.remaining(self.coolDown, clock),
     keep: (used: ReturnType<typeof token>) => {
       self = Rejections.accepted(self, used)
@@ -265,26 +264,5 @@ describe("a revocation during the cool-down", () => {
     it.rejected(2)
     it.rejected(3)
     expect(it.mayRenew()).toBe(true)
-  })
-})
-
-describe("knowsAccepted", () => {
-  it("holds for the token whose acceptance was told last", () => {
-    const it = started()
-    const used = token(1, 1, life)
-    it.keep(used)
-    expect(it.knowsAccepted(used)).toBe(true)
-  })
-
-  it("does not hold for a token that was rejected since", () => {
-    const it = started()
-    const used = token(1, 1, life)
-    it.keep(used)
-    it.rejected(1)
-    expect(it.knowsAccepted(used)).toBe(false)
-  })
-
-  it("does not hold for a token that is not known", () => {
-    expect(started().knowsAccepted(token(1, 1, life))).toBe(false)
   })
 })

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { Incoming } from "./Incoming.js"
+import type { Incoming } from "./incoming.js"
 
 /** An answer whose body comes as it is read; what was read whole can be read again. */
 export class UndiciResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {

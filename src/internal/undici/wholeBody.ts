@@ -1,5 +1,5 @@
 import * as Undici from "undici"
-import type { Receiver } from "../internal/wholeBody.js"
+import type { Receiver } from "../sendWhole.js"
 
 const abandoned = new Undici.errors.RequestAbortedError("the request is no longer needed")
 
