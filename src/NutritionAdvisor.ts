@@ -161,8 +161,9 @@ const makeWithoutTokens = (
     const maxBytes = yield* Configuration.maxResponseBytes(options.maxResponseBytes)
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader))
 
+    const tokens = yield* TokenProvider.TokenProvider
     const send = authorizedRequest({
-      tokens: yield* TokenProvider.TokenProvider,
+      tokens,
       client: Http.quiet(yield* HttpClient.HttpClient),
       deadline: yield* Deadline.make(Duration.toMillis(timeout)),
       knownKeys,

@@ -179,7 +179,8 @@ const tooLarge = "UnexpectedResponse TooLarge 200"
 const inflated = {
   undici: "UnexpectedResponse NotJson 200",
   "node:http": "UnexpectedResponse NotJson 200",
-  fetch: tooLarge
+  fetch: tooLarge,
+  UndiciClient: "UnexpectedResponse NotJson 200"
 }
 
 const fifty = 50 * megabyte

@@ -8,7 +8,7 @@ import * as SpawnedSimulator from "./storms/SpawnedSimulator.js"
 const connections = 64
 
 /** In a storm a request waits in the queue of the connections for longer than the defaults allow: that is no failure here. */
-const clientOf = (baseUrl: string, options: Partial<NutritionAdvisor.Options> = {}) =>
+const clientOf = (client: BoundedClient.Client, baseUrl: string, options: Partial<NutritionAdvisor.Options> = {}) =>
   NutritionAdvisor.layer({
     baseUrl,
     licenseKey: Simulator.licenseKey,
@@ -16,7 +16,7 @@ const clientOf = (baseUrl: string, options: Partial<NutritionAdvisor.Options> = 
     tokenTimeout: "2 minutes",
     ...options
   }).pipe(
-    Layer.provide(BoundedClient.layer(connections)),
+    Layer.provide(client.layer(connections)),
     Layer.build,
     Effect.map((context) => ({
       search: Context.get(context, NutritionAdvisor.NutritionAdvisor).search,
@@ -64,15 +64,15 @@ const inSeconds = (seconds: number) => `${seconds.toFixed(1)} s`
 
 const manyAtOnce = 10_000
 
-describe("A storm of 10,000 searches at once", () => {
+describe.each(BoundedClient.clients)("A storm of 10,000 searches at once over $name", (client) => {
   it.scopedLive("costs one exchange when it meets no token, and no search fails", () =>
     Effect.gen(function*() {
       const { baseUrl, sight } = yield* SpawnedSimulator.make
-      const { search } = yield* clientOf(baseUrl)
+      const { search } = yield* clientOf(client, baseUrl)
       const { ended, seconds } = yield* atOnce(manyAtOnce, search)
       const seen = yield* sight
       yield* print(
-        `10,000 cold searches: ${seen.exchanges} exchange, ${failuresIn(ended)} failures, ` +
+        `${client.name}: 10,000 cold searches: ${seen.exchanges} exchange, ${failuresIn(ended)} failures, ` +
           `${seen.connections} connections, ${inSeconds(seconds)}`
       )
       expect(ended).toEqual({ answered: manyAtOnce })
@@ -85,13 +85,13 @@ describe("A storm of 10,000 searches at once", () => {
     () =>
       Effect.gen(function*() {
         const { baseUrl, tell } = yield* SpawnedSimulator.make
-        const { search } = yield* clientOf(baseUrl)
+        const { search } = yield* clientOf(client, baseUrl)
         yield* search("oats")
         const before = yield* tell({ name: "revoke" })
         const { ended, seconds } = yield* atOnce(manyAtOnce, search)
         const seen = yield* tell({ name: "look" })
         yield* print(
-          `10,000 searches with a token that was revoked before: ${
+          `${client.name}: 10,000 searches with a token that was revoked before: ${
             seen.exchanges - before.exchanges
           } further exchange, ` +
             `${failuresIn(ended)} failures, ${seen.rejections} rejections, ${inSeconds(seconds)}`
@@ -108,7 +108,7 @@ describe("A storm of 10,000 searches at once", () => {
     () =>
       Effect.gen(function*() {
         const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
-        const { search } = yield* clientOf(baseUrl)
+        const { search } = yield* clientOf(client, baseUrl)
         yield* search("oats")
         const before = yield* sight
         let answered = 0
@@ -120,7 +120,9 @@ describe("A storm of 10,000 searches at once", () => {
         const { ended, seconds } = yield* atOnce(manyAtOnce, counted)
         const seen = yield* sight
         yield* print(
-          `10,000 searches with a token that is revoked in the middle: ${seen.exchanges - before.exchanges} further ` +
+          `${client.name}: 10,000 searches with a token that is revoked in the middle: ${
+            seen.exchanges - before.exchanges
+          } further ` +
             `exchange, ${failuresIn(ended)} failures, ${seen.rejections} rejections, ${inSeconds(seconds)}`
         )
         expect(ended).toEqual({ answered: manyAtOnce })
@@ -132,13 +134,13 @@ describe("A storm of 10,000 searches at once", () => {
   )
 })
 
-describe("A token route that hangs", () => {
+describe.each(BoundedClient.clients)("A token route that hangs over $name", (client) => {
   it.scopedLive(
     "costs 1,000 searches at once one exchange, which the client closes, and is forgotten after the gate",
     () =>
       Effect.gen(function*() {
         const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
-        const { search } = yield* clientOf(baseUrl, { tokenTimeout: "2 seconds" })
+        const { search } = yield* clientOf(client, baseUrl, { tokenTimeout: "2 seconds" })
         yield* tell({ name: "respondAlways", operation: "token", answer: "hang" })
         const { ended, seconds } = yield* atOnce(1_000, search)
         const behindTheGate = yield* atOnce(100, search)
@@ -151,7 +153,7 @@ describe("A token route that hangs", () => {
         const after = yield* ending(search, 0)
         const { exchanges } = yield* sight
         yield* print(
-          `1,000 cold searches and a token route that hangs: ${closed.exchanges} exchange, ${
+          `${client.name}: 1,000 cold searches and a token route that hangs: ${closed.exchanges} exchange, ${
             failuresIn(ended)
           } timeouts ` +
             `after ${inSeconds(seconds)}, ${closed.openExchanges} exchanges left open`
@@ -167,23 +169,30 @@ describe("A token route that hangs", () => {
   )
 })
 
-describe.concurrent("A storm of a minute", () => {
+/** Two cores carry 500 searches a second once, not twice at the same time. */
+const perSecond = new Map([["undici", 500], ["UndiciClient", 100]])
+
+describe.concurrent.each(BoundedClient.clients)("A storm of a minute over $name", (client) => {
+  const rate = perSecond.get(client.name) ?? 0
+
   it.scopedLive(
-    "costs at most 12 exchanges when every search is refused with 403, at 500 searches a second",
+    `costs at most 12 exchanges when every search is refused with 403, at ${rate} searches a second`,
     () =>
       Effect.gen(function*() {
         const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
-        const { search } = yield* clientOf(baseUrl)
+        const { search } = yield* clientOf(client, baseUrl)
         yield* search("oats")
         yield* tell({ name: "respondAlways", operation: "search", answer: { status: 403 } })
-        const { ended, seconds } = yield* steadily(500, 60, search)
+        const { ended, seconds } = yield* steadily(rate, 60, search)
         const { exchanges, searches } = yield* sight
         yield* print(
-          `${inSeconds(seconds)} of a permanent 403 at 500 searches a second: ${exchanges} exchanges, ` +
+          `${client.name}: ${
+            inSeconds(seconds)
+          } of a permanent 403 at ${rate} searches a second: ${exchanges} exchanges, ` +
             `${searches} requests, ${JSON.stringify(ended)}`
         )
         expect(Object.keys(ended).filter((name) => !name.startsWith("Forbidden "))).toEqual([])
-        expect(failuresIn(ended)).toBe(30_000)
+        expect(failuresIn(ended)).toBe(60 * rate)
         expect(exchanges).toBeLessThanOrEqual(12)
       }),
     150_000
@@ -194,7 +203,7 @@ describe.concurrent("A storm of a minute", () => {
     () =>
       Effect.gen(function*() {
         const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
-        const { search, status } = yield* clientOf(baseUrl, {
+        const { search, status } = yield* clientOf(client, baseUrl, {
           refresh: { windowFraction: 0.99 },
           tokenTimeout: "10 seconds"
         })
@@ -214,7 +223,9 @@ describe.concurrent("A storm of a minute", () => {
         const after = yield* status
         const afterwards = yield* ending(search, 0)
         yield* print(
-          `${inSeconds(seconds)} of a token route that answers 500, at 50 searches a second: ${outage.exchanges - 1} ` +
+          `${client.name}: ${inSeconds(seconds)} of a token route that answers 500, at 50 searches a second: ${
+            outage.exchanges - 1
+          } ` +
             `further exchanges, ${failuresIn(ended)} failures; refreshed ${inSeconds(Duration.toSeconds(wait))} after`
         )
         expect(before.state).toBe("stale")

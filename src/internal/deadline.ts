@@ -55,7 +55,7 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
       }
     })
 
-    yield* Effect.forkScoped(Effect.withClock(watch, clock))
+    yield* Effect.forkScoped(watch)
 
     return {
       enter: (onTimeout) => {

@@ -273,7 +273,10 @@ const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits) 
 /** The client behind the boundary: it shows nothing of a request anywhere, whatever it fails with. */
 export const quiet = (client: HttpClient.HttpClient): Client => {
   const sendWhole = SendWhole.sendWholeOf(client)
-  return sendWhole === undefined ? throughResponses(client) : inOneStep(sendWhole)
+  const throughResponse = throughResponses(client)
+  if (sendWhole === undefined) return throughResponse
+  const atOnce = inOneStep(sendWhole)
+  return (request, limits) => (request.body._tag === "Stream" ? throughResponse : atOnce)(request, limits)
 }
 
 const httpDate =

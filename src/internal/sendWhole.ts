@@ -28,7 +28,10 @@ export interface Receiver {
   readonly onBroken: (broken: Broken) => void
 }
 
-/** Sends a request and calls the receiver once, unless the function that it returns is called before: that aborts the request. */
+/**
+ * Sends a request whose body is no Stream, and calls the receiver once, unless the function that it returns is called before:
+ * that aborts the request.
+ */
 export type SendWhole = (request: Request, receiver: Receiver) => () => void
 
 /** A client that has this can bring a whole body in one step: no response object, stream or span stands between. */

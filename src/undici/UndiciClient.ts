@@ -15,12 +15,12 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as Undici from "undici"
-import { type Request, SendWhole } from "../internal/sendWhole.js"
+import { SendWhole } from "../internal/sendWhole.js"
 import { Incoming } from "../internal/undici/incoming.js"
 import { UndiciResponse } from "../internal/undici/undiciResponse.js"
 import { WholeBody } from "../internal/undici/wholeBody.js"
+import { written } from "../internal/undici/written.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
 /**
@@ -31,8 +31,8 @@ import { ConfigurationError } from "../NutritionAdvisorError.js"
  */
 export interface BodyOptions {
   /**
-   * The largest body of an answer, in bytes, as it comes over the wire; 16 MiB by default. Requests of NutritionAdvisor keep to its own
-   * `maxResponseBytes` instead.
+   * The largest body of an answer, in bytes, as it comes over the wire; 16 MiB by default. Where NutritionAdvisor is given this
+   * client as it is, its own `maxResponseBytes` rules instead; of a client with something around it, the smaller one does.
    */
   readonly maxResponseBytes?: number | undefined
 }
@@ -63,40 +63,19 @@ const maxBytesOf = ({ maxResponseBytes: bytes = 16 * 1024 * 1024 }: BodyOptions)
     ? Either.right(bytes)
     : Either.left(new ConfigurationError({ field: "maxResponseBytes" }))
 
-/** In what undici takes; Node's own FormData is foreign to the undici of the registry, and is written out by the one that Node has. */
-const written = (
-  { body, headers }: Pick<Request, "body" | "headers">
-): Pick<Undici.Dispatcher.DispatchOptions, "body" | "headers"> => {
-  switch (body._tag) {
-    case "Empty":
-      return { body: null, headers }
-    case "Uint8Array":
-      return { body: body.body, headers }
-    case "Raw":
-      return { body: body.body instanceof URLSearchParams ? body.body.toString() : body.body as Raw, headers }
-    case "FormData": {
-      const form = new Response(body.formData)
-      return {
-        body: form.body as unknown as Raw,
-        headers: { ...headers, "content-type": form.headers.get("content-type") ?? undefined }
-      }
-    }
-    case "Stream":
-      return { body: Stream.toAsyncIterable(body.stream) as unknown as Raw, headers }
-  }
-}
-
-type Raw = Exclude<Undici.Dispatcher.DispatchOptions["body"], undefined>
-
 const sendWhole = (dispatcher: Undici.Dispatcher): SendWhole => (request, receiver) => {
   const pathStart = request.url.indexOf("/", "https://".length)
   const handler = new WholeBody(receiver)
-  dispatcher.dispatch({
-    origin: request.url.slice(0, pathStart),
-    path: request.url.slice(pathStart),
-    method: request.method,
-    ...written(request)
-  }, handler)
+  try {
+    dispatcher.dispatch({
+      origin: request.url.slice(0, pathStart),
+      path: request.url.slice(pathStart),
+      method: request.method,
+      ...written(request)
+    }, handler)
+  } catch (cause) {
+    handler.onResponseError(undefined, cause as Error)
+  }
   return () => handler.abandon()
 }
 
@@ -107,22 +86,30 @@ const ask = (
   signal: AbortSignal,
   maxBytes: number
 ) =>
-  Effect.async<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError>((resume) => {
-    const incoming = new Incoming(maxBytes, {
-      onHead: ({ fields, status }) => resume(Effect.succeed(new UndiciResponse(request, status, fields, incoming))),
-      onFailure: (cause) =>
-        resume(Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
-    })
-    const abandon = () => incoming.abandon()
-    signal.addEventListener("abort", abandon, { once: true })
-    dispatcher.dispatch({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: request.method,
-      ...written(request)
-    }, incoming)
-    return Effect.sync(abandon)
-  })
+  Effect.flatMap(
+    Effect.runtime<never>(),
+    (runtime) =>
+      Effect.async<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError>((resume) => {
+        const incoming = new Incoming(maxBytes, {
+          onHead: ({ fields, status }) => resume(Effect.succeed(new UndiciResponse(request, status, fields, incoming))),
+          onFailure: (cause) =>
+            resume(Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
+        })
+        const abandon = () => incoming.abandon()
+        signal.addEventListener("abort", abandon, { once: true })
+        try {
+          dispatcher.dispatch({
+            origin: url.origin,
+            path: url.pathname + url.search,
+            method: request.method,
+            ...written(request, runtime)
+          }, incoming)
+        } catch (cause) {
+          incoming.onResponseError(undefined, cause as Error)
+        }
+        return Effect.sync(abandon)
+      })
+  )
 
 /**
  * A client over an undici dispatcher of one's own: an Agent, a ProxyAgent, a MockAgent. It stays open. Ends in

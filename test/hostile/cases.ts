@@ -2,7 +2,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib"
 import { answer, chunked, cut, goodToken, head, json, raw, type Reply } from "./replies.js"
 
 /** One ending with every client, or one for each. */
-export type Expected = string | { readonly undici: string; readonly "node:http": string; readonly fetch: string }
+export type Expected = string | Readonly<Record<"undici" | "node:http" | "fetch" | "UndiciClient", string>>
 
 export interface Case {
   readonly name: string
@@ -25,7 +25,12 @@ const connection = "TransportError Connection"
 
 const foods = "{\"foods\":[]}"
 
-const inflatedByFetchAlone = (ending: string): Expected => ({ undici: notJson, "node:http": notJson, fetch: ending })
+const inflatedByFetchAlone = (ending: string): Expected => ({
+  undici: notJson,
+  "node:http": notJson,
+  fetch: ending,
+  UndiciClient: notJson
+})
 
 export const bodies: ReadonlyArray<Case> = [
   same("empty", answer(""), notJson),
@@ -93,8 +98,9 @@ export const bodies: ReadonlyArray<Case> = [
   same("called gzip, and plain", json(foods, { "content-encoding": "gzip" }), {
     undici: `answered ${foods}`,
     "node:http": `answered ${foods}`,
-    fetch: aborted
-  }, { undici: schema, "node:http": schema, fetch: aborted }),
+    fetch: aborted,
+    UndiciClient: `answered ${foods}`
+  }, { undici: schema, "node:http": schema, fetch: aborted, UndiciClient: schema }),
   same(
     "gzip cut in the middle",
     json(gzipSync(foods).subarray(0, 15), { "content-encoding": "gzip" }),
@@ -140,8 +146,9 @@ export const headers: ReadonlyArray<Case> = [
   same("a status text of 20,000 characters", raw(`HTTP/1.1 200 ${long}\r\n${length}\r\n\r\n`, foods), {
     undici: `answered ${foods}`,
     "node:http": connection,
-    fetch: `answered ${foods}`
-  }, { undici: schema, "node:http": connection, fetch: schema }),
+    fetch: `answered ${foods}`,
+    UndiciClient: `answered ${foods}`
+  }, { undici: schema, "node:http": connection, fetch: schema, UndiciClient: schema }),
   same("10,000 headers", answered(...many(10_000)), connection),
   same("500 headers", answered(...many(500)), `answered ${foods}`, schema),
   same("the same content-length twice", answered(length), connection),

@@ -2,6 +2,7 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Layer from "effect/Layer"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 import type { HttpClientLayer } from "./advisor.js"
 
 export interface Client {
@@ -13,7 +14,9 @@ const undici: Client = { name: "undici", layer: NodeHttpClient.layerUndici }
 
 const fetch: Client = { name: "fetch", layer: FetchHttpClient.layer }
 
-export const clients: ReadonlyArray<Client> = [undici, { name: "node:http", layer: NodeHttpClient.layer }, fetch]
+const ours: Client = { name: "UndiciClient", layer: Layer.orDie(UndiciClient.layer()) }
+
+export const clients: ReadonlyArray<Client> = [undici, { name: "node:http", layer: NodeHttpClient.layer }, fetch, ours]
 
 /** Clients that keep their connections: the stock layer of node:http opens one for each request. */
 export const keepingClients: ReadonlyArray<Client> = [
@@ -22,5 +25,6 @@ export const keepingClients: ReadonlyArray<Client> = [
     name: "node:http with keep-alive",
     layer: Layer.provide(NodeHttpClient.layerWithoutAgent, NodeHttpClient.makeAgentLayer({ keepAlive: true }))
   },
-  fetch
+  fetch,
+  ours
 ]

@@ -1,6 +1,7 @@
 import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
-import type { Layer } from "effect"
+import { Layer } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 
 export interface Client {
   readonly name: string
@@ -10,5 +11,6 @@ export interface Client {
 export const clients: ReadonlyArray<Client> = [
   { name: "undici", layer: NodeHttpClient.layerUndici },
   { name: "node:http", layer: NodeHttpClient.layer },
-  { name: "fetch", layer: FetchHttpClient.layer }
+  { name: "fetch", layer: FetchHttpClient.layer },
+  { name: "UndiciClient", layer: Layer.orDie(UndiciClient.layer()) }
 ]

@@ -11,14 +11,14 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the platform's spans are left on",
     file: "src/internal/http.ts",
-    find: "HttpClient.withTracerDisabledWhen(constTrue),",
+    find: "[HttpClient.currentTracerDisabledWhen, [[fiberId, constTrue]]],",
     replace: ""
   },
   {
     name: "the caller's trace is propagated to the service",
     file: "src/internal/http.ts",
-    find: "HttpClient.withTracerPropagation(false)",
-    replace: "HttpClient.withTracerPropagation(true)"
+    find: "[HttpClient.currentTracerPropagation, [[fiberId, false]]]",
+    replace: "[HttpClient.currentTracerPropagation, [[fiberId, true]]]"
   },
   {
     name: "redirects are followed by fetch",
@@ -29,9 +29,15 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the client's error is kept as cause",
     file: "src/internal/http.ts",
-    find: "error._tag === \"UnexpectedResponse\" ? error : transportError(operation, error)",
-    replace: "error._tag === \"UnexpectedResponse\" ? error : " +
-      "Object.assign(transportError(operation, error), { cause: error })"
+    find: "Effect.fail(\n        transportError(",
+    replace: "Effect.fail(\n        ((operation: Operation, broken: SendWhole.Broken) => " +
+      "Object.assign(transportError(operation, broken), { cause: broken.cause }))("
+  },
+  {
+    name: "the error of a client that answers in one step is kept as cause",
+    file: "src/internal/http.ts",
+    find: "Effect.fail(transportError(this.limits.operation, broken))",
+    replace: "Effect.fail(Object.assign(transportError(this.limits.operation, broken), { cause: broken.cause }))"
   },
   {
     name: "a defect of the client is passed through",
@@ -43,8 +49,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the log line of a failed body stream is left on",
     file: "src/internal/http.ts",
-    find: "Effect.withUnhandledErrorLogLevel(Option.none())",
-    replace: "((self) => self)"
+    find: "[FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],",
+    replace: ""
   },
   {
     name: "the text of a 400 is not scrubbed",
@@ -93,9 +99,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the request that httpClient hands out keeps its headers",
     file: "src/NutritionAdvisor.ts",
-    find: "Effect.map(answerTo(\"request\", bare), (answer) => handOut(bare, answer))",
-    replace: "Effect.flatMap(answerTo(\"request\", bare), (answer) => " +
-      "Effect.map(tokens.get, (token) => handOut(authorize(bare, token), answer)))"
+    find: "Effect.sync(() => handOut(bare, answer))",
+    replace: "Effect.map(tokens.get, (token) => handOut(HttpClientRequest.bearerToken(bare, token.value), answer))"
   },
   {
     name: "a URL of another origin is let through",

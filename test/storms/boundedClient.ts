@@ -1,6 +1,7 @@
 import type { HttpClient } from "@effect/platform"
 import { NodeHttpClient, Undici } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 
 /** An HttpClient that opens at most so many connections: further requests wait in its queue. */
 export const layer = (connections: number): Layer.Layer<HttpClient.HttpClient> =>
@@ -13,3 +14,13 @@ export const layer = (connections: number): Layer.Layer<HttpClient.HttpClient> =
       )
     ))
   )
+
+export interface Client {
+  readonly name: string
+  readonly layer: (connections: number) => Layer.Layer<HttpClient.HttpClient>
+}
+
+export const clients: ReadonlyArray<Client> = [
+  { name: "undici", layer },
+  { name: "UndiciClient", layer: (connections) => Layer.orDie(UndiciClient.layer({ connections })) }
+]

@@ -15,6 +15,7 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 
 export type Failure = NutritionAdvisorError.NutritionAdvisorError
 declare const options: NutritionAdvisor.Options/*Options*/
@@ -33,6 +34,8 @@ export const key/*a key*/ = options.licenseKey/*licenseKey*/
 export const status/*the status*/ = Effect.flatMap(TokenProvider.TokenProvider, (tokens) => tokens.status/*status*/)
 export const token/*a token*/ = AccessToken.make({ value: "t", serviceId: "s", receivedAt: 0, expiresAt: 1 })
 export const cache/*a cache*/ = RedisTokenCache.layer/*cache layer*/({ url: Redacted.make("redis://localhost") })
+export const client/*a client*/ = UndiciClient.layer/*client layer*/({ connections/*connections*/: 16 })
+export const configuredClient/*a client from Config*/ = UndiciClient.layerConfig/*client layerConfig*/()
 export const simulated/*a simulator*/ = Simulator.layerHttpClient/*simulator layer*/()
 `
 
@@ -106,6 +109,8 @@ describe("an editor", () => {
     ["the status", "const status: Effect.Effect<TokenProvider.TokenStatus, never, TokenProvider.TokenProvider>"],
     ["a token", "const token: AccessToken.AccessToken"],
     ["a cache", `const cache: Layer.Layer<SharedTokenCache, ${refused}, never>`],
+    ["a client", `const client: Layer.Layer<HttpClient, ${refused}, never>`],
+    ["a client from Config", `const configuredClient: Layer.Layer<HttpClient, ConfigError | ${refused}, never>`],
     ["a simulator", "const simulated: Layer.Layer<HttpClient | Simulator.Simulator, never, never>"]
   ])("shows by name what is known of %s", (name, text) => {
     expect(partsOf(shown(name))).toEqual(partsOf(text))
@@ -132,7 +137,19 @@ describe("an editor", () => {
     expect(shown(name)).not.toMatch(/import\(|internal|__type|\.\.\. \d+ more/)
   })
 
-  it.each(["Options", "layer", "layerShared", "layerConfig", "search", "tokenRoute", "licenseKey", "status"])(
+  it.each([
+    "Options",
+    "layer",
+    "layerShared",
+    "layerConfig",
+    "search",
+    "tokenRoute",
+    "licenseKey",
+    "status",
+    "client layer",
+    "client layerConfig",
+    "connections"
+  ])(
     "explains %s in a sentence",
     (name) => {
       expect(ts.displayPartsToString(quickInfo(service, name).documentation)).toMatch(/\w+ \w+ \w+.*\.$/s)

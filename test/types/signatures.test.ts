@@ -1,6 +1,7 @@
 import type { Headers, HttpClient, HttpServer, KeyValueStore, UrlParams } from "@effect/platform"
 import { describe, expectTypeOf, it } from "@effect/vitest"
 import type {
+  Clock,
   Config,
   ConfigError,
   Context,
@@ -28,7 +29,9 @@ import type {
 } from "effect-nutrition-advisor"
 import type { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import type { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import type { UndiciClient } from "effect-nutrition-advisor/undici"
 import type { Cluster, Redis, RedisOptions } from "ioredis"
+import type { Agent, Dispatcher } from "undici"
 
 type Advisor = NutritionAdvisor.NutritionAdvisor
 type Cache = SharedTokenCache.SharedTokenCache
@@ -297,6 +300,7 @@ describe("TokenProvider", () => {
   it("its methods need nothing, and two of them can't fail", () => {
     expectTypeOf<TokenProvider.Service>().toEqualTypeOf<{
       readonly get: Effect.Effect<Token, TokenError>
+      readonly unsafeGet?: ((clock: Clock.Clock) => Token | undefined) | undefined
       readonly renew: (rejected: Token) => Effect.Effect<Token, TokenError>
       readonly settled: (used: Token, outcome: TokenProvider.Outcome) => Effect.Effect<void>
       readonly status: Effect.Effect<TokenProvider.TokenStatus>
@@ -336,6 +340,7 @@ describe("TokenStore", () => {
     expectTypeOf<typeof TokenStore.layerStatic>().toEqualTypeOf<(token: Token) => Layer.Layer<Store>>()
     expectTypeOf<TokenStore.Service>().toEqualTypeOf<{
       readonly current: Effect.Effect<Option.Option<Token>>
+      readonly unsafeCurrent?: (() => Option.Option<Token>) | undefined
       readonly put: (token: Token) => Effect.Effect<void>
       readonly invalidate: (used: Token) => Effect.Effect<boolean>
     }>()
@@ -566,6 +571,48 @@ describe("RedisTokenCache", () => {
       readonly prefix: string | undefined
       readonly redis: RedisOptions | undefined
     }>()
+  })
+})
+
+describe("UndiciClient", () => {
+  it("exports exactly these values", () => {
+    expectTypeOf<keyof typeof UndiciClient>().toEqualTypeOf<
+      "layer" | "layerConfig" | "layerFromDispatcher" | "make" | "makeFromDispatcher"
+    >()
+  })
+
+  it("gives an HttpClient like any other, and needs a scope where it is an effect with connections of its own", () => {
+    expectTypeOf<typeof UndiciClient.make>().toEqualTypeOf<
+      (options?: UndiciClient.Options) => Effect.Effect<Client, Configuration, Scope.Scope>
+    >()
+    expectTypeOf<typeof UndiciClient.layer>().toEqualTypeOf<
+      (options?: UndiciClient.Options) => Layer.Layer<Client, Configuration>
+    >()
+    expectTypeOf<typeof UndiciClient.makeFromDispatcher>().toEqualTypeOf<
+      (dispatcher: Dispatcher, options?: UndiciClient.BodyOptions) => Effect.Effect<Client, Configuration>
+    >()
+    expectTypeOf<typeof UndiciClient.layerFromDispatcher>().toEqualTypeOf<
+      (dispatcher: Dispatcher, options?: UndiciClient.BodyOptions) => Layer.Layer<Client, Configuration>
+    >()
+    expectTypeOf<typeof UndiciClient.layerConfig>().toEqualTypeOf<
+      (
+        options?: Config.Config.Wrap<UndiciClient.Options>
+      ) => Layer.Layer<Client, ConfigError.ConfigError | Configuration>
+    >()
+  })
+
+  it("takes exactly these options, none of which is needed", () => {
+    expectTypeOf<Required<UndiciClient.Options>>().toEqualTypeOf<{
+      readonly maxResponseBytes: number | undefined
+      readonly connections: number | undefined
+      readonly keepAliveTimeout: Duration.DurationInput | undefined
+      readonly connectTimeout: Duration.DurationInput | undefined
+      readonly headersTimeout: Duration.DurationInput | undefined
+      readonly bodyTimeout: Duration.DurationInput | undefined
+      readonly undici: Agent.Options | undefined
+    }>()
+    expectTypeOf<Record<never, never>>().toExtend<UndiciClient.Options>()
+    expectTypeOf<UndiciClient.BodyOptions>().toEqualTypeOf<{ readonly maxResponseBytes?: number | undefined }>()
   })
 })
 

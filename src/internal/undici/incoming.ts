@@ -23,13 +23,25 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   private chunks: Array<Uint8Array> = []
   private waiting = 0
   private received = 0
-  private isReadWhole = false
-  private reader: (() => void) | undefined
+  private whole: Uint8Array<ArrayBuffer> | undefined
+  private readonly readers = new Set<() => void>()
+  private use: "whole" | "pieces" | undefined
 
   constructor(
     private readonly maxBytes: number,
     private readonly asker: { readonly onHead: (head: Head) => void; readonly onFailure: (cause: unknown) => void }
   ) {}
+
+  get isReadWhole(): boolean {
+    return this.use === "whole"
+  }
+
+  /** Says that the body is to be read piece by piece; false where it was read, or begun to be read, before. */
+  beginPieces(): boolean {
+    if (this.use !== undefined) return false
+    this.use = "pieces"
+    return true
+  }
 
   /** The bytes that wait here, or those that come next; the end is a failure with nothing. */
   get next(): Effect.Effect<Uint8Array, Option.Option<unknown>> {
@@ -45,15 +57,16 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
     })
   }
 
-  /** All bytes up to the end. */
+  /** All bytes up to the end, the same to each who asks. */
   get rest(): Effect.Effect<Uint8Array<ArrayBuffer>, unknown> {
     return this.change(() => {
+      if (this.use === "pieces") return Effect.fail(new TypeError("the body was read as a stream before"))
+      this.use = "whole"
       if (this.state === "open") {
-        this.isReadWhole = true
         this.controller?.resume()
         return undefined
       }
-      return this.state === "ended" ? Effect.succeed(this.takeAll()) : Effect.fail(this.state.cause)
+      return this.state === "ended" ? Effect.succeed(this.whole ??= this.takeAll()) : Effect.fail(this.state.cause)
     })
   }
 
@@ -82,7 +95,7 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
     this.chunks.push(chunk)
     this.waiting += chunk.length
     if (this.waiting >= highWaterMark && !this.isReadWhole) controller.pause()
-    this.reader?.()
+    this.tellReaders()
   }
 
   onResponseEnd() {
@@ -96,7 +109,11 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
 
   private turn(state: State) {
     this.state = state
-    this.reader?.()
+    this.tellReaders()
+  }
+
+  private tellReaders() {
+    for (const reader of this.readers) reader()
   }
 
   private takeAll(): Uint8Array<ArrayBuffer> {
@@ -115,15 +132,14 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   private change<A, E>(look: () => Effect.Effect<A, E> | undefined): Effect.Effect<A, E> {
     return Effect.suspend(() =>
       look() ?? Effect.async<A, E>((resume) => {
-        this.reader = () => {
+        const reader = () => {
           const told = look()
           if (told === undefined) return
-          this.reader = undefined
+          this.readers.delete(reader)
           resume(told)
         }
-        return Effect.sync(() => {
-          this.reader = undefined
-        })
+        this.readers.add(reader)
+        return Effect.sync(() => this.readers.delete(reader))
       })
     )
   }

@@ -18,7 +18,6 @@ export class UndiciResponse extends Inspectable.Class implements HttpClientRespo
   readonly [HttpClientResponse.TypeId]: HttpClientResponse.TypeId = HttpClientResponse.TypeId
   readonly remoteAddress = Option.none<string>()
   readonly headers: Headers.Headers
-  private whole: Uint8Array<ArrayBuffer> | undefined
 
   constructor(
     readonly request: HttpClientRequest.HttpClientRequest,
@@ -37,7 +36,7 @@ export class UndiciResponse extends Inspectable.Class implements HttpClientRespo
 
   get stream(): Stream.Stream<Uint8Array, HttpClientError.ResponseError> {
     return Stream.suspend(() =>
-      this.whole === undefined
+      this.incoming.beginPieces()
         ? Stream.ensuring(
           Stream.repeatEffectChunkOption(
             Effect.mapBoth(this.incoming.next, {
@@ -47,7 +46,7 @@ export class UndiciResponse extends Inspectable.Class implements HttpClientRespo
           ),
           Effect.sync(() => this.incoming.abandon())
         )
-        : Stream.make(this.whole)
+        : Stream.fromEffect(this.bytes)
     )
   }
 
@@ -88,14 +87,7 @@ export class UndiciResponse extends Inspectable.Class implements HttpClientRespo
   }
 
   private get bytes(): Effect.Effect<Uint8Array<ArrayBuffer>, HttpClientError.ResponseError> {
-    return Effect.suspend(() =>
-      this.whole === undefined
-        ? Effect.mapBoth(this.incoming.rest, {
-          onFailure: (cause) => this.unreadable(cause),
-          onSuccess: (bytes) => this.whole = bytes
-        })
-        : Effect.succeed(this.whole)
-    )
+    return Effect.mapError(this.incoming.rest, (cause) => this.unreadable(cause))
   }
 
   private unreadable(cause: unknown): HttpClientError.ResponseError {

@@ -1,0 +1,373 @@
+import { once } from "node:events"
+import type * as Http from "node:http"
+import { type AddressInfo, createServer, type Socket } from "node:net"
+import type { HttpClient } from "@effect/platform"
+import { NodeHttpClient, Undici } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Duration, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { advisor, ways } from "./ways.js"
+import { afterBody, type Answer, eventually, replying, serve } from "./Wire.js"
+
+const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
+
+const manyTimes = <A, E>(count: number, effect: Effect.Effect<A, E>) =>
+  Effect.forEach(Array.from({ length: count }), () => effect, { concurrency: "unbounded" })
+
+/** Holds each request until it is let go. */
+const holding = () => {
+  const held: Array<Http.ServerResponse> = []
+  const answer: Answer = (_, response) => {
+    held.push(response)
+  }
+  return { held, answer }
+}
+
+describe("The connections to an origin", () => {
+  it.scopedLive("are as many as the setting says while 500 requests are on their way", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve((_, response) => setTimeout(() => response.end("{}"), 5))
+      const client = yield* UndiciClient.make({ connections: 7 })
+      yield* manyTimes(500, get(client, wire.origin))
+      expect(wire.requests.length).toBe(500)
+      expect([wire.connections.most, wire.connections.opened]).toEqual([7, 7])
+    }))
+
+  it.scopedLive("are at most 64 for ten thousand searches at once", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{\"foods\":[]}", { "content-type": "application/json" }))
+      const { search } = yield* advisor(yield* UndiciClient.make(), wire.origin, { requestTimeout: "2 minutes" })
+      yield* manyTimes(10_000, search("oats"))
+      expect(wire.requests.length).toBe(10_000)
+      expect([wire.connections.most, wire.connections.opened]).toEqual([64, 64])
+    }), 60_000)
+
+  it.scopedLive("are counted for each origin by itself", () =>
+    Effect.gen(function*() {
+      const answer: Answer = (_, response) => setTimeout(() => response.end("{}"), 5)
+      const [one, two] = [yield* serve(answer), yield* serve(answer)]
+      const client = yield* UndiciClient.make({ connections: 2 })
+      yield* Effect.zip(manyTimes(20, get(client, one.origin)), manyTimes(20, get(client, two.origin)), {
+        concurrent: true
+      })
+      expect([one.connections.opened, two.connections.opened]).toEqual([2, 2])
+    }))
+
+  it.scopedLive("are used again for one request after another", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{}"))
+      const client = yield* UndiciClient.make()
+      yield* Effect.repeatN(get(client, wire.origin), 49)
+      expect(wire.connections.opened).toBeLessThanOrEqual(2)
+    }))
+
+  it.scopedLive("end when they had nothing to do for keepAliveTimeout", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{}", { connection: "keep-alive" }))
+      const client = yield* UndiciClient.make({
+        keepAliveTimeout: "100 millis",
+        undici: { keepAliveTimeoutThreshold: 0 }
+      })
+      yield* get(client, wire.origin)
+      expect(wire.connections.open).toBe(1)
+      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    }))
+})
+
+describe("A redirect", () => {
+  it.scopedLive.each([301, 302, 303, 307, 308])(
+    "with status %s is handed out and not followed",
+    (status) =>
+      Effect.gen(function*() {
+        const wire = yield* serve(replying("", { location: "/elsewhere" }, status))
+        const client = yield* UndiciClient.make()
+        expect((yield* client.get(wire.origin)).status).toBe(status)
+        expect(wire.requests.length).toBe(1)
+      })
+  )
+})
+
+type Request = (client: HttpClient.HttpClient, origin: string) => Effect.Effect<unknown, unknown, Scope.Scope>
+
+const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
+  ["a request with the client itself", (client, origin) => get(client, `${origin}/v2/x`)],
+  ...ways.flatMap(({ name, through }): ReadonlyArray<readonly [string, Request]> => [
+    [
+      `a search ${name}`,
+      (client, origin) => Effect.flatMap(advisor(through(client), origin), ({ search }) => search("oats"))
+    ],
+    [
+      `a request through httpClient ${name}`,
+      (client, origin) => Effect.flatMap(advisor(through(client), origin), ({ httpClient }) => httpClient.get("/v2/x"))
+    ]
+  ])
+]
+
+describe("An interruption", () => {
+  it.scopedLive.each(requests)(
+    "while headers are awaited closes the connection of %s",
+    ([, request]) =>
+      Effect.gen(function*() {
+        const wire = yield* serve(() => {})
+        const client = yield* UndiciClient.make()
+        const fiber = yield* Effect.fork(request(client, wire.origin))
+        yield* eventually(() => wire.requests.length === 1)
+        const exit = yield* Fiber.interrupt(fiber)
+        expect(Exit.isInterrupted(exit)).toBe(true)
+        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      })
+  )
+
+  it.scopedLive.each(requests)(
+    "while a body is awaited closes the connection of %s",
+    ([, request]) =>
+      Effect.gen(function*() {
+        const wire = yield* serve((_, response) => {
+          response.writeHead(200, { "content-length": 1_000 })
+          response.write("{")
+        })
+        const client = yield* UndiciClient.make()
+        const fiber = yield* Effect.fork(request(client, wire.origin))
+        yield* eventually(() => wire.requests.length === 1)
+        yield* Effect.sleep("100 millis")
+        expect(wire.connections.open).toBe(1)
+        yield* Fiber.interrupt(fiber)
+        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      })
+  )
+
+  it.scopedLive.each(requests)(
+    "in the queue for a connection leaves %s unsent, and the connection to the next",
+    ([, request]) =>
+      Effect.gen(function*() {
+        const { answer, held } = holding()
+        const wire = yield* serve(answer)
+        const client = yield* UndiciClient.make({ connections: 1 })
+        const first = yield* Effect.fork(get(client, `${wire.origin}/first`))
+        yield* eventually(() => held.length === 1)
+        const queued = yield* Effect.fork(request(client, wire.origin))
+        yield* Effect.sleep("100 millis")
+        const [took] = yield* Effect.timed(Fiber.interrupt(queued))
+        expect(Duration.toMillis(took)).toBeLessThan(500)
+        const last = yield* Effect.fork(get(client, `${wire.origin}/last`))
+        held[0]?.end("{}")
+        yield* Fiber.join(first)
+        yield* eventually(() => held.length === 2)
+        held[1]?.end("{}")
+        yield* Fiber.join(last)
+        expect(wire.requests.map(({ url }) => url)).toEqual(["/first", "/last"])
+      })
+  )
+})
+
+describe("The end of the scope", () => {
+  it.scopedLive("closes the connections", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{}"))
+      const scope = yield* Scope.make()
+      const client = yield* Scope.extend(UndiciClient.make(), scope)
+      yield* manyTimes(10, get(client, wire.origin))
+      expect(wire.connections.open).toBeGreaterThan(0)
+      yield* Scope.close(scope, Exit.void)
+      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    }))
+
+  it.scopedLive.each(requests)(
+    "ends what is on its way and what is in the queue in an error: %s",
+    ([, request]) =>
+      Effect.gen(function*() {
+        const wire = yield* serve(() => {})
+        const scope = yield* Scope.make()
+        const client = yield* Scope.extend(UndiciClient.make({ connections: 1 }), scope)
+        const fibers = yield* Effect.all([
+          Effect.fork(request(client, wire.origin)),
+          Effect.fork(request(client, wire.origin))
+        ])
+        yield* eventually(() => wire.requests.length === 1)
+        yield* Scope.close(scope, Exit.void)
+        const errors = yield* Effect.forEach(fibers, (fiber) => Effect.flip(Fiber.join(fiber)))
+        expect(errors.map((error) => (error as { readonly _tag: string })._tag))
+          .toEqual(errors.map(() => expect.stringMatching(/^(RequestError|TransportError)$/)))
+      })
+  )
+
+  it.scopedLive.each(requests)("ends later requests in an error: %s", ([, request]) =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{}"))
+      const client = yield* Effect.scoped(UndiciClient.make())
+      const error = yield* Effect.flip(request(client, wire.origin))
+      expect(error).toMatchObject({ _tag: expect.stringMatching(/^(RequestError|TransportError)$/) })
+      expect(wire.requests.length).toBe(0)
+    }))
+})
+
+/** Takes connections and never says a word, not even for TLS. */
+const silent = Effect.gen(function*() {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {})
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+    () =>
+      Effect.sync(() => {
+        for (const socket of sockets) socket.destroy()
+        server.close()
+      })
+  )
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+describe("A time that is over", () => {
+  const patience = "150 millis"
+
+  const halfAnswer: Answer = (_, response) => {
+    response.writeHead(200, { "content-length": 1_000 })
+    response.write("{")
+  }
+
+  it.scopedLive("is a RequestError where headersTimeout is", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(() => {})
+      const client = yield* UndiciClient.make({ headersTimeout: patience })
+      expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
+        _tag: "RequestError",
+        reason: "Transport",
+        cause: { code: "UND_ERR_HEADERS_TIMEOUT" }
+      })
+      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    }))
+
+  it.scopedLive("is a ResponseError where bodyTimeout is", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(halfAnswer)
+      const client = yield* UndiciClient.make({ bodyTimeout: patience })
+      const response = yield* client.get(wire.origin)
+      expect(yield* Effect.flip(response.text)).toMatchObject({
+        _tag: "ResponseError",
+        reason: "Decode",
+        cause: { code: "UND_ERR_BODY_TIMEOUT" }
+      })
+      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    }))
+
+  it.scopedLive("is a RequestError where connectTimeout is", () =>
+    Effect.gen(function*() {
+      const client = yield* UndiciClient.make({ connectTimeout: patience })
+      expect(yield* Effect.flip(client.get(yield* silent))).toMatchObject({
+        _tag: "RequestError",
+        reason: "Transport",
+        cause: { code: "UND_ERR_CONNECT_TIMEOUT" }
+      })
+    }))
+
+  it.scopedLive("is that of connectTimeout though undici is told something else of connections", () =>
+    Effect.gen(function*() {
+      const client = yield* UndiciClient.make({
+        connectTimeout: patience,
+        undici: { connect: { rejectUnauthorized: true } }
+      })
+      const error = yield* Effect.timeout(Effect.flip(client.get(yield* silent)), "2 seconds")
+      expect(error).toMatchObject({ cause: { code: "UND_ERR_CONNECT_TIMEOUT" } })
+    }))
+
+  for (const { name, through } of ways) {
+    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where headersTimeout is`, () =>
+      Effect.gen(function*() {
+        const wire = yield* serve(() => {})
+        const client = yield* UndiciClient.make({ headersTimeout: patience })
+        const { search } = yield* advisor(through(client), wire.origin)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      }))
+
+    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where bodyTimeout is`, () =>
+      Effect.gen(function*() {
+        const wire = yield* serve(halfAnswer)
+        const client = yield* UndiciClient.make({ bodyTimeout: patience })
+        const { search } = yield* advisor(through(client), wire.origin)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      }))
+
+    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where connectTimeout is`, () =>
+      Effect.gen(function*() {
+        const client = yield* UndiciClient.make({ connectTimeout: patience })
+        const { search } = yield* advisor(through(client), yield* silent)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      }))
+
+    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where requestTimeout is, in the queue too`, () =>
+      Effect.gen(function*() {
+        const wire = yield* serve(() => {})
+        const client = yield* UndiciClient.make({ connections: 1 })
+        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: "200 millis" })
+        const errors = yield* manyTimes(2, Effect.flip(search("oats")))
+        expect(errors).toMatchObject([{ reason: "Timeout" }, { reason: "Timeout" }])
+        expect(wire.requests.length).toBe(1)
+        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      }))
+  }
+})
+
+const stockOver = (connections: number) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => new Undici.Agent({ connections })),
+      (agent) => Effect.promise(() => agent.destroy())
+    ),
+    NodeHttpClient.makeUndici
+  )
+
+const pairs: ReadonlyArray<
+  readonly [name: string, make: (connections: number) => Effect.Effect<HttpClient.HttpClient, never, Scope.Scope>]
+> = [
+  ["UndiciClient", (connections) => Effect.orDie(UndiciClient.make({ connections }))],
+  ["the stock client", stockOver]
+]
+
+describe.each(pairs)("Responses that nobody reads, of %s,", (_, make) => {
+  it.scopedLive("hold no connection where their bodies are small", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("x".repeat(60_000)))
+      const client = yield* make(1)
+      const responses = yield* Effect.replicateEffect(client.get(wire.origin), 20)
+      expect([responses.length, wire.connections.opened]).toEqual([20, 1])
+      const [first] = responses
+      expect(yield* first?.text ?? Effect.succeed("")).toHaveLength(60_000)
+    }))
+
+  it.scopedLive("hold their connection where their bodies are large, until they are read", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("x".repeat(8_000_000)))
+      const client = yield* make(1)
+      const unread = yield* client.get(wire.origin)
+      const next = yield* Effect.fork(get(client, wire.origin))
+      yield* Effect.sleep("200 millis")
+      expect(wire.requests.length).toBe(1)
+      expect(yield* unread.text).toHaveLength(8_000_000)
+      expect(yield* Fiber.join(next)).toHaveLength(8_000_000)
+    }))
+
+  it.scopedLive("let go of their connection where their stream is left in the middle", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("x".repeat(8_000_000)))
+      const client = yield* make(1)
+      const response = yield* client.get(wire.origin)
+      yield* Stream.runDrain(Stream.take(response.stream, 1))
+      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      expect(yield* get(client, wire.origin)).toHaveLength(8_000_000)
+    }))
+})
+
+describe("A server that reads a request before it answers", () => {
+  it.scopedLive("may close the connection after each answer", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(afterBody((_, __, response) => {
+        response.writeHead(200, { connection: "close" })
+        response.end("{}")
+      }))
+      const client = yield* UndiciClient.make({ connections: 2 })
+      yield* manyTimes(20, get(client, wire.origin))
+      expect([wire.requests.length, wire.connections.most <= 2]).toEqual([20, true])
+    }))
+})

@@ -1,0 +1,123 @@
+import { HttpClient } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { replying, serve } from "./Wire.js"
+
+const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
+
+const noDurations: ReadonlyArray<readonly [string, Duration.DurationInput]> = [
+  ["zero", 0],
+  ["negative", -1],
+  ["NaN", Number.NaN],
+  ["endless", Duration.infinity],
+  ["longer than a timer holds", 2 ** 31],
+  ["no duration at all", "soon" as Duration.DurationInput]
+]
+
+const numbers = [0, -1, 1.5, Number.NaN, Infinity, "4" as unknown as number]
+
+const wrong: ReadonlyArray<readonly [field: string, text: string, options: UndiciClient.Options]> = [
+  ...durations.flatMap((field) => noDurations.map(([text, value]) => [field, text, { [field]: value }] as const)),
+  ...(["connections", "maxResponseBytes"] as const).flatMap((field) =>
+    numbers.map((value) => [field, JSON.stringify(value) ?? String(value), { [field]: value }] as const)
+  ),
+  ["undici", "refused by undici itself", { undici: { factory: 5 as never } }]
+]
+
+const from = (values: Readonly<Record<string, string>>) =>
+  Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
+
+const building = (layer: Layer.Layer<HttpClient.HttpClient, unknown>, values: Readonly<Record<string, string>> = {}) =>
+  Effect.flip(Layer.build(Layer.provide(layer, from(values))))
+
+describe("A setting", () => {
+  it.scoped.each(wrong)(
+    "%s that is %s ends make in a ConfigurationError that names it",
+    ([field, , options]) =>
+      Effect.gen(function*() {
+        expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
+      })
+  )
+
+  it.scoped("ends a layer in the same error", () =>
+    Effect.gen(function*() {
+      expect(yield* building(UndiciClient.layer({ connections: 0 })))
+        .toMatchObject({ _tag: "ConfigurationError", field: "connections" })
+    }))
+
+  it.scoped.each(numbers)(
+    "maxResponseBytes that is %s is refused over a dispatcher of one's own too",
+    (value) =>
+      Effect.gen(function*() {
+        const dispatcher = { dispatch: () => true } as never
+        const error = { _tag: "ConfigurationError", field: "maxResponseBytes" }
+        const options = { maxResponseBytes: value }
+        expect(yield* Effect.flip(UndiciClient.makeFromDispatcher(dispatcher, options))).toMatchObject(error)
+        expect(yield* building(UndiciClient.layerFromDispatcher(dispatcher, options))).toMatchObject(error)
+      })
+  )
+
+  it.scoped("may be left out, every one of them", () => UndiciClient.make())
+
+  it.scoped("may be at its limit", () =>
+    UndiciClient.make({
+      connections: 1,
+      maxResponseBytes: 1,
+      keepAliveTimeout: 1,
+      connectTimeout: 2 ** 31 - 1,
+      headersTimeout: "1 hour",
+      bodyTimeout: Duration.minutes(1)
+    }))
+})
+
+describe("A layer from Config", () => {
+  it.scoped.each<readonly [string, string]>([
+    ["NUTRITION_ADVISOR_CONNECTIONS", "many"],
+    ["NUTRITION_ADVISOR_CONNECTIONS", "1.5"],
+    ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "a while"],
+    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", ""]
+  ])("ends in a ConfigError that names %s where it is %j", ([name, value]) =>
+    Effect.gen(function*() {
+      const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
+      expect(error).toMatchObject({ _op: "InvalidData", path: [name] })
+    }))
+
+  it.scoped.each<readonly [string, string, string]>([
+    ["NUTRITION_ADVISOR_CONNECTIONS", "0", "connections"],
+    ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "0 seconds", "keepAliveTimeout"],
+    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"]
+  ])("ends in a ConfigurationError where %s is %s", ([name, value, field]) =>
+    Effect.gen(function*() {
+      const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }))
+
+  it.scoped("needs no variable", () => Layer.build(Layer.provide(UndiciClient.layerConfig(), from({}))))
+
+  it.scopedLive.each<readonly [string, Layer.Layer<HttpClient.HttpClient, unknown>]>([
+    ["the variable", UndiciClient.layerConfig()],
+    ["a Config of one's own", UndiciClient.layerConfig({ connections: Config.integer("POOL") })]
+  ])("opens as many connections as %s says", ([, layer]) =>
+    Effect.gen(function*() {
+      const wire = yield* serve((_, response) => {
+        setTimeout(() => response.end("{}"), 20)
+      })
+      yield* Effect.forEach(
+        Array.from({ length: 20 }),
+        () => Effect.flatMap(HttpClient.get(wire.origin), ({ text }) => text),
+        { concurrency: "unbounded" }
+      ).pipe(Effect.provide(Layer.provide(layer, from({ NUTRITION_ADVISOR_CONNECTIONS: "3", POOL: "3" }))))
+      expect(wire.connections.opened).toBe(3)
+    }))
+})
+
+describe("A built layer", () => {
+  it.scopedLive("has not connected", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{}"))
+      yield* UndiciClient.make()
+      yield* Effect.sleep("50 millis")
+      expect(wire.connections.opened).toBe(0)
+    }))
+})

@@ -1,0 +1,44 @@
+/** The ways by which a request of NutritionAdvisor comes to an UndiciClient. */
+import { HttpClient } from "@effect/platform"
+import { Context, Effect, identity, Layer, Option, Redacted, type Scope } from "effect"
+import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+
+const tokenNamed = (value: string) =>
+  AccessToken.make({ value, serviceId: "a-customer", receivedAt: Date.now(), expiresAt: Date.now() + 3_600_000 })
+
+/** A provider that always has a token, and another one for each that is rejected: no exchange, cool-down or gate. */
+const tokens = Layer.succeed(TokenProvider.TokenProvider, {
+  get: Effect.sync(() => tokenNamed("first")),
+  renew: () => Effect.sync(() => tokenNamed("second")),
+  settled: () => Effect.void,
+  status: Effect.succeed<TokenProvider.TokenStatus>({
+    state: "fresh",
+    expiresAt: Option.none(),
+    lastFailure: Option.none()
+  })
+})
+
+/** The client behind another one, which hides that it can bring a whole body in one step. */
+export const behindAnother: (client: HttpClient.HttpClient) => HttpClient.HttpClient = HttpClient.mapRequest(identity)
+
+export interface Way {
+  readonly name: string
+  readonly through: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+}
+
+export const ways: ReadonlyArray<Way> = [
+  { name: "in one step", through: identity },
+  { name: "through a response", through: behindAnother }
+]
+
+export const advisor = (
+  client: HttpClient.HttpClient,
+  baseUrl: string,
+  options: Partial<NutritionAdvisor.Options> = {}
+): Effect.Effect<NutritionAdvisor.Service, never, Scope.Scope> =>
+  NutritionAdvisor.layerWithoutTokens({ baseUrl, licenseKey: Redacted.make("a-license-key"), ...options }).pipe(
+    Layer.provide([tokens, Layer.succeed(HttpClient.HttpClient, client)]),
+    Layer.build,
+    Effect.orDie,
+    Effect.map(Context.get(NutritionAdvisor.NutritionAdvisor))
+  )
