@@ -183,18 +183,41 @@ const outcomeOf = (
       )
   })
 
-const requestOf = ({ body, headers, method, url }: Request) =>
-  HttpClientRequest.get(url).pipe(
-    HttpClientRequest.setMethod(method),
-    HttpClientRequest.setBody(body),
-    HttpClientRequest.setHeaders(headers)
-  )
+const requestOf = ({ body, headers, method, url }: Request) => {
+  const request = HttpClientRequest.get(url).pipe(HttpClientRequest.setMethod(method))
+  const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
+  return HttpClientRequest.setHeaders(written, headers)
+}
 
-/** In a fiber of its own, so that what is off is off for it alone, and a deadline can end it. */
+type Child = Fiber.RuntimeFiber<SendWhole.WholeAnswer, HttpClientError.HttpClientError>
+
+/** A request in a fiber of its own. As a Flight, it refers to nothing once it has ended. */
+class Errand {
+  private leave: (() => void) | undefined
+
+  constructor(private readonly limits: Limits, private child: Child | undefined) {}
+
+  run(resume: (outcome: Outcome) => void) {
+    const { deadline, operation } = this.limits
+    this.leave = deadline?.enter(() => resume(Effect.zipRight(this.interrupt, timedOut(operation))))
+    this.child?.addObserver((exit) => {
+      this.leave?.()
+      this.child = this.leave = undefined
+      resume(outcomeOf(exit, this.limits))
+    })
+  }
+
+  readonly interrupt = Effect.suspend(() => {
+    this.leave?.()
+    return this.child === undefined ? Effect.void : Fiber.interrupt(this.child)
+  })
+}
+
+/** The fiber is for what is off, so that it is off for the request alone, and for the deadline, which ends it. */
 const throughResponses = (client: HttpClient.HttpClient): Client => (request, limits) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
-      Effect.fork(
+      Effect.forkDaemon(
         Effect.zipRight(
           hushed,
           Effect.interruptible(
@@ -204,21 +227,13 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
         )
       ),
       (child) => {
-        const { deadline, operation } = limits
-        let leave: (() => void) | undefined
-        const ended = Effect.async<Answer, TransportError | UnexpectedResponse>((resume) => {
-          leave = deadline?.enter(() =>
-            resume(Effect.zipRight(Fiber.interrupt(child), timedOut(operation)))
-          )
-          child.addObserver((exit) => {
-            leave?.()
-            resume(outcomeOf(exit, limits))
-          })
-        })
-        return Effect.onInterrupt(restore(ended), () => {
-          leave?.()
-          return Fiber.interrupt(child)
-        })
+        const errand = new Errand(limits, child)
+        return Effect.onInterrupt(
+          restore(Effect.async<Answer, TransportError | UnexpectedResponse>((resume) =>
+            errand.run(resume)
+          )),
+          () => errand.interrupt
+        )
       }
     )
   )
