@@ -10,6 +10,7 @@ import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -149,38 +150,53 @@ type Departure = Data.TaggedEnum<{
 
 const { $match: matchDeparture, Barred, Boarded } = Data.taggedEnum<Departure>()
 
+interface Passage extends Pick<Flight, "reason" | "replacing" | "rejected"> {}
+
+const begin = (passage: Passage): Flight => ({
+  ...passage,
+  landing: Deferred.unsafeMake(FiberId.none),
+  span: Ref.unsafeMake(Option.none())
+})
+
 const depart = (
   before: State,
-  flight: Flight,
+  passage: Passage,
   timing: RefreshPolicy.Timing,
   clock: Clock.Clock
 ): readonly [Departure, State] => {
   const { flight: running, gate, respite } = before
-  const rejections = Option.match(flight.rejected, {
+  const { reason, rejected } = passage
+  if (running !== undefined && rejected._tag === "None") {
+    return [Boarded({ flight: running, launched: false }), before]
+  }
+  const rejections = Option.match(rejected, {
     onNone: () => before.rejections,
     onSome: (rejected) => Rejections.rejected(before.rejections, rejected)
   })
   const state = { ...before, rejections }
   if (running !== undefined) {
-    const joined = { ...running, rejected: Option.orElse(flight.rejected, () => running.rejected) }
+    const joined = { ...running, rejected }
     return [Boarded({ flight: joined, launched: false }), { ...state, flight: joined }]
   }
   if (gate !== undefined && Pause.stands(gate.pause, clock)) {
     return [Barred({ cause: gate.cause }), state]
   }
-  if (flight.reason === "refresh" && Pause.stands(respite, clock)) {
+  if (reason === "refresh" && Pause.stands(respite, clock)) {
     return [Barred({ cause: Cause.empty }), state]
   }
-  const [mayLaunch, after] = flight.reason === "rejection"
+  const [mayLaunch, after] = reason === "rejection"
     ? Rejections.mayRenew(rejections, timing, clock)
     : [true, rejections]
-  return mayLaunch
-    ? [Boarded({ flight, launched: true }), { ...state, flight, rejections: after }]
-    : [Barred({ cause: Cause.fail(forbidden("CoolingDown")) }), { ...state, rejections: after }]
+  if (!mayLaunch) return [Barred({ cause: Cause.fail(forbidden("CoolingDown")) }), { ...state, rejections: after }]
+  const flight = begin(passage)
+  return [Boarded({ flight, launched: true }), { ...state, flight, rejections: after }]
 }
 
 const forbidden = (reason: "CoolingDown" | "TokenUnchanged") =>
   new Forbidden({ operation: "request", status: 403, reason })
+
+const clockOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
+  Context.unsafeGet(fiber.currentDefaultServices, Clock.Clock)
 
 const tooShortLived = () => new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" })
 
@@ -341,26 +357,24 @@ export const make = (
         Effect.flatMap((exit) => Deferred.done(flight.landing, exit))
       )
 
-    const board = (
-      reason: Reason,
-      replacing: Option.Option<AccessToken.AccessToken>,
-      rejected: Option.Option<AccessToken.AccessToken>
-    ) =>
-      Effect.uninterruptible(Effect.gen(function*() {
-        const clock = yield* Effect.clock
-        const landing = yield* Deferred.make<AccessToken.AccessToken, TokenError>()
-        const span = yield* Ref.make(Option.none<Tracer.Span>())
-        const flight: Flight = { reason, replacing, rejected, landing, span }
-        if (Option.isSome(rejected)) accepted = undefined
-        const departure = yield* Ref.modify(state, (state) => depart(state, flight, timing, clock))
-        if (departure._tag === "Boarded" && departure.launched) {
-          yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason })
-          yield* Effect.forkIn(fly(flight), scope)
-        }
-        return departure
+    const board = (passage: Passage): Effect.Effect<Departure> =>
+      Effect.uninterruptible(Effect.withFiberRuntime((fiber) => {
+        const clock = clockOf(fiber)
+        if (passage.rejected._tag === "Some") accepted = undefined
+        return Effect.tap(
+          Ref.modify(state, (state) => depart(state, passage, timing, clock)),
+          (departure) =>
+            departure._tag === "Boarded" && departure.launched
+              ? Effect.zipRight(
+                Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason: passage.reason }),
+                Effect.forkIn(fly(departure.flight), scope)
+              )
+              : Effect.void
+        )
       }))
 
-    const refresh = (token: AccessToken.AccessToken) => board("refresh", Option.some(token), Option.none())
+    const refresh = (token: AccessToken.AccessToken) =>
+      board({ reason: "refresh", replacing: Option.some(token), rejected: Option.none() })
 
     const linkTo = ({ span }: Flight) =>
       Effect.flatMap(
@@ -369,7 +383,11 @@ export const make = (
       )
 
     const awaitLanding = matchDeparture({
-      Boarded: ({ flight }) => Effect.ensuring(Deferred.await(flight.landing), linkTo(flight)),
+      Boarded: ({ flight }) =>
+        Effect.withFiberRuntime<AccessToken.AccessToken, TokenError>((fiber) => {
+          const landed = Deferred.await(flight.landing)
+          return fiber.currentSpan === undefined ? landed : Effect.ensuring(landed, linkTo(flight))
+        }),
       Barred: ({ cause }) => Effect.failCause(cause)
     })
 
@@ -377,13 +395,17 @@ export const make = (
       current: Option.Option<AccessToken.AccessToken>,
       attempts: number
     ): Effect.Effect<AccessToken.AccessToken, TokenError> =>
-      Effect.gen(function*() {
-        const token = yield* awaitLanding(yield* board("missing", current, Option.none()))
-        const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
-        const tokenState = AccessToken.stateAt(token, now, timing)
-        if (tokenState !== "expired") return serve(token, tokenState, now)
-        return attempts > 1 ? yield* acquire(Option.some(token), attempts - 1) : yield* tooShortLived()
-      })
+      board({ reason: "missing", replacing: current, rejected: Option.none() }).pipe(
+        Effect.flatMap(awaitLanding),
+        Effect.flatMap((token) =>
+          Effect.withFiberRuntime<AccessToken.AccessToken, TokenError>((fiber) => {
+            const now = clockOf(fiber).unsafeCurrentTimeMillis()
+            const tokenState = AccessToken.stateAt(token, now, timing)
+            if (tokenState !== "expired") return Effect.succeed(serve(token, tokenState, now))
+            return attempts > 1 ? acquire(Option.some(token), attempts - 1) : tooShortLived()
+          })
+        )
+      )
 
     const look = (current: Option.Option<AccessToken.AccessToken>, clock: Clock.Clock) => {
       if (current._tag === "None") return acquire(current, timing.attempts)
@@ -394,21 +416,30 @@ export const make = (
       return tokenState === "fresh" ? Effect.succeed(token) : Effect.as(refresh(token), token)
     }
 
-    const unsafeGet: Service["unsafeGet"] = store.unsafeCurrent && ((clock) => {
-      const current = store.unsafeCurrent?.()
-      if (current?._tag !== "Some") return undefined
+    const { unsafeCurrent } = store
+    const unsafeGet: Service["unsafeGet"] = unsafeCurrent && ((clock) => {
+      const current = unsafeCurrent()
+      if (current._tag === "None") return undefined
       const now = clock.unsafeCurrentTimeMillis()
       return AccessToken.stateAt(current.value, now, timing) === "fresh"
         ? serve(current.value, "fresh", now)
         : undefined
     })
 
+    let given:
+      | { readonly token: AccessToken.AccessToken; readonly effect: Effect.Effect<AccessToken.AccessToken> }
+      | undefined
+
+    /** One effect a token: the same one is given to nearly every caller. */
+    const give = (token: AccessToken.AccessToken): Effect.Effect<AccessToken.AccessToken> => {
+      if (given?.token !== token) given = { token, effect: Effect.succeed(token) }
+      return given.effect
+    }
+
     const get: Service["get"] = Effect.withFiberRuntime((fiber) => {
-      const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+      const clock = clockOf(fiber)
       const fresh = unsafeGet?.(clock)
-      return fresh === undefined
-        ? Effect.flatMap(store.current, (current) => look(current, clock))
-        : Effect.succeed(fresh)
+      return fresh === undefined ? Effect.flatMap(store.current, (current) => look(current, clock)) : give(fresh)
     })
 
     const isRenewalOf = ({ reason, replacing }: Flight, token: AccessToken.AccessToken) =>
@@ -419,7 +450,11 @@ export const make = (
         const current = yield* store.current
         if (Option.exists(current, (token) => !AccessToken.isSame(token, rejected))) return yield* get
         yield* Effect.logDebug("The token was rejected")
-        const departure = yield* board("rejection", Option.some(rejected), Option.some(rejected))
+        const departure = yield* board({
+          reason: "rejection",
+          replacing: Option.some(rejected),
+          rejected: Option.some(rejected)
+        })
         const token = yield* awaitLanding(departure)
         if (AccessToken.isSame(token, rejected)) {
           return departure._tag === "Boarded" && isRenewalOf(departure.flight, rejected)

@@ -36,7 +36,9 @@ const servedByState: Record<AccessToken.State, Metric.Metric.Counter<number>> = 
   expired: labeled(served, { state: "expired" })
 }
 
-export const countServed = (state: AccessToken.State) => servedByState[state].unsafeUpdate(1, [])
+const noFurtherLabels: ReadonlyArray<MetricLabel.MetricLabel> = []
+
+export const countServed = (state: AccessToken.State) => servedByState[state].unsafeUpdate(1, noFurtherLabels)
 
 const shared = counter("shared_tokens_total", "Tokens that replicas share, by the way this process came by them")
 
@@ -115,8 +117,8 @@ export const observed = (operation: "search" | "request") => {
     const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
     const start = clock.unsafeCurrentTimeMillis()
     const end = (exit: Exit.Exit<A, E>) => {
-      counterOf(outcomeOf(exit)).unsafeUpdate(1, [])
-      requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, [])
+      counterOf(outcomeOf(exit)).unsafeUpdate(1, noFurtherLabels)
+      requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, noFurtherLabels)
       return onEnd(exit, clock)
     }
     return Effect.matchCauseEffect(self, {
