@@ -205,10 +205,10 @@ const makeWithoutTokens = (
       options: SearchOptions,
       decode: (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
     ) =>
-      observedSearch(searchAttributes, (fiber, span) =>
+      observedSearch(searchAttributes, (region) =>
         Either.match(searchRequest(term, options), {
           onLeft: Effect.fail,
-          onRight: (request) => send({ operation: "search", fiber, span, decode }, request)
+          onRight: (request) => send({ operation: "search", region, request }, decode)
         }))
 
     const jsonOf = (answer: Http.Answer) => Http.json(answer, "search")
@@ -252,13 +252,11 @@ const makeWithoutTokens = (
     }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      observedRequest({ "http.request.method": request.method }, (fiber, span) =>
+      observedRequest({ "http.request.method": request.method }, (region) =>
         Either.match(requestBelow(request), {
           onLeft: Effect.fail,
-          onRight: (bare) => {
-            const decode = (answer: Http.Answer) => Effect.sync(() => handOut(bare, answer))
-            return send({ operation: "request", fiber, span, decode }, bare)
-          }
+          onRight: (bare) =>
+            send({ operation: "request", region, request: bare }, (answer) => Effect.sync(() => handOut(bare, answer)))
         }))
 
     return {

@@ -1,10 +1,8 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type * as Tracer from "effect/Tracer"
 import type { AccessToken } from "../AccessToken.js"
 import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type * as TokenProvider from "../TokenProvider.js"
@@ -12,6 +10,7 @@ import type * as Deadline from "./deadline.js"
 import { HandedOver, InVain, sentAtMost } from "./handedOver.js"
 import * as Http from "./http.js"
 import type * as KnownKeys from "./knownKeys.js"
+import type { Region } from "./region.js"
 import * as Telemetry from "./telemetry.js"
 
 type DataOperation = "search" | "request"
@@ -27,12 +26,11 @@ export interface Parts {
   readonly serviceIdHeader: string
 }
 
-/** What is asked for, and by whom. */
-export interface Task<A, R = never> {
+/** A request without a token, and the region in which it is made. */
+export interface Asked {
   readonly operation: DataOperation
-  readonly fiber: Fiber.RuntimeFiber<unknown, unknown>
-  readonly span: Tracer.Span | undefined
-  readonly decode: (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+  readonly request: Http.Request
+  readonly region: Region
 }
 
 const canSendTwice = ({ body }: Http.Request): boolean =>
@@ -69,39 +67,38 @@ export const authorizedRequest = (
     body: request.body
   })
 
-  const send = (operation: DataOperation, request: Http.Request, token: AccessToken) =>
-    client(authorize(request, token), limits[operation])
+  const send = ({ operation, region, request }: Asked, token: AccessToken) =>
+    client(authorize(request, token), limits[operation], region)
 
-  const renewAndSend = (operation: DataOperation, request: Http.Request, used: AccessToken, status: number) =>
+  const renewAndSend = (asked: Asked, used: AccessToken, status: number) =>
     Effect.gen(function*() {
       const renewed = yield* Effect.catchAll(
         tokens.renew(used),
         (error) =>
           error._tag === "Forbidden" && error.reason !== "KeyRejected"
-            ? forbidden(operation, status, error.reason)
+            ? forbidden(asked.operation, status, error.reason)
             : Effect.zipRight(Telemetry.rejectionEnded("RenewalFailed"), Effect.fail(error))
       )
-      if (!canSendTwice(request)) return yield* forbidden(operation, status, "BodyNotReplayable")
-      return [yield* send(operation, request, renewed), renewed] as const
+      if (!canSendTwice(asked.request)) return yield* forbidden(asked.operation, status, "BodyNotReplayable")
+      return [yield* send(asked, renewed), renewed] as const
     })
 
   /** A renewal that a peer's token answered made no exchange: where that token is rejected too, another follows. */
   const renewAndRetry = (
-    operation: DataOperation,
-    request: Http.Request,
+    asked: Asked,
     used: AccessToken,
     status: number,
     peersSent = 0
   ): Effect.Effect<readonly [Http.Answer, AccessToken], NutritionAdvisorError> =>
     Effect.gen(function*() {
-      const [answer, renewed] = yield* renewAndSend(operation, request, used, status)
+      const [answer, renewed] = yield* renewAndSend(asked, used, status)
       if (rejected.has(answer.status)) {
         if (renewed instanceof HandedOver && peersSent < sentAtMost) {
           const peers = peersSent + 1 < sentAtMost ? renewed : new InVain(renewed)
-          return yield* renewAndRetry(operation, request, peers, answer.status, peersSent + 1)
+          return yield* renewAndRetry(asked, peers, answer.status, peersSent + 1)
         }
         yield* tokens.settled(renewed, "RejectedAgain")
-        return yield* forbidden(operation, answer.status, "RejectedAgain")
+        return yield* forbidden(asked.operation, answer.status, "RejectedAgain")
       }
       if (showsAcceptance(answer.status)) {
         yield* tokens.settled(renewed, "AcceptedAfterRenewal")
@@ -110,12 +107,15 @@ export const authorizedRequest = (
       return [answer, renewed] as const
     })
 
+  type Decode<A, R> = (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+
   const finish = <A, R>(
-    { decode, operation, span }: Task<A, R>,
+    { operation, region }: Asked,
+    decode: Decode<A, R>,
     answer: Http.Answer,
     used: ReadonlyArray<AccessToken>
   ): Effect.Effect<A, NutritionAdvisorError, R> => {
-    span?.attribute("http.response.status_code", answer.status)
+    region.span?.attribute("http.response.status_code", answer.status)
     return Http.isOk(answer.status) ? decode(answer) : Effect.flatMap(knownKeys, (keys) => {
       const secrets = [...keys, ...used.flatMap((token) => [token.value, token.serviceId])]
       return Http.refusal(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
@@ -123,26 +123,26 @@ export const authorizedRequest = (
   }
 
   const sendFirst = <A, R>(
-    task: Task<A, R>,
-    request: Http.Request,
+    asked: Asked,
+    decode: Decode<A, R>,
     first: AccessToken
   ): Effect.Effect<A, NutritionAdvisorError, R> =>
-    Effect.flatMap(send(task.operation, request, first), (answer) => {
+    Effect.flatMap(send(asked, first), (answer) => {
       if (rejected.has(answer.status)) {
         return Effect.flatMap(
-          renewAndRetry(task.operation, request, first, answer.status),
-          ([answer, renewed]) => finish(task, answer, [first, renewed])
+          renewAndRetry(asked, first, answer.status),
+          ([answer, renewed]) => finish(asked, decode, answer, [first, renewed])
         )
       }
       const settled = showsAcceptance(answer.status) ? tokens.settled(first, "Accepted") : Effect.void
-      const finished = finish(task, answer, [first])
+      const finished = finish(asked, decode, answer, [first])
       return settled === Effect.void ? finished : Effect.zipRight(settled, finished)
     })
 
-  return <A, R>(task: Task<A, R>, request: Http.Request): Effect.Effect<A, NutritionAdvisorError, R> => {
-    const fresh = tokens.unsafeGet?.(Context.get(task.fiber.currentDefaultServices, Clock.Clock))
+  return <A, R>(asked: Asked, decode: Decode<A, R>): Effect.Effect<A, NutritionAdvisorError, R> => {
+    const fresh = tokens.unsafeGet?.(Context.get(asked.region.fiber.currentDefaultServices, Clock.Clock))
     return fresh === undefined
-      ? Effect.flatMap(tokens.get, (first) => sendFirst(task, request, first))
-      : sendFirst(task, request, fresh)
+      ? Effect.flatMap(tokens.get, (first) => sendFirst(asked, decode, first))
+      : sendFirst(asked, decode, fresh)
   }
 }

@@ -24,6 +24,7 @@ import {
   UnexpectedResponse
 } from "../NutritionAdvisorError.js"
 import type * as Deadline from "./deadline.js"
+import type { Region } from "./region.js"
 import { scrub } from "./scrub.js"
 import * as SendWhole from "./sendWhole.js"
 
@@ -147,7 +148,8 @@ export type Request = SendWhole.Request
 /** Sends a request and reads its whole answer, in bounded time and memory. */
 export type Client = (
   request: Request,
-  limits: Limits
+  limits: Limits,
+  region?: Region
 ) => Effect.Effect<Answer, TransportError | UnexpectedResponse>
 
 type Outcome = ReturnType<Client>
@@ -239,7 +241,7 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
   )
 
 /**
- * A request under way. Once it has landed it refers to nothing: effect's canceler keeps the flight in reach of the fiber's dead
+ * A request under way. Once it has landed it refers to nothing: whoever can give it up keeps it in reach of the fiber's dead
  * objects, and those of them that have grown old would keep everything behind it until the next full collection (docs/upstream.md).
  */
 class Flight implements SendWhole.Receiver {
@@ -254,7 +256,6 @@ class Flight implements SendWhole.Receiver {
     this.leave = this.limits.deadline?.enter(() => this.giveUp()?.(timedOut(this.limits.operation)))
     const abort = sendWhole(request, this)
     if (this.resume !== undefined) this.abort = abort
-    return Effect.sync(() => this.giveUp())
   }
 
   maxBytesOf(status: number) {
@@ -269,7 +270,7 @@ class Flight implements SendWhole.Receiver {
     this.land()?.(Effect.fail(transportError(this.limits.operation, broken)))
   }
 
-  private giveUp() {
+  giveUp() {
     this.abort?.()
     return this.land()
   }
@@ -282,8 +283,13 @@ class Flight implements SendWhole.Receiver {
   }
 }
 
-const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits) =>
-  Effect.async((resume) => new Flight(limits).depart(sendWhole, request, resume))
+const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits, region) =>
+  Effect.async((resume) => {
+    const flight = new Flight(limits)
+    if (region !== undefined) region.underWay = flight
+    flight.depart(sendWhole, request, resume)
+    return region === undefined ? Effect.sync(() => flight.giveUp()) : undefined
+  })
 
 /** The client behind the boundary: it shows nothing of a request anywhere, whatever it fails with. */
 export const quiet = (client: HttpClient.HttpClient): Client => {
@@ -291,7 +297,8 @@ export const quiet = (client: HttpClient.HttpClient): Client => {
   const throughResponse = throughResponses(client)
   if (sendWhole === undefined) return throughResponse
   const atOnce = inOneStep(sendWhole)
-  return (request, limits) => (request.body._tag === "Stream" ? throughResponse : atOnce)(request, limits)
+  return (request, limits, region) =>
+    request.body._tag === "Stream" ? throughResponse(request, limits) : atOnce(request, limits, region)
 }
 
 const httpDate =

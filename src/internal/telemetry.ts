@@ -4,7 +4,6 @@ import * as Context from "effect/Context"
 import * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import { identity } from "effect/Function"
 import * as Metric from "effect/Metric"
@@ -15,6 +14,7 @@ import * as Tracer from "effect/Tracer"
 import type * as AccessToken from "../AccessToken.js"
 import type { NutritionAdvisorError, Operation } from "../NutritionAdvisorError.js"
 import type { Reason } from "../TokenIssuer.js"
+import type { Region } from "./region.js"
 
 const counter = (name: string, description: string): Metric.Metric.Counter<number> =>
   Metric.counter(`nutrition_advisor_${name}`, { description, incremental: true })
@@ -110,11 +110,11 @@ export const observed = (operation: "search" | "request") => {
   const counterOf = byOutcome(operation)
 
   const timed = <A, E extends NutritionAdvisorError, R>(
+    region: Region,
     self: Effect.Effect<A, E, R>,
-    fiber: Fiber.RuntimeFiber<unknown, unknown>,
     onEnd: (exit: Exit.Exit<A, E>, clock: Clock.Clock) => Effect.Effect<A, E>
   ) => {
-    const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+    const clock = Context.get(region.fiber.currentDefaultServices, Clock.Clock)
     const start = clock.unsafeCurrentTimeMillis()
     const end = (exit: Exit.Exit<A, E>) => {
       counterOf(outcomeOf(exit)).unsafeUpdate(1, noFurtherLabels)
@@ -122,33 +122,40 @@ export const observed = (operation: "search" | "request") => {
       return onEnd(exit, clock)
     }
     return Effect.matchCauseEffect(self, {
-      onFailure: (cause) => end(Exit.failCause(cause)),
+      onFailure: (cause) => {
+        region.underWay?.giveUp()
+        return end(Exit.failCause(cause))
+      },
       onSuccess: (value) => end(Exit.succeed(value))
     })
   }
 
   return <A, E extends NutritionAdvisorError, R>(
     attributes: Readonly<Record<string, string>>,
-    body: (fiber: Fiber.RuntimeFiber<unknown, unknown>, span?: Tracer.Span) => Effect.Effect<A, E, R>
+    body: (region: Region) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.withFiberRuntime<A, E, R>((fiber) => {
+    Effect.uninterruptibleMask((restore) => {
+      const run = (region: Region) => restore(Effect.suspend(() => body(region)))
+      return Effect.withFiberRuntime<A, E, R>((fiber) => {
         if (fiber.currentTracer === unheard) {
-          return timed(restore(Effect.withFiberRuntime<A, E, R>((fiber) => body(fiber))), fiber, identity)
+          const region: Region = { fiber, span: undefined, underWay: undefined }
+          return timed(region, run(region), identity)
         }
         const outside = fiber.currentContext
         return Effect.flatMap(
           Effect.makeSpan(`NutritionAdvisor.${operation}`, { attributes, captureStackTrace: false, kind: "client" }),
-          (span) =>
-            Effect.zipRight(
+          (span) => {
+            const region: Region = { fiber, span, underWay: undefined }
+            return Effect.zipRight(
               FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
-              timed(restore(Effect.withFiberRuntime<A, E, R>((fiber) => body(fiber, span))), fiber, (exit, clock) => {
+              timed(region, run(region), (exit, clock) => {
                 const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
                 span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
                 return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)
               })
             )
+          }
         )
       })
-    )
+    })
 }
