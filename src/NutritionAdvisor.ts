@@ -22,6 +22,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Answer from "./internal/answer.js"
 import { authorizedRequest } from "./internal/authorizedRequest.js"
 import * as Configuration from "./internal/configuration.js"
 import * as Deadline from "./internal/deadline.js"
@@ -134,7 +135,7 @@ const isStackOverflow = (defect: unknown) => defect instanceof RangeError
 
 const withoutBody = new Set([204, 205])
 
-const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Http.Answer) =>
+const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Answer.Answer) =>
   HttpClientResponse.fromWeb(
     request,
     new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
@@ -203,7 +204,7 @@ const makeWithoutTokens = (
     const searched = <A, R>(
       term: string,
       options: SearchOptions,
-      decode: (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+      decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
     ) =>
       observedSearch(searchAttributes, (region) =>
         Either.match(searchRequest(term, options), {
@@ -211,13 +212,13 @@ const makeWithoutTokens = (
           onRight: (request) => send({ operation: "search", region, request }, decode)
         }))
 
-    const jsonOf = (answer: Http.Answer) => Http.json(answer, "search")
+    const jsonOf = (answer: Answer.Answer) => Answer.json(answer, "search")
 
     const search: Service["search"] = (term, options = {}) => searched(term, options, jsonOf)
 
     const searchAs: Service["searchAs"] = (schema) => {
       const decode = Schema.decodeUnknown(schema)
-      const decoded = (answer: Http.Answer) =>
+      const decoded = (answer: Answer.Answer) =>
         Effect.flatMap(jsonOf(answer), (body) =>
           Effect.suspend(() => decode(body)).pipe(
             Effect.catchSomeDefect((defect) =>

@@ -245,6 +245,8 @@ const configurationTexts: Record<string, string> = {
   serviceIdHeader: "must be a header name that HTTP allows and that nothing else uses",
   rejectedStatuses: "must be whole numbers from 400 to 499",
   maxResponseBytes: "must be a whole number above zero",
+  connections: "must be a whole number above zero",
+  undici: "must be settings that undici takes",
   lease: "must be longer than tokenTimeout",
   url: "must be an address that starts with redis:// or rediss://",
   prefix: "must hold no braces",

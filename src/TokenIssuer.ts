@@ -16,6 +16,7 @@ import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
+import * as Answer from "./internal/answer.js"
 import * as Configuration from "./internal/configuration.js"
 import * as ExchangeSpan from "./internal/exchangeSpan.js"
 import * as Http from "./internal/http.js"
@@ -172,17 +173,17 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         if (answer.status === 401 || answer.status === 403) {
           return yield* new Forbidden({ operation: "token", status: answer.status, reason: "KeyRejected" })
         }
-        if (!Http.isOk(answer.status)) {
+        if (!Answer.isOk(answer.status)) {
           const former = [...Option.toArray(replacing), ...Option.toArray(yield* Ref.get(last))]
           const secrets = [
             key,
             ...Option.toArray(serviceId),
             ...former.flatMap((token) => [token.value, token.serviceId])
           ]
-          return yield* Http.refusal(answer, "token", Option.some(secrets))
+          return yield* Answer.refusal(answer, "token", Option.some(secrets))
         }
         const { status } = answer
-        const body = yield* Http.json(answer, "token")
+        const body = yield* Answer.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
         return new AccessToken({
           value: response.access_token,

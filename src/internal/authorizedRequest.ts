@@ -6,9 +6,10 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../AccessToken.js"
 import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type * as TokenProvider from "../TokenProvider.js"
+import * as Answer from "./answer.js"
 import type * as Deadline from "./deadline.js"
 import { HandedOver, InVain, sentAtMost } from "./handedOver.js"
-import * as Http from "./http.js"
+import type * as Http from "./http.js"
 import type * as KnownKeys from "./knownKeys.js"
 import type { Region } from "./region.js"
 import * as Telemetry from "./telemetry.js"
@@ -89,7 +90,7 @@ export const authorizedRequest = (
     used: AccessToken,
     status: number,
     peersSent = 0
-  ): Effect.Effect<readonly [Http.Answer, AccessToken], NutritionAdvisorError> =>
+  ): Effect.Effect<readonly [Answer.Answer, AccessToken], NutritionAdvisorError> =>
     Effect.gen(function*() {
       const [answer, renewed] = yield* renewAndSend(asked, used, status)
       if (rejected.has(answer.status)) {
@@ -107,18 +108,18 @@ export const authorizedRequest = (
       return [answer, renewed] as const
     })
 
-  type Decode<A, R> = (answer: Http.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+  type Decode<A, R> = (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
 
   const finish = <A, R>(
     { operation, region }: Asked,
     decode: Decode<A, R>,
-    answer: Http.Answer,
+    answer: Answer.Answer,
     used: ReadonlyArray<AccessToken>
   ): Effect.Effect<A, NutritionAdvisorError, R> => {
     region.span?.attribute("http.response.status_code", answer.status)
-    return Http.isOk(answer.status) ? decode(answer) : Effect.flatMap(knownKeys, (keys) => {
+    return Answer.isOk(answer.status) ? decode(answer) : Effect.flatMap(knownKeys, (keys) => {
       const secrets = [...keys, ...used.flatMap((token) => [token.value, token.serviceId])]
-      return Http.refusal(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
+      return Answer.refusal(answer, operation, keys.length === 0 ? Option.none() : Option.some(secrets))
     })
   }
 

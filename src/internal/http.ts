@@ -4,7 +4,6 @@ import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -13,22 +12,12 @@ import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import {
-  BadRequest,
-  type Operation,
-  ServerError,
-  TooManyRequests,
-  TransportError,
-  UnexpectedResponse
-} from "../NutritionAdvisorError.js"
+import { type Operation, TransportError, UnexpectedResponse } from "../NutritionAdvisorError.js"
+import { type Answer, isOk } from "./answer.js"
 import type * as Deadline from "./deadline.js"
 import type { Region } from "./region.js"
-import { scrub } from "./scrub.js"
 import * as SendWhole from "./sendWhole.js"
-
-export type Answer = Omit<SendWhole.WholeAnswer, "isWhole">
 
 export interface Limits {
   readonly operation: Operation
@@ -39,8 +28,6 @@ export interface Limits {
 
 const maxErrorBytes = 64 * 1024
 
-export const isOk = (status: number) => status >= 200 && status < 300
-
 const abortedCodes = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "UND_ERR_ABORTED", "UND_ERR_CLOSED"])
 
 const timeoutCodes = new Set([
@@ -50,21 +37,27 @@ const timeoutCodes = new Set([
   "UND_ERR_BODY_TIMEOUT"
 ])
 
+const tooLargeCode = "UND_ERR_RES_EXCEEDED_MAX_SIZE"
+
 /** The first known error code on the way down the causes; nothing else of a foreign error is looked at. */
 const codeOf = (error: unknown, depth = 5): string | undefined => {
   if (typeof error !== "object" || error === null || depth === 0) return undefined
   const { cause, code } = error as { readonly code?: unknown; readonly cause?: unknown }
-  return typeof code === "string" && (abortedCodes.has(code) || timeoutCodes.has(code))
+  return typeof code === "string" && (code === tooLargeCode || abortedCodes.has(code) || timeoutCodes.has(code))
     ? code
     : codeOf(cause, depth - 1)
 }
 
-const transportError = (operation: Operation, { cause, hasBegun }: SendWhole.Broken) => {
+const tooLarge = (operation: Operation, status: number) =>
+  new UnexpectedResponse({ operation, status, reason: "TooLarge" })
+
+/** A client may have a limit of its own, below ours. */
+const failureOf = (operation: Operation, { cause, status }: SendWhole.Broken) => {
   const code = codeOf(cause)
-  return new TransportError({
+  return code === tooLargeCode && status !== undefined ? tooLarge(operation, status) : new TransportError({
     operation,
     reason: code === undefined
-      ? hasBegun ? "Aborted" : "Connection"
+      ? status === undefined ? "Connection" : "Aborted"
       : timeoutCodes.has(code)
       ? "Timeout"
       : "Aborted"
@@ -164,7 +157,7 @@ const acceptable = (
 ): Effect.Effect<Answer, UnexpectedResponse> =>
   answer.isWhole || !isOk(answer.status)
     ? Effect.succeed(answer)
-    : Effect.fail(new UnexpectedResponse({ operation, status: answer.status, reason: "TooLarge" }))
+    : Effect.fail(tooLarge(operation, answer.status))
 
 /** Its own errors hold the request, and so the secrets: of a failure or defect, only what kind it was is kept. */
 const outcomeOf = (
@@ -175,11 +168,11 @@ const outcomeOf = (
     onSuccess: (answer) => acceptable(answer, limits),
     onFailure: (cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
-        transportError(
+        failureOf(
           limits.operation,
           Option.match(Cause.failureOption(cause), {
-            onNone: () => ({ cause: undefined, hasBegun: false }),
-            onSome: (error) => ({ cause: error, hasBegun: error._tag === "ResponseError" })
+            onNone: () => ({ cause: undefined }),
+            onSome: (cause) => cause._tag === "ResponseError" ? { cause, status: cause.response.status } : { cause }
           })
         )
       )
@@ -193,8 +186,8 @@ const requestOf = ({ body, headers, method, url }: Request) => {
 
 type Child = Fiber.RuntimeFiber<SendWhole.WholeAnswer, HttpClientError.HttpClientError>
 
-/** A request in a fiber of its own. As a Flight, it refers to nothing once it has ended. */
-class Errand {
+/** A request in a fiber of its own. As the other, it refers to nothing once it has ended. */
+class ForkedRequest {
   private leave: (() => void) | undefined
 
   constructor(private readonly limits: Limits, private child: Child | undefined) {}
@@ -229,12 +222,12 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
         )
       ),
       (child) => {
-        const errand = new Errand(limits, child)
+        const forked = new ForkedRequest(limits, child)
         return Effect.onInterrupt(
           restore(Effect.async<Answer, TransportError | UnexpectedResponse>((resume) =>
-            errand.run(resume)
+            forked.run(resume)
           )),
-          () => errand.interrupt
+          () => forked.interrupt
         )
       }
     )
@@ -244,7 +237,7 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
  * A request under way. Once it has landed it refers to nothing: whoever can give it up keeps it in reach of the fiber's dead
  * objects, and those of them that have grown old would keep everything behind it until the next full collection (docs/upstream.md).
  */
-class Flight implements SendWhole.Receiver {
+class OneStepRequest implements SendWhole.Receiver {
   private resume: ((outcome: Outcome) => void) | undefined
   private leave: (() => void) | undefined
   private abort: (() => void) | undefined
@@ -267,7 +260,7 @@ class Flight implements SendWhole.Receiver {
   }
 
   onBroken(broken: SendWhole.Broken) {
-    this.land()?.(Effect.fail(transportError(this.limits.operation, broken)))
+    this.land()?.(Effect.fail(failureOf(this.limits.operation, broken)))
   }
 
   giveUp() {
@@ -285,10 +278,10 @@ class Flight implements SendWhole.Receiver {
 
 const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits, region) =>
   Effect.async((resume) => {
-    const flight = new Flight(limits)
-    if (region !== undefined) region.underWay = flight
-    flight.depart(sendWhole, request, resume)
-    return region === undefined ? Effect.sync(() => flight.giveUp()) : undefined
+    const sent = new OneStepRequest(limits)
+    if (region !== undefined) region.underWay = sent
+    sent.depart(sendWhole, request, resume)
+    return region === undefined ? Effect.sync(() => sent.giveUp()) : undefined
   })
 
 /** The client behind the boundary: it shows nothing of a request anywhere, whatever it fails with. */
@@ -300,65 +293,3 @@ export const quiet = (client: HttpClient.HttpClient): Client => {
   return (request, limits, region) =>
     request.body._tag === "Stream" ? throughResponse(request, limits) : atOnce(request, limits, region)
 }
-
-const httpDate =
-  /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
-
-/** Seconds until the time of a Retry-After header, a number or a date (RFC 9110, section 10.2.3); a past date is zero. */
-export const retryAfter = (headers: Answer["headers"], now: number): number | undefined => {
-  const value = String(headers["retry-after"] ?? "").trim()
-  const seconds = /^\d{1,15}(\.\d{1,9})?$/.test(value)
-    ? Number(value)
-    : httpDate.test(value)
-    ? Math.max(0, (Date.parse(value) - now) / 1000)
-    : Number.NaN
-  return Number.isFinite(seconds) ? seconds : undefined
-}
-
-const redirects = new Set([0, 301, 302, 303, 307, 308])
-
-const text = new TextDecoder()
-
-const isText = (headers: Answer["headers"]) =>
-  /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
-
-/**
- * The error that SERVICE.md section 7 and the error table give to an answer that is not 2xx. Where the secrets are not known,
- * nothing of the body is kept.
- */
-export const refusal = (
-  { body, headers, status }: Answer,
-  operation: Operation,
-  secrets: Option.Option<ReadonlyArray<Redacted.Redacted<string>>>
-): Effect.Effect<never, BadRequest | ServerError | TooManyRequests | UnexpectedResponse> => {
-  if (status === 400) {
-    const detail = Option.isSome(secrets) && isText(headers) ? scrub(text.decode(body), secrets.value) : undefined
-    return Effect.fail(new BadRequest({ operation, status, ...(detail === undefined ? {} : { detail }) }))
-  }
-  if (status === 429 || (status >= 500 && status < 600)) {
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const seconds = retryAfter(headers, now)
-      const timing = seconds === undefined ? {} : { retryAfter: seconds }
-      return Effect.fail(
-        status === 429
-          ? new TooManyRequests({ operation, ...timing })
-          : new ServerError({ operation, status, ...timing })
-      )
-    })
-  }
-  return Effect.fail(
-    new UnexpectedResponse({ operation, status, reason: redirects.has(status) ? "Redirect" : "Status" })
-  )
-}
-
-const utf8 = new TextDecoder("utf-8", { fatal: true })
-
-/** The body as JSON; a byte order mark is passed over, as RFC 8259, section 8.1 allows. */
-export const json = (
-  { body, status }: Answer,
-  operation: Operation
-): Effect.Effect<unknown, UnexpectedResponse> =>
-  Effect.try({
-    try: (): unknown => JSON.parse(utf8.decode(body)),
-    catch: () => new UnexpectedResponse({ operation, status, reason: "NotJson" })
-  })

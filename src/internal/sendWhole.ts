@@ -18,8 +18,8 @@ export interface WholeAnswer {
 
 export interface Broken {
   readonly cause: unknown
-  /** Whether the head of an answer was there. */
-  readonly hasBegun: boolean
+  /** Of the answer, where its head was there. */
+  readonly status?: number
 }
 
 export interface Receiver {

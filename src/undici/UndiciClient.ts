@@ -32,7 +32,8 @@ import { ConfigurationError } from "../NutritionAdvisorError.js"
 export interface BodyOptions {
   /**
    * The largest body of an answer, in bytes, as it comes over the wire; 16 MiB by default. Where NutritionAdvisor is given this
-   * client as it is, its own `maxResponseBytes` rules instead; of a client with something around it, the smaller one does.
+   * client as it is, its own `maxResponseBytes` rules instead; with something around the client, or a Stream as the body of the
+   * request, the smaller of the two does.
    */
   readonly maxResponseBytes?: number | undefined
 }

@@ -29,15 +29,15 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the client's error is kept as cause",
     file: "src/internal/http.ts",
-    find: "Effect.fail(\n        transportError(",
+    find: "Effect.fail(\n        failureOf(",
     replace: "Effect.fail(\n        ((operation: Operation, broken: SendWhole.Broken) => " +
-      "Object.assign(transportError(operation, broken), { cause: broken.cause }))("
+      "Object.assign(failureOf(operation, broken), { cause: broken.cause }))("
   },
   {
     name: "the error of a client that answers in one step is kept as cause",
     file: "src/internal/http.ts",
-    find: "Effect.fail(transportError(this.limits.operation, broken))",
-    replace: "Effect.fail(Object.assign(transportError(this.limits.operation, broken), { cause: broken.cause }))"
+    find: "Effect.fail(failureOf(this.limits.operation, broken))",
+    replace: "Effect.fail(Object.assign(failureOf(this.limits.operation, broken), { cause: broken.cause }))"
   },
   {
     name: "a defect of the client is passed through",
@@ -54,13 +54,13 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "the text of a 400 is not scrubbed",
-    file: "src/internal/http.ts",
+    file: "src/internal/answer.ts",
     find: "scrub(text.decode(body), secrets.value)",
     replace: "text.decode(body).slice(0, 200)"
   },
   {
     name: "the text of a 400 is kept where the key is not known",
-    file: "src/internal/http.ts",
+    file: "src/internal/answer.ts",
     find: "Option.isSome(secrets) && isText(headers) ? scrub(text.decode(body), secrets.value)",
     replace: "isText(headers) ? scrub(text.decode(body), Option.getOrElse(secrets, () => []))"
   },

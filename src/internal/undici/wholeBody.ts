@@ -57,7 +57,7 @@ export class WholeBody implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: Error) {
-    this.over()?.onBroken({ cause, hasBegun: this.status >= 200 })
+    this.over()?.onBroken(this.status >= 200 ? { cause, status: this.status } : { cause })
   }
 
   private answer(body: Uint8Array, isWhole: boolean) {
