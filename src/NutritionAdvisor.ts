@@ -195,7 +195,8 @@ const makeWithoutTokens = (
       const query = Url.query([["term", term], ...further])
       return Either.right({
         method: "GET",
-        url: `${base.href}${searchRoute}?${query}`,
+        origin: base.origin,
+        path: `${base.pathname}${searchRoute}?${query}`,
         headers: sent,
         body: HttpBody.empty
       })
@@ -231,7 +232,9 @@ const makeWithoutTokens = (
       return (term, options = {}) => searched(term, options, decoded)
     }
 
-    const requestBelow = (request: HttpClientRequest.HttpClientRequest) => {
+    const requestBelow = (
+      request: HttpClientRequest.HttpClientRequest
+    ): Either.Either<Http.Request, BadRequest> => {
       if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
         return notSent("request", "the URL holds half of a surrogate pair")
       }
@@ -243,21 +246,25 @@ const makeWithoutTokens = (
         return notSent("request", "the URL leaves the base URL")
       }
       const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-      return Either.right(
-        HttpClientRequest.get(url.origin + url.pathname + (query === "" ? "" : `?${query}`)).pipe(
-          HttpClientRequest.setMethod(request.method),
-          HttpClientRequest.setBody(request.body),
-          HttpClientRequest.setHeaders(Headers.remove(request.headers, ["authorization", serviceIdHeader]))
-        )
-      )
+      const described = HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers
+      return Either.right({
+        method: request.method,
+        origin: url.origin,
+        path: url.pathname + (query === "" ? "" : `?${query}`),
+        headers: Headers.merge(described, Headers.remove(request.headers, ["authorization", serviceIdHeader])),
+        body: request.body
+      })
     }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       observedRequest({ "http.request.method": request.method }, (region) =>
         Either.match(requestBelow(request), {
           onLeft: Effect.fail,
-          onRight: (bare) =>
-            send({ operation: "request", region, request: bare }, (answer) => Effect.sync(() => handOut(bare, answer)))
+          onRight: (request) =>
+            send(
+              { operation: "request", region, request },
+              (answer) => Effect.sync(() => handOut(Http.requestOf(request), answer))
+            )
         }))
 
     return {

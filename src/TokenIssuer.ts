@@ -3,8 +3,8 @@
  *
  * @since 1.0.0
  */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -165,8 +165,13 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
 
     const exchange = (key: Redacted.Redacted<string>, replacing: Option.Option<AccessToken>) =>
       Effect.gen(function*() {
-        const path = route.replace("{key}", () => Url.encode(Redacted.value(key)))
-        const request = HttpClientRequest.post(base.href + path, { headers: { accept: "*/*" } })
+        const request: Http.Request = {
+          method: "POST",
+          origin: base.origin,
+          path: base.pathname + route.replace("{key}", () => Url.encode(Redacted.value(key))),
+          headers: { accept: "*/*" },
+          body: HttpBody.empty
+        }
         const answer = yield* client(request, { operation: "token", maxBytes: maxTokenBytes })
         const receivedAt = yield* Clock.currentTimeMillis
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)

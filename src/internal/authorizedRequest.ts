@@ -1,3 +1,4 @@
+import * as Headers from "@effect/platform/Headers"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -57,14 +58,27 @@ export const authorizedRequest = (
     request: { operation: "request", maxBytes, deadline }
   }
 
+  let written: { readonly token: AccessToken; readonly headers: Readonly<Record<string, string>> } | undefined
+
+  /** Written once a token. */
+  const headersOf = (token: AccessToken) => {
+    if (written?.token !== token) {
+      written = {
+        token,
+        headers: {
+          authorization: `Bearer ${Redacted.value(token.value)}`,
+          [serviceIdHeader]: Redacted.value(token.serviceId)
+        }
+      }
+    }
+    return written.headers
+  }
+
   const authorize = (request: Http.Request, token: AccessToken): Http.Request => ({
     method: request.method,
-    url: request.url,
-    headers: {
-      ...request.headers,
-      authorization: `Bearer ${Redacted.value(token.value)}`,
-      [serviceIdHeader]: Redacted.value(token.serviceId)
-    },
+    origin: request.origin,
+    path: request.path,
+    headers: request.headers === Headers.empty ? headersOf(token) : { ...request.headers, ...headersOf(token) },
     body: request.body
   })
 

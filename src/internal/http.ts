@@ -135,7 +135,6 @@ const hushed = Effect.updateFiberRefs((fiberId, refs) =>
   })
 )
 
-/** The URL is absolute, with a path, and complete. */
 export type Request = SendWhole.Request
 
 /** Sends a request and reads its whole answer, in bounded time and memory. */
@@ -178,8 +177,9 @@ const outcomeOf = (
       )
   })
 
-const requestOf = ({ body, headers, method, url }: Request) => {
-  const request = HttpClientRequest.get(url).pipe(HttpClientRequest.setMethod(method))
+/** The same for the platform. */
+export const requestOf = ({ body, headers, method, origin, path }: Request): HttpClientRequest.HttpClientRequest => {
+  const request = HttpClientRequest.get(origin + path).pipe(HttpClientRequest.setMethod(method))
   const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
   return HttpClientRequest.setHeaders(written, headers)
 }

@@ -1,10 +1,15 @@
+import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Predicate from "effect/Predicate"
 
-/** The URL is absolute, with a path, and complete: neither parameters nor a fragment are kept apart from it. */
-export type Request = Pick<HttpClientRequest.HttpClientRequest, "method" | "url" | "body"> & {
+/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
+export interface Request {
+  readonly method: HttpMethod
+  readonly origin: string
+  readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  readonly body: HttpBody.HttpBody
 }
 
 export interface WholeAnswer {

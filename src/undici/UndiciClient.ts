@@ -65,12 +65,11 @@ const maxBytesOf = ({ maxResponseBytes: bytes = 16 * 1024 * 1024 }: BodyOptions)
     : Either.left(new ConfigurationError({ field: "maxResponseBytes" }))
 
 const sendWhole = (dispatcher: Undici.Dispatcher): SendWhole => (request, receiver) => {
-  const pathStart = request.url.indexOf("/", "https://".length)
   const handler = new WholeBody(receiver)
   try {
     dispatcher.dispatch({
-      origin: request.url.slice(0, pathStart),
-      path: request.url.slice(pathStart),
+      origin: request.origin,
+      path: request.path,
       method: request.method,
       ...written(request)
     }, handler)

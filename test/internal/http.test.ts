@@ -1,10 +1,16 @@
-import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import * as Deadline from "../../src/internal/deadline.js"
 import * as Http from "../../src/internal/http.js"
 
-const request = HttpClientRequest.get("https://advisor.example/v2/x?term=secret")
+const request: Http.Request = {
+  method: "GET",
+  origin: "https://advisor.example",
+  path: "/v2/x?term=secret",
+  headers: {},
+  body: HttpBody.empty
+}
 
 const answering = (respond: () => Response) =>
   HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))

@@ -99,8 +99,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the request that httpClient hands out keeps its headers",
     file: "src/NutritionAdvisor.ts",
-    find: "Effect.sync(() => handOut(bare, answer))",
-    replace: "Effect.map(tokens.get, (token) => handOut(HttpClientRequest.bearerToken(bare, token.value), answer))"
+    find: "Effect.sync(() => handOut(Http.requestOf(request), answer))",
+    replace: "Effect.map(tokens.get, (token) => " +
+      "handOut(HttpClientRequest.bearerToken(Http.requestOf(request), token.value), answer))"
   },
   {
     name: "a URL of another origin is let through",
