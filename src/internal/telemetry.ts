@@ -12,7 +12,7 @@ import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
 import type * as AccessToken from "../AccessToken.js"
-import type { NutritionAdvisorError, Operation } from "../NutritionAdvisorError.js"
+import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type { Reason } from "../TokenIssuer.js"
 import type { Region } from "./region.js"
 
@@ -22,6 +22,18 @@ const counter = (name: string, description: string): Metric.Metric.Counter<numbe
 /** All labels in one step: effect remembers what it made of one list of labels, not of several put together. */
 const labeled = (metric: Metric.Metric.Counter<number>, labels: Record<string, string>) =>
   Metric.taggedWithLabels(metric, Object.entries(labels).map(([key, value]) => MetricLabel.make(key, value)))
+
+/** Making a metric with labels costs more than counting. */
+const madeOnce = <Key extends string>(make: (key: Key) => Metric.Metric.Counter<number>) => {
+  const made = new Map<Key, Metric.Metric.Counter<number>>()
+  return (key: Key) => {
+    const known = made.get(key)
+    if (known !== undefined) return known
+    const counter = make(key)
+    made.set(key, counter)
+    return counter
+  }
+}
 
 const exchanges = counter("token_exchanges_total", "Exchanges of the license key for a token")
 
@@ -61,7 +73,9 @@ export type RejectionOutcome =
   | "BodyNotReplayable"
   | "RenewalFailed"
 
-export const rejectionEnded = (outcome: RejectionOutcome) => Metric.increment(labeled(rejections, { outcome }))
+const rejectionsBy = madeOnce((outcome: RejectionOutcome) => labeled(rejections, { outcome }))
+
+export const rejectionEnded = (outcome: RejectionOutcome) => Metric.increment(rejectionsBy(outcome))
 
 const requests = counter("requests_total", "Data requests, each counted once however often it was sent")
 
@@ -87,18 +101,6 @@ export const tokenExpiresIn = Metric.gauge("nutrition_advisor_token_expires_in_s
   description: "Seconds the newest token had to live when it was received"
 })
 
-/** A metric with labels is made once: making it costs more than counting. */
-const byOutcome = (operation: Operation) => {
-  const made = new Map<RequestOutcome, Metric.Metric.Counter<number>>()
-  return (outcome: RequestOutcome) => {
-    const known = made.get(outcome)
-    if (known !== undefined) return known
-    const counter = labeled(requests, { operation, outcome })
-    made.set(outcome, counter)
-    return counter
-  }
-}
-
 /** The tracer of a runtime that was given none: it keeps no span and shows none to anybody. */
 const unheard = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
@@ -107,7 +109,7 @@ const unheard = Context.get(DefaultServices.liveServices, Tracer.Tracer)
  * finalizers do is one region here, and a span that nobody would ever see is not made.
  */
 export const observed = (operation: "search" | "request") => {
-  const counterOf = byOutcome(operation)
+  const counterOf = madeOnce((outcome: RequestOutcome) => labeled(requests, { operation, outcome }))
 
   const timed = <A, E extends NutritionAdvisorError, R>(
     region: Region,
