@@ -294,6 +294,18 @@ describe("a renewal of which the replay is rejected too", () => {
       expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
         .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("holds up rejections that never come to eight without an acceptance between", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, second } = yield* unhelpful
+      const rejectedSevenTimes = Effect.zipRight(
+        provider.settled(second, "Accepted"),
+        Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
+      )
+      yield* rejectedSevenTimes
+      const reasons = yield* rejectedSevenTimes
+      expect([reasons.map(reasonOf), yield* issuer.calls]).toEqual([Arr.replicate("CoolingDown", 7), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
 const client = (options?: Partial<NutritionAdvisor.Options>) =>

@@ -86,6 +86,13 @@ describe("the span of a search", () => {
         ]
       )
     }))
+
+  it.live("is over once the search is, so that the next search is not its child", () =>
+    Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
+      const user = idOf(named(spans, "user")[0])
+      const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
+      expect(parents).toEqual([user, user])
+    }))
 })
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8")

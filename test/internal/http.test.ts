@@ -1,6 +1,6 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, TestClock } from "effect"
+import { Effect, Fiber, Ref, TestClock } from "effect"
 import * as Deadline from "../../src/internal/deadline.js"
 import * as Http from "../../src/internal/http.js"
 
@@ -160,6 +160,17 @@ describe("send", () => {
         ))
       )
       expect(error).toMatchObject({ reason: "Connection" })
+    }))
+
+  it.effect("interrupts the request of a caller who is interrupted", () =>
+    Effect.gen(function*() {
+      const isInterrupted = yield* Ref.make(false)
+      const waiting = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(isInterrupted, true)))
+      const fiber = yield* Effect.fork(send(waiting))
+      yield* Effect.yieldNow()
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(fiber)
+      expect(yield* Ref.get(isInterrupted)).toBe(true)
     }))
 
   it.effect("passes an interruption on", () =>
