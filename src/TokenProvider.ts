@@ -6,11 +6,9 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
@@ -19,22 +17,22 @@ import * as Ref from "effect/Ref"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Scope from "effect/Scope"
-import type * as Tracer from "effect/Tracer"
 import * as AccessToken from "./AccessToken.js"
 import { ExchangeSpan } from "./internal/exchangeSpan.js"
+import * as Flight from "./internal/flight.js"
 import { HandedOver } from "./internal/handedOver.js"
 import * as Pause from "./internal/pause.js"
 import * as Rejections from "./internal/rejections.js"
 import * as Telemetry from "./internal/telemetry.js"
+import type { Forbidden } from "./NutritionAdvisorError.js"
 import {
   type ConfigurationError,
-  Forbidden,
   type TokenError,
   TransportError,
   UnexpectedResponse
 } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
-import { type Reason, TokenIssuer } from "./TokenIssuer.js"
+import { TokenIssuer } from "./TokenIssuer.js"
 import { TokenStore } from "./TokenStore.js"
 
 /**
@@ -118,83 +116,6 @@ export interface Service {
  */
 export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenProvider")<TokenProvider, Service>() {}
 
-interface Flight {
-  readonly reason: Reason
-  readonly replacing: Option.Option<AccessToken.AccessToken>
-  /** The token that a joined caller had rejected: it must not outlive the flight. */
-  readonly rejected: Option.Option<AccessToken.AccessToken>
-  readonly landing: Deferred.Deferred<AccessToken.AccessToken, TokenError>
-  /** Of the exchange, once it has begun. */
-  readonly span: Ref.Ref<Option.Option<Tracer.Span>>
-}
-
-interface Gate {
-  readonly failures: number
-  readonly cause: Cause.Cause<TokenError>
-  readonly pause: Pause.Pause
-}
-
-interface State {
-  readonly flight: Flight | undefined
-  readonly gate: Gate | undefined
-  /** Stands after a refresh that brought nothing better than the stale token. */
-  readonly respite: Pause.Pause | undefined
-  readonly rejections: Rejections.Rejections
-  readonly lastFailure: Failure | undefined
-}
-
-type Departure = Data.TaggedEnum<{
-  Boarded: { readonly flight: Flight; readonly launched: boolean }
-  Barred: { readonly cause: Cause.Cause<TokenError> }
-}>
-
-const { $match: matchDeparture, Barred, Boarded } = Data.taggedEnum<Departure>()
-
-interface Passage extends Pick<Flight, "reason" | "replacing" | "rejected"> {}
-
-const begin = (passage: Passage): Flight => ({
-  ...passage,
-  landing: Deferred.unsafeMake(FiberId.none),
-  span: Ref.unsafeMake(Option.none())
-})
-
-const depart = (
-  before: State,
-  passage: Passage,
-  timing: RefreshPolicy.Timing,
-  clock: Clock.Clock
-): readonly [Departure, State] => {
-  const { flight: running, gate, respite } = before
-  const { reason, rejected } = passage
-  if (running !== undefined && rejected._tag === "None") {
-    return [Boarded({ flight: running, launched: false }), before]
-  }
-  const rejections = Option.match(rejected, {
-    onNone: () => before.rejections,
-    onSome: (rejected) => Rejections.rejected(before.rejections, rejected)
-  })
-  const state = { ...before, rejections }
-  if (running !== undefined) {
-    const joined = { ...running, rejected }
-    return [Boarded({ flight: joined, launched: false }), { ...state, flight: joined }]
-  }
-  if (gate !== undefined && Pause.stands(gate.pause, clock)) {
-    return [Barred({ cause: gate.cause }), state]
-  }
-  if (reason === "refresh" && Pause.stands(respite, clock)) {
-    return [Barred({ cause: Cause.empty }), state]
-  }
-  const [mayLaunch, after] = reason === "rejection"
-    ? Rejections.mayRenew(rejections, timing, clock)
-    : [true, rejections]
-  if (!mayLaunch) return [Barred({ cause: Cause.fail(forbidden("CoolingDown")) }), { ...state, rejections: after }]
-  const flight = begin(passage)
-  return [Boarded({ flight, launched: true }), { ...state, flight, rejections: after }]
-}
-
-const forbidden = (reason: "CoolingDown" | "TokenUnchanged") =>
-  new Forbidden({ operation: "request", status: 403, reason })
-
 const clockOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
   Context.unsafeGet(fiber.currentDefaultServices, Clock.Clock)
 
@@ -223,13 +144,8 @@ export const make = (
     const issuer = yield* TokenIssuer
     const store = yield* TokenStore
     const scope = yield* Scope.Scope
-    const state = yield* Ref.make<State>({
-      flight: undefined,
-      gate: undefined,
-      lastFailure: undefined,
-      rejections: Rejections.none,
-      respite: undefined
-    })
+    const state = yield* Ref.make(Flight.none)
+    const lastFailure = yield* Ref.make(Option.none<Failure>())
     const unseen = yield* Effect.makeLatch()
     let tended: AccessToken.AccessToken | undefined
     let usedAt = 0
@@ -249,7 +165,7 @@ export const make = (
     const isExpired = (token: AccessToken.AccessToken, now: number) =>
       AccessToken.stateAt(token, now, timing) === "expired"
 
-    const landed = (flight: Flight, token: AccessToken.AccessToken, clock: Clock.Clock) =>
+    const landed = (flight: Flight.Flight, token: AccessToken.AccessToken, clock: Clock.Clock) =>
       Effect.gen(function*() {
         const now = clock.unsafeCurrentTimeMillis()
         const unchanged = Option.exists(flight.replacing, (replaced) => AccessToken.isSame(replaced, token))
@@ -267,7 +183,7 @@ export const make = (
         })
         yield* store.put(winner)
         const stored = Option.getOrElse(yield* store.current, () => winner)
-        yield* Ref.update(state, (state): State => ({
+        yield* Ref.update(state, (state): Flight.Traffic => ({
           ...state,
           gate: undefined,
           respite: AccessToken.stateAt(stored, now, timing) === "fresh"
@@ -293,13 +209,13 @@ export const make = (
         return winner
       })
 
-    const crashed = (flight: Flight, cause: Cause.Cause<TokenError>, clock: Clock.Clock) =>
+    const crashed = (flight: Flight.Flight, cause: Cause.Cause<TokenError>, clock: Clock.Clock) =>
       Effect.gen(function*() {
         const random = yield* Random.next
         const error = Cause.failureOption(cause)
         const rejected = (yield* Ref.get(state)).flight?.rejected ?? flight.rejected
         if (Option.isSome(rejected)) yield* store.invalidate(rejected.value)
-        const { duration, wallStart } = yield* Ref.modify(state, (state): readonly [Pause.Pause, State] => {
+        const { duration, wallStart } = yield* Ref.modify(state, (state): readonly [Pause.Pause, Flight.Traffic] => {
           const failures = (state.gate?.failures ?? 0) + 1
           const pause = Pause.start(clock, RefreshPolicy.gateAfter(timing, failures, random, retryAfterOf(error)))
           return [pause, {
@@ -307,13 +223,13 @@ export const make = (
             gate: { failures, cause, pause },
             rejections: flight.reason === "rejection"
               ? Rejections.cameToNothing(state.rejections, timing, clock)
-              : state.rejections,
-            lastFailure: Option.match(error, {
-              onNone: () => state.lastFailure,
-              onSome: (error) => ({ error, at: pause.wallStart, retryAt: pause.wallStart + pause.duration })
-            })
+              : state.rejections
           }]
         })
+        if (Option.isSome(error)) {
+          const failure = { error: error.value, at: wallStart, retryAt: wallStart + duration }
+          yield* Ref.set(lastFailure, Option.some(failure))
+        }
         yield* Telemetry.exchanged(flight.reason, "failed")
         yield* Effect.annotateLogs(Effect.logDebug("The exchange failed"), {
           reason: flight.reason,
@@ -323,14 +239,14 @@ export const make = (
         return yield* Effect.failCause(cause)
       })
 
-    const reusable = (flight: Flight, clock: Clock.Clock) =>
+    const reusable = (flight: Flight.Flight, clock: Clock.Clock) =>
       Effect.map(store.current, (current) =>
         Option.filter(current, (token) =>
           !isExpired(token, clock.unsafeCurrentTimeMillis()) &&
           !Option.exists(flight.replacing, (replaced) =>
             AccessToken.isSame(replaced, token))))
 
-    const exchange = (flight: Flight, clock: Clock.Clock) =>
+    const exchange = (flight: Flight.Flight, clock: Clock.Clock) =>
       Effect.suspend(() =>
         issuer.issue(flight.replacing, flight.reason)
       ).pipe(
@@ -340,7 +256,7 @@ export const make = (
         Effect.flatMap((token) => landed(flight, token, clock))
       )
 
-    const fly = (flight: Flight) =>
+    const fly = (flight: Flight.Flight) =>
       Effect.gen(function*() {
         const clock = yield* Effect.clock
         return yield* Effect.gen(function*() {
@@ -352,17 +268,17 @@ export const make = (
           Effect.catchAllCause((cause) => crashed(flight, Cause.isInterrupted(cause) ? aborted : cause, clock))
         )
       }).pipe(
-        Effect.ensuring(Ref.update(state, (state): State => ({ ...state, flight: undefined }))),
+        Effect.ensuring(Ref.update(state, (state): Flight.Traffic => ({ ...state, flight: undefined }))),
         Effect.exit,
         Effect.flatMap((exit) => Deferred.done(flight.landing, exit))
       )
 
-    const board = (passage: Passage): Effect.Effect<Departure> =>
+    const board = (passage: Flight.Passage): Effect.Effect<Flight.Departure> =>
       Effect.uninterruptible(Effect.withFiberRuntime((fiber) => {
         const clock = clockOf(fiber)
         if (passage.rejected._tag === "Some") accepted = undefined
         return Effect.tap(
-          Ref.modify(state, (state) => depart(state, passage, timing, clock)),
+          Ref.modify(state, (state) => Flight.depart(state, passage, timing, clock)),
           (departure) =>
             departure._tag === "Boarded" && departure.launched
               ? Effect.zipRight(
@@ -376,13 +292,13 @@ export const make = (
     const refresh = (token: AccessToken.AccessToken) =>
       board({ reason: "refresh", replacing: Option.some(token), rejected: Option.none() })
 
-    const linkTo = ({ span }: Flight) =>
+    const linkTo = ({ span }: Flight.Flight) =>
       Effect.flatMap(
         Ref.get(span),
         Option.match({ onNone: () => Effect.void, onSome: (span) => Effect.linkSpanCurrent(span) })
       )
 
-    const awaitLanding = matchDeparture({
+    const awaitLanding = Flight.match({
       Boarded: ({ flight }) =>
         Effect.withFiberRuntime<AccessToken.AccessToken, TokenError>((fiber) => {
           const landed = Deferred.await(flight.landing)
@@ -442,7 +358,7 @@ export const make = (
       return fresh === undefined ? Effect.flatMap(store.current, (current) => look(current, clock)) : give(fresh)
     })
 
-    const isRenewalOf = ({ reason, replacing }: Flight, token: AccessToken.AccessToken) =>
+    const isRenewalOf = ({ reason, replacing }: Flight.Flight, token: AccessToken.AccessToken) =>
       reason === "rejection" && Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
 
     const renew: Service["renew"] = (rejected) =>
@@ -458,7 +374,7 @@ export const make = (
         const token = yield* awaitLanding(departure)
         if (AccessToken.isSame(token, rejected)) {
           return departure._tag === "Boarded" && isRenewalOf(departure.flight, rejected)
-            ? yield* forbidden("TokenUnchanged")
+            ? yield* Flight.forbidden("TokenUnchanged")
             : yield* renew(rejected)
         }
         const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
@@ -497,14 +413,13 @@ export const make = (
     const status: Service["status"] = Effect.gen(function*() {
       const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
       const current = yield* store.current
-      const { lastFailure } = yield* Ref.get(state)
       return {
         state: Option.match(current, {
           onNone: () => "none" as const,
           onSome: (token) => AccessToken.stateAt(token, now, timing)
         }),
         expiresAt: Option.map(current, (token) => token.expiresAt),
-        lastFailure: Option.fromNullable(lastFailure)
+        lastFailure: yield* Ref.get(lastFailure)
       }
     })
 
