@@ -2,10 +2,19 @@ import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, ConfigProvider, Effect, type Exit, Layer, Option, Redacted } from "effect"
-import { AccessToken, NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import {
+  AccessToken,
+  NutritionAdvisor,
+  type NutritionAdvisorError,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { clients } from "./leaks/clients.js"
 import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "./leaks/doubles.js"
 import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
+import { LeakyDispatcher } from "./leaks/LeakyDispatcher.js"
 import * as LocalService from "./leaks/LocalService.js"
 import { type End, environments, type Outcome, outcomes, settings } from "./leaks/outcomes.js"
 import * as Replies from "./leaks/replies.js"
@@ -150,7 +159,10 @@ describe("with settings from Config no secret shows", () => {
 })
 
 describe("with a client of one's own no secret shows", () => {
-  const observeDouble = (double: Double, at: Place, interruptedAt?: Promise<void>) => {
+  const observeClient = (
+    client: Layer.Layer<HttpClient.HttpClient, NutritionAdvisorError.ConfigurationError>,
+    interruptedAt?: Promise<void>
+  ) => {
     const layer = NutritionAdvisor.layer({
       baseUrl: "https://service.example",
       licenseKey: Redacted.make(Secrets.key),
@@ -158,7 +170,7 @@ describe("with a client of one's own no secret shows", () => {
       refresh: { attemptDelay: "1 millis" }
     })
     return observe({
-      layer: Layer.provide(layer, Layer.succeed(HttpClient.HttpClient, clientOf(double, at))),
+      layer: Layer.provide(layer, client),
       program: NutritionAdvisor.search("apple"),
       printed: [layer],
       sent: () => [],
@@ -166,7 +178,17 @@ describe("with a client of one's own no secret shows", () => {
     })
   }
 
+  const observeDouble = (double: Double, at: Place, interruptedAt?: Promise<void>) =>
+    observeClient(Layer.succeed(HttpClient.HttpClient, clientOf(double, at)), interruptedAt)
+
   for (const at of places) {
+    it.live(`where its dispatcher fails with the request in its hands at a ${at}`, () =>
+      Effect.gen(function*() {
+        const { exit, sinks } = yield* observeClient(UndiciClient.layerFromDispatcher(new LeakyDispatcher(at)))
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, { _tag: "TransportError", reason: "Connection" })
+      }))
+
     for (const double of doubles) {
       it.live(`where it ${double.title} at a ${at}`, () =>
         Effect.gen(function*() {

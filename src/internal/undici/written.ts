@@ -30,7 +30,7 @@ export const written = (
     case "FormData": {
       const form = new Response(body.formData)
       return {
-        body: form.body as unknown as Body,
+        body: form.body === null ? null : Readable.fromWeb(form.body),
         headers: { ...headers, "content-type": form.headers.get("content-type") ?? undefined }
       }
     }
