@@ -381,9 +381,9 @@ export const make = (
         return serve(token, AccessToken.stateAt(token, now, timing), now)
       })
 
-    const settled: Service["settled"] = (token, outcome) => {
-      if (outcome === "Accepted" && token === accepted) return Effect.void
-      return Effect.suspend(() => {
+    const settled: Service["settled"] = (token, outcome) =>
+      Effect.suspend(() => {
+        if (outcome === "Accepted" && token === accepted) return Effect.void
         accepted = outcome === "Accepted" ? token : undefined
         switch (outcome) {
           case "Accepted":
@@ -408,7 +408,6 @@ export const make = (
             )
         }
       })
-    }
 
     const status: Service["status"] = Effect.gen(function*() {
       const now = (yield* Effect.clock).unsafeCurrentTimeMillis()

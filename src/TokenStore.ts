@@ -44,6 +44,7 @@ export class TokenStore extends Context.Tag("effect-nutrition-advisor/TokenStore
 export const make: Effect.Effect<Service> = Effect.map(
   Ref.make(Option.none<AccessToken.AccessToken>()),
   (ref) => {
+    /** What the Ref holds, for those who look without an effect. */
     let latest = Option.none<AccessToken.AccessToken>()
     const become = (token: Option.Option<AccessToken.AccessToken>) => latest = token
     return {

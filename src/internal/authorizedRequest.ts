@@ -1,4 +1,3 @@
-import * as Headers from "@effect/platform/Headers"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -78,7 +77,7 @@ export const authorizedRequest = (
     method: request.method,
     origin: request.origin,
     path: request.path,
-    headers: request.headers === Headers.empty ? headersOf(token) : { ...request.headers, ...headersOf(token) },
+    headers: { ...request.headers, ...headersOf(token) },
     body: request.body
   })
 
@@ -149,9 +148,8 @@ export const authorizedRequest = (
           ([answer, renewed]) => finish(asked, decode, answer, [first, renewed])
         )
       }
-      const settled = showsAcceptance(answer.status) ? tokens.settled(first, "Accepted") : Effect.void
       const finished = finish(asked, decode, answer, [first])
-      return settled === Effect.void ? finished : Effect.zipRight(settled, finished)
+      return showsAcceptance(answer.status) ? Effect.zipRight(tokens.settled(first, "Accepted"), finished) : finished
     })
 
   return <A, R>(asked: Asked, decode: Decode<A, R>): Effect.Effect<A, NutritionAdvisorError, R> => {
