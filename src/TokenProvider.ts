@@ -148,12 +148,13 @@ export const make = (
     const lastFailure = yield* Ref.make(Option.none<Failure>())
     const unseen = yield* Effect.makeLatch()
     let tended: AccessToken.AccessToken | undefined
-    let usedAt = 0
+    /** In an object, where a number is written over: as a variable each would be allocated anew. */
+    const lastUse = { at: 0 }
     /** Accepted since it was last rejected, so that another acceptance changes nothing: the answer on nearly every request. */
     let accepted: AccessToken.AccessToken | undefined
 
     const serve = (token: AccessToken.AccessToken, tokenState: AccessToken.State, now: number) => {
-      usedAt = now
+      lastUse.at = now
       if (token !== tended) {
         tended = token
         unseen.unsafeOpen()
@@ -445,8 +446,8 @@ export const make = (
 
     /** A use that lies in the future, because the clock was set back, counts from now. */
     const isIdle = (token: AccessToken.AccessToken, now: number) => {
-      usedAt = Math.min(usedAt, now)
-      return now - usedAt >= token.expiresAt - token.receivedAt
+      lastUse.at = Math.min(lastUse.at, now)
+      return now - lastUse.at >= token.expiresAt - token.receivedAt
     }
 
     const isDue = (token: AccessToken.AccessToken, now: number) =>

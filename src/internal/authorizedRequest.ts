@@ -1,5 +1,3 @@
-import * as Clock from "effect/Clock"
-import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -153,7 +151,7 @@ export const authorizedRequest = (
     })
 
   return <A, R>(asked: Asked, decode: Decode<A, R>): Effect.Effect<A, NutritionAdvisorError, R> => {
-    const fresh = tokens.unsafeGet?.(Context.get(asked.region.fiber.currentDefaultServices, Clock.Clock))
+    const fresh = tokens.unsafeGet?.(asked.region.clock)
     return fresh === undefined
       ? Effect.flatMap(tokens.get, (first) => sendFirst(asked, decode, first))
       : sendFirst(asked, decode, fresh)

@@ -8,6 +8,7 @@ import * as FiberRef from "effect/FiberRef"
 import { identity } from "effect/Function"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as MetricKey from "effect/MetricKey"
 import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import * as Tracer from "effect/Tracer"
@@ -16,16 +17,20 @@ import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type { Reason } from "../TokenIssuer.js"
 import type { Region } from "./region.js"
 
-const counter = (name: string, description: string): Metric.Metric.Counter<number> =>
-  Metric.counter(`nutrition_advisor_${name}`, { description, incremental: true })
+type Counter = Metric.Metric.Counter<number>
 
-/** All labels in one step: effect remembers what it made of one list of labels, not of several put together. */
-const labeled = (metric: Metric.Metric.Counter<number>, labels: Record<string, string>) =>
-  Metric.taggedWithLabels(metric, Object.entries(labels).map(([key, value]) => MetricLabel.make(key, value)))
+const counter = (name: string, description: string): MetricKey.MetricKey.Counter<number> =>
+  MetricKey.counter(`nutrition_advisor_${name}`, { description, incremental: true })
+
+/** The labels are part of its key: labels put on a metric from outside are put together again at each count. */
+const labeled = (key: MetricKey.MetricKey.Counter<number>, labels: Readonly<Record<string, string>>): Counter =>
+  Metric.fromMetricKey(
+    MetricKey.taggedWithLabels(key, Object.entries(labels).map(([key, value]) => MetricLabel.make(key, value)))
+  )
 
 /** Making a metric with labels costs more than counting. */
-const madeOnce = <Key extends string>(make: (key: Key) => Metric.Metric.Counter<number>) => {
-  const made = new Map<Key, Metric.Metric.Counter<number>>()
+const madeOnce = <Key extends string>(make: (key: Key) => Counter) => {
+  const made = new Map<Key, Counter>()
   return (key: Key) => {
     const known = made.get(key)
     if (known !== undefined) return known
@@ -42,7 +47,7 @@ export const exchanged = (reason: Reason, outcome: "issued" | "unchanged" | "fai
 
 const served = counter("tokens_served_total", "Tokens handed to callers")
 
-const servedByState: Record<AccessToken.State, Metric.Metric.Counter<number>> = {
+const servedByState: Record<AccessToken.State, Counter> = {
   fresh: labeled(served, { state: "fresh" }),
   stale: labeled(served, { state: "stale" }),
   expired: labeled(served, { state: "expired" })
@@ -114,14 +119,14 @@ export const observed = (operation: "search" | "request") => {
   const timed = <A, E extends NutritionAdvisorError, R>(
     region: Region,
     self: Effect.Effect<A, E, R>,
-    onEnd: (exit: Exit.Exit<A, E>, clock: Clock.Clock) => Effect.Effect<A, E>
+    onEnd: (exit: Exit.Exit<A, E>) => Effect.Effect<A, E>
   ) => {
-    const clock = Context.get(region.fiber.currentDefaultServices, Clock.Clock)
+    const { clock } = region
     const start = clock.unsafeCurrentTimeMillis()
     const end = (exit: Exit.Exit<A, E>) => {
       counterOf(outcomeOf(exit)).unsafeUpdate(1, noFurtherLabels)
       requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, noFurtherLabels)
-      return onEnd(exit, clock)
+      return onEnd(exit)
     }
     return Effect.matchCauseEffect(self, {
       onFailure: (cause) => {
@@ -132,6 +137,28 @@ export const observed = (operation: "search" | "request") => {
     })
   }
 
+  const traced = <A, E extends NutritionAdvisorError, R>(
+    attributes: Readonly<Record<string, string>>,
+    clock: Clock.Clock,
+    run: (region: Region) => Effect.Effect<A, E, R>
+  ) =>
+    Effect.flatMap(
+      Effect.makeSpan(`NutritionAdvisor.${operation}`, { attributes, captureStackTrace: false, kind: "client" }),
+      (span) =>
+        Effect.withFiberRuntime<A, E, R>((fiber) => {
+          const outside = fiber.currentContext
+          const region: Region = { clock, span, underWay: undefined }
+          return Effect.zipRight(
+            FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
+            timed(region, run(region), (exit) => {
+              const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
+              span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
+              return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)
+            })
+          )
+        })
+    )
+
   return <A, E extends NutritionAdvisorError, R>(
     attributes: Readonly<Record<string, string>>,
     body: (region: Region) => Effect.Effect<A, E, R>
@@ -139,25 +166,10 @@ export const observed = (operation: "search" | "request") => {
     Effect.uninterruptibleMask((restore) => {
       const run = (region: Region) => restore(Effect.suspend(() => body(region)))
       return Effect.withFiberRuntime<A, E, R>((fiber) => {
-        if (fiber.currentTracer === unheard) {
-          const region: Region = { fiber, span: undefined, underWay: undefined }
-          return timed(region, run(region), identity)
-        }
-        const outside = fiber.currentContext
-        return Effect.flatMap(
-          Effect.makeSpan(`NutritionAdvisor.${operation}`, { attributes, captureStackTrace: false, kind: "client" }),
-          (span) => {
-            const region: Region = { fiber, span, underWay: undefined }
-            return Effect.zipRight(
-              FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
-              timed(region, run(region), (exit, clock) => {
-                const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
-                span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
-                return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)
-              })
-            )
-          }
-        )
+        const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
+        if (fiber.currentTracer !== unheard) return traced(attributes, clock, run)
+        const region: Region = { clock, span: undefined, underWay: undefined }
+        return timed(region, run(region), identity)
       })
     })
 }
