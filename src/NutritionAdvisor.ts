@@ -399,19 +399,20 @@ const unlessBlank = Config.map(Config.string(), (text) => text.trim() === "" ? u
 const isTokenRoute = (route: string | undefined): route is TokenIssuer.TokenRoute | undefined =>
   Either.isRight(Configuration.tokenRoute(route))
 
-const environment: Config.Config<Options> = Config.all({
-  baseUrl: Config.string("NUTRITION_ADVISOR_BASE_URL"),
-  licenseKey: Config.redacted("NUTRITION_ADVISOR_LICENSE_KEY"),
-  tokenRoute: optional(
-    "NUTRITION_ADVISOR_TOKEN_ROUTE",
-    Config.validate(unlessBlank, {
-      message: "Expected advisor-licence, advisor-token, unified or a path that ends with /{key}",
-      validation: isTokenRoute
-    })
-  ),
-  serviceId: optional("NUTRITION_ADVISOR_SERVICE_ID", unlessBlank),
-  serviceIdHeader: optional("NUTRITION_ADVISOR_SERVICE_ID_HEADER", unlessBlank)
-})
+const environment = (): Config.Config<Options> =>
+  Config.all({
+    baseUrl: Config.string("NUTRITION_ADVISOR_BASE_URL"),
+    licenseKey: Config.redacted("NUTRITION_ADVISOR_LICENSE_KEY"),
+    tokenRoute: optional(
+      "NUTRITION_ADVISOR_TOKEN_ROUTE",
+      Config.validate(unlessBlank, {
+        message: "Expected advisor-licence, advisor-token, unified or a path that ends with /{key}",
+        validation: isTokenRoute
+      })
+    ),
+    serviceId: optional("NUTRITION_ADVISOR_SERVICE_ID", unlessBlank),
+    serviceIdHeader: optional("NUTRITION_ADVISOR_SERVICE_ID_HEADER", unlessBlank)
+  })
 
 /**
  * The service with its settings from Config. With no argument it reads NUTRITION_ADVISOR_BASE_URL and
@@ -423,7 +424,7 @@ const environment: Config.Config<Options> = Config.all({
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config.Wrap<Options> = environment
+  options: Config.Config.Wrap<Options> = environment()
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
@@ -438,7 +439,7 @@ export const layerConfig = (
  * @category layers
  */
 export const layerSharedConfig = (
-  options: Config.Config.Wrap<SharedOptions> = environment
+  options: Config.Config.Wrap<SharedOptions> = environment()
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,

@@ -185,10 +185,6 @@ export const layerMemory: Layer.Layer<SharedTokenCache> = Layer.effect(SharedTok
 
 const TimedText = Schema.parseJson(Schema.Struct({ value: Schema.String, until: Schema.JsonNumber }))
 
-const decodeTimedText = Schema.decodeOption(TimedText)
-
-const encodeTimedText = Schema.encodeSync(TimedText)
-
 /** How long a lease must have stood unchallenged, in milliseconds: two may have seen it free at the same moment. */
 const settling = 15
 
@@ -211,6 +207,8 @@ const isNotFound = (error: PlatformError.PlatformError) => error._tag === "Syste
  */
 export const makeKeyValueStore: Effect.Effect<Service, never, KeyValueStore.KeyValueStore> = Effect.gen(function*() {
   const store = yield* KeyValueStore.KeyValueStore
+  const decodeTimedText = Schema.decodeOption(TimedText)
+  const encodeTimedText = Schema.encodeSync(TimedText)
 
   const entryOf = (name: string) => `${name}.token`
   const leaseOf = (name: string) => `${name}.lease`

@@ -113,8 +113,6 @@ const TokenResponse = Schema.Struct({
   customer_id: Schema.optional(Schema.Unknown)
 })
 
-const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
-
 /** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
 const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
 
@@ -150,6 +148,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     const serviceId = yield* Configuration.serviceId(options.serviceId)
     const timeout = yield* Configuration.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
     const client = Http.quiet(yield* HttpClient.HttpClient)
+    const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
     const identifierOf = (customerId: unknown, status: number) => {
       if (Option.isSome(serviceId)) return Effect.succeed(serviceId.value)

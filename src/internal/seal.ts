@@ -28,6 +28,7 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const HeaderValue = Schema.String.pipe(Schema.filter(Configuration.isHeaderValue))
 
+/** Its parse errors hold secrets and are dropped where it is used. */
 const Entry = Schema.parseJson(Schema.Struct({
   value: Schema.Redacted(HeaderValue),
   serviceId: Schema.Redacted(HeaderValue),
@@ -35,11 +36,6 @@ const Entry = Schema.parseJson(Schema.Struct({
   receivedAt: Schema.JsonNumber,
   expiresAt: Schema.JsonNumber
 }))
-
-/** Its errors hold secrets and are dropped. */
-const decodeEntry = Schema.decodeOption(Entry)
-
-const encodeEntry = Schema.encodeOption(Entry)
 
 const encode = (bytes: Uint8Array) => Encoding.encodeBase64Url(bytes)
 
@@ -51,7 +47,7 @@ const decode = (text: string): Option.Option<Uint8Array<ArrayBuffer>> =>
   )
 
 const opened = (plain: string) =>
-  Option.map(decodeEntry(plain), (entry) => new AccessToken({ ...entry, tokenType: "Bearer" }))
+  Option.map(Schema.decodeOption(Entry)(plain), (entry) => new AccessToken({ ...entry, tokenType: "Bearer" }))
 
 /**
  * AES-256-GCM by WebCrypto. Key: HKDF of the license key with the entry's name as salt (RFC 5869); name: HMAC of the
@@ -75,7 +71,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     )
 
     const close: Seal["close"] = (token) =>
-      Effect.flatMap(encodeEntry(token), (plain) =>
+      Effect.flatMap(Schema.encodeOption(Entry)(token), (plain) =>
         Effect.promise(async () => {
           const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
           const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, bytesOf(plain))

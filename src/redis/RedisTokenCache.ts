@@ -294,10 +294,11 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
 export const layer = (options: Options): Layer.Layer<SharedTokenCache, ConfigurationError> =>
   Layer.scoped(SharedTokenCache, make(options))
 
-const environment: Config.Config<Options> = Config.all({
-  url: Config.redacted("NUTRITION_ADVISOR_REDIS_URL"),
-  prefix: Config.map(Config.option(Config.string("NUTRITION_ADVISOR_REDIS_PREFIX")), Option.getOrUndefined)
-})
+const environment = (): Config.Config<Options> =>
+  Config.all({
+    url: Config.redacted("NUTRITION_ADVISOR_REDIS_URL"),
+    prefix: Config.map(Config.option(Config.string("NUTRITION_ADVISOR_REDIS_PREFIX")), Option.getOrUndefined)
+  })
 
 /**
  * A cache with its settings from Config. With no argument it reads NUTRITION_ADVISOR_REDIS_URL and, where it is set,
@@ -308,6 +309,6 @@ const environment: Config.Config<Options> = Config.all({
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config.Wrap<Options> = environment
+  options: Config.Config.Wrap<Options> = environment()
 ): Layer.Layer<SharedTokenCache, ConfigError.ConfigError | ConfigurationError> =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))

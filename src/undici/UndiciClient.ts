@@ -217,11 +217,12 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
 
 const optional = <A>(config: Config.Config<A>) => Config.map(Config.option(config), Option.getOrUndefined)
 
-const environment: Config.Config<Options> = Config.all({
-  connections: optional(Config.integer("NUTRITION_ADVISOR_CONNECTIONS")),
-  keepAliveTimeout: optional(Config.duration("NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT")),
-  connectTimeout: optional(Config.duration("NUTRITION_ADVISOR_CONNECT_TIMEOUT"))
-})
+const environment = (): Config.Config<Options> =>
+  Config.all({
+    connections: optional(Config.integer("NUTRITION_ADVISOR_CONNECTIONS")),
+    keepAliveTimeout: optional(Config.duration("NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT")),
+    connectTimeout: optional(Config.duration("NUTRITION_ADVISOR_CONNECT_TIMEOUT"))
+  })
 
 /**
  * The client with its settings from Config. With no argument it reads, where they are set, NUTRITION_ADVISOR_CONNECTIONS,
@@ -232,6 +233,6 @@ const environment: Config.Config<Options> = Config.all({
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config.Wrap<Options> = environment
+  options: Config.Config.Wrap<Options> = environment()
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
   Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
