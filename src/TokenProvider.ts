@@ -150,8 +150,8 @@ export const make = (
     let tended: AccessToken.AccessToken | undefined
     /** In an object, where a number is written over: as a variable each would be allocated anew. */
     const lastUse = { at: 0 }
-    /** Accepted since it was last rejected, so that another acceptance changes nothing: the answer on nearly every request. */
-    let accepted: AccessToken.AccessToken | undefined
+    /** What was told last, unless a token was rejected since: told again it changes nothing, as on nearly every request. */
+    let toldLast: { readonly token: AccessToken.AccessToken; readonly outcome: Outcome } | undefined
 
     const serve = (token: AccessToken.AccessToken, tokenState: AccessToken.State, now: number) => {
       lastUse.at = now
@@ -277,7 +277,7 @@ export const make = (
     const board = (passage: Flight.Passage): Effect.Effect<Flight.Departure> =>
       Effect.uninterruptible(Effect.withFiberRuntime((fiber) => {
         const clock = clockOf(fiber)
-        if (passage.rejected._tag === "Some") accepted = undefined
+        if (passage.rejected._tag === "Some") toldLast = undefined
         return Effect.tap(
           Ref.modify(state, (state) => Flight.depart(state, passage, timing, clock)),
           (departure) =>
@@ -384,8 +384,8 @@ export const make = (
 
     const settled: Service["settled"] = (token, outcome) =>
       Effect.suspend(() => {
-        if (outcome === "Accepted" && token === accepted) return Effect.void
-        accepted = outcome === "Accepted" ? token : undefined
+        if (token === toldLast?.token && outcome === toldLast.outcome) return Effect.void
+        toldLast = { token, outcome }
         switch (outcome) {
           case "Accepted":
             return Ref.update(state, (state) => ({

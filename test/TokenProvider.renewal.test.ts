@@ -1,6 +1,18 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Effect, Exit, Fiber, Metric, MetricState, Option, Redacted, TestClock } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import {
+  Array as Arr,
+  Effect,
+  Exit,
+  Fiber,
+  Logger,
+  LogLevel,
+  Metric,
+  MetricState,
+  Option,
+  Redacted,
+  TestClock
+} from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 
@@ -270,13 +282,33 @@ describe("a renewal of which the replay is rejected too", () => {
       expect(yield* provider.renew(first)).toBe(second)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
-  it.effect("is forgotten after a renewal that helped", () =>
+  /** The renewal after it brings a third token, of which the outcomes are told, and the one after that does not help either. */
+  const exchangesAfterFiveSeconds = (...outcomes: ReadonlyArray<TokenProvider.Outcome>) =>
     Effect.gen(function*() {
       const { issuer, provider, second } = yield* unhelpful
       yield* TestClock.adjust("5 seconds")
       const third = yield* provider.renew(second)
-      yield* provider.settled(third, "AcceptedAfterRenewal")
-      expect([Issuer.valueOf(yield* provider.renew(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(4), 4])
+      yield* Effect.forEach(outcomes, (outcome) => provider.settled(third, outcome))
+      const fourth = yield* provider.renew(third)
+      yield* provider.settled(fourth, "RejectedAgain")
+      yield* TestClock.adjust("5 seconds")
+      yield* Effect.exit(provider.renew(fourth))
+      return yield* issuer.calls
+    })
+
+  it.effect("doubles the wait of the next one", () =>
+    Effect.gen(function*() {
+      expect(yield* exchangesAfterFiveSeconds()).toBe(4)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is forgotten after a renewal that helped", () =>
+    Effect.gen(function*() {
+      expect(yield* exchangesAfterFiveSeconds("AcceptedAfterRenewal")).toBe(5)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is forgotten after a renewal that helped, though its token had been accepted before without one", () =>
+    Effect.gen(function*() {
+      expect(yield* exchangesAfterFiveSeconds("Accepted", "AcceptedAfterRenewal")).toBe(5)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("is not forgotten after a request that succeeded without a renewal", () =>
@@ -304,6 +336,21 @@ describe("a renewal of which the replay is rejected too", () => {
       yield* acceptedAgain
       const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
       expect([reasons.map(reasonOf), yield* issuer.calls]).toEqual([Arr.replicate("CoolingDown", 7), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("a renewal that helped many requests", () => {
+  it.effect("is logged once", () =>
+    Effect.gen(function*() {
+      const { first, provider } = yield* begun
+      const second = yield* provider.renew(first)
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => void lines.push(String(message)))
+      yield* Effect.replicateEffect(provider.settled(second, "AcceptedAfterRenewal"), 9).pipe(
+        Logger.withMinimumLogLevel(LogLevel.Debug),
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+      )
+      expect(lines).toEqual(["The renewal helped"])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 

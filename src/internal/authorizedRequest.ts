@@ -82,18 +82,14 @@ export const authorizedRequest = (
   const send = ({ operation, region, request }: Asked, token: AccessToken) =>
     client(authorize(request, token), limits[operation], region)
 
-  const renewAndSend = (asked: Asked, used: AccessToken, status: number) =>
-    Effect.gen(function*() {
-      const renewed = yield* Effect.catchAll(
-        tokens.renew(used),
-        (error) =>
-          error._tag === "Forbidden" && error.reason !== "KeyRejected"
-            ? forbidden(asked.operation, status, error.reason)
-            : Effect.zipRight(Telemetry.rejectionEnded("RenewalFailed"), Effect.fail(error))
-      )
-      if (!canSendTwice(asked.request)) return yield* forbidden(asked.operation, status, "BodyNotReplayable")
-      return [yield* send(asked, renewed), renewed] as const
-    })
+  const renew = (asked: Asked, used: AccessToken, status: number) =>
+    Effect.catchAll(
+      tokens.renew(used),
+      (error) =>
+        error._tag === "Forbidden" && error.reason !== "KeyRejected"
+          ? forbidden(asked.operation, status, error.reason)
+          : Effect.zipRight(Telemetry.rejectionEnded("RenewalFailed"), Effect.fail(error))
+    )
 
   /** A renewal that a peer's token answered made no exchange: where that token is rejected too, another follows. */
   const renewAndRetry = (
@@ -103,7 +99,9 @@ export const authorizedRequest = (
     peersSent = 0
   ): Effect.Effect<readonly [Answer.Answer, AccessToken], NutritionAdvisorError> =>
     Effect.gen(function*() {
-      const [answer, renewed] = yield* renewAndSend(asked, used, status)
+      const renewed = yield* renew(asked, used, status)
+      if (!canSendTwice(asked.request)) return yield* forbidden(asked.operation, status, "BodyNotReplayable")
+      const answer = yield* send(asked, renewed)
       if (rejected.has(answer.status)) {
         if (renewed instanceof HandedOver && peersSent < sentAtMost) {
           const peers = peersSent + 1 < sentAtMost ? renewed : new InVain(renewed)
