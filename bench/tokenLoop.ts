@@ -6,7 +6,7 @@ import * as TokenProvider from "effect-nutrition-advisor/TokenProvider"
 import * as TokenStore from "effect-nutrition-advisor/TokenStore"
 import { obey } from "./orders.js"
 
-export type Body = "loop alone" | "an effect made by each turn" | "TokenProvider.get, fresh"
+export type Body = "loop alone" | "an effect of its own that looks at the clock" | "TokenProvider.get, fresh"
 
 export interface TokenLoopOrders {
   /** Nanoseconds of CPU time of each turn: who else has the core does not count. */
@@ -38,7 +38,9 @@ const { get } = await runtime.runPromise(TokenProvider.TokenProvider)
 
 const bodies: Readonly<Record<Body, Effect.Effect<unknown, unknown>>> = {
   "loop alone": Effect.succeed(token),
-  "an effect made by each turn": Effect.suspend(() => Effect.succeed(token)),
+  "an effect of its own that looks at the clock": Effect.clockWith((clock) =>
+    Effect.succeed(clock.unsafeCurrentTimeMillis() < token.expiresAt ? token : undefined)
+  ),
   "TokenProvider.get, fresh": get
 }
 

@@ -9,7 +9,7 @@ const loop: Body = "loop alone"
 
 const get: Body = "TokenProvider.get, fresh"
 
-const ownEffect: Body = "an effect made by each turn"
+const ownEffect: Body = "an effect of its own that looks at the clock"
 
 const bodies: ReadonlyArray<Body> = [loop, ownEffect, get]
 
