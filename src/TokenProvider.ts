@@ -8,20 +8,19 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import type * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Ref from "effect/Ref"
-import * as ScheduleDecision from "effect/ScheduleDecision"
-import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
 import { ExchangeSpan } from "./internal/exchangeSpan.js"
 import * as Flight from "./internal/flight.js"
 import { HandedOver } from "./internal/handedOver.js"
 import * as Pause from "./internal/pause.js"
+import * as Refreshing from "./internal/refreshing.js"
 import * as Rejections from "./internal/rejections.js"
 import * as Telemetry from "./internal/telemetry.js"
 import type { Forbidden } from "./NutritionAdvisorError.js"
@@ -146,19 +145,12 @@ export const make = (
     const scope = yield* Scope.Scope
     const state = yield* Ref.make(Flight.none)
     const lastFailure = yield* Ref.make(Option.none<Failure>())
-    const unseen = yield* Effect.makeLatch()
-    let tended: AccessToken.AccessToken | undefined
-    /** In an object, where a number is written over: as a variable each would be allocated anew. */
-    const lastUse = { at: 0 }
+    const use = yield* Refreshing.unused
     /** What was told last, unless a token was rejected since: told again it changes nothing, as on nearly every request. */
     let toldLast: { readonly token: AccessToken.AccessToken; readonly outcome: Outcome } | undefined
 
     const serve = (token: AccessToken.AccessToken, tokenState: AccessToken.State, now: number) => {
-      lastUse.at = now
-      if (token !== tended) {
-        tended = token
-        unseen.unsafeOpen()
-      }
+      use.note(token, now)
       Telemetry.countServed(tokenState)
       return token
     }
@@ -423,81 +415,18 @@ export const make = (
       }
     })
 
-    const wait = (remaining: (clock: Clock.Clock) => number): Effect.Effect<void> =>
-      Effect.clockWith((clock) => {
-        const millis = remaining(clock)
-        return millis <= 0
-          ? Effect.void
-          : Effect.zipRight(Effect.sleep(Math.ceil(Math.min(millis, timing.step))), wait(remaining))
-      })
-
-    const schedule = timing.schedule ?? RefreshPolicy.beforeExpiry(timing)
-
-    const due = (token: AccessToken.AccessToken, at: number) => (clock: Clock.Clock) => {
-      const now = clock.unsafeCurrentTimeMillis()
-      return now < token.receivedAt ? 0 : at - now
-    }
-
-    const permitted = Effect.flatMap(
+    const heldBack = Effect.map(
       Ref.get(state),
-      ({ gate, respite }) =>
-        wait((clock) => Math.max(Pause.remaining(gate?.pause, clock), Pause.remaining(respite, clock)))
+      ({ gate, respite }) => (clock: Clock.Clock) =>
+        Math.max(Pause.remaining(gate?.pause, clock), Pause.remaining(respite, clock))
     )
 
-    /** A use that lies in the future, because the clock was set back, counts from now. */
-    const isIdle = (token: AccessToken.AccessToken, now: number) => {
-      lastUse.at = Math.min(lastUse.at, now)
-      return now - lastUse.at >= token.expiresAt - token.receivedAt
+    const refreshAndWait = (token: AccessToken.AccessToken) => Effect.exit(Effect.flatMap(refresh(token), awaitLanding))
+
+    if (timing.background) {
+      const refreshing = Refreshing.refreshing({ use, store, timing, heldBack, refresh: refreshAndWait })
+      yield* Effect.forkIn(Effect.interruptible(refreshing), scope)
     }
-
-    const isDue = (token: AccessToken.AccessToken, now: number) =>
-      timing.schedule !== undefined || AccessToken.stateAt(token, now, timing) !== "fresh"
-
-    const tend = Effect.gen(function*() {
-      const clock = yield* Effect.clock
-      let driver: unknown = schedule.initial
-      while (true) {
-        yield* unseen.await
-        unseen.unsafeClose()
-        let current = yield* store.current
-        while (Option.isSome(current)) {
-          const token = current.value
-          tended = token
-          const [next, , decision] = yield* schedule.step(clock.unsafeCurrentTimeMillis(), token, driver)
-          if (ScheduleDecision.isDone(decision)) return
-          driver = next
-          /** Not a race: effect 3 can lose the two fibers of one that is interrupted just as it begins, and wait for them for ever. */
-          let isOver = false
-          const alarm = yield* Effect.fork(
-            wait(due(token, ScheduleIntervals.start(decision.intervals))).pipe(
-              Effect.zipRight(permitted),
-              Effect.zipRight(Effect.sync(() => {
-                isOver = true
-                unseen.unsafeOpen()
-              }))
-            )
-          )
-          yield* unseen.await
-          if (!isOver) {
-            yield* Fiber.interrupt(alarm)
-            break
-          }
-          unseen.unsafeClose()
-          const now = clock.unsafeCurrentTimeMillis()
-          if (isIdle(token, now)) {
-            tended = undefined
-            break
-          }
-          current = yield* store.current
-          if (Option.isSome(current) && isDue(current.value, now)) {
-            yield* Effect.exit(awaitLanding(yield* refresh(current.value)))
-            current = yield* store.current
-          }
-        }
-      }
-    })
-
-    if (timing.background) yield* Effect.forkIn(Effect.interruptible(tend), scope)
 
     return { get, unsafeGet, renew, settled, status }
   })
