@@ -609,6 +609,39 @@ describe("a Schedule of one's own", () => {
       )
     ))))
 
+  /** With the times at which the Schedule was asked, in epoch milliseconds. */
+  const asked = (use: Effect.Effect<unknown, unknown, Effect.Effect.Context<typeof Issuer.services>>) => {
+    const times: Array<number> = []
+    const schedule = Schedule.tapInput(
+      Schedule.spaced("10 minutes"),
+      () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now))
+    )
+    return Effect.as(use, times).pipe(Effect.provide(withSchedule(schedule)))
+  }
+
+  it.effect("is asked once for each token, however often it is used", () =>
+    Effect.gen(function*() {
+      const times = yield* asked(Effect.gen(function*() {
+        const { issuer, provider } = yield* Issuer.services
+        yield* issuer.setLife(86_155_482)
+        yield* Effect.repeatN(Effect.zipRight(provider.get, TestClock.adjust("1 minute")), 24)
+      }))
+      expect(times).toEqual([0, 600_000, 1_200_000])
+    }))
+
+  it.effect("is no longer kept to what it said of a token that a renewal replaced", () =>
+    Effect.gen(function*() {
+      const times = yield* asked(Effect.gen(function*() {
+        const { issuer, provider } = yield* Issuer.services
+        yield* issuer.setLife(86_155_482)
+        const first = yield* provider.get
+        yield* TestClock.adjust("5 minutes")
+        yield* provider.renew(first)
+        yield* TestClock.adjust("9 minutes")
+      }))
+      expect(times).toEqual([0, 300_000])
+    }))
+
   it.effect("that ends leaves renewal to callers", () =>
     Effect.gen(function*() {
       const { issuer, provider } = yield* Issuer.services
