@@ -8,12 +8,15 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 
 const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
-const advisor = (baseUrl: string) =>
+/** Only a call that hangs is to be timed out: 16 MiB take their time on a slow machine. */
+const patienceFor = (fault?: Simulator.Fault) => fault === "hang" ? "400 millis" : "10 seconds"
+
+const advisor = (baseUrl: string, fault?: Simulator.Fault) =>
   NutritionAdvisor.layer({
     baseUrl,
     licenseKey: Simulator.licenseKey,
-    tokenTimeout: "400 millis",
-    requestTimeout: "400 millis",
+    tokenTimeout: patienceFor(fault),
+    requestTimeout: patienceFor(fault),
     refresh: {
       background: false,
       attemptDelay: "1 millis",
@@ -25,17 +28,21 @@ const advisor = (baseUrl: string) =>
     }
   })
 
-const inMemory = Layer.provideMerge(advisor(Simulator.baseUrl), Simulator.layerHttpClient())
+const inMemoryFor = (fault?: Simulator.Fault) =>
+  Layer.provideMerge(advisor(Simulator.baseUrl, fault), Simulator.layerHttpClient())
 
-const onAPort = Layer.unwrapEffect(
-  Effect.map(
-    HttpServer.HttpServer,
-    ({ address }) => advisor(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`)
+const inMemory = inMemoryFor()
+
+const onAPortFor = (fault: Simulator.Fault) =>
+  Layer.unwrapEffect(
+    Effect.map(
+      HttpServer.HttpServer,
+      ({ address }) => advisor(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`, fault)
+    )
+  ).pipe(
+    Layer.provideMerge(Simulator.layerServer()),
+    Layer.provide([NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), NodeHttpClient.layerUndici])
   )
-).pipe(
-  Layer.provideMerge(Simulator.layerServer()),
-  Layer.provide([NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), NodeHttpClient.layerUndici])
-)
 
 type Ending = {
   readonly [E in NutritionAdvisorError.NutritionAdvisorError as E["_tag"]]:
@@ -132,11 +139,11 @@ const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revo
 const wholeEnding = ({ ending, operation }: Row) => ({ operation, ...ending })
 
 const places = [
-  { place: "in memory", layer: inMemory, dropped: "Connection" },
-  { place: "on a port", layer: onAPort, dropped: "Aborted" }
+  { place: "in memory", layerFor: inMemoryFor, dropped: "Connection" },
+  { place: "on a port", layerFor: onAPortFor, dropped: "Aborted" }
 ] as const
 
-describe.each(places)("a fault $place", ({ dropped, layer }) => {
+describe.each(places)("a fault $place", ({ dropped, layerFor }) => {
   const expected = (row: Row) => row.fault === "drop" ? { ...wholeEnding(row), reason: dropped } : wholeEnding(row)
 
   it.live.each(rows)(
@@ -147,7 +154,7 @@ describe.each(places)("a fault $place", ({ dropped, layer }) => {
         if (row.operation === "token") yield* revoke
         yield* provoke(row)
         expect(yield* Effect.flip(row.call)).toMatchObject(expected(row))
-      }).pipe(Effect.provide(layer))
+      }).pipe(Effect.provide(layerFor(row.fault)))
   )
 })
 
@@ -158,7 +165,7 @@ describe("a fault", () => {
     Effect.gen(function*() {
       yield* provoke(row)
       expect(yield* Effect.flip(search)).toMatchObject(wholeEnding(row))
-    }).pipe(Effect.provide(inMemory)))
+    }).pipe(Effect.provide(inMemoryFor(row.fault))))
 
   it.live.each(rows.filter(({ operation }) => operation !== "request"))(
     "$fault of $operation is over once the simulator recovers",
@@ -171,7 +178,7 @@ describe("a fault", () => {
         yield* recover
         yield* Effect.sleep("5 millis")
         expect((yield* search).results).not.toEqual([])
-      }).pipe(Effect.provide(inMemory))
+      }).pipe(Effect.provide(inMemoryFor(row.fault)))
   )
 
   it.effect("says in its body what it is", () =>
