@@ -46,7 +46,7 @@ if (!isInstalled()) {
   const install = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
   step("The installation of the peers", "npm", install, { shell: windows })
 }
-compile("The build of the library", "-p", join(root, "tsconfig.build.json"), "--outDir", join(library, "dist"))
+step("The build of the library", process.execPath, [join(root, "scripts", "build.mjs"), "--out", join(library, "dist")])
 cpSync(join(root, "package.json"), join(library, "package.json"))
 link()
 compile("The compilation of the benchmark", "-p", join(bench, "tsconfig.json"))

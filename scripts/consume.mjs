@@ -116,8 +116,8 @@ const client = (imports) =>
     ""
   ].join("\n")
 
-const bundle = async (folder, imports) => {
-  const { outputFiles: [{ contents, text }] } = await build({
+const minified = async (folder, contents) => {
+  const { outputFiles: [{ text }] } = await build({
     absWorkingDir: folder,
     bundle: true,
     external: Object.keys(manifest.peerDependencies),
@@ -125,13 +125,18 @@ const bundle = async (folder, imports) => {
     logLevel: "silent",
     minify: true,
     platform: "node",
-    stdin: { contents: client(imports), resolveDir: folder },
+    stdin: { contents, resolveDir: folder },
     write: false
   })
+  return text
+}
+
+const bundle = async (folder, imports) => {
+  const text = await minified(folder, client(imports))
   await writeFile(join(folder, "bundle.mjs"), text)
   const { stdout } = await node(folder, "bundle.mjs")
   require(stdout === "TransportError\n", `the bundle ended in ${stdout}`)
-  return contents.byteLength
+  return Buffer.byteLength(text)
 }
 
 const compilerOptions = {
@@ -255,9 +260,15 @@ try {
     require(secrets.length === 0, `in the tarball: ${secrets.join(", ")}`)
   })
 
-  await check("holds nothing that an earlier build left", () => {
-    const stale = files.filter((path) => path.startsWith("dist/")).filter((path) =>
-      !existsSync(join(repository, path.replace(/^dist\//, "src/").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts")))
+  await check("holds nothing that an earlier build left", async () => {
+    const built = files.filter((path) => path.startsWith("dist/"))
+    const modules = built.filter((path) => path.endsWith(".js"))
+    const texts = await Promise.all(modules.map((path) => readFile(join(repository, path), "utf8")))
+    const isImported = (path) => texts.some((text) => text.includes(`/${path.split("/").at(-1)}'`))
+    const stale = built.filter((path) =>
+      path.startsWith("dist/chunks/")
+        ? !isImported(path.replace(/\.map$/, ""))
+        : !existsSync(join(repository, path.replace(/^dist\//, "src/").replace(/(\.d\.ts|\.js)(\.map)?$/, ".ts")))
     )
     require(stale.length === 0, `without a source: ${stale.join(", ")}`)
   })
@@ -280,6 +291,10 @@ try {
     figure("bundle", await bundle(lean, `import { NutritionAdvisor } from "${manifest.name}"`))
     const ofModule = await bundle(lean, `import * as NutritionAdvisor from "${manifest.name}/NutritionAdvisor"`)
     figure("bundle-of-module", ofModule)
+    figure(
+      "bundle-of-leaf",
+      Buffer.byteLength(await minified(lean, `export { make } from "${manifest.name}/AccessToken"`))
+    )
   })
 
   const leanEntries = []

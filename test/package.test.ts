@@ -16,7 +16,13 @@ const runtimes = [...Runtime.nodes, Runtime.bun, Runtime.deno]
  * In bytes, near what is measured today, so that what makes it grow is seen. A bundle through the index holds the sharing too:
  * esbuild drops nothing of a namespace that is exported again.
  */
-const bounds = { tarball: 215_000, unpacked: 930_000, bundle: 53_500, "bundle-of-module": 43_000 }
+const bounds = {
+  tarball: 215_000,
+  unpacked: 930_000,
+  bundle: 51_500,
+  "bundle-of-module": 41_000,
+  "bundle-of-leaf": 1_000
+}
 
 interface Run {
   readonly code: number | null

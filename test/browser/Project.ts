@@ -40,13 +40,7 @@ export const create = async (): Promise<Project> => {
   const modules = join(folder, "node_modules")
   const library = join(modules, manifest.name)
   await mkdir(library, { recursive: true })
-  await run(process.execPath, [
-    join(repository, "node_modules/typescript/bin/tsc"),
-    "-p",
-    join(repository, "tsconfig.build.json"),
-    "--outDir",
-    join(library, "dist")
-  ])
+  await run(process.execPath, [join(repository, "scripts/build.mjs"), "--out", join(library, "dist")])
   await copyFile(join(repository, "package.json"), join(library, "package.json"))
   await copyFile(join(repository, "test/browser/client.ts"), join(folder, "client.ts"))
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
