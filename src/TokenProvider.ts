@@ -97,6 +97,11 @@ export interface Service {
    * wait. A provider need not have it: it is for the hot path of a search.
    */
   readonly unsafeGet?: ((clock: Clock.Clock) => AccessToken.AccessToken | undefined) | undefined
+  /**
+   * Whether a token was rejected more than once in a row and is no longer the current one, at once and without an effect. A
+   * provider need not have it: it is for a search that waited for a connection, which is not sent with such a token.
+   */
+  readonly unsafeIsRejected?: ((token: AccessToken.AccessToken) => boolean) | undefined
   /** Another token than the rejected one: the current one if it is another, else the one of a joined or new exchange. */
   readonly renew: (
     rejected: AccessToken.AccessToken
@@ -148,6 +153,8 @@ export const make = (
     const use = yield* Refreshing.unused
     /** What was told last, unless a token was rejected since: told again it changes nothing, as on nearly every request. */
     let toldLast: { readonly token: AccessToken.AccessToken; readonly outcome: Outcome } | undefined
+    /** How often in a row a token was rejected: once may be about that one request. */
+    let rejectedInRow: { readonly token: AccessToken.AccessToken; readonly times: number } | undefined
 
     const serve = (token: AccessToken.AccessToken, tokenState: AccessToken.State, now: number) => {
       use.note(token, now)
@@ -325,7 +332,7 @@ export const make = (
       return tokenState === "fresh" ? Effect.succeed(token) : Effect.as(refresh(token), token)
     }
 
-    const { unsafeCurrent } = store
+    const unsafeCurrent = store.unsafeCurrent?.bind(store)
     const unsafeGet: Service["unsafeGet"] = unsafeCurrent && ((clock) => {
       const current = unsafeCurrent()
       if (current._tag === "None") return undefined
@@ -333,6 +340,16 @@ export const make = (
       return AccessToken.stateAt(current.value, now, timing) === "fresh"
         ? serve(current.value, "fresh", now)
         : undefined
+    })
+
+    const timesRejected = (token: AccessToken.AccessToken) =>
+      rejectedInRow !== undefined && AccessToken.isSame(rejectedInRow.token, token) ? rejectedInRow.times : 0
+
+    /** During a cool-down the rejected token stays the current one, and is sent. */
+    const unsafeIsRejected: Service["unsafeIsRejected"] = unsafeCurrent && ((token) => {
+      if (timesRejected(token) < 2) return false
+      const current = unsafeCurrent()
+      return current._tag === "None" || !AccessToken.isSame(current.value, token)
     })
 
     let given:
@@ -354,7 +371,7 @@ export const make = (
     const isRenewalOf = ({ reason, replacing }: Flight.Flight, token: AccessToken.AccessToken) =>
       reason === "rejection" && Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
 
-    const renew: Service["renew"] = (rejected) =>
+    const replace: Service["renew"] = (rejected) =>
       Effect.gen(function*() {
         const current = yield* store.current
         if (Option.exists(current, (token) => !AccessToken.isSame(token, rejected))) return yield* get
@@ -368,16 +385,23 @@ export const make = (
         if (AccessToken.isSame(token, rejected)) {
           return departure._tag === "Boarded" && isRenewalOf(departure.flight, rejected)
             ? yield* Flight.forbidden("TokenUnchanged")
-            : yield* renew(rejected)
+            : yield* replace(rejected)
         }
         const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
         return serve(token, AccessToken.stateAt(token, now, timing), now)
+      })
+
+    const renew: Service["renew"] = (rejected) =>
+      Effect.suspend(() => {
+        rejectedInRow = { token: rejected, times: timesRejected(rejected) + 1 }
+        return replace(rejected)
       })
 
     const settled: Service["settled"] = (token, outcome) =>
       Effect.suspend(() => {
         if (token === toldLast?.token && outcome === toldLast.outcome) return Effect.void
         toldLast = { token, outcome }
+        if (outcome === "Accepted" && timesRejected(token) > 0) rejectedInRow = undefined
         switch (outcome) {
           case "Accepted":
             return Ref.update(state, (state) => ({
@@ -428,7 +452,7 @@ export const make = (
       yield* Effect.forkIn(Effect.interruptible(refreshing), scope)
     }
 
-    return { get, unsafeGet, renew, settled, status }
+    return { get, unsafeGet, unsafeIsRejected, renew, settled, status }
   })
 
 /**

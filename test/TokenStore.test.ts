@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { TokenStore } from "effect-nutrition-advisor"
+import { type AccessToken, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { token } from "./doubles/IssuerDouble.js"
 
 const first = token(1, 0, 3_600_000)
@@ -101,5 +101,34 @@ describe("layerStatic", () => {
       Effect.gen(function*() {
         expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(first)])
       })
+    ))
+})
+
+describe("a store of one's own", () => {
+  /** Its methods need their `this`. */
+  class Vault implements TokenStore.Service {
+    constructor(private kept: Option.Option<AccessToken.AccessToken>) {}
+    readonly current = Effect.sync(() => this.kept)
+    unsafeCurrent() {
+      return this.kept
+    }
+    put(token: AccessToken.AccessToken) {
+      return Effect.sync(() => {
+        this.kept = Option.some(token)
+      })
+    }
+    invalidate() {
+      return Effect.succeed(false)
+    }
+  }
+
+  it.effect("may be a class", () =>
+    Effect.gen(function*() {
+      const { get } = yield* TokenProvider.TokenProvider
+      expect(yield* get).toBe(first)
+    }).pipe(
+      Effect.provide(TokenProvider.layer()),
+      Effect.provideService(TokenStore.TokenStore, new Vault(Option.some(first))),
+      Effect.provideService(TokenIssuer.TokenIssuer, { issue: () => Effect.dieMessage("nothing is to be exchanged") })
     ))
 })

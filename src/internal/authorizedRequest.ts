@@ -25,6 +25,16 @@ export interface Parts {
   readonly serviceIdHeader: string
 }
 
+interface Written {
+  readonly token: AccessToken
+  readonly headers: Readonly<Record<string, string>>
+  readonly proviso: Http.Proviso<Unsent> | undefined
+}
+
+type Unsent = "Unsent"
+
+const unsent = Effect.succeed<Unsent>("Unsent")
+
 /** A request without a token, and the region in which it is made. */
 export interface Asked {
   readonly operation: DataOperation
@@ -55,32 +65,42 @@ export const authorizedRequest = (
     request: { operation: "request", maxBytes, deadline }
   }
 
-  let written: { readonly token: AccessToken; readonly headers: Readonly<Record<string, string>> } | undefined
+  const unsafeIsRejected = tokens.unsafeIsRejected?.bind(tokens)
+
+  let written: Written | undefined
 
   /** Written once a token. */
-  const headersOf = (token: AccessToken) => {
+  const writtenOf = (token: AccessToken): Written => {
     if (written?.token !== token) {
       written = {
         token,
         headers: {
           authorization: `Bearer ${Redacted.value(token.value)}`,
           [serviceIdHeader]: Redacted.value(token.serviceId)
-        }
+        },
+        proviso: unsafeIsRejected && { holds: () => !unsafeIsRejected(token), otherwise: unsent }
       }
     }
-    return written.headers
+    return written
   }
 
-  const authorize = (request: Http.Request, token: AccessToken): Http.Request => ({
+  const authorize = (request: Http.Request, { headers }: Written): Http.Request => ({
     method: request.method,
     origin: request.origin,
     path: request.path,
-    headers: { ...request.headers, ...headersOf(token) },
+    headers: { ...request.headers, ...headers },
     body: request.body
   })
 
   const send = ({ operation, region, request }: Asked, token: AccessToken) =>
-    client(authorize(request, token), limits[operation], region)
+    client(authorize(request, writtenOf(token)), limits[operation], region)
+
+  /** Leaves the request unsent where its token was rejected before a connection took it up. */
+  const sendUnlessRejected = ({ operation, region, request }: Asked, token: AccessToken) => {
+    const written = writtenOf(token)
+    const proviso = canSendTwice(request) ? written.proviso : undefined
+    return client(authorize(request, written), limits[operation], region, proviso)
+  }
 
   const renew = (asked: Asked, used: AccessToken, status: number) =>
     Effect.catchAll(
@@ -132,12 +152,15 @@ export const authorizedRequest = (
     })
   }
 
+  /** One that was left unsent is sent for good the next time, so that no row of tokens keeps it waiting. */
   const sendFirst = <A, R>(
     asked: Asked,
     decode: Decode<A, R>,
-    first: AccessToken
+    first: AccessToken,
+    sendTo = sendUnlessRejected
   ): Effect.Effect<A, NutritionAdvisorError, R> =>
-    Effect.flatMap(send(asked, first), (answer) => {
+    Effect.flatMap(sendTo(asked, first), (answer) => {
+      if (answer === "Unsent") return Effect.flatMap(tokens.get, (next) => sendFirst(asked, decode, next, send))
       if (rejected.has(answer.status)) {
         return Effect.flatMap(
           renewAndRetry(asked, first, answer.status),

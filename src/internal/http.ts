@@ -137,14 +137,21 @@ const hushed = Effect.updateFiberRefs((fiberId, refs) =>
 
 export type Request = SendWhole.Request
 
-/** Sends a request and reads its whole answer, in bounded time and memory. */
-export type Client = (
+/** Asked where a request waited for a connection: it is sent only while this holds. */
+export interface Proviso<A> {
+  readonly holds: () => boolean
+  readonly otherwise: Effect.Effect<A>
+}
+
+type Outcome<A = never> = Effect.Effect<Answer | A, TransportError | UnexpectedResponse>
+
+/** Sends a request and reads its whole answer, in bounded time and memory. Not every client can ask the proviso. */
+export type Client = <A = never>(
   request: Request,
   limits: Limits,
-  region?: Region
-) => Effect.Effect<Answer, TransportError | UnexpectedResponse>
-
-type Outcome = ReturnType<Client>
+  region?: Region,
+  proviso?: Proviso<A>
+) => Outcome<A>
 
 const timedOut = (operation: Operation) => Effect.fail(new TransportError({ operation, reason: "Timeout" }))
 
@@ -234,21 +241,28 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
   )
 
 /**
- * A request under way. Once it has landed it refers to nothing: whoever can give it up keeps it in reach of the fiber's dead
+ * A request under way. Once it has landed it refers to nothing of its own: whoever can give it up keeps it in reach of the fiber's dead
  * objects, and those of them that have grown old would keep everything behind it until the next full collection (docs/upstream.md).
  */
-class OneStepRequest implements SendWhole.Receiver {
-  private resume: ((outcome: Outcome) => void) | undefined
+class OneStepRequest<A> implements SendWhole.Receiver {
+  private resume: ((outcome: Outcome<A>) => void) | undefined
   private leave: (() => void) | undefined
   private abort: (() => void) | undefined
 
-  constructor(private readonly limits: Limits) {}
+  constructor(private readonly limits: Limits, private readonly proviso: Proviso<A> | undefined) {}
 
-  depart(sendWhole: SendWhole.SendWhole, request: Request, resume: (outcome: Outcome) => void) {
+  begin(sendWhole: SendWhole.SendWhole, request: Request, resume: (outcome: Outcome<A>) => void) {
     this.resume = resume
     this.leave = this.limits.deadline?.enter(() => this.giveUp()?.(timedOut(this.limits.operation)))
     const abort = sendWhole(request, this)
     if (this.resume !== undefined) this.abort = abort
+  }
+
+  departs() {
+    const { proviso } = this
+    if (proviso === undefined || proviso.holds()) return true
+    this.land()?.(proviso.otherwise)
+    return false
   }
 
   maxBytesOf(status: number) {
@@ -276,11 +290,11 @@ class OneStepRequest implements SendWhole.Receiver {
   }
 }
 
-const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits, region) =>
+const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits, region, proviso) =>
   Effect.async((resume) => {
-    const sent = new OneStepRequest(limits)
+    const sent = new OneStepRequest(limits, proviso)
     if (region !== undefined) region.underWay = sent
-    sent.depart(sendWhole, request, resume)
+    sent.begin(sendWhole, request, resume)
     return region === undefined ? Effect.sync(() => sent.giveUp()) : undefined
   })
 
@@ -290,6 +304,6 @@ export const quiet = (client: HttpClient.HttpClient): Client => {
   const throughResponse = throughResponses(client)
   if (sendWhole === undefined) return throughResponse
   const atOnce = inOneStep(sendWhole)
-  return (request, limits, region) =>
-    request.body._tag === "Stream" ? throughResponse(request, limits) : atOnce(request, limits, region)
+  return (request, limits, region, proviso) =>
+    request.body._tag === "Stream" ? throughResponse(request, limits) : atOnce(request, limits, region, proviso)
 }

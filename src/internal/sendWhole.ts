@@ -28,6 +28,11 @@ export interface Broken {
 }
 
 export interface Receiver {
+  /**
+   * Asked when a connection takes the request up, where it costs the connection nothing: false leaves the request unsent, and the
+   * receiver hears no more of it.
+   */
+  readonly departs: () => boolean
   readonly maxBytesOf: (status: number) => number
   readonly onAnswer: (answer: WholeAnswer) => void
   readonly onBroken: (broken: Broken) => void

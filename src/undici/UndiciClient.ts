@@ -18,6 +18,7 @@ import type * as Scope from "effect/Scope"
 import * as Undici from "undici"
 import { SendWhole } from "../internal/sendWhole.js"
 import { Incoming } from "../internal/undici/incoming.js"
+import * as Refusal from "../internal/undici/refusal.js"
 import { UndiciResponse } from "../internal/undici/undiciResponse.js"
 import { WholeBody } from "../internal/undici/wholeBody.js"
 import { written } from "../internal/undici/written.js"
@@ -64,14 +65,15 @@ const maxBytesOf = ({ maxResponseBytes: bytes = 16 * 1024 * 1024 }: BodyOptions)
     ? Either.right(bytes)
     : Either.left(new ConfigurationError({ field: "maxResponseBytes" }))
 
-const sendWhole = (dispatcher: Undici.Dispatcher): SendWhole => (request, receiver) => {
-  const handler = new WholeBody(receiver)
+const sendWhole = (dispatcher: Undici.Dispatcher, refusal: Refusal.Refusal): SendWhole => (request, receiver) => {
+  const sent = written(request)
+  const handler = new WholeBody(receiver, Refusal.of(refusal, sent.body))
   try {
     dispatcher.dispatch({
       origin: request.origin,
       path: request.path,
       method: request.method,
-      ...written(request)
+      ...sent
     }, handler)
   } catch (cause) {
     handler.onResponseError(undefined, cause as Error)
@@ -84,17 +86,19 @@ const ask = (
   request: HttpClientRequest.HttpClientRequest,
   url: URL,
   signal: AbortSignal,
-  maxBytes: number
+  maxBytes: number,
+  refusal: Refusal.Refusal
 ) =>
   Effect.flatMap(
     Effect.runtime<never>(),
     (runtime) =>
       Effect.async<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError>((resume) => {
+        const sent = written(request, runtime)
         const incoming = new Incoming(maxBytes, {
           onHead: ({ fields, status }) => resume(Effect.succeed(new UndiciResponse(request, status, fields, incoming))),
           onFailure: (cause) =>
             resume(Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
-        })
+        }, Refusal.of(refusal, sent.body))
         const abandon = () => incoming.abandon()
         signal.addEventListener("abort", abandon, { once: true })
         try {
@@ -102,7 +106,7 @@ const ask = (
             origin: url.origin,
             path: url.pathname + url.search,
             method: request.method,
-            ...written(request, runtime)
+            ...sent
           }, incoming)
         } catch (cause) {
           incoming.onResponseError(undefined, cause as Error)
@@ -110,6 +114,13 @@ const ask = (
         return Effect.sync(abandon)
       })
   )
+
+const over = (dispatcher: Undici.Dispatcher, options: BodyOptions, refusal: Refusal.Refusal) =>
+  Effect.map(maxBytesOf(options), (maxBytes) =>
+    Object.assign(
+      HttpClient.make((request, url, signal) => ask(dispatcher, request, url, signal, maxBytes, refusal)),
+      { [SendWhole]: sendWhole(dispatcher, refusal) }
+    ))
 
 /**
  * A client over an undici dispatcher of one's own: an Agent, a ProxyAgent, a MockAgent. It stays open. Ends in
@@ -121,12 +132,7 @@ const ask = (
 export const makeFromDispatcher = (
   dispatcher: Undici.Dispatcher,
   options: BodyOptions = {}
-): Effect.Effect<HttpClient.HttpClient, ConfigurationError> =>
-  Effect.map(maxBytesOf(options), (maxBytes) =>
-    Object.assign(
-      HttpClient.make((request, url, signal) => ask(dispatcher, request, url, signal, maxBytes)),
-      { [SendWhole]: sendWhole(dispatcher) }
-    ))
+): Effect.Effect<HttpClient.HttpClient, ConfigurationError> => over(dispatcher, options, Refusal.byAbort)
 
 /**
  * The client over an undici dispatcher of one's own. Building it ends in ConfigurationError where `maxResponseBytes` is wrong.
@@ -191,7 +197,8 @@ export const make = (
       }),
       (agent) => Effect.promise(() => agent.destroy())
     )
-    return yield* makeFromDispatcher(agent, options)
+    const isComposed = agentOptions.factory !== undefined || agentOptions.interceptors !== undefined
+    return yield* over(agent, options, isComposed ? Refusal.byAbort : Refusal.byThrow)
   })
 
 /**

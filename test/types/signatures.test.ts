@@ -301,6 +301,7 @@ describe("TokenProvider", () => {
     expectTypeOf<TokenProvider.Service>().toEqualTypeOf<{
       readonly get: Effect.Effect<Token, TokenError>
       readonly unsafeGet?: ((clock: Clock.Clock) => Token | undefined) | undefined
+      readonly unsafeIsRejected?: ((token: Token) => boolean) | undefined
       readonly renew: (rejected: Token) => Effect.Effect<Token, TokenError>
       readonly settled: (used: Token, outcome: TokenProvider.Outcome) => Effect.Effect<void>
       readonly status: Effect.Effect<TokenProvider.TokenStatus>

@@ -156,6 +156,7 @@ describe("An interruption", () => {
         held[1]?.end("{}")
         yield* Fiber.join(last)
         expect(wire.requests.map(({ url }) => url)).toEqual(["/first", "/last"])
+        expect(wire.connections.opened).toBe(1)
       })
   )
 })
@@ -296,15 +297,29 @@ describe("A time that is over", () => {
         expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
       }))
 
-    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where requestTimeout is, in the queue too`, () =>
+    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where requestTimeout is, and closes its connection`, () =>
       Effect.gen(function*() {
         const wire = yield* serve(() => {})
         const client = yield* UndiciClient.make({ connections: 1 })
-        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: "200 millis" })
-        const errors = yield* manyTimes(2, Effect.flip(search("oats")))
-        expect(errors).toMatchObject([{ reason: "Timeout" }, { reason: "Timeout" }])
-        expect(wire.requests.length).toBe(1)
+        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
         expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      }))
+
+    it.scopedLive(`is so to a search ${name} that waits for the connection, which is never sent`, () =>
+      Effect.gen(function*() {
+        const { answer, held } = holding()
+        const wire = yield* serve(answer)
+        const client = yield* UndiciClient.make({ connections: 1 })
+        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
+        const before = yield* Effect.fork(get(client, wire.origin))
+        expect(yield* eventually(() => held.length === 1)).toBe(true)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+        held[0]?.end("{}")
+        yield* Fiber.join(before)
+        yield* get(client, wire.origin).pipe(Effect.fork)
+        expect(yield* eventually(() => held.length === 2)).toBe(true)
+        expect(wire.requests.map(({ url }) => url)).toEqual(["/", "/"])
       }))
   }
 })

@@ -3,7 +3,7 @@ import * as Http from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { HttpBody, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent, type Dispatcher, MockAgent, ProxyAgent } from "undici"
 import { advisor, ways } from "./ways.js"
@@ -127,6 +127,27 @@ describe("A client over a dispatcher of one's own", () => {
       const { search } = yield* advisor(through(yield* clientOver(throwing)), origin)
       expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
     }))
+
+  it.scopedLive.each(ways)(
+    "takes up an interrupted search late, and sees it aborted and nothing thrown, $name",
+    ({ through }) =>
+      Effect.gen(function*() {
+        const handlers: Array<Dispatcher.DispatchHandler> = []
+        const reasons: Array<Error> = []
+        const late = {
+          dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => handlers.push(handler) > 0
+        } as unknown as Dispatcher
+        const controller = {
+          abort: (reason: Error) => reasons.push(reason)
+        } as unknown as Dispatcher.DispatchController
+        const { search } = yield* advisor(through(yield* clientOver(late)), origin)
+        const fiber = yield* Effect.fork(search("oats"))
+        expect(yield* eventually(() => handlers.length === 1)).toBe(true)
+        yield* Fiber.interrupt(fiber)
+        handlers[0]?.onRequestStart?.(controller, {})
+        expect(reasons).toMatchObject([{ code: "UND_ERR_ABORTED" }])
+      })
+  )
 
   it.scopedLive("has its own maxResponseBytes", () =>
     Effect.gen(function*() {

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Undici from "undici"
+import type { Refusal } from "./refusal.js"
 
 /** As many bytes wait to be read before the connection is told to wait too. */
 const highWaterMark = 64 * 1024
@@ -29,7 +30,8 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
 
   constructor(
     private readonly maxBytes: number,
-    private readonly asker: { readonly onHead: (head: Head) => void; readonly onFailure: (cause: unknown) => void }
+    private readonly asker: { readonly onHead: (head: Head) => void; readonly onFailure: (cause: unknown) => void },
+    private readonly refusal: Refusal
   ) {}
 
   get isReadWhole(): boolean {
@@ -76,8 +78,8 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Undici.Dispatcher.DispatchController) {
-    this.controller = controller
-    if (this.isAbandoned) controller.abort(new Undici.errors.RequestAbortedError())
+    if (this.isAbandoned) this.refusal.refuse(controller)
+    else this.controller = controller
   }
 
   onResponseStart(_: Undici.Dispatcher.DispatchController, status: number, fields: Fields) {

@@ -1,5 +1,6 @@
 import * as Undici from "undici"
 import type { Receiver } from "../sendWhole.js"
+import type { Refusal } from "./refusal.js"
 
 const abandoned = new Undici.errors.RequestAbortedError("the request is no longer needed")
 
@@ -18,7 +19,7 @@ export class WholeBody implements Undici.Dispatcher.DispatchHandler {
   private chunks: Array<Uint8Array> | undefined
   private length = 0
 
-  constructor(private receiver: Receiver | undefined) {}
+  constructor(private receiver: Receiver | undefined, private readonly refusal: Refusal) {}
 
   abandon() {
     const { controller } = this
@@ -26,9 +27,14 @@ export class WholeBody implements Undici.Dispatcher.DispatchHandler {
     controller?.abort(abandoned)
   }
 
-  /** Of a request that waited for a connection until nobody waited for its answer, nothing is sent. */
+  /**
+   * Nothing is sent of a request that waited for a connection until nobody waited for its answer, or until its receiver would
+   * rather begin anew: that is asked where a connection survives the answer no.
+   */
   onRequestStart(controller: Undici.Dispatcher.DispatchController) {
-    if (this.receiver === undefined) controller.abort(abandoned)
+    const { keepsConnection, refuse } = this.refusal
+    if (keepsConnection && this.receiver?.departs() === false) this.over()
+    if (this.receiver === undefined) refuse(controller)
     else this.controller = controller
   }
 
