@@ -2,11 +2,14 @@
 import type { ClientName } from "../clients/names.js"
 import { interleaved, median } from "../figures.js"
 import { atMost, type Goal } from "../goals.js"
-import { type Measured, open } from "../Stage.js"
+import { type Measured, open, type Performer } from "../Stage.js"
 import type { Table } from "../table.js"
 import type { Scenario } from "./Scenario.js"
 
 const name: ClientName = "ours-fibers"
+
+/** What grows with the connections and the queue alone. */
+const yardstick: ClientName = "undici.request"
 
 const levels = ["16", "256", "4096"] as const
 
@@ -37,15 +40,18 @@ const goalOf = (what: string, figures: ReturnType<typeof medians>): Goal => {
 export const growth: Scenario = async (plan) => {
   if (!plan.isChosen(name)) return { tables: [], goals: [] }
   const stage = await open(plan)
-  const single = stage.perform(name)
-  await single.build()
   const rounds = plan.quick ? 1 : Math.min(plan.rounds, 3)
   const { millis } = plan
+  const atEachLevel = async (performer: Performer) => {
+    await performer.build()
+    for (const level of levels) await performer.slice({ concurrency: Number(level), millis })
+    return medians(
+      await interleaved(levels, rounds, (level) => performer.slice({ concurrency: Number(level), millis }))
+    )
+  }
   plan.say("growth: searches at once")
-  for (const level of levels) await single.slice({ concurrency: Number(level), millis })
-  const byLevel = medians(
-    await interleaved(levels, rounds, (level) => single.slice({ concurrency: Number(level), millis }))
-  )
+  const byLevel = await atEachLevel(stage.perform(name))
+  const ofYardstick = plan.quick ? [] : await atEachLevel(stage.perform(yardstick))
 
   plan.say("growth: tenants")
   const byCount = new Map(tenants.map((count) => [count, stage.perform(name)]))
@@ -63,6 +69,7 @@ export const growth: Scenario = async (plan) => {
   return {
     tables: [
       tableOf(`${name}, by the searches at once`, "concurrent", byLevel),
+      ...(plan.quick ? [] : [tableOf(`${yardstick}, by the searches at once`, "concurrent", ofYardstick)]),
       tableOf(`${name}, ${tenantConcurrency} concurrent, by the clients in one process`, "clients", byTenants)
     ],
     goals: [
