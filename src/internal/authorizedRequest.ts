@@ -25,15 +25,17 @@ export interface Parts {
   readonly serviceIdHeader: string
 }
 
-interface Written {
-  readonly token: AccessToken
-  readonly headers: Readonly<Record<string, string>>
-  readonly proviso: Http.Proviso<Unsent> | undefined
-}
-
 type Unsent = "Unsent"
 
 const unsent = Effect.succeed<Unsent>("Unsent")
+
+type Conditions<A = never> = Readonly<Record<DataOperation, Http.Conditions<A>>>
+
+interface Written {
+  readonly token: AccessToken
+  readonly headers: Readonly<Record<string, string>>
+  readonly unlessRejected: Conditions<Unsent>
+}
 
 /** A request without a token, and the region in which it is made. */
 export interface Asked {
@@ -60,10 +62,12 @@ const forbidden = (operation: DataOperation, status: number, reason: Exclude<For
 export const authorizedRequest = (
   { client, deadline, knownKeys, maxBytes, rejected, serviceIdHeader, tokens }: Parts
 ) => {
-  const limits: Readonly<Record<DataOperation, Http.Limits>> = {
-    search: { operation: "search", maxBytes, deadline },
-    request: { operation: "request", maxBytes, deadline }
-  }
+  const conditionsWith = <A>(proviso: Http.Proviso<A> | undefined): Conditions<A> => ({
+    search: { operation: "search", maxBytes, deadline, proviso },
+    request: { operation: "request", maxBytes, deadline, proviso }
+  })
+
+  const conditions = conditionsWith<never>(undefined)
 
   const unsafeIsRejected = tokens.unsafeIsRejected?.bind(tokens)
 
@@ -78,7 +82,7 @@ export const authorizedRequest = (
           authorization: `Bearer ${Redacted.value(token.value)}`,
           [serviceIdHeader]: Redacted.value(token.serviceId)
         },
-        proviso: unsafeIsRejected && { holds: () => !unsafeIsRejected(token), otherwise: unsent }
+        unlessRejected: conditionsWith(unsafeIsRejected && { holds: () => !unsafeIsRejected(token), otherwise: unsent })
       }
     }
     return written
@@ -93,13 +97,13 @@ export const authorizedRequest = (
   })
 
   const send = ({ operation, region, request }: Asked, token: AccessToken) =>
-    client(authorize(request, writtenOf(token)), limits[operation], region)
+    client(authorize(request, writtenOf(token)), conditions[operation], region)
 
   /** Leaves the request unsent where its token was rejected before a connection took it up. */
   const sendUnlessRejected = ({ operation, region, request }: Asked, token: AccessToken) => {
     const written = writtenOf(token)
-    const proviso = canSendTwice(request) ? written.proviso : undefined
-    return client(authorize(request, written), limits[operation], region, proviso)
+    const agreed = canSendTwice(request) ? written.unlessRejected : conditions
+    return client(authorize(request, written), agreed[operation], region)
   }
 
   const renew = (asked: Asked, used: AccessToken, status: number) =>

@@ -19,11 +19,20 @@ import type * as Deadline from "./deadline.js"
 import type { Region } from "./region.js"
 import * as SendWhole from "./sendWhole.js"
 
-export interface Limits {
+/** Asked where a request waited for a connection: it is sent only while this holds. */
+export interface Proviso<A> {
+  readonly holds: () => boolean
+  readonly otherwise: Effect.Effect<A>
+}
+
+/** What every request of one kind is sent on. */
+export interface Conditions<A = never> {
   readonly operation: Operation
   readonly maxBytes: number
   /** Where there is none, whoever calls bounds the time. */
   readonly deadline?: Deadline.Deadline
+  /** Not every client can ask it. */
+  readonly proviso?: Proviso<A> | undefined
 }
 
 const maxErrorBytes = 64 * 1024
@@ -137,29 +146,18 @@ const hushed = Effect.updateFiberRefs((fiberId, refs) =>
 
 export type Request = SendWhole.Request
 
-/** Asked where a request waited for a connection: it is sent only while this holds. */
-export interface Proviso<A> {
-  readonly holds: () => boolean
-  readonly otherwise: Effect.Effect<A>
-}
-
 type Outcome<A = never> = Effect.Effect<Answer | A, TransportError | UnexpectedResponse>
 
-/** Sends a request and reads its whole answer, in bounded time and memory. Not every client can ask the proviso. */
-export type Client = <A = never>(
-  request: Request,
-  limits: Limits,
-  region?: Region,
-  proviso?: Proviso<A>
-) => Outcome<A>
+/** Sends a request and reads its whole answer, in bounded time and memory. */
+export type Client = <A = never>(request: Request, conditions: Conditions<A>, region?: Region) => Outcome<A>
 
 const timedOut = (operation: Operation) => Effect.fail(new TransportError({ operation, reason: "Timeout" }))
 
-const maxBytesOf = ({ maxBytes }: Limits, status: number) => isOk(status) ? maxBytes : maxErrorBytes
+const maxBytesOf = ({ maxBytes }: Conditions<unknown>, status: number) => isOk(status) ? maxBytes : maxErrorBytes
 
 const acceptable = (
   answer: SendWhole.WholeAnswer,
-  { operation }: Limits
+  { operation }: Conditions<unknown>
 ): Effect.Effect<Answer, UnexpectedResponse> =>
   answer.isWhole || !isOk(answer.status)
     ? Effect.succeed(answer)
@@ -168,14 +166,14 @@ const acceptable = (
 /** Its own errors hold the request, and so the secrets: of a failure or defect, only what kind it was is kept. */
 const outcomeOf = (
   exit: Exit.Exit<SendWhole.WholeAnswer, HttpClientError.HttpClientError>,
-  limits: Limits
+  conditions: Conditions<unknown>
 ): Outcome =>
   Exit.matchEffect(exit, {
-    onSuccess: (answer) => acceptable(answer, limits),
+    onSuccess: (answer) => acceptable(answer, conditions),
     onFailure: (cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(
         failureOf(
-          limits.operation,
+          conditions.operation,
           Option.match(Cause.failureOption(cause), {
             onNone: () => ({ cause: undefined }),
             onSome: (cause) => cause._tag === "ResponseError" ? { cause, status: cause.response.status } : { cause }
@@ -197,15 +195,15 @@ type Child = Fiber.RuntimeFiber<SendWhole.WholeAnswer, HttpClientError.HttpClien
 class ForkedRequest {
   private leave: (() => void) | undefined
 
-  constructor(private readonly limits: Limits, private child: Child | undefined) {}
+  constructor(private readonly conditions: Conditions<unknown>, private child: Child | undefined) {}
 
   run(resume: (outcome: Outcome) => void) {
-    const { deadline, operation } = this.limits
+    const { deadline, operation } = this.conditions
     this.leave = deadline?.enter(() => resume(Effect.zipRight(this.interrupt, timedOut(operation))))
     this.child?.addObserver((exit) => {
       this.leave?.()
       this.child = this.leave = undefined
-      resume(outcomeOf(exit, this.limits))
+      resume(outcomeOf(exit, this.conditions))
     })
   }
 
@@ -216,7 +214,7 @@ class ForkedRequest {
 }
 
 /** The fiber is for what is off, so that it is off for the request alone, and for the deadline, which ends it. */
-const throughResponses = (client: HttpClient.HttpClient): Client => (request, limits) =>
+const throughResponses = (client: HttpClient.HttpClient): Client => (request, conditions) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(
       Effect.forkDaemon(
@@ -224,12 +222,12 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, li
           hushed,
           Effect.interruptible(
             Effect.flatMap(client.execute(requestOf(request)), (response) =>
-              read(response, maxBytesOf(limits, response.status)))
+              read(response, maxBytesOf(conditions, response.status)))
           )
         )
       ),
       (child) => {
-        const forked = new ForkedRequest(limits, child)
+        const forked = new ForkedRequest(conditions, child)
         return Effect.onInterrupt(
           restore(Effect.async<Answer, TransportError | UnexpectedResponse>((resume) =>
             forked.run(resume)
@@ -249,32 +247,32 @@ class OneStepRequest<A> implements SendWhole.Receiver {
   private leave: (() => void) | undefined
   private abort: (() => void) | undefined
 
-  constructor(private readonly limits: Limits, private readonly proviso: Proviso<A> | undefined) {}
+  constructor(private readonly conditions: Conditions<A>) {}
 
   begin(sendWhole: SendWhole.SendWhole, request: Request, resume: (outcome: Outcome<A>) => void) {
     this.resume = resume
-    this.leave = this.limits.deadline?.enter(() => this.giveUp()?.(timedOut(this.limits.operation)))
+    this.leave = this.conditions.deadline?.enter(() => this.giveUp()?.(timedOut(this.conditions.operation)))
     const abort = sendWhole(request, this)
     if (this.resume !== undefined) this.abort = abort
   }
 
   departs() {
-    const { proviso } = this
+    const { proviso } = this.conditions
     if (proviso === undefined || proviso.holds()) return true
     this.land()?.(proviso.otherwise)
     return false
   }
 
   maxBytesOf(status: number) {
-    return maxBytesOf(this.limits, status)
+    return maxBytesOf(this.conditions, status)
   }
 
   onAnswer(answer: SendWhole.WholeAnswer) {
-    this.land()?.(acceptable(answer, this.limits))
+    this.land()?.(acceptable(answer, this.conditions))
   }
 
   onBroken(broken: SendWhole.Broken) {
-    this.land()?.(Effect.fail(failureOf(this.limits.operation, broken)))
+    this.land()?.(Effect.fail(failureOf(this.conditions.operation, broken)))
   }
 
   giveUp() {
@@ -290,9 +288,9 @@ class OneStepRequest<A> implements SendWhole.Receiver {
   }
 }
 
-const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, limits, region, proviso) =>
+const inOneStep = (sendWhole: SendWhole.SendWhole): Client => (request, conditions, region) =>
   Effect.async((resume) => {
-    const sent = new OneStepRequest(limits, proviso)
+    const sent = new OneStepRequest(conditions)
     if (region !== undefined) region.underWay = sent
     sent.begin(sendWhole, request, resume)
     return region === undefined ? Effect.sync(() => sent.giveUp()) : undefined
@@ -304,6 +302,6 @@ export const quiet = (client: HttpClient.HttpClient): Client => {
   const throughResponse = throughResponses(client)
   if (sendWhole === undefined) return throughResponse
   const atOnce = inOneStep(sendWhole)
-  return (request, limits, region, proviso) =>
-    request.body._tag === "Stream" ? throughResponse(request, limits) : atOnce(request, limits, region, proviso)
+  return (request, conditions, region) =>
+    request.body._tag === "Stream" ? throughResponse(request, conditions) : atOnce(request, conditions, region)
 }

@@ -36,8 +36,8 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the error of a client that answers in one step is kept as cause",
     file: "src/internal/http.ts",
-    find: "Effect.fail(failureOf(this.limits.operation, broken))",
-    replace: "Effect.fail(Object.assign(failureOf(this.limits.operation, broken), { cause: broken.cause }))"
+    find: "Effect.fail(failureOf(this.conditions.operation, broken))",
+    replace: "Effect.fail(Object.assign(failureOf(this.conditions.operation, broken), { cause: broken.cause }))"
   },
   {
     name: "a defect of the client is passed through",
