@@ -6,6 +6,8 @@ export interface Goal {
   readonly what: string
   readonly target: string
   readonly figure: string
+  /** What the same has with no library in it, where that was measured beside it. */
+  readonly bare?: string
   readonly isMet: boolean
 }
 
@@ -27,14 +29,18 @@ export const atLeast = (number: number, what: string, limit: number, figure: num
   isMet: figure >= limit
 })
 
+export const beside = (goal: Goal, bare: number | undefined, unit = ""): Goal =>
+  bare === undefined || Number.isNaN(bare) ? goal : { ...goal, bare: `${shown(bare)}${unit}` }
+
 export const goalsTable = (goals: ReadonlyArray<Goal>): Table => ({
   title: "The goals",
-  columns: ["goal", "what", "target", "measured", ""],
-  rows: [...goals].sort((a, b) => a.number - b.number).map(({ figure, isMet, number, target, what }) => [
+  columns: ["goal", "what", "target", "measured", "bare", ""],
+  rows: [...goals].sort((a, b) => a.number - b.number).map(({ bare = "", figure, isMet, number, target, what }) => [
     String(number),
     what,
     target,
     figure,
+    bare,
     isMet ? "met" : "NOT MET"
   ])
 })

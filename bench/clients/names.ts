@@ -6,6 +6,9 @@ type Load = () => Promise<Make>
 const loads = {
   "undici.request": async () => (await import("./undiciRequest.js")).make,
   "undici.dispatch": async () => (await import("./undiciDispatch.js")).make,
+  "undici.dispatch-fibers": async () => (await import("./effectDispatch.js")).effectDispatch({ by: "fibers" }),
+  "undici.dispatch-runPromise": async () =>
+    (await import("./effectDispatch.js")).effectDispatch({ by: "Effect.runPromise" }),
   "hand-written": async () => (await import("./handWritten.js")).make,
   "azure": async () => (await import("./azure.js")).make,
   "google-auth": async () => (await import("./googleAuth.js")).make,
@@ -34,6 +37,12 @@ export const isClientName = (name: string): name is ClientName => name in loads
 export const load = (name: ClientName): Promise<Make> => loads[name]()
 
 export const reference: ClientName = "undici.request"
+
+/** The same way of running effects with no library in it, for what cannot be had below it. */
+export const bare: Partial<Record<ClientName, ClientName>> = {
+  "ours-fibers": "undici.dispatch-fibers",
+  "ours-runPromise": "undici.dispatch-runPromise"
+}
 
 /** What others offer who keep a token fresh, and the platform's client with the token left to its user. */
 export const peers: ReadonlyArray<ClientName> = [

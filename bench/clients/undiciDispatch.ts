@@ -1,6 +1,6 @@
 /** The limit on Node: undici's `dispatch` with a handler that keeps the body, a hard-coded token and nothing else. */
 import { type Dispatcher, Pool } from "undici"
-import { type Make, searchPath, sockets } from "./Client.js"
+import { type Make, searchPath, type Setting, sockets } from "./Client.js"
 import { promised } from "./promised.js"
 
 class Buffering implements Dispatcher.DispatchHandler {
@@ -41,15 +41,20 @@ class Buffering implements Dispatcher.DispatchHandler {
   }
 }
 
-export const make: Make = ({ authorization, baseUrl, serviceId }) => {
+export const dispatching = ({ authorization, baseUrl, serviceId }: Setting) => {
   const pool = new Pool(baseUrl, { connections: sockets })
   const headers = { authorization, "service-id": serviceId }
-  const search = (term: string) =>
-    new Promise((resolve, reject) => {
+  return {
+    dispatch: (term: string, resolve: (answer: unknown) => void, reject: (error: Error) => void) =>
       pool.dispatch(
         { path: `${searchPath}${encodeURIComponent(term)}`, method: "GET", headers },
         new Buffering(resolve, reject)
-      )
-    })
-  return Promise.resolve(promised(search, () => pool.destroy()))
+      ),
+    close: () => pool.destroy()
+  }
+}
+
+export const make: Make = (setting) => {
+  const { close, dispatch } = dispatching(setting)
+  return Promise.resolve(promised((term) => new Promise((resolve, reject) => dispatch(term, resolve, reject)), close))
 }

@@ -1,6 +1,6 @@
 /** What a search holds while it waits for its answer, and what a million of them leave behind. */
-import type { ClientName } from "../clients/names.js"
-import { atMost } from "../goals.js"
+import { bare, type ClientName } from "../clients/names.js"
+import { atMost, beside } from "../goals.js"
 import { open, type Stage } from "../Stage.js"
 import type { Plan, Report, Scenario } from "./Scenario.js"
 
@@ -10,6 +10,8 @@ const flooded: ReadonlyArray<ClientName> = [
   "undici.request",
   "hand-written",
   "azure",
+  "undici.dispatch-fibers",
+  "undici.dispatch-runPromise",
   "stock-undici-pool-fibers",
   "ours-fibers",
   "ours-runPromise"
@@ -57,19 +59,23 @@ const inFlight = async (stage: Stage, name: ClientName) => {
 }
 
 const floods = async (stage: Stage, { isAsked, isChosen, quick, say }: Plan): Promise<Report> => {
-  const figures: Array<readonly [ClientName, number]> = []
+  const figures = new Map<ClientName, number>()
   for (const name of flooded.filter((name) => isChosen(name) && (!quick || isAsked || quickly.has(name)))) {
     say(`memory: ${name}`)
-    figures.push([name, await inFlight(stage, name)])
+    figures.set(name, await inFlight(stage, name))
   }
   return {
     tables: [{
       title: `Heap of a search in flight, ${flood} at once behind ${concurrency} connections`,
       columns: ["client", "KB"],
-      rows: figures.map(([name, kilobytes]) => [name, kilobytes.toFixed(2)])
+      rows: [...figures].map(([name, kilobytes]) => [name, kilobytes.toFixed(2)])
     }],
-    goals: figures.filter(([name]) => name.startsWith("ours")).map(([name, kilobytes]) =>
-      atMost(5, `${name}, heap of a search in flight`, 5, kilobytes, " KB")
+    goals: [...figures].filter(([name]) => name in bare).map(([name, kilobytes]) =>
+      beside(
+        atMost(5, `${name}, heap of a search in flight`, 5, kilobytes, " KB"),
+        figures.get(bare[name] ?? name),
+        " KB"
+      )
     )
   }
 }
