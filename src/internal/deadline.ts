@@ -1,40 +1,56 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
-/** One request that must end in time: a link in the queue of those that began before and after it. */
-interface Entry {
-  readonly end: number
-  readonly onTimeout: () => void
-  before: Entry | undefined
-  after: Entry | undefined
+/** What must end in time: itself a link in the queue of those that began before and after it. */
+export abstract class Timed {
+  /** The three are the deadline's. */
+  end = 0
+  before: Timed | undefined
+  after: Timed | undefined
+
+  abstract onTimeout(): void
 }
 
 /**
  * The same timeout for many requests. They time out in the order they began, so one fiber that sleeps until the first of them
- * is due watches over all: a request costs two links of a queue, and no timer or fiber of its own.
+ * is due watches over all: a request costs two links of a queue, and no timer, fiber or object of its own.
  */
 export interface Deadline {
-  /** Calls `onTimeout` once the time is over, unless the function that it returns is called before. */
-  readonly enter: (onTimeout: () => void) => () => void
+  /** Calls its `onTimeout` once the time is over, unless it leaves before. */
+  readonly enter: (timed: Timed) => void
+  /** Nothing happens to one who is not there. */
+  readonly leave: (timed: Timed) => void
 }
 
 export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const isAwaited = yield* Effect.makeLatch()
-    let first: Entry | undefined
-    let last: Entry | undefined
+    let first: Timed | undefined
+    let last: Timed | undefined
 
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
-    const remove = (entry: Entry) => {
-      if (entry.before !== undefined) entry.before.after = entry.after
-      else if (first === entry) first = entry.after
+    const leave = (timed: Timed) => {
+      if (timed.before !== undefined) timed.before.after = timed.after
+      else if (first === timed) first = timed.after
       else return
-      if (entry.after !== undefined) entry.after.before = entry.before
-      else last = entry.before
-      entry.before = undefined
-      entry.after = undefined
+      if (timed.after !== undefined) timed.after.before = timed.before
+      else last = timed.before
+      timed.before = undefined
+      timed.after = undefined
+    }
+
+    const enter = (timed: Timed) => {
+      timed.end = now() + millis
+      timed.before = last
+      if (last === undefined) {
+        first = timed
+        isAwaited.unsafeOpen()
+      } else {
+        last.after = timed
+      }
+      last = timed
     }
 
     const watch = Effect.gen(function*() {
@@ -48,26 +64,14 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
         if (left > 0) {
           yield* Effect.sleep(Math.ceil(left))
         } else {
-          const { onTimeout } = first
-          remove(first)
-          yield* Effect.exit(Effect.sync(onTimeout))
+          const timed = first
+          leave(timed)
+          yield* Effect.exit(Effect.sync(() => timed.onTimeout()))
         }
       }
     })
 
     yield* Effect.forkScoped(watch)
 
-    return {
-      enter: (onTimeout) => {
-        const entry: Entry = { end: now() + millis, onTimeout, before: last, after: undefined }
-        if (last === undefined) {
-          first = entry
-          isAwaited.unsafeOpen()
-        } else {
-          last.after = entry
-        }
-        last = entry
-        return () => remove(entry)
-      }
-    }
+    return { enter, leave }
   })

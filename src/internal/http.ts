@@ -15,7 +15,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { type Operation, TransportError, UnexpectedResponse } from "../NutritionAdvisorError.js"
 import { type Answer, isOk } from "./answer.js"
-import type * as Deadline from "./deadline.js"
+import * as Deadline from "./deadline.js"
 import type { Region } from "./region.js"
 import * as SendWhole from "./sendWhole.js"
 
@@ -192,23 +192,29 @@ export const requestOf = ({ body, headers, method, origin, path }: Request): Htt
 type Child = Fiber.RuntimeFiber<SendWhole.WholeAnswer, HttpClientError.HttpClientError>
 
 /** A request in a fiber of its own. As the other, it refers to nothing once it has ended. */
-class ForkedRequest {
-  private leave: (() => void) | undefined
+class ForkedRequest extends Deadline.Timed {
+  private resume: ((outcome: Outcome) => void) | undefined
 
-  constructor(private readonly conditions: Conditions<unknown>, private child: Child | undefined) {}
+  constructor(private readonly conditions: Conditions<unknown>, private child: Child | undefined) {
+    super()
+  }
 
   run(resume: (outcome: Outcome) => void) {
-    const { deadline, operation } = this.conditions
-    this.leave = deadline?.enter(() => resume(Effect.zipRight(this.interrupt, timedOut(operation))))
+    this.resume = resume
+    this.conditions.deadline?.enter(this)
     this.child?.addObserver((exit) => {
-      this.leave?.()
-      this.child = this.leave = undefined
+      this.conditions.deadline?.leave(this)
+      this.child = this.resume = undefined
       resume(outcomeOf(exit, this.conditions))
     })
   }
 
+  onTimeout() {
+    this.resume?.(Effect.zipRight(this.interrupt, timedOut(this.conditions.operation)))
+  }
+
   readonly interrupt = Effect.suspend(() => {
-    this.leave?.()
+    this.conditions.deadline?.leave(this)
     return this.child === undefined ? Effect.void : Fiber.interrupt(this.child)
   })
 }
@@ -242,18 +248,23 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, co
  * A request under way. Once it has landed it refers to nothing of its own: whoever can give it up keeps it in reach of the fiber's dead
  * objects, and those of them that have grown old would keep everything behind it until the next full collection (docs/upstream.md).
  */
-class OneStepRequest<A> implements SendWhole.Receiver {
+class OneStepRequest<A> extends Deadline.Timed implements SendWhole.Receiver {
   private resume: ((outcome: Outcome<A>) => void) | undefined
-  private leave: (() => void) | undefined
-  private abort: (() => void) | undefined
+  private sent: SendWhole.Sent | undefined
 
-  constructor(private readonly conditions: Conditions<A>) {}
+  constructor(private readonly conditions: Conditions<A>) {
+    super()
+  }
 
   begin(sendWhole: SendWhole.SendWhole, request: Request, resume: (outcome: Outcome<A>) => void) {
     this.resume = resume
-    this.leave = this.conditions.deadline?.enter(() => this.giveUp()?.(timedOut(this.conditions.operation)))
-    const abort = sendWhole(request, this)
-    if (this.resume !== undefined) this.abort = abort
+    this.conditions.deadline?.enter(this)
+    const sent = sendWhole(request, this)
+    if (this.resume !== undefined) this.sent = sent
+  }
+
+  onTimeout() {
+    this.giveUp()?.(timedOut(this.conditions.operation))
   }
 
   departs() {
@@ -276,14 +287,14 @@ class OneStepRequest<A> implements SendWhole.Receiver {
   }
 
   giveUp() {
-    this.abort?.()
+    this.sent?.abandon()
     return this.land()
   }
 
   private land() {
-    const { leave, resume } = this
-    this.resume = this.leave = this.abort = undefined
-    leave?.()
+    const { resume } = this
+    this.resume = this.sent = undefined
+    this.conditions.deadline?.leave(this)
     return resume
   }
 }

@@ -8,6 +8,8 @@ import type * as Tracer from "effect/Tracer"
  */
 export interface Region {
   readonly clock: Clock.Clock
+  /** When it began, in milliseconds of the clock. */
+  readonly start: number
   readonly span: Tracer.Span | undefined
   /** Given up at the end, where it has not landed by itself: so it needs no finalizer of its own. */
   underWay: { readonly giveUp: () => void } | undefined

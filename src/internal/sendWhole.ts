@@ -38,11 +38,13 @@ export interface Receiver {
   readonly onBroken: (broken: Broken) => void
 }
 
-/**
- * Sends a request whose body is no Stream, and calls the receiver once, unless the function that it returns is called before:
- * that aborts the request.
- */
-export type SendWhole = (request: Request, receiver: Receiver) => () => void
+export interface Sent {
+  /** Aborts the request, and the receiver hears no more of it. */
+  readonly abandon: () => void
+}
+
+/** Sends a request whose body is no Stream, and calls the receiver once, unless it is abandoned before. */
+export type SendWhole = (request: Request, receiver: Receiver) => Sent
 
 /** A client that has this can bring a whole body in one step: no response object, stream or span stands between. */
 export const SendWhole: unique symbol = Symbol.for("effect-nutrition-advisor/SendWhole")

@@ -116,26 +116,31 @@ const unheard = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 export const observed = (operation: "search" | "request") => {
   const counterOf = madeOnce((outcome: RequestOutcome) => labeled(requests, { operation, outcome }))
 
+  const begun = (clock: Clock.Clock, span: Tracer.Span | undefined): Region => ({
+    clock,
+    start: clock.unsafeCurrentTimeMillis(),
+    span,
+    underWay: undefined
+  })
+
+  const counted = <A, E extends NutritionAdvisorError>({ clock, start }: Region, exit: Exit.Exit<A, E>) => {
+    counterOf(outcomeOf(exit)).unsafeUpdate(1, noFurtherLabels)
+    requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, noFurtherLabels)
+    return exit
+  }
+
   const timed = <A, E extends NutritionAdvisorError, R>(
     region: Region,
     self: Effect.Effect<A, E, R>,
     onEnd: (exit: Exit.Exit<A, E>) => Effect.Effect<A, E>
-  ) => {
-    const { clock } = region
-    const start = clock.unsafeCurrentTimeMillis()
-    const end = (exit: Exit.Exit<A, E>) => {
-      counterOf(outcomeOf(exit)).unsafeUpdate(1, noFurtherLabels)
-      requestDuration.unsafeUpdate((clock.unsafeCurrentTimeMillis() - start) / 1000, noFurtherLabels)
-      return onEnd(exit)
-    }
-    return Effect.matchCauseEffect(self, {
+  ) =>
+    Effect.matchCauseEffect(self, {
       onFailure: (cause) => {
         region.underWay?.giveUp()
-        return end(Exit.failCause(cause))
+        return onEnd(counted(region, Exit.failCause(cause)))
       },
-      onSuccess: (value) => end(Exit.succeed(value))
+      onSuccess: (value) => onEnd(counted(region, Exit.succeed(value)))
     })
-  }
 
   const traced = <A, E extends NutritionAdvisorError, R>(
     attributes: Readonly<Record<string, string>>,
@@ -147,7 +152,7 @@ export const observed = (operation: "search" | "request") => {
       (span) =>
         Effect.withFiberRuntime<A, E, R>((fiber) => {
           const outside = fiber.currentContext
-          const region: Region = { clock, span, underWay: undefined }
+          const region = begun(clock, span)
           return Effect.zipRight(
             FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
             timed(region, run(region), (exit) => {
@@ -163,13 +168,14 @@ export const observed = (operation: "search" | "request") => {
     attributes: Readonly<Record<string, string>>,
     body: (region: Region) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, E, R> =>
-    Effect.uninterruptibleMask((restore) => {
-      const run = (region: Region) => restore(Effect.suspend(() => body(region)))
-      return Effect.withFiberRuntime<A, E, R>((fiber) => {
+    Effect.uninterruptibleMask((restore) =>
+      Effect.withFiberRuntime((fiber) => {
         const clock = Context.get(fiber.currentDefaultServices, Clock.Clock)
-        if (fiber.currentTracer !== unheard) return traced(attributes, clock, run)
-        const region: Region = { clock, span: undefined, underWay: undefined }
-        return timed(region, run(region), identity)
+        if (fiber.currentTracer !== unheard) {
+          return traced(attributes, clock, (region) => restore(Effect.suspend(() => body(region))))
+        }
+        const region = begun(clock, undefined)
+        return timed(region, restore(Effect.suspend(() => body(region))), identity)
       })
-    })
+    )
 }

@@ -78,7 +78,7 @@ const sendWhole = (dispatcher: Undici.Dispatcher, refusal: Refusal.Refusal): Sen
   } catch (cause) {
     handler.onResponseError(undefined, cause as Error)
   }
-  return () => handler.abandon()
+  return handler
 }
 
 const ask = (

@@ -6,8 +6,22 @@ import * as ManualClock from "../doubles/ManualClock.js"
 import { ShakenScheduler } from "../model/ShakenScheduler.js"
 import { VirtualTime } from "../model/VirtualTime.js"
 
+class Awaited extends Deadline.Timed {
+  constructor(readonly onTimeout: () => void) {
+    super()
+  }
+}
+
+/** Enters one who calls the function once the time is over, and gives another by which it leaves. */
+const entrance = (millis: number) =>
+  Effect.map(Deadline.make(millis), ({ enter, leave }) => (onTimeout: () => void) => {
+    const awaited = new Awaited(onTimeout)
+    enter(awaited)
+    return () => leave(awaited)
+  })
+
 /** A deadline of a second, and the names of those that timed out, in their order. */
-const deadline = Effect.map(Deadline.make(1_000), ({ enter }) => {
+const deadline = Effect.map(entrance(1_000), (enter) => {
   const fired: Array<string> = []
   return { fired, enter: (name: string) => enter(() => fired.push(name)) }
 })
@@ -139,7 +153,7 @@ describe("A deadline", () => {
 
   it.scoped("may be entered again by whoever meets it", () =>
     Effect.gen(function*() {
-      const { enter } = yield* Deadline.make(1_000)
+      const enter = yield* entrance(1_000)
       let times = 0
       const again = () => {
         times += 1
@@ -152,7 +166,7 @@ describe("A deadline", () => {
 
   it.scoped("may be left by another who meets it first", () =>
     Effect.gen(function*() {
-      const { enter } = yield* Deadline.make(1_000)
+      const enter = yield* entrance(1_000)
       const fired: Array<string> = []
       let leave = () => {}
       enter(() => {
@@ -167,7 +181,7 @@ describe("A deadline", () => {
 
   it.scoped("is met by the others though one of them throws", () =>
     Effect.gen(function*() {
-      const { enter } = yield* Deadline.make(1_000)
+      const enter = yield* entrance(1_000)
       let times = 0
       enter(() => {
         throw new Error("a client's own")
@@ -251,7 +265,7 @@ describe("A deadline", () => {
   it.scopedLive("does not care for a machine whose wall clock is set back to the beginning", () =>
     Effect.gen(function*() {
       yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
-      const { enter } = yield* Deadline.make(100)
+      const enter = yield* entrance(100)
       let firedAfter = Number.NaN
       const start = performance.now()
       enter(() => firedAfter = performance.now() - start)
@@ -306,11 +320,11 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
   const scheduler = new ShakenScheduler(2_048)
   const fired: Array<Fired> = []
   const leaves: Array<() => void> = []
-  let deadline: Deadline.Deadline | undefined
+  let enter: ((onTimeout: () => void) => () => void) | undefined
   const fiber = Effect.runFork(
-    Deadline.make(1_000).pipe(
+    entrance(1_000).pipe(
       Effect.flatMap((made) => {
-        deadline = made
+        enter = made
         return Effect.never
       }),
       Effect.scoped,
@@ -323,7 +337,7 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
     if (step.name === "enter") {
       const who = leaves.length
       leaves.push(
-        deadline?.enter(() => fired.push({ who, at: time.monotonicMillis })) ?? expect.unreachable("there is none")
+        enter?.(() => fired.push({ who, at: time.monotonicMillis })) ?? expect.unreachable("there is none")
       )
     }
     if (step.name === "leave") leaves[step.whom]?.()

@@ -1,5 +1,5 @@
 import * as Undici from "undici"
-import type { Receiver } from "../sendWhole.js"
+import type { Receiver, Sent } from "../sendWhole.js"
 import type { Refusal } from "./refusal.js"
 
 const abandoned = new Undici.errors.RequestAbortedError("the request is no longer needed")
@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, string | Array<string> | undefined>>
  * Gathers a whole body for one receiver, and gives the connection up where the body is too large or nobody waits for it. Once
  * it is over, it refers to nothing.
  */
-export class WholeBody implements Undici.Dispatcher.DispatchHandler {
+export class WholeBody implements Undici.Dispatcher.DispatchHandler, Sent {
   private controller: Undici.Dispatcher.DispatchController | undefined
   private status = 0
   private fields: Fields | undefined
