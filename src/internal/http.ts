@@ -213,10 +213,7 @@ class ForkedRequest extends Deadline.Timed {
     this.resume?.(Effect.zipRight(this.interrupt, timedOut(this.conditions.operation)))
   }
 
-  readonly interrupt = Effect.suspend(() => {
-    this.conditions.deadline?.leave(this)
-    return this.child === undefined ? Effect.void : Fiber.interrupt(this.child)
-  })
+  readonly interrupt = Effect.suspend(() => this.child === undefined ? Effect.void : Fiber.interrupt(this.child))
 }
 
 /** The fiber is for what is off, so that it is off for the request alone, and for the deadline, which ends it. */

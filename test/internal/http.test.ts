@@ -1,8 +1,10 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Ref, TestClock } from "effect"
+import { Effect, Exit, Fiber, Ref, TestClock } from "effect"
 import * as Deadline from "../../src/internal/deadline.js"
 import * as Http from "../../src/internal/http.js"
+import type { Region } from "../../src/internal/region.js"
+import { SendWhole } from "../../src/internal/sendWhole.js"
 
 const request: Http.Request = {
   method: "GET",
@@ -180,4 +182,108 @@ describe("send", () => {
       const exit = yield* Fiber.interrupt(fiber)
       expect(exit._tag === "Failure" && exit.cause._tag !== "Fail").toBe(true)
     }))
+})
+
+type Ending = "answer" | "failure" | "none"
+
+const throughResponses = (ending: Ending): HttpClient.HttpClient =>
+  HttpClient.make((request) => {
+    switch (ending) {
+      case "answer":
+        return Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{}")))
+      case "failure":
+        return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
+      case "none":
+        return Effect.never
+    }
+  })
+
+/** A client that brings a whole answer in one step, at once or later, and how often a request was abandoned. */
+const inOneStep = (ending: Ending, isAtOnce = false) => {
+  const seen = { abandoned: 0 }
+  const sendWhole: SendWhole = (_, receiver) => {
+    const end = () => {
+      if (ending === "answer") receiver.onAnswer({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      if (ending === "failure") receiver.onBroken({ cause: undefined })
+    }
+    if (isAtOnce) end()
+    else setTimeout(end, 1)
+    return {
+      abandon: () => {
+        seen.abandoned += 1
+      }
+    }
+  }
+  return { client: Object.assign(throughResponses("none"), { [SendWhole]: sendWhole }), seen }
+}
+
+/** Who is in a deadline that is never met. */
+const attended = () => {
+  const present = new Set<Deadline.Timed>()
+  const deadline: Deadline.Deadline = {
+    enter: (timed) => void present.add(timed),
+    leave: (timed) => void present.delete(timed)
+  }
+  return { deadline, present }
+}
+
+describe.each([
+  { name: "in one step", clientOf: (ending: Ending) => inOneStep(ending).client },
+  { name: "through a response", clientOf: throughResponses }
+])("The deadline of a request $name", ({ clientOf }) => {
+  const sentWith = (ending: Ending) => {
+    const { deadline, present } = attended()
+    return {
+      present,
+      exit: Effect.exit(Http.quiet(clientOf(ending))(request, { operation: "search", maxBytes: 10, deadline }))
+    }
+  }
+
+  it.live("is left once the answer is there", () =>
+    Effect.gen(function*() {
+      const { exit, present } = sentWith("answer")
+      expect(Exit.isSuccess(yield* exit)).toBe(true)
+      expect(present.size).toBe(0)
+    }))
+
+  it.live("is left once the request has failed", () =>
+    Effect.gen(function*() {
+      const { exit, present } = sentWith("failure")
+      expect(Exit.isFailure(yield* exit)).toBe(true)
+      expect(present.size).toBe(0)
+    }))
+
+  it.live("is left once the request is interrupted, in which it was entered", () =>
+    Effect.gen(function*() {
+      const { exit, present } = sentWith("none")
+      const fiber = yield* Effect.fork(exit)
+      yield* Effect.sleep("10 millis")
+      expect(present.size).toBe(1)
+      yield* Fiber.interrupt(fiber)
+      expect(present.size).toBe(0)
+    }))
+})
+
+describe("A request in one step", () => {
+  const givenUpIn = ({ client, seen }: ReturnType<typeof inOneStep>) =>
+    Effect.gen(function*() {
+      const region: Region = { clock: yield* Effect.clock, start: 0, span: undefined, underWay: undefined }
+      const sending = Http.quiet(client)(request, { operation: "search", maxBytes: 10 }, region)
+      yield* Effect.race(Effect.exit(sending), Effect.sleep("10 millis"))
+      region.underWay?.giveUp()
+      return seen.abandoned
+    })
+
+  it.live("is abandoned where it is given up", () =>
+    Effect.gen(function*() {
+      expect(yield* givenUpIn(inOneStep("none"))).toBe(1)
+    }))
+
+  it.live.each([{ when: "at once", isAtOnce: true }, { when: "later", isAtOnce: false }])(
+    "is not abandoned any more once its answer has come $when",
+    ({ isAtOnce }) =>
+      Effect.gen(function*() {
+        expect(yield* givenUpIn(inOneStep("answer", isAtOnce))).toBe(0)
+      })
+  )
 })
