@@ -13,28 +13,27 @@ const pairs: ReadonlyArray<readonly [own: ClientName, stock: ClientName]> = [
 
 const concurrency = 64
 
-/** More than elsewhere, and the two in turn with nothing between: a tenth is asked for, and a slice differs by as much from the next. */
-const roundsFor = (rounds: number) => 3 * rounds
+/** One process differs from the next by as much as the tenth that is asked for: so several, one pair after another. */
+const processes = 3
 
-const compared = async (
-  [own, stock]: readonly [ClientName, ClientName],
-  { flags, millis, profiles, quick, rounds, say }: Plan
-): Promise<Report> => {
-  say(`pairs: ${own}`)
+const slicesOf = async (names: ReadonlyArray<ClientName>, { flags, millis, profiles, rounds }: Plan) => {
   const stage = await open({ flags, profiles })
-  const performers = new Map([stock, own].map((name) => [name, stage.perform(name)] as const))
-  for (const { build, slice } of performers.values()) {
+  const performers = names.map((name) => stage.perform(name))
+  for (const { build, slice } of performers) {
     await build()
     await slice({ concurrency, millis })
   }
-  const measured = await interleaved(
-    [...performers.values()],
-    quick ? rounds : roundsFor(rounds),
-    ({ slice }) => slice({ concurrency, millis })
-  )
+  const measured = await interleaved(performers, rounds, ({ slice }) => slice({ concurrency, millis }))
   await stage.end()
-  const slices = new Map([...measured].map(([{ name }, slices]) => [name, slices]))
-  const of = (name: ClientName, figure: keyof Measured) => (slices.get(name) ?? []).map((slice) => slice[figure])
+  return new Map([...measured].map(([{ name }, slices]) => [name, slices]))
+}
+
+const compared = async ([own, stock]: readonly [ClientName, ClientName], plan: Plan): Promise<Report> => {
+  plan.say(`pairs: ${own}`)
+  const all: Array<ReadonlyMap<ClientName, ReadonlyArray<Measured>>> = []
+  while (all.length < (plan.quick ? 1 : processes)) all.push(await slicesOf([stock, own], plan))
+  const of = (name: ClientName, figure: keyof Measured) =>
+    all.flatMap((slices) => slices.get(name) ?? []).map((slice) => slice[figure])
   const toStock = ratio(of(own, "cpuPerSearch"), of(stock, "cpuPerSearch"))
   return {
     tables: [{

@@ -111,14 +111,18 @@ const read = (
   const { "content-encoding": encoding, "content-length": declared } = headers
   const isBounded = encoding === undefined && declared !== undefined && /^\d+$/.test(declared) &&
     Number(declared) <= maxBytes
+  const whole = (body: Uint8Array | undefined): SendWhole.WholeAnswer => ({
+    status,
+    headers,
+    body: body ?? nothing,
+    isWhole: body !== undefined
+  })
   return Effect.catchIf(
     isBounded
-      ? Effect.map(response.arrayBuffer, (buffer) => new Uint8Array(buffer))
-      : collect(response.stream, maxBytes),
+      ? Effect.map(response.arrayBuffer, (buffer) => whole(new Uint8Array(buffer)))
+      : Effect.map(collect(response.stream, maxBytes), whole),
     hasNoBody,
-    () => Effect.succeed(nothing)
-  ).pipe(
-    Effect.map((body) => ({ status, headers, body: body ?? nothing, isWhole: body !== undefined }))
+    () => Effect.succeed(whole(nothing))
   )
 }
 
@@ -184,7 +188,7 @@ const outcomeOf = (
 
 /** The same for the platform. */
 export const requestOf = ({ body, headers, method, origin, path }: Request): HttpClientRequest.HttpClientRequest => {
-  const request = HttpClientRequest.get(origin + path).pipe(HttpClientRequest.setMethod(method))
+  const request = HttpClientRequest.make(method)(origin + path)
   const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
   return HttpClientRequest.setHeaders(written, headers)
 }
@@ -210,10 +214,12 @@ class ForkedRequest extends Deadline.Timed {
   }
 
   onTimeout() {
-    this.resume?.(Effect.zipRight(this.interrupt, timedOut(this.conditions.operation)))
+    this.resume?.(Effect.zipRight(this.interrupt(), timedOut(this.conditions.operation)))
   }
 
-  readonly interrupt = Effect.suspend(() => this.child === undefined ? Effect.void : Fiber.interrupt(this.child))
+  interrupt() {
+    return this.child === undefined ? Effect.void : Fiber.interrupt(this.child)
+  }
 }
 
 /** The fiber is for what is off, so that it is off for the request alone, and for the deadline, which ends it. */
@@ -235,7 +241,7 @@ const throughResponses = (client: HttpClient.HttpClient): Client => (request, co
           restore(Effect.async<Answer, TransportError | UnexpectedResponse>((resume) =>
             forked.run(resume)
           )),
-          () => forked.interrupt
+          () => forked.interrupt()
         )
       }
     )
