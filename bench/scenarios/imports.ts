@@ -102,7 +102,7 @@ export const imports: Scenario = async ({ quick, say }) => {
   writeCases()
   const whole = "./NutritionAdvisor and ./undici"
   await costOf(whole)
-  const costs = await interleaved(names, quick ? 5 : 15, costOf)
+  const costs = await interleaved(names, quick ? 3 : 15, costOf)
   const of = (name: Case, figure: keyof Cost) => (costs.get(name) ?? []).map((cost) => cost[figure])
   const over = (name: Case, figure: keyof Cost) => {
     const base = basis[name]

@@ -17,7 +17,7 @@ const flooded: ReadonlyArray<ClientName> = [
   "ours-runPromise"
 ]
 
-const quickly = new Set<ClientName>(["undici.request", "stock-undici-pool-fibers", "ours-fibers"])
+const quickly = new Set<ClientName>(["undici.request", "undici.dispatch-fibers", "ours-fibers"])
 
 const marching: ClientName = "ours-fibers"
 
