@@ -1,0 +1,195 @@
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Logger, LogLevel, Metric, MetricKeyType, Tracer } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as ManualClock from "../doubles/ManualClock.js"
+import { advisor, request, searches } from "./simulated.js"
+
+const seenFromOutside = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
+  .split("## Seen from outside")[1]?.split("\n## ")[0] ?? ""
+
+const quoted = (text: string) => Array.from(text.matchAll(/`([^`]+)`/g), ([, word = ""]) => word)
+
+const rowsOf = (pattern: RegExp) => Array.from(seenFromOutside.matchAll(pattern), ([, ...cells]) => cells)
+
+/** Each kind of turn that a token's life can take, with and without peers. */
+const ofOneToken = Effect.gen(function*() {
+  const simulator = yield* Simulator.Simulator
+  yield* searches(1)
+  yield* request
+  yield* simulator.revoke
+  yield* searches(2)
+  yield* simulator.setHandsBackToken(true)
+  yield* simulator.respondNext("search", { status: 403 })
+  yield* searches(1)
+}).pipe(Effect.provide(advisor))
+
+const refusedForEver = Effect.gen(function*() {
+  const simulator = yield* Simulator.Simulator
+  yield* simulator.respondAlways("search", { status: 403 })
+  yield* searches(1)
+}).pipe(Effect.provide(advisor))
+
+const failing = Effect.gen(function*() {
+  const simulator = yield* Simulator.Simulator
+  yield* simulator.respondNext("token", { status: 400 })
+  yield* searches(1)
+}).pipe(Effect.provide(advisor))
+
+const refreshed = Effect.gen(function*() {
+  const clock = ManualClock.besides(yield* Effect.clock)
+  yield* Effect.gen(function*() {
+    yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(1_000))
+    yield* searches(1)
+    ManualClock.pass(clock, 950_000)
+    yield* searches(1)
+    yield* Effect.sleep("20 millis")
+  }).pipe(Effect.provide(advisor), Effect.withClock(clock))
+})
+
+const withPeers = Effect.gen(function*() {
+  const replica = NutritionAdvisor.layerShared({
+    baseUrl: Simulator.baseUrl,
+    licenseKey: Simulator.licenseKey,
+    cacheTimeout: "20 millis"
+  })
+  const searchOver = (cache: SharedTokenCache.Service) =>
+    Effect.provide(searches(1), Layer.fresh(replica)).pipe(
+      Effect.provideService(SharedTokenCache.SharedTokenCache, cache)
+    )
+  const cache = yield* SharedTokenCache.makeMemory
+  const reading = (read: SharedTokenCache.Service["read"]) => searchOver({ ...cache, read })
+  yield* searchOver(cache)
+  yield* searchOver(cache)
+  yield* reading(() => Effect.fail(new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable" })))
+  yield* reading(() => Effect.never)
+  yield* reading(() => Effect.die("a cache of the user's that dies"))
+}).pipe(Effect.provide(Simulator.layerHttpClient()))
+
+/** Under another address each time: a second build is warned of once. */
+const builtTwice = Effect.gen(function*() {
+  const baseUrl = `https://${randomUUID()}.example`
+  const build = Layer.build(Layer.fresh(NutritionAdvisor.layer({ baseUrl, licenseKey: Simulator.licenseKey })))
+  yield* Effect.scoped(Effect.zipRight(build, build))
+}).pipe(Effect.provide(Simulator.layerHttpClient()))
+
+const everything = Effect.all([ofOneToken, refusedForEver, failing, refreshed, withPeers, builtTwice], {
+  discard: true
+})
+
+interface Seen {
+  readonly type: string
+  readonly values: Map<string, Set<string>>
+}
+
+const typeOf = ({ keyType }: { readonly keyType: unknown }) =>
+  MetricKeyType.isCounterKey(keyType as never)
+    ? "counter"
+    : MetricKeyType.isHistogramKey(keyType as never)
+    ? "histogram"
+    : "gauge"
+
+const counted = Effect.gen(function*() {
+  yield* everything
+  const seen = new Map<string, Seen>()
+  for (const { metricKey } of yield* Metric.snapshot) {
+    if (!metricKey.name.startsWith("nutrition_advisor_")) continue
+    const metric = seen.get(metricKey.name) ?? { type: typeOf(metricKey), values: new Map() }
+    for (const { key, value } of metricKey.tags) {
+      metric.values.set(key, (metric.values.get(key) ?? new Set()).add(value))
+    }
+    seen.set(metricKey.name, metric)
+  }
+  return seen
+})
+
+/** What a row of the table says of a metric. */
+const documented = new Map(
+  rowsOf(/^\| `(nutrition_advisor_\w+)(?:\{([\w,]+)\})?` \| (\w+) \| (.*) \|$/gm).map((
+    [name = "", labels = "", type = "", text = ""]
+  ) => [name, { labels: labels.split(",").filter((label) => label !== "").sort(), type, text }])
+)
+
+/** Two rows name values that stand elsewhere. */
+const meantBy = (text: string): ReadonlyArray<string> => [
+  ...quoted(text),
+  ...(text.includes("`_tag` of the error") ? Object.keys(NutritionAdvisorError) : []),
+  ...(text.includes("reason of their `Forbidden`") ? ["TokenUnchanged", "CoolingDown", "RejectedAgain"] : [])
+]
+
+describe("the README lists", () => {
+  it.live("each metric with its labels and its type, and no other", () =>
+    Effect.map(counted, (seen) => {
+      const made = [...seen].map(([name, { type, values }]) => [name, { labels: [...values.keys()].sort(), type }])
+      const listed = [...documented].map(([name, { labels, type }]) => [name, { labels, type }])
+      expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(made))
+    }))
+
+  it.live("each value that a label has", () =>
+    Effect.map(counted, (seen) => {
+      const unlisted = [...seen].flatMap(([name, { values }]) => {
+        const meant = meantBy(documented.get(name)?.text ?? "")
+        return [...values.values()].flatMap((all) => [...all]).filter((value) => !meant.includes(value))
+      })
+      expect(unlisted).toEqual([])
+    }))
+
+  it.live.each([
+    "nutrition_advisor_token_exchanges_total",
+    "nutrition_advisor_tokens_served_total",
+    "nutrition_advisor_shared_tokens_total",
+    "nutrition_advisor_shared_cache_failures_total"
+  ])("no value that a label of %s does not have", (name) =>
+    Effect.map(counted, (seen) => {
+      const values = [...seen.get(name)?.values.values() ?? []].flatMap((all) => [...all])
+      expect(new Set(quoted(documented.get(name)?.text ?? ""))).toEqual(new Set(values))
+    }))
+
+  it.live("each span, and no other", () =>
+    Effect.gen(function*() {
+      const names = new Set<string>()
+      const own = yield* Effect.tracer
+      const tracer = Tracer.make({
+        context: own.context,
+        span: (name, ...args) => {
+          names.add(name)
+          return own.span(name, ...args)
+        }
+      })
+      yield* Effect.withTracer(everything, tracer)
+      expect(new Set(rowsOf(/^\| `(\w+\.\w+)` \| [^|]+ \|$/gm).map(([name]) => name))).toEqual(names)
+    }))
+
+  const lineRows = rowsOf(/^\| `([^`]+)` \| (debug|warning) \|([^|]*)\| [^|]+ \|$/gm)
+
+  const logged = Effect.gen(function*() {
+    const lines = new Map<string, { readonly level: string; readonly annotations: ReadonlyArray<string> }>()
+    const logger = Logger.make(({ annotations, logLevel, message }) => {
+      const level = logLevel === LogLevel.Debug ? "debug" : logLevel === LogLevel.Warning ? "warning" : logLevel.label
+      lines.set(String(message), { level, annotations: [...annotations].map(([key]) => key).sort() })
+    })
+    yield* everything.pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.Debug)
+    )
+    return [...lines].filter(([line]) => !line.startsWith("Fiber terminated"))
+  })
+
+  it.live("each line that is logged, with its level and its annotations", () =>
+    Effect.map(logged, (lines) => {
+      const listed = lines.map(([line, { level }]) =>
+        lineRows.find(([text = ""]) => level === "warning" ? line.includes(text) : line === text) ?? [line, "unlisted"]
+      )
+      expect(listed.map(([, level, annotations = ""]) => ({ level, annotations: quoted(annotations).sort() })))
+        .toEqual(lines.map(([, seen]) => seen))
+    }))
+
+  it.live("no line that is not logged", () =>
+    Effect.map(logged, (lines) => {
+      const missing = lineRows.filter(([text = ""]) => !lines.some(([line]) => line.includes(text)))
+      expect(missing).toEqual([])
+      expect(lineRows).toHaveLength(10)
+    }))
+})

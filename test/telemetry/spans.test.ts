@@ -1,0 +1,141 @@
+import { NodeSdk } from "@effect/opentelemetry"
+import { describe, expect, it } from "@effect/vitest"
+import { SpanStatusCode } from "@opentelemetry/api"
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base"
+import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
+import { Effect } from "effect"
+import type { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { advisor, request, searches } from "./simulated.js"
+
+/** The finished spans of a program that runs inside a span of the user's own. */
+const spansOf = <E>(program: Effect.Effect<unknown, E, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>) =>
+  Effect.gen(function*() {
+    const exporter = new InMemorySpanExporter()
+    const sdk = NodeSdk.layer(() => ({
+      resource: { serviceName: "test" },
+      spanProcessor: new SimpleSpanProcessor(exporter)
+    }))
+    return yield* program.pipe(
+      Effect.withSpan("user"),
+      Effect.provide(advisor),
+      Effect.map(() => [...exporter.getFinishedSpans()]),
+      Effect.provide(sdk)
+    )
+  })
+
+const named = (spans: ReadonlyArray<ReadableSpan>, name: string) => spans.filter((span) => span.name === name)
+
+const idOf = (span: ReadableSpan | undefined) => span?.spanContext().spanId
+
+const linksOf = (span: ReadableSpan) => span.links.map(({ context }) => context.spanId)
+
+const answering = (operation: Simulator.Operation, status: number) =>
+  Effect.flatMap(Simulator.Simulator, ({ respondAlways }) => respondAlways(operation, { status }))
+
+describe("the span of an exchange", () => {
+  it.live("is a root, though a caller's span is there", () =>
+    Effect.map(spansOf(searches(1)), (spans) => {
+      expect(named(spans, "TokenIssuer.issue").map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined])
+    }))
+
+  it.live("is linked from the span of each search that waited for it", () =>
+    Effect.map(spansOf(searches(5)), (spans) => {
+      const exchange = idOf(named(spans, "TokenIssuer.issue")[0])
+      expect(exchange).toBeDefined()
+      expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(5).fill([exchange]))
+    }))
+
+  it.live("is not linked from a search that found a token", () =>
+    Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
+      expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
+    }))
+
+  it.live("is linked from those who waited though it failed", () =>
+    Effect.map(spansOf(Effect.zipRight(answering("token", 400), searches(3))), (spans) => {
+      const exchange = idOf(named(spans, "TokenIssuer.issue")[0])
+      expect(exchange).toBeDefined()
+      expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(3).fill([exchange]))
+    }))
+
+  it.live("that renews a rejected token is linked from each search that was rejected", () =>
+    Effect.gen(function*() {
+      const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke)
+      const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoked), Effect.zipRight(searches(4))))
+      const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
+      expect(renewal).toBeDefined()
+      expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
+    }))
+})
+
+describe("the span of a search", () => {
+  it.live("is a child of the caller's", () =>
+    Effect.map(spansOf(searches(2)), (spans) => {
+      const user = idOf(named(spans, "user")[0])
+      const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
+      expect(parents).toEqual([user, user])
+    }))
+
+  it.live("is over once the search is, so that the next search is not its child", () =>
+    Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
+      const user = idOf(named(spans, "user")[0])
+      const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
+      expect(parents).toEqual([user, user])
+    }))
+})
+
+describe("a span", () => {
+  const template = {
+    "NutritionAdvisor.search": "/v2/products/napi/food/search/semantic",
+    "NutritionAdvisor.request": undefined,
+    "TokenIssuer.issue": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}"
+  }
+
+  const attributesOf = (name: keyof typeof template, method: string, status: number) => ({
+    "http.request.method": method,
+    "http.response.status_code": status,
+    ...(template[name] === undefined ? {} : { "url.template": template[name] })
+  })
+
+  it.live.each(
+    [
+      ["NutritionAdvisor.search", "GET", 200],
+      ["NutritionAdvisor.request", "GET", 404],
+      ["TokenIssuer.issue", "POST", 200]
+    ] as const
+  )(
+    "of %s carries method, status and the template of a known route, and nothing else",
+    ([name, method, status]) =>
+      Effect.map(spansOf(Effect.zipRight(searches(1), request)), (spans) => {
+        expect(named(spans, name).map(({ attributes }) => attributes)).toEqual([attributesOf(name, method, status)])
+      })
+  )
+
+  it.live.each(
+    [
+      ["NutritionAdvisor.search", "search", 429],
+      ["TokenIssuer.issue", "token", 400]
+    ] as const
+  )(
+    "of %s that failed has the status of the answer and counts as failed",
+    ([name, operation, status]) =>
+      Effect.map(spansOf(Effect.zipRight(answering(operation, status), searches(1))), (spans) => {
+        const [span] = named(spans, name)
+        expect(span?.attributes).toMatchObject({ "http.response.status_code": status })
+        expect(span?.status.code).toBe(SpanStatusCode.ERROR)
+      })
+  )
+
+  it.live("of what succeeded counts as succeeded", () =>
+    Effect.map(spansOf(searches(1)), (spans) => {
+      expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
+    }))
+
+  it.live("takes the time from the beginning of a search to its end", () =>
+    Effect.gen(function*() {
+      const slow = Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("search", "300 millis"))
+      const [search] = named(yield* spansOf(Effect.zipRight(slow, searches(1))), "NutritionAdvisor.search")
+      const [seconds = 0, nanos = 0] = search?.duration ?? []
+      expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
+    }))
+})
