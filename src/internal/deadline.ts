@@ -8,7 +8,8 @@ export abstract class Timed {
   before: Timed | undefined
   after: Timed | undefined
 
-  abstract onTimeout(): void
+  /** `Aborted` where the layer was closed before the time was over. */
+  abstract cutOff(reason: "Timeout" | "Aborted"): void
 }
 
 /**
@@ -16,7 +17,7 @@ export abstract class Timed {
  * is due watches over all: a request costs two links of a queue, and no timer, fiber or object of its own.
  */
 export interface Deadline {
-  /** Calls its `onTimeout` once the time is over, unless it leaves before. */
+  /** Cuts it off once the time is over or the scope is closed, and at once after that, unless it leaves before. */
   readonly enter: (timed: Timed) => void
   /** Nothing happens to one who is not there. */
   readonly leave: (timed: Timed) => void
@@ -28,6 +29,7 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
     const isAwaited = yield* Effect.makeLatch()
     let first: Timed | undefined
     let last: Timed | undefined
+    let isClosed = false
 
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
 
@@ -42,6 +44,7 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
     }
 
     const enter = (timed: Timed) => {
+      if (isClosed) return timed.cutOff("Aborted")
       timed.end = now() + millis
       timed.before = last
       if (last === undefined) {
@@ -52,6 +55,12 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
       }
       last = timed
     }
+
+    const cutOff = (timed: Timed, reason: "Timeout" | "Aborted") =>
+      Effect.exit(Effect.sync(() => {
+        leave(timed)
+        timed.cutOff(reason)
+      }))
 
     const watch = Effect.gen(function*() {
       while (true) {
@@ -64,14 +73,18 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
         if (left > 0) {
           yield* Effect.sleep(Math.ceil(left))
         } else {
-          const timed = first
-          leave(timed)
-          yield* Effect.exit(Effect.sync(() => timed.onTimeout()))
+          yield* cutOff(first, "Timeout")
         }
       }
     })
 
-    yield* Effect.forkScoped(watch)
+    const close = Effect.gen(function*() {
+      isClosed = true
+      while (first !== undefined) yield* cutOff(first, "Aborted")
+    })
+
+    yield* Effect.addFinalizer(() => close)
+    yield* Effect.forkScoped(Effect.interruptible(watch))
 
     return { enter, leave }
   })

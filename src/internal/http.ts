@@ -155,7 +155,8 @@ type Outcome<A = never> = Effect.Effect<Answer | A, TransportError | UnexpectedR
 /** Sends a request and reads its whole answer, in bounded time and memory. */
 export type Client = <A = never>(request: Request, conditions: Conditions<A>, region?: Region) => Outcome<A>
 
-const timedOut = (operation: Operation) => Effect.fail(new TransportError({ operation, reason: "Timeout" }))
+const cutOff = ({ operation }: Conditions<unknown>, reason: "Timeout" | "Aborted") =>
+  Effect.fail(new TransportError({ operation, reason }))
 
 const maxBytesOf = ({ maxBytes }: Conditions<unknown>, status: number) => isOk(status) ? maxBytes : maxErrorBytes
 
@@ -213,8 +214,9 @@ class ForkedRequest extends Deadline.Timed {
     })
   }
 
-  onTimeout() {
-    this.resume?.(Effect.zipRight(this.interrupt(), timedOut(this.conditions.operation)))
+  cutOff(reason: "Timeout" | "Aborted") {
+    const ended = this.child === undefined ? Effect.void : Fiber.interruptFork(this.child)
+    this.resume?.(Effect.zipRight(ended, cutOff(this.conditions, reason)))
   }
 
   interrupt() {
@@ -262,12 +264,15 @@ class OneStepRequest<A> extends Deadline.Timed implements SendWhole.Receiver {
   begin(sendWhole: SendWhole.SendWhole, request: Request, resume: (outcome: Outcome<A>) => void) {
     this.resume = resume
     this.conditions.deadline?.enter(this)
+    if (this.resume === undefined) return
     const sent = sendWhole(request, this)
     if (this.resume !== undefined) this.sent = sent
   }
 
-  onTimeout() {
-    this.giveUp()?.(timedOut(this.conditions.operation))
+  cutOff(reason: "Timeout" | "Aborted") {
+    const { sent } = this
+    this.land()?.(cutOff(this.conditions, reason))
+    sent?.abandon()
   }
 
   departs() {
@@ -290,8 +295,9 @@ class OneStepRequest<A> extends Deadline.Timed implements SendWhole.Receiver {
   }
 
   giveUp() {
-    this.sent?.abandon()
-    return this.land()
+    const { sent } = this
+    this.land()
+    sent?.abandon()
   }
 
   private land() {

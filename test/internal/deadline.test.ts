@@ -6,16 +6,18 @@ import * as ManualClock from "../doubles/ManualClock.js"
 import { ShakenScheduler } from "../model/ShakenScheduler.js"
 import { VirtualTime } from "../model/VirtualTime.js"
 
+type CutOff = Deadline.Timed["cutOff"]
+
 class Awaited extends Deadline.Timed {
-  constructor(readonly onTimeout: () => void) {
+  constructor(readonly cutOff: CutOff) {
     super()
   }
 }
 
-/** Enters one who calls the function once the time is over, and gives another by which it leaves. */
+/** Enters one who calls the function once it is cut off, and gives another by which it leaves. */
 const entrance = (millis: number) =>
-  Effect.map(Deadline.make(millis), ({ enter, leave }) => (onTimeout: () => void) => {
-    const awaited = new Awaited(onTimeout)
+  Effect.map(Deadline.make(millis), ({ enter, leave }) => (cutOff: CutOff) => {
+    const awaited = new Awaited(cutOff)
     enter(awaited)
     return () => leave(awaited)
   })
@@ -217,19 +219,77 @@ describe("A deadline", () => {
       expect([...(yield* TestClock.sleeps())]).toEqual([])
     }))
 
-  it.live("leaves no timer behind when its scope ends, and is not met afterwards", () =>
+  it.live("leaves no timer behind when its scope ends", () =>
     Effect.gen(function*() {
       const time = new VirtualTime()
       const scope = yield* Scope.make()
-      const { enter, fired } = yield* deadline.pipe(Scope.extend(scope), Effect.withClock(time))
+      const { enter } = yield* deadline.pipe(Scope.extend(scope), Effect.withClock(time))
       enter("a")
       yield* Effect.sleep("10 millis")
       expect(time.pendingTimers).toBe(1)
       yield* Scope.close(scope, Exit.void)
       expect(time.pendingTimers).toBe(0)
-      time.pass(10_000, () => {})
-      yield* Effect.sleep("10 millis")
-      expect(fired).toEqual([])
+    }))
+
+  const closing = Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const enter = yield* Scope.extend(entrance(1_000), scope)
+    const ends: Array<string> = []
+    return {
+      close: Scope.close(scope, Exit.void),
+      ends,
+      enter: (name: string) => enter((why) => ends.push(name + why))
+    }
+  })
+
+  it.effect("tells those whose time was over of a timeout", () =>
+    Effect.gen(function*() {
+      const { ends, enter } = yield* closing
+      enter("a")
+      yield* TestClock.adjust("1 second")
+      expect(ends).toEqual(["aTimeout"])
+    }))
+
+  it.effect("cuts off all who are there when its scope ends, each once", () =>
+    Effect.gen(function*() {
+      const { close, ends, enter } = yield* closing
+      enter("a")
+      enter("b")()
+      enter("c")
+      yield* close
+      yield* TestClock.adjust("1 hour")
+      expect(ends).toEqual(["aAborted", "cAborted"])
+    }))
+
+  it.live("comes to an end with its scope where it was made in a place that can't be interrupted", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      yield* Effect.uninterruptible(Scope.extend(Deadline.make(1_000), scope))
+      const closing = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
+      expect(yield* Effect.timeoutOption(Effect.disconnect(Fiber.join(closing)), "1 second")).toMatchObject({
+        _tag: "Some"
+      })
+    }))
+
+  it.effect("cuts off at once whoever comes after its scope has ended", () =>
+    Effect.gen(function*() {
+      const { close, ends, enter } = yield* closing
+      yield* close
+      enter("a")
+      expect(ends).toEqual(["aAborted"])
+    }))
+
+  it.effect("cuts off the others when its scope ends though one of them throws", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const enter = yield* Scope.extend(entrance(1_000), scope)
+      const ends: Array<string> = []
+      enter(() => {
+        throw new Error("a client's own")
+      })
+      enter((why) => ends.push(why))
+      yield* Scope.close(scope, Exit.void)
+      expect(ends).toEqual(["Aborted"])
     }))
 
   it.scoped("keeps its own clock, whatever that of who enters is", () =>
@@ -298,7 +358,7 @@ interface Fired {
 }
 
 /** A sorted list, looked through at every millisecond that matters. */
-const modelled = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
+const modeled = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
   const fired: Array<Fired> = []
   let now = 0
   let count = 0
@@ -320,7 +380,7 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
   const scheduler = new ShakenScheduler(2_048)
   const fired: Array<Fired> = []
   const leaves: Array<() => void> = []
-  let enter: ((onTimeout: () => void) => () => void) | undefined
+  let enter: ((cutOff: CutOff) => () => void) | undefined
   const fiber = Effect.runFork(
     entrance(1_000).pipe(
       Effect.flatMap((made) => {
@@ -337,7 +397,8 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
     if (step.name === "enter") {
       const who = leaves.length
       leaves.push(
-        enter?.(() => fired.push({ who, at: time.monotonicMillis })) ?? expect.unreachable("there is none")
+        enter?.((why) => why === "Timeout" && fired.push({ who, at: time.monotonicMillis })) ??
+          expect.unreachable("there is none")
       )
     }
     if (step.name === "leave") leaves[step.whom]?.()
@@ -353,6 +414,6 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
 
 describe("A deadline beside a plain sorted list", () => {
   it.prop("is met by the same, in the same order, at the same time", [steps], ([steps]) => {
-    expect(played(steps)).toEqual(modelled(steps))
+    expect(played(steps)).toEqual(modeled(steps))
   }, { fastCheck: { numRuns: 2_000 } })
 })

@@ -4,7 +4,7 @@ import { Effect, Exit, Fiber, Ref, TestClock } from "effect"
 import * as Deadline from "../../src/internal/deadline.js"
 import * as Http from "../../src/internal/http.js"
 import type { Region } from "../../src/internal/region.js"
-import { SendWhole } from "../../src/internal/sendWhole.js"
+import { SendWhole, type Sent } from "../../src/internal/sendWhole.js"
 
 const request: Http.Request = {
   method: "GET",
@@ -262,6 +262,29 @@ describe.each([
       yield* Fiber.interrupt(fiber)
       expect(present.size).toBe(0)
     }))
+})
+
+describe("A request whose time is over", () => {
+  const endsInTime = (client: HttpClient.HttpClient) =>
+    Effect.gen(function*() {
+      const deadline = yield* Deadline.make(20)
+      const sending = Http.quiet(client)(request, { operation: "search", maxBytes: 10, deadline })
+      const ending = yield* Effect.forkDaemon(Effect.flip(sending))
+      const error = yield* Effect.timeoutOption(Effect.disconnect(Fiber.join(ending)), "2 seconds")
+      expect(error).toMatchObject({ _tag: "Some", value: { _tag: "TransportError", reason: "Timeout" } })
+    })
+
+  it.scopedLive("ends though its client can't be interrupted", () =>
+    endsInTime(HttpClient.make(() => Effect.uninterruptible(Effect.delay(Effect.die("too late"), "1 minute")))))
+
+  it.scopedLive("ends though abandoning it throws", () =>
+    endsInTime(Object.assign(throughResponses("none"), {
+      [SendWhole]: (): Sent => ({
+        abandon: () => {
+          throw new Error("a dispatcher's own")
+        }
+      })
+    })))
 })
 
 describe("A request in one step", () => {

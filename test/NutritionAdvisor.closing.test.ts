@@ -1,0 +1,68 @@
+import { once } from "node:events"
+import type { HttpClient } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { clients } from "./leaks/clients.js"
+import * as LocalService from "./leaks/LocalService.js"
+import * as Replies from "./leaks/replies.js"
+
+/** A service that answers no search, and a layer over it that the test closes. */
+const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const left = yield* Effect.makeLatch()
+    const service = yield* LocalService.start({
+      token: Replies.issue,
+      data: (call) => {
+        void once(call.response, "close").then(() => left.unsafeOpen())
+        call.hang()
+      }
+    })
+    const scope = yield* Scope.make()
+    const layer = NutritionAdvisor.layer({ baseUrl: service.origin, licenseKey: Redacted.make("key-closing") })
+    const context = yield* Layer.buildWithScope(Layer.provide(layer, client), scope)
+    return {
+      advisor: Context.get(context, NutritionAdvisor.NutritionAdvisor),
+      close: Scope.close(scope, Exit.void),
+      isLeft: left.await,
+      service
+    }
+  })
+
+const aborted = { _tag: "TransportError", operation: "search", reason: "Aborted" }
+
+for (const { layer, name } of clients) {
+  const owners = [
+    { whose: "its own", open: openedOver(layer) },
+    {
+      whose: "one that outlives it",
+      open: Effect.flatMap(Layer.build(layer), (context) => openedOver(Layer.succeedContext(context)))
+    }
+  ]
+  for (const { open, whose } of owners) {
+    describe(`A layer that is closed, over ${name}, ${whose}`, () => {
+      it.scopedLive("ends a search that is under way as aborted, and leaves the service", () =>
+        Effect.gen(function*() {
+          const { advisor, close, isLeft, service } = yield* open
+          const search = yield* Effect.fork(Effect.flip(advisor.search("oats")))
+          yield* Effect.promise(() => service.hanging)
+          yield* close
+          expect(yield* Fiber.join(search)).toMatchObject(aborted)
+          yield* isLeft
+        }))
+
+      it.scopedLive("sends no search any more, and ends it as aborted", () =>
+        Effect.gen(function*() {
+          const { advisor, close, service } = yield* open
+          const search = yield* Effect.fork(advisor.search("oats"))
+          yield* Effect.promise(() => service.hanging)
+          yield* Fiber.interrupt(search)
+          const before = service.received.length
+          yield* close
+          expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(aborted)
+          yield* Effect.sleep("50 millis")
+          expect(service.received.length).toBe(before)
+        }))
+    })
+  }
+}
