@@ -66,9 +66,10 @@ const maxBytesOf = ({ maxResponseBytes: bytes = 16 * 1024 * 1024 }: BodyOptions)
     : Either.left(new ConfigurationError({ field: "maxResponseBytes" }))
 
 const sendWhole = (dispatcher: Undici.Dispatcher, refusal: Refusal.Refusal): SendWhole => (request, receiver) => {
-  const sent = written(request)
-  const handler = new WholeBody(receiver, Refusal.of(refusal, sent.body))
+  const handler = new WholeBody(receiver, refusal)
   try {
+    const sent = written(request)
+    handler.carry(sent.body)
     dispatcher.dispatch({
       origin: request.origin,
       path: request.path,
@@ -93,15 +94,16 @@ const ask = (
     Effect.runtime<never>(),
     (runtime) =>
       Effect.async<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError>((resume) => {
-        const sent = written(request, runtime)
         const incoming = new Incoming(maxBytes, {
           onHead: ({ fields, status }) => resume(Effect.succeed(new UndiciResponse(request, status, fields, incoming))),
           onFailure: (cause) =>
             resume(Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
-        }, Refusal.of(refusal, sent.body))
+        }, refusal)
         const abandon = () => incoming.abandon()
         signal.addEventListener("abort", abandon, { once: true })
         try {
+          const sent = written(request, runtime)
+          incoming.carry(sent.body)
           dispatcher.dispatch({
             origin: url.origin,
             path: url.pathname + url.search,

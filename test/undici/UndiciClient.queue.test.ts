@@ -1,4 +1,4 @@
-import { Readable } from "node:stream"
+import { Readable, Stream as LegacyStream } from "node:stream"
 import { HttpBody, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Option, Redacted, type Scope, Stream } from "effect"
@@ -12,7 +12,8 @@ import {
 } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent } from "undici"
-import { advisor as advisorOver } from "./ways.js"
+import { deadOrigin } from "../leaks/LocalService.js"
+import { advisor as advisorOver, ways } from "./ways.js"
 import { afterBody, eventually, replying, serve } from "./Wire.js"
 
 const licenseKey = Redacted.make("1f0c-queue-3b7e")
@@ -272,17 +273,61 @@ describe("A body that is read while it is sent", () => {
       expect(yield* eventually(() => seen.released === seen.acquired)).toBe(true)
     }))
 
-  it.scopedLive("is destroyed where it is a stream of Node's and its request was interrupted in the queue", () =>
-    Effect.gen(function*() {
-      const body = new Readable({ read: () => {} })
-      yield* interrupted((client, origin) =>
-        Effect.flatMap(
-          advisorOver(client, origin),
-          ({ httpClient }) => httpClient.post("/v2/x", { body: HttpBody.raw(body) })
+  /** What undici takes for a stream without its being one of Node's own, as those of readable-stream. */
+  class Foreign extends LegacyStream {
+    destroyed = false
+    destroy() {
+      this.destroyed = true
+    }
+  }
+
+  const streams = [
+    { of: "Node", make: () => new Readable({ read: () => {} }) },
+    { of: "another package", make: () => new Foreign() }
+  ]
+
+  it.scopedLive.each(streams)(
+    "is destroyed where it is a stream of $of and its request was interrupted in the queue",
+    ({ make }) =>
+      Effect.gen(function*() {
+        const body = make()
+        yield* interrupted((client, origin) =>
+          Effect.flatMap(
+            advisorOver(client, origin),
+            ({ httpClient }) => httpClient.post("/v2/x", { body: HttpBody.raw(body) })
+          )
         )
-      )
-      expect(yield* eventually(() => body.destroyed)).toBe(true)
-    }))
+        expect(yield* eventually(() => body.destroyed)).toBe(true)
+      })
+  )
+
+  const cases = ways.flatMap((way) => streams.map((stream) => ({ ...stream, ...way })))
+
+  it.scopedLive.each(cases)(
+    "is destroyed where it is a stream of $of and no connection came, $name",
+    ({ make, through }) =>
+      Effect.gen(function*() {
+        const body = make()
+        const { httpClient } = yield* advisorOver(through(yield* UndiciClient.make()), yield* deadOrigin)
+        yield* Effect.flip(httpClient.post("/v2/x", { body: HttpBody.raw(body) }))
+        expect(yield* eventually(() => body.destroyed)).toBe(true)
+      })
+  )
+
+  it.scopedLive.each(ways)(
+    "that throws as it is written ends its request in a failure, $name",
+    ({ through }) =>
+      Effect.gen(function*() {
+        const params = Object.assign(new URLSearchParams(), {
+          toString: (): string => {
+            throw new Error("a body of the user's")
+          }
+        })
+        const { httpClient } = yield* advisorOver(through(yield* UndiciClient.make()), yield* deadOrigin)
+        const error = yield* Effect.flip(httpClient.post("/v2/x", { body: HttpBody.raw(params) }))
+        expect(error).toMatchObject({ _tag: "TransportError" })
+      })
+  )
 
   it.scopedLive("may fail after its request was interrupted in the queue, and nobody dies of it", () =>
     Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Undici from "undici"
-import type { Refusal } from "./refusal.js"
+import * as Refusal from "./refusal.js"
 
 /** As many bytes wait to be read before the connection is told to wait too. */
 const highWaterMark = 64 * 1024
@@ -31,8 +31,13 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   constructor(
     private readonly maxBytes: number,
     private readonly asker: { readonly onHead: (head: Head) => void; readonly onFailure: (cause: unknown) => void },
-    private readonly refusal: Refusal
+    private refusal: Refusal.Refusal
   ) {}
+
+  /** Tells what is sent, before it is. */
+  carry(body: unknown) {
+    this.refusal = Refusal.of(this.refusal, body)
+  }
 
   get isReadWhole(): boolean {
     return this.use === "whole"
@@ -105,6 +110,7 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: Error) {
+    this.refusal.release()
     if (this.hasHead) this.turn({ cause })
     else this.asker.onFailure(cause)
   }

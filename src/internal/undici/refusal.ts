@@ -1,5 +1,6 @@
-import { Readable } from "node:stream"
+import type { Readable } from "node:stream"
 import { constVoid } from "effect/Function"
+import * as Predicate from "effect/Predicate"
 import * as Undici from "undici"
 
 type Controller = Undici.Dispatcher.DispatchController
@@ -8,6 +9,8 @@ type Controller = Undici.Dispatcher.DispatchController
 export interface Refusal {
   readonly refuse: (controller: Controller) => void
   readonly keepsConnection: boolean
+  /** Lets go of a body of which nothing more is sent. */
+  readonly release: () => void
 }
 
 const unsent = new Undici.errors.RequestAbortedError("the request is not sent")
@@ -15,7 +18,8 @@ const unsent = new Undici.errors.RequestAbortedError("the request is not sent")
 /** What any dispatcher takes. undici closes the connection with the request. */
 export const byAbort: Refusal = {
   refuse: (controller) => controller.abort(unsent),
-  keepsConnection: false
+  keepsConnection: false,
+  release: constVoid
 }
 
 /**
@@ -26,17 +30,29 @@ export const byThrow: Refusal = {
   refuse: () => {
     throw unsent
   },
-  keepsConnection: true
+  keepsConnection: true,
+  release: constVoid
 }
 
-/** undici has begun to read a stream when a connection takes the request up, and no longer listens to its errors. */
-export const of = (refusal: Refusal, body: unknown): Refusal =>
-  body instanceof Readable
-    ? {
-      ...refusal,
-      refuse: (controller) => {
-        body.on("error", constVoid).destroy()
-        refusal.refuse(controller)
-      }
+/** As undici tells one, so that those of the npm package readable-stream count too. */
+const isStream = (body: unknown): body is Readable =>
+  ["pipe", "on", "destroy"].every((name) => Predicate.hasProperty(body, name) && typeof body[name] === "function")
+
+/**
+ * undici has begun to read a stream when a connection takes the request up, and no longer listens to its errors; one that no
+ * connection took up it leaves open.
+ */
+export const of = (refusal: Refusal, body: unknown): Refusal => {
+  if (!isStream(body)) return refusal
+  const release = () => {
+    body.on("error", constVoid).destroy()
+  }
+  return {
+    keepsConnection: refusal.keepsConnection,
+    release,
+    refuse: (controller) => {
+      release()
+      refusal.refuse(controller)
     }
-    : refusal
+  }
+}

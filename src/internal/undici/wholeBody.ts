@@ -1,6 +1,6 @@
 import * as Undici from "undici"
 import type { Receiver, Sent } from "../sendWhole.js"
-import type { Refusal } from "./refusal.js"
+import * as Refusal from "./refusal.js"
 
 const abandoned = new Undici.errors.RequestAbortedError("the request is no longer needed")
 
@@ -19,7 +19,12 @@ export class WholeBody implements Undici.Dispatcher.DispatchHandler, Sent {
   private chunks: Array<Uint8Array> | undefined
   private length = 0
 
-  constructor(private receiver: Receiver | undefined, private readonly refusal: Refusal) {}
+  constructor(private receiver: Receiver | undefined, private refusal: Refusal.Refusal) {}
+
+  /** Tells what is sent, before it is. */
+  carry(body: unknown) {
+    this.refusal = Refusal.of(this.refusal, body)
+  }
 
   abandon() {
     const { controller } = this
@@ -63,6 +68,7 @@ export class WholeBody implements Undici.Dispatcher.DispatchHandler, Sent {
   }
 
   onResponseError(_: unknown, cause: Error) {
+    this.refusal.release()
     this.over()?.onBroken(this.status >= 200 ? { cause, status: this.status } : { cause })
   }
 
