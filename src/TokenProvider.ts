@@ -226,14 +226,15 @@ export const make = (
               : state.rejections
           }]
         })
+        const retryAt = Math.ceil(wallStart + duration)
         if (Option.isSome(error)) {
-          const failure = { error: error.value, at: wallStart, retryAt: wallStart + duration }
+          const failure = { error: error.value, at: wallStart, retryAt }
           yield* Ref.set(lastFailure, Option.some(failure))
         }
         yield* Telemetry.exchanged(flight.reason, "failed")
         yield* Effect.annotateLogs(Effect.logDebug("The exchange failed"), {
           reason: flight.reason,
-          retryAt: wallStart + duration,
+          retryAt,
           error: Option.match(error, { onNone: () => "defect", onSome: (error) => error._tag })
         })
         return yield* Effect.failCause(cause)
@@ -399,9 +400,9 @@ export const make = (
 
     const settled: Service["settled"] = (token, outcome) =>
       Effect.suspend(() => {
+        if (outcome === "Accepted" && timesRejected(token) > 0) rejectedInRow = undefined
         if (token === toldLast?.token && outcome === toldLast.outcome) return Effect.void
         toldLast = { token, outcome }
-        if (outcome === "Accepted" && timesRejected(token) > 0) rejectedInRow = undefined
         switch (outcome) {
           case "Accepted":
             return Ref.update(state, (state) => ({

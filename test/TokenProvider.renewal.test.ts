@@ -12,7 +12,7 @@ import {
   Redacted,
   TestClock
 } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
+import { AccessToken, NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 
@@ -339,6 +339,19 @@ describe("a renewal of which the replay is rejected too", () => {
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
+describe("a token that was rejected once and accepted again", () => {
+  it.effect("is held back by no later rejection that stands alone", () =>
+    Effect.gen(function*() {
+      const { first, provider, store } = yield* begun
+      yield* store.put(new AccessToken.AccessToken({ ...first, value: Redacted.make("another") }))
+      for (const _ of [1, 2, 3]) {
+        yield* provider.settled(first, "Accepted")
+        yield* provider.renew(first)
+      }
+      expect(provider.unsafeIsRejected?.(first)).toBe(false)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
 describe("a renewal that helped many requests", () => {
   it.effect("is logged once", () =>
     Effect.gen(function*() {
@@ -470,7 +483,7 @@ describe("a search", () => {
       expect([reasonOf(error), searches]).toEqual(["TokenUnchanged", 2])
     }).pipe(Effect.provide(simulated)))
 
-  it.scoped("of which the new token is not honoured for 2 s fails once, and the next one needs no third token", () =>
+  it.scoped("of which the new token is not honored for 2 s fails once, and the next one needs no third token", () =>
     Effect.gen(function*() {
       const { search, simulator } = yield* started
       yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
@@ -674,6 +687,24 @@ describe("the counters", () => {
       const counts = yield* added(Effect.flip(search("oats")))
       expect(Object.entries(counts).filter(([name]) => name.startsWith("rejections_total")).map(([, count]) => count))
         .toEqual([1])
+    }).pipe(Effect.provide(simulated)))
+
+  it.scoped.each([429, 500])(
+    "count a rejection of which the second sending was answered with %d",
+    (status) =>
+      Effect.gen(function*() {
+        const { search, simulator } = yield* started
+        yield* simulator.respondNext("search", { status: 403 }, { status })
+        expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
+      }).pipe(Effect.provide(simulated))
+  )
+
+  it.scoped("count a rejection of which the second sending was not answered", () =>
+    Effect.gen(function*() {
+      const { search, simulator } = yield* started
+      yield* simulator.respondNext("search", { status: 403 })
+      yield* simulator.provoke("search", "drop", 1)
+      expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
     }).pipe(Effect.provide(simulated)))
 
   it.scoped("hold no secret in any label", () =>

@@ -125,7 +125,7 @@ export const authorizedRequest = (
     Effect.gen(function*() {
       const renewed = yield* renew(asked, used, status)
       if (!canSendTwice(asked.request)) return yield* forbidden(asked.operation, status, "BodyNotReplayable")
-      const answer = yield* send(asked, renewed)
+      const answer = yield* Effect.tapError(send(asked, renewed), () => Telemetry.rejectionEnded("RetryFailed"))
       if (rejected.has(answer.status)) {
         if (renewed instanceof HandedOver && peersSent < sentAtMost) {
           const peers = peersSent + 1 < sentAtMost ? renewed : new InVain(renewed)
@@ -137,6 +137,8 @@ export const authorizedRequest = (
       if (showsAcceptance(answer.status)) {
         yield* tokens.settled(renewed, "AcceptedAfterRenewal")
         yield* Telemetry.rejectionEnded("AcceptedAfterRenewal")
+      } else {
+        yield* Telemetry.rejectionEnded("RetryFailed")
       }
       return [answer, renewed] as const
     })

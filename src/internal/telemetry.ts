@@ -72,6 +72,7 @@ const rejections = counter("rejections_total", "Requests whose token was rejecte
 
 export type RejectionOutcome =
   | "AcceptedAfterRenewal"
+  | "RetryFailed"
   | "RejectedAgain"
   | "TokenUnchanged"
   | "CoolingDown"
