@@ -105,7 +105,7 @@ const forbiddenTexts: Record<ForbiddenReason, string> = {
   RejectedAgain: "was rejected, and rejected again with a new token. The license may not cover it.",
   TokenUnchanged: "was rejected, and the service handed back the same token. The license may not cover it.",
   CoolingDown: "was rejected, and renewing the token did not help a moment ago. The license may not cover it.",
-  KeyRejected: "was rejected. Check the license key.",
+  KeyRejected: "was rejected. Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
   BodyNotReplayable:
     "was rejected, the token was renewed, and a streamed body can't be sent twice. Send the request again."
 }
@@ -166,7 +166,7 @@ export class TooManyRequests
 const transportTexts = {
   Timeout: "had no complete answer in time. Try again, or raise the timeout.",
   Connection: "could not reach the service. Check the base URL and the network.",
-  Aborted: "lost its connection before the answer was complete. Try again."
+  Aborted: "was cut off before the answer was complete. Try again."
 }
 
 /**
@@ -234,20 +234,31 @@ export class LicenseKeyUnavailable
   }
 }
 
+const durationText =
+  "must be a duration above zero and below 2^31 milliseconds (24.8 days), such as \"30 seconds\"; a number is milliseconds"
+
 const configurationTexts: Record<string, string> = {
   baseUrl:
     "must be an absolute https address without query, fragment or user name (http only to this machine itself, " +
     "or with allowInsecureHttp)",
-  licenseKey: "must be the key from the product dashboard: not blank, no dot segment, no control characters, " +
-    "no white space at its ends, no placeholder",
+  licenseKey:
+    "must be the key from the product dashboard, as a Redacted or an Effect of one: not blank, no dot segment, " +
+    "no control characters, no white space at its ends, no placeholder",
   tokenRoute: "must be advisor-licence, advisor-token, unified, or a path that starts with / and ends with /{key}",
   serviceId: "must be the identifier from the product dashboard, in visible ASCII characters",
   serviceIdHeader: "must be a header name that HTTP allows and that nothing else uses",
   rejectedStatuses: "must be whole numbers from 400 to 499",
+  requestTimeout: durationText,
+  tokenTimeout: durationText,
+  cacheTimeout: durationText,
+  keepAliveTimeout: durationText,
+  connectTimeout: durationText,
+  headersTimeout: durationText,
+  bodyTimeout: durationText,
   maxResponseBytes: "must be a whole number above zero",
   connections: "must be a whole number above zero",
   undici: "must be settings that undici takes",
-  lease: "must be longer than tokenTimeout",
+  lease: `${durationText}, and longer than tokenTimeout`,
   url: "must be an address that starts with redis:// or rediss://",
   prefix: "must hold no braces",
   environment: "must be a server: in a browser the license key would be visible to everyone"

@@ -45,12 +45,41 @@ describe.each(["README.md", ...docs])("%s", (path) => {
 })
 
 describe("README.md", () => {
+  const text = read("README.md") ?? ""
+
   it("shows code", () => {
-    expect(checked(read("README.md") ?? "")).not.toEqual([])
+    expect(checked(text)).not.toEqual([])
+  })
+
+  const rows = /^## The map\n\n((?: {4}.*\n)+)/m.exec(text)?.[1] ?? ""
+
+  const modules = readdirSync(join(repository, "src"), { encoding: "utf8", recursive: true })
+    .flatMap((path) => /^(.+)\.ts$/.exec(path.replaceAll("\\", "/"))?.[1] ?? [])
+    .filter((name) => !name.endsWith("index"))
+
+  it.each(modules)("has a place on the map for %s", (name) => {
+    const [base = ""] = name.split("/").slice(-1)
+    expect(rows).toMatch(new RegExp(`(^|[ /])${base}\\b`, "m"))
+  })
+
+  it("has nothing else in a folder of the map", () => {
+    const named = Array.from(rows.matchAll(/\b((?:internal|testing)\/\w+) /g), ([, name = ""]) => name)
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter((name) => !modules.includes(name))).toEqual([])
   })
 })
 
-describe.each(["README.md", "CHANGELOG.md", ...docs])("%s", (path) => {
+const beside = [
+  ".changeset/README.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "SERVICE.md",
+  "bench/RESULTS.md",
+  "test/README.md"
+]
+
+describe.each(["README.md", ...beside, ...docs])("%s", (path) => {
   it("links to files and headings that exist", () => {
     expect(brokenLinksOf(path, read(path) ?? "", read)).toEqual([])
   })
