@@ -13,7 +13,8 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
-import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import { NutritionAdvisorTest, type Simulator } from "effect-nutrition-advisor/testing"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 
 const baseUrl = "https://nutrition.example"
 
@@ -105,6 +106,18 @@ describe("the options", () => {
     compiles(() => NutritionAdvisor.layer({ baseUrl, licenseKey: "key-from-the-dashboard" }))
   })
 
+  it("refuse one in every layer that takes a key", () => {
+    const raw = { baseUrl, licenseKey: "key-from-the-dashboard" }
+    // @ts-expect-error a license key is Redacted
+    compiles(() => NutritionAdvisor.layerShared(raw))
+    // @ts-expect-error a license key is Redacted
+    compiles(() => NutritionAdvisor.layerWithoutTokens(raw))
+    // @ts-expect-error a license key is Redacted
+    compiles(() => TokenIssuer.layer(raw))
+    // @ts-expect-error a license key is Redacted
+    compiles(() => SharedTokenIssuer.layer(raw))
+  })
+
   it("refuse an effect of a license key that is not redacted", () => {
     // @ts-expect-error a license key is Redacted, so that no log can show it
     compiles(() => NutritionAdvisor.layer({ baseUrl, licenseKey: Effect.succeed("key-from-the-dashboard") }))
@@ -180,6 +193,17 @@ describe("the options", () => {
       // @ts-expect-error layerConfig takes each setting as a Config
       NutritionAdvisor.layerConfig({ baseUrl, licenseKey: Config.redacted("KEY") })
     )
+  })
+
+  it("refuse a Config of a license key that is not redacted", () => {
+    const raw = Config.map(Config.string("KEY"), (licenseKey) => ({ baseUrl, licenseKey }))
+    // @ts-expect-error a license key is Redacted, also where a Config reads it
+    compiles(() => NutritionAdvisor.layerConfig(raw))
+  })
+
+  it("refuse a number of connections as a text", () => {
+    // @ts-expect-error a number is no text
+    compiles(() => UndiciClient.layer({ connections: "4" }))
   })
 
   it("refuse a Redis address that is not redacted", () => {
@@ -266,6 +290,15 @@ describe("a token", () => {
     compiles(() => {
       // @ts-expect-error a token is replaced, not changed
       token.expiresAt = 2
+    })
+  })
+})
+
+describe("a fault", () => {
+  it("is one that the operation can have", () => {
+    compiles(() => (simulator: Simulator.Service) => {
+      // @ts-expect-error a request through httpClient promises no JSON
+      return simulator.provoke("request", "html")
     })
   })
 })

@@ -2,6 +2,7 @@ import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { Pool } from "undici"
 import { replying, serve } from "./Wire.js"
 
 const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
@@ -68,6 +69,71 @@ describe("A setting", () => {
       connectTimeout: 2 ** 31 - 1,
       headersTimeout: "1 hour",
       bodyTimeout: Duration.minutes(1)
+    }))
+})
+
+/** What undici is given for an origin. */
+const givenToUndici = (options: UndiciClient.Options) =>
+  Effect.gen(function*() {
+    const wire = yield* serve(replying("{}"))
+    let given: object = {}
+    const factory = (origin: string | URL, options: object) => {
+      given = options
+      return new Pool(origin, options)
+    }
+    const client = yield* UndiciClient.make({ ...options, undici: { factory } })
+    yield* Effect.flatMap(client.get(wire.origin), ({ text }) => text)
+    return given
+  })
+
+describe("The settings that undici is given", () => {
+  it.scopedLive("are those of the documents where none are set", () =>
+    Effect.gen(function*() {
+      expect(yield* givenToUndici({})).toMatchObject({
+        connections: 64,
+        keepAliveTimeout: 4_000,
+        connect: { timeout: 10_000 },
+        headersTimeout: 300_000,
+        bodyTimeout: 300_000
+      })
+    }))
+
+  it.scopedLive("are the ones that are set, in milliseconds", () =>
+    Effect.gen(function*() {
+      const given = yield* givenToUndici({
+        connections: 3,
+        keepAliveTimeout: "5 seconds",
+        connectTimeout: "6 seconds",
+        headersTimeout: "7 seconds",
+        bodyTimeout: "8 seconds"
+      })
+      expect(given).toMatchObject({
+        connections: 3,
+        keepAliveTimeout: 5_000,
+        connect: { timeout: 6_000 },
+        headersTimeout: 7_000,
+        bodyTimeout: 8_000
+      })
+    }))
+})
+
+describe("A body", () => {
+  const sizeRead = (bytes: number) =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying(new Uint8Array(bytes)))
+      const client = yield* UndiciClient.make()
+      const response = yield* client.get(wire.origin)
+      return (yield* response.arrayBuffer).byteLength
+    })
+
+  it.scopedLive("may have 16 MiB where nothing else is set", () =>
+    Effect.gen(function*() {
+      expect(yield* sizeRead(16 * 1024 * 1024)).toBe(16 * 1024 * 1024)
+    }))
+
+  it.scopedLive("may not have a byte more", () =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(sizeRead(16 * 1024 * 1024 + 1))).toMatchObject({ _tag: "ResponseError" })
     }))
 })
 
