@@ -2,7 +2,8 @@
  * Packs the library and uses it as a stranger does: an empty project, the tarball, its peers. Prints one line a check, and one
  * a figure. Each `--runtime "Bun 1.4.5=/path/to/bun"` is a further runtime that the packed library has to run on.
  */
-import { execFile } from "node:child_process"
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -168,7 +169,7 @@ const refusal = async (folder, name) => {
 const targetsOf = (target) =>
   typeof target === "string" ? [target] : target === null ? [] : Object.values(target).flatMap(targetsOf)
 
-const isTest = (path) => /(^|\/)(test|tests|__tests__|bench|examples|coverage)\/|\.(test|spec)\.[^/]+$/.test(path)
+const isTest = (path) => /(^|\/)(test|tests|__tests__|bench|coverage)\/|\.(test|spec)\.[^/]+$/.test(path)
 
 const isSecret = (path) => /(^|\/)(\.env[^/]*|[^/]*\.env|\.npmrc|[^/]*\.(pem|key|p12|pfx)|id_[a-z\d]+)$/i.test(path)
 
@@ -360,6 +361,27 @@ try {
     await check(`tells how to use ${name} where it is asked for help`, async () => {
       const { stdout } = await npm(full, "exec", "--no", "--", name, "--help")
       require(stdout.includes(name) && stdout.includes("--port"), stdout)
+    })
+  }
+
+  const serving = join(work, "serving")
+
+  await check(
+    "installs with the peer of its bin alone",
+    () => project(serving, tarball, [...requiredPeers, "@effect/platform-node"], [])
+  )
+
+  for (const [name, path] of binOf(manifest)) {
+    await check(`serves by ${name} with nothing else`, async () => {
+      const child = spawn(process.execPath, [join(serving, "node_modules", manifest.name, path), "--port", "0"])
+      try {
+        const [line] = await once(child.stdout, "data", { signal: AbortSignal.timeout(20_000) })
+        const [url] = /^\S+/.exec(String(line)) ?? []
+        const { openapi } = await (await fetch(`${url}/openapi.json`)).json()
+        require(openapi === "3.1.0", `answered ${openapi}`)
+      } finally {
+        child.kill()
+      }
     })
   }
 

@@ -1,10 +1,11 @@
 import { createServer } from "node:http"
-import { HttpServer } from "@effect/platform"
-import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { type HttpClient, HttpServer } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { clients } from "../leaks/clients.js"
 
 const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
@@ -33,7 +34,7 @@ const inMemoryFor = (fault?: Simulator.Fault) =>
 
 const inMemory = inMemoryFor()
 
-const onAPortFor = (fault: Simulator.Fault) =>
+const onAPortOver = (client: Layer.Layer<HttpClient.HttpClient>) => (fault: Simulator.Fault) =>
   Layer.unwrapEffect(
     Effect.map(
       HttpServer.HttpServer,
@@ -41,7 +42,7 @@ const onAPortFor = (fault: Simulator.Fault) =>
     )
   ).pipe(
     Layer.provideMerge(Simulator.layerServer()),
-    Layer.provide([NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), NodeHttpClient.layerUndici])
+    Layer.provide([NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), client])
   )
 
 type Ending = {
@@ -140,8 +141,12 @@ const wholeEnding = ({ ending, operation }: Row) => ({ operation, ...ending })
 
 const places = [
   { place: "in memory", layerFor: inMemoryFor, dropped: "Connection" },
-  { place: "on a port", layerFor: onAPortFor, dropped: "Aborted" }
-] as const
+  ...clients.map(({ layer, name }) => ({
+    place: `on a port, over ${name},`,
+    layerFor: onAPortOver(layer),
+    dropped: "Aborted"
+  }))
+]
 
 describe.each(places)("a fault $place", ({ dropped, layerFor }) => {
   const expected = (row: Row) => row.fault === "drop" ? { ...wholeEnding(row), reason: dropped } : wholeEnding(row)
