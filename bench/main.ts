@@ -62,9 +62,9 @@ const chosen = known("scenario", Object.keys(scenarios), listed(values.only))
 
 const began = new Date()
 
-const { write, ...narrowed } = values
+const { write: isWritten, ...narrowed } = values
 
-if (write && Object.values(narrowed).some((value) => value !== undefined && value !== false)) {
+if (isWritten && Object.values(narrowed).some((value) => value !== undefined && value !== false)) {
   throw new Error("RESULTS.md holds full runs only")
 }
 
@@ -82,7 +82,7 @@ try {
   console.log(asText(goals))
   const minutes = (Date.now() - began.getTime()) / 60_000
   console.log(`${minutes.toFixed(1)} minutes`)
-  if (write) {
+  if (isWritten) {
     write(
       [
         `\`npm run bench\` on ${
