@@ -34,9 +34,12 @@ export const byThrow: Refusal = {
   release: constVoid
 }
 
+const hasMethod = (body: unknown, name: "pipe" | "on" | "destroy") =>
+  Predicate.hasProperty(body, name) && typeof body[name] === "function"
+
 /** As undici tells one, so that those of the npm package readable-stream count too. */
 const isStream = (body: unknown): body is Readable =>
-  ["pipe", "on", "destroy"].every((name) => Predicate.hasProperty(body, name) && typeof body[name] === "function")
+  hasMethod(body, "pipe") && hasMethod(body, "on") && hasMethod(body, "destroy")
 
 /**
  * undici has begun to read a stream when a connection takes the request up, and no longer listens to its errors; one that no
