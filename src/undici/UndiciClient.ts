@@ -180,6 +180,12 @@ const settings = (options: Options): Either.Either<Undici.Agent.Options, Configu
     }
   })
 
+/** Most settings are looked at by a Client alone, and an Agent makes its first one for the first request. */
+const agentOf = (options: Undici.Agent.Options): Undici.Agent => {
+  if (options.factory === undefined) new Undici.Client("http://localhost", options)
+  return new Undici.Agent(options)
+}
+
 /**
  * A client with a pool of connections to each origin, which end with the scope. Ends in ConfigurationError where a setting is
  * wrong.
@@ -194,7 +200,7 @@ export const make = (
     const agentOptions = yield* settings(options)
     const agent = yield* Effect.acquireRelease(
       Effect.try({
-        try: () => new Undici.Agent(agentOptions),
+        try: () => agentOf(agentOptions),
         catch: () => new ConfigurationError({ field: "undici" })
       }),
       (agent) => Effect.promise(() => agent.destroy())

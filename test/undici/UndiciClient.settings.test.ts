@@ -23,7 +23,8 @@ const wrong: ReadonlyArray<readonly [field: string, text: string, options: Undic
   ...(["connections", "maxResponseBytes"] as const).flatMap((field) =>
     numbers.map((value) => [field, JSON.stringify(value) ?? String(value), { [field]: value }] as const)
   ),
-  ["undici", "refused by undici itself", { undici: { factory: 5 as never } }]
+  ["undici", "refused by undici itself", { undici: { factory: 5 as never } }],
+  ["undici", "refused by a connection of undici's", { undici: { keepAliveTimeout: -1 } }]
 ]
 
 const from = (values: Readonly<Record<string, string>>) =>
