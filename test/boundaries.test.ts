@@ -286,6 +286,43 @@ describe("a key that no path can carry", () => {
   }
 })
 
+describe("a key that is not redacted, from a program without types", () => {
+  const raw = "marker-raw-key" as never
+
+  for (
+    const [where, licenseKey, _tag] of [
+      ["as it is", raw, "ConfigurationError"],
+      ["by an effect", Effect.succeed(raw), "LicenseKeyUnavailable"]
+    ] as const
+  ) {
+    it.effect(`is refused where it is given ${where}, and nothing is sent`, () =>
+      Effect.gen(function*() {
+        const { layer, sent } = counting()
+        const error = yield* Effect.flip(setup({ ...options("https://service.example"), licenseKey }, layer)(search))
+        expect(error).toMatchObject({ _tag })
+        expect(rendered(error)).not.toContain("marker")
+        expect(sent).toEqual([])
+      }))
+  }
+
+  it.scopedLive("hides no error text of the service, once another was read", () =>
+    Effect.gen(function*() {
+      const service = yield* serve({ data: Replies.text(400, "no such term") })
+      let isFirst = true
+      const licenseKey = Effect.sync(() => {
+        const key = isFirst ? raw : Redacted.make(Secrets.key)
+        isFirst = false
+        return key
+      })
+      const refresh = { gateStart: "1 millis", gateCap: "1 millis" } as const
+      const settings = { ...options(service.origin), licenseKey, refresh }
+      const errors = yield* setup(settings, FetchHttpClient.layer)(
+        Effect.all([Effect.flip(search), Effect.delay(Effect.flip(search), "20 millis")])
+      )
+      expect(errors).toMatchObject([{ _tag: "LicenseKeyUnavailable" }, { _tag: "BadRequest", detail: "no such term" }])
+    }))
+})
+
 describe("a text that is refused", () => {
   it.scopedLive("keeps 200 characters, the secrets scrubbed first and the rest cut afterwards", () =>
     Effect.gen(function*() {

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 
 type Key = Redacted.Redacted<string>
@@ -10,8 +10,9 @@ export type KnownKeys = Effect.Effect<ReadonlyArray<Key>>
 
 const keysKept = 4
 
+/** What is not redacted is refused where it is read. */
 const add = (keys: ReadonlyArray<Key>, key: Key) =>
-  keys.some((known) => Equal.equals(known, key)) ? keys : [...keys, key].slice(-keysKept)
+  !Redacted.isRedacted(key) || keys.some((known) => Equal.equals(known, key)) ? keys : [...keys, key].slice(-keysKept)
 
 export const of = <E>(licenseKey: Key | Effect.Effect<Key, E>): KnownKeys =>
   Effect.sync(() => Effect.isEffect(licenseKey) ? [] : [licenseKey])

@@ -13,6 +13,6 @@ export const check = (licenseKey: LicenseKey) =>
 export const read = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Effect.filterOrFail(
     Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey,
-    (key) => Configuration.isLicenseKey(Redacted.value(key)),
+    (key) => Redacted.isRedacted(key) && Configuration.isLicenseKey(Redacted.value(key)),
     () => new LicenseKeyUnavailable({ detail: "what was read can't be a license key" })
   )
