@@ -234,8 +234,10 @@ export class LicenseKeyUnavailable
   }
 }
 
-const durationText =
-  "must be a duration above zero and below 2^31 milliseconds (24.8 days), such as \"30 seconds\"; a number is milliseconds"
+const aDuration =
+  "a duration above zero and below 2^31 milliseconds (24.8 days), such as \"30 seconds\"; a number is milliseconds"
+
+const durationText = `must be ${aDuration}`
 
 const configurationTexts: Record<string, string> = {
   baseUrl:
@@ -258,7 +260,7 @@ const configurationTexts: Record<string, string> = {
   maxResponseBytes: "must be a whole number above zero",
   connections: "must be a whole number above zero",
   undici: "must be settings that undici takes",
-  lease: `${durationText}, and longer than tokenTimeout`,
+  lease: `must be longer than tokenTimeout, and ${aDuration}`,
   url: "must be an address that starts with redis:// or rediss://",
   prefix: "must hold no braces",
   environment: "must be a server: in a browser the license key would be visible to everyone"

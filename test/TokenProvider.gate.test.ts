@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Cause, Effect, Exit, Fiber, Option, Random, TestClock } from "effect"
+import { Array as Arr, Cause, Effect, Exit, Fiber, HashMap, Logger, LogLevel, Option, Random, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -74,6 +74,33 @@ describe("while a token holds", () => {
       yield* TestClock.adjust(0)
       expect(Option.map((yield* provider.status).lastFailure, ({ error }) => error)).toEqual(Option.some(badKey))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("the end of a gate", () => {
+  it.effect("is told in whole milliseconds, in the status as in the log", () =>
+    Effect.gen(function*() {
+      const told: Array<unknown> = []
+      const logger = Logger.make(({ annotations, message }) => {
+        if (String(message) === "The exchange failed") {
+          told.push(Option.getOrUndefined(HashMap.get(annotations, "retryAt")))
+        }
+      })
+      const { issuer, provider } = yield* Issuer.services
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get).pipe(
+        Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+        Logger.withMinimumLogLevel(LogLevel.Debug)
+      )
+      const retryAt = Option.getOrThrow((yield* provider.status).lastFailure).retryAt
+      expect(Number.isInteger(retryAt)).toBe(true)
+      expect(told).toEqual([retryAt])
+      yield* TestClock.setTime(retryAt - 1)
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(1)
+      yield* TestClock.setTime(retryAt)
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(Issuer.layerOnDemand), Effect.withRandom(Random.fixed([0.123]))))
 })
 
 describe("once a token is expired", () => {

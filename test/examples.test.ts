@@ -152,6 +152,8 @@ describe("examples/telemetry.ts", () => {
       const exchange = /name: 'TokenIssuer.issue',\s+id: '(\w+)'/.exec(stdout)?.[1]
       expect(stdout.match(/links: \[\s+\{\s+context: \{\s+spanId: '(\w+)'/g)).toHaveLength(3)
       expect(stdout.split(`spanId: '${exchange}'`)).toHaveLength(4)
+      const user = /name: 'planMenu',\s+id: '(\w+)'/.exec(stdout)?.[1]
+      expect(stdout.match(new RegExp(`parentSpanContext: \\{[^}]*spanId: '${user}'`, "g"))).toHaveLength(3)
       expect(code).toBe(0)
     }))
 })

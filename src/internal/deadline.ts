@@ -1,6 +1,9 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 
+/** Why a request was cut off: its time was over, or its layer was closed before. */
+export type Reason = "Timeout" | "Aborted"
+
 /** What must end in time: itself a link in the queue of those that began before and after it. */
 export abstract class Timed {
   /** The three are the deadline's. */
@@ -8,8 +11,7 @@ export abstract class Timed {
   before: Timed | undefined
   after: Timed | undefined
 
-  /** `Aborted` where the layer was closed before the time was over. */
-  abstract cutOff(reason: "Timeout" | "Aborted"): void
+  abstract cutOff(reason: Reason): void
 }
 
 /**
@@ -56,7 +58,7 @@ export const make = (millis: number): Effect.Effect<Deadline, never, Scope.Scope
       last = timed
     }
 
-    const cutOff = (timed: Timed, reason: "Timeout" | "Aborted") =>
+    const cutOff = (timed: Timed, reason: Reason) =>
       Effect.exit(Effect.sync(() => {
         leave(timed)
         timed.cutOff(reason)

@@ -155,7 +155,7 @@ type Outcome<A = never> = Effect.Effect<Answer | A, TransportError | UnexpectedR
 /** Sends a request and reads its whole answer, in bounded time and memory. */
 export type Client = <A = never>(request: Request, conditions: Conditions<A>, region?: Region) => Outcome<A>
 
-const cutOff = ({ operation }: Conditions<unknown>, reason: "Timeout" | "Aborted") =>
+const unanswered = ({ operation }: Conditions<unknown>, reason: Deadline.Reason) =>
   Effect.fail(new TransportError({ operation, reason }))
 
 const maxBytesOf = ({ maxBytes }: Conditions<unknown>, status: number) => isOk(status) ? maxBytes : maxErrorBytes
@@ -214,9 +214,9 @@ class ForkedRequest extends Deadline.Timed {
     })
   }
 
-  cutOff(reason: "Timeout" | "Aborted") {
+  cutOff(reason: Deadline.Reason) {
     const ended = this.child === undefined ? Effect.void : Fiber.interruptFork(this.child)
-    this.resume?.(Effect.zipRight(ended, cutOff(this.conditions, reason)))
+    this.resume?.(Effect.zipRight(ended, unanswered(this.conditions, reason)))
   }
 
   interrupt() {
@@ -269,9 +269,9 @@ class OneStepRequest<A> extends Deadline.Timed implements SendWhole.Receiver {
     if (this.resume !== undefined) this.sent = sent
   }
 
-  cutOff(reason: "Timeout" | "Aborted") {
+  cutOff(reason: Deadline.Reason) {
     const { sent } = this
-    this.land()?.(cutOff(this.conditions, reason))
+    this.land()?.(unanswered(this.conditions, reason))
     sent?.abandon()
   }
 

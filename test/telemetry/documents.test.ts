@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Logger, LogLevel, Metric, MetricKeyType, Tracer } from "effect"
+import { Effect, Layer, Logger, LogLevel, Metric, type MetricKey, MetricKeyType, Tracer } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as ManualClock from "../doubles/ManualClock.js"
@@ -84,10 +84,10 @@ interface Seen {
   readonly values: Map<string, Set<string>>
 }
 
-const typeOf = ({ keyType }: { readonly keyType: unknown }) =>
-  MetricKeyType.isCounterKey(keyType as never)
+const typeOf = ({ keyType }: MetricKey.MetricKey.Untyped) =>
+  MetricKeyType.isCounterKey(keyType)
     ? "counter"
-    : MetricKeyType.isHistogramKey(keyType as never)
+    : MetricKeyType.isHistogramKey(keyType)
     ? "histogram"
     : "gauge"
 

@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, string | Array<string> | undefined>>
 
 /**
  * Gathers a whole body for one receiver, and gives the connection up where the body is too large or nobody waits for it. Once
- * it is over, it refers to nothing.
+ * it is over, it refers to nothing but a body that was streamed.
  */
 export class WholeBody implements Undici.Dispatcher.DispatchHandler, Sent {
   private controller: Undici.Dispatcher.DispatchController | undefined
