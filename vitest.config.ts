@@ -8,14 +8,15 @@ export const config = defineConfig({
   resolve: {
     alias: [
       { find: /^effect-nutrition-advisor$/, replacement: source("index.ts") },
-      { find: /^effect-nutrition-advisor\/(redis|testing|undici)$/, replacement: source("$1/index.ts") },
+      { find: /^effect-nutrition-advisor\/(ai|redis|testing|undici)$/, replacement: source("$1/index.ts") },
       { find: /^effect-nutrition-advisor\/(.+)$/, replacement: source("$1.ts") }
     ]
   },
   test: {
     include: ["test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
-    testTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     poolOptions: { forks: { maxForks: Math.max(2, availableParallelism() - 1), minForks: 1 } }
   }
 })

@@ -16,6 +16,7 @@ const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
   storms: async () => (await import("./scenarios/storms.js")).storms,
   memory: async () => (await import("./scenarios/memory.js")).memory,
   token: async () => (await import("./scenarios/token.js")).token,
+  cache: async () => (await import("./scenarios/cache.js")).cache,
   imports: async () => (await import("./scenarios/imports.js")).imports,
   bundle: async () => (await import("./scenarios/bundle.js")).bundle
 }

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util"
 import * as Runtime from "@effect/platform/Runtime"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ConfigError, Console, Data, Duration, Effect, Exit, Logger, Schedule, Stream } from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 import * as LineFile from "./LineFile.js"
 import * as Progress from "./Progress.js"
@@ -25,7 +25,7 @@ A blank line is a failed term too, so that line numbers stay those of the input.
 NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY name the service; the embedded simulator answers without them.
 Ends with 0 when each term has its line, with 1 and a sentence when the run can't go on, with 130 when it was interrupted.`
 
-class Usage extends Data.TaggedError("Usage")<{ readonly message: string }> {}
+export class Usage extends Data.TaggedError("Usage")<{ readonly message: string }> {}
 
 const options = {
   concurrency: { type: "string", default: "16" },
@@ -49,10 +49,7 @@ const commandLine = Effect.try({
   )
 )
 
-const longestTerm = 10_000
-
-const isTemporary = ({ _tag }: NutritionAdvisorError.NutritionAdvisorError) =>
-  _tag === "TransportError" || _tag === "ServerError" || _tag === "TooManyRequests"
+export const longestTerm = 10_000
 
 const longestWait = Duration.minutes(1)
 
@@ -61,7 +58,9 @@ const retryAfter = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   Duration.seconds("retryAfter" in error ? error.retryAfter ?? 0 : 0)
 
 const twiceMore = Schedule.identity<NutritionAdvisorError.NutritionAdvisorError>().pipe(
-  Schedule.whileInput((error) => isTemporary(error) && Duration.lessThanOrEqualTo(retryAfter(error), longestWait)),
+  Schedule.whileInput((error) =>
+    NutritionAdvisorError.isTransient(error) && Duration.lessThanOrEqualTo(retryAfter(error), longestWait)
+  ),
   Schedule.addDelay(retryAfter),
   Schedule.intersect(Schedule.jittered(Schedule.exponential("1 second"))),
   Schedule.intersect(Schedule.recurs(2))
@@ -104,7 +103,7 @@ const otherInput = new Usage({
 })
 
 /** The terms after the last one that is written, which has to be in the same line of the input. */
-const after = (last: Term) => <E, R>(terms: Stream.Stream<Term, E, R>): Stream.Stream<Term, E | Usage, R> =>
+export const after = (last: Term) => <E, R>(terms: Stream.Stream<Term, E, R>): Stream.Stream<Term, E | Usage, R> =>
   last.line === 0 ? terms : terms.pipe(
     Stream.drop(last.line - 1),
     Stream.orElseIfEmptyStream(() => Stream.fail(otherInput)),

@@ -14,6 +14,8 @@ export interface Options {
   readonly alreadyDone: number
   /** Whether what is written goes to the terminal that the bar is on. */
   readonly sharesTerminal: boolean
+  /** What else the line says at its end. */
+  readonly also?: Effect.Effect<string>
 }
 
 const number = (value: number) => value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",")
@@ -49,7 +51,7 @@ export const make = (options: Options): Effect.Effect<Progress, never, Scope.Sco
     let done = 0
     let failed = 0
 
-    const text = Effect.map(Clock.currentTimeMillis, (now) => {
+    const text = Effect.zipWith(Clock.currentTimeMillis, options.also ?? Effect.succeed(""), (now, also) => {
       const rate = done * 1000 / Math.max(1, now - started)
       const left = Option.map(options.total, (total) => total - options.alreadyDone - done)
       return [
@@ -63,7 +65,8 @@ export const make = (options: Options): Effect.Effect<Progress, never, Scope.Sco
           onNone: () => [],
           onSome: (left) =>
             rate === 0 || left === 0 ? [] : [`${Duration.format(Duration.seconds(Math.ceil(left / rate)))} left`]
-        })
+        }),
+        ...(also === "" ? [] : [also])
       ].join(", ")
     })
 

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util"
 import { NodeRuntime } from "@effect/platform-node"
-import { ConfigError, Console, Data, Effect, Either, Schema } from "effect"
+import { ConfigError, Console, Data, Effect, Either, Logger, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { AdvisorLive, isConfigured } from "./AdvisorLive.js"
 import { settingsSentence } from "./settingsSentence.js"
@@ -64,6 +64,9 @@ const commandLine = Effect.try({
   )
 )
 
+/** The payload on stdout is for other programs. */
+const logsOnStderr = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
+
 const main = Effect.gen(function*() {
   const { json, term } = yield* commandLine
   const payload = yield* NutritionAdvisor.search(term).pipe(Effect.provide(AdvisorLive))
@@ -85,5 +88,6 @@ main.pipe(
       })
     )
   ),
-  NodeRuntime.runMain
+  Effect.provide(logsOnStderr),
+  NodeRuntime.runMain({ disablePrettyLogger: true })
 )

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { NodeSdk } from "@effect/opentelemetry"
 import { PrometheusExporter } from "@opentelemetry/exporter-prometheus"
 import { Effect, Layer, ManagedRuntime, Option } from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 import { settingsSentence } from "./settingsSentence.js"
 
@@ -15,22 +15,11 @@ const Telemetry = NodeSdk.layer(() => ({ resource: { serviceName: "foods" }, met
 
 const runtime = ManagedRuntime.make(Layer.merge(AdvisorLive, Telemetry))
 
-const statuses: Record<NutritionAdvisorError.NutritionAdvisorError["_tag"], number> = {
-  BadRequest: 400,
-  TooManyRequests: 429,
-  LicenseKeyUnavailable: 503,
-  MissingServiceId: 503,
-  Forbidden: 502,
-  ServerError: 502,
-  UnexpectedResponse: 502,
-  TransportError: 504
-}
-
 const answerFoods = (term: string) =>
   NutritionAdvisor.search(term).pipe(
     Effect.match({
       onFailure: (error) => ({
-        status: error.operation === "token" ? 503 : statuses[error._tag],
+        status: error.operation === "token" ? 503 : NutritionAdvisorError.statuses[error._tag],
         body: { error: error.message }
       }),
       onSuccess: (payload) => ({ status: 200, body: payload })
@@ -49,7 +38,15 @@ const answerHealth = Effect.gen(function*() {
   }
 })
 
-const notFound = Effect.succeed({ status: 404, body: { error: "Try /foods?term=apple, /health or /metrics." } })
+/** Not ready while there is no usable token and exchanges fail. During their backoff the question costs no call. */
+const answerReady = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get).pipe(
+  Effect.match({
+    onFailure: (error) => ({ status: 503, body: { ready: false, error: error.message } }),
+    onSuccess: () => ({ status: 200, body: { ready: true } })
+  })
+)
+
+const notFound = Effect.succeed({ status: 404, body: { error: "Try /foods?term=apple, /health, /ready or /metrics." } })
 
 const send = (response: ServerResponse, status: number, body: unknown) =>
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
@@ -61,6 +58,8 @@ const server = createServer((request, response) => {
     ? answerFoods(searchParams.get("term") ?? "")
     : pathname === "/health"
     ? answerHealth
+    : pathname === "/ready"
+    ? answerReady
     : notFound
   runtime.runPromise(answer).then(
     ({ body, status }) => send(response, status, body),

@@ -4,14 +4,17 @@
  */
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
-import { Command, FileSystem, HttpServer, KeyValueStore } from "@effect/platform"
-import { NodeContext, NodeHttpClient, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
-import { Config, Effect, Layer, Metric, Redacted } from "effect"
+import { Command, FetchHttpClient, FileSystem, HttpServer, KeyValueStore } from "@effect/platform"
+import { NodeContext, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Config, Effect, Layer, Metric, MetricState, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
 const [place = "redis", role = "fleet"] = process.argv.slice(2)
+
+/** A worker is started as this process was: by Node with tsx, by Bun or by Deno. */
+const flags = "deno" in process.versions ? ["run", "--allow-all"] : process.execArgv
 
 const Files = Layer.unwrapEffect(Effect.map(Config.string("SHARED_DIRECTORY"), KeyValueStore.layerFileSystem)).pipe(
   Layer.provide(NodeContext.layer)
@@ -21,12 +24,16 @@ const Cache = place === "files"
   ? Layer.provide(SharedTokenCache.layerKeyValueStore, Files)
   : RedisTokenCache.layerConfig()
 
-const Advisor = NutritionAdvisor.layerSharedConfig().pipe(Layer.provide([NodeHttpClient.layerUndici, Cache]))
+/** By fetch, which Node, Bun and Deno have. What Bun has under the name of undici makes no agents. */
+const Advisor = NutritionAdvisor.layerSharedConfig().pipe(Layer.provide([FetchHttpClient.layer, Cache]))
 
 const howTheTokenCame = Effect.map(
   Metric.snapshot,
   (metrics) =>
-    metrics.filter(({ metricKey }) => metricKey.name === "nutrition_advisor_shared_tokens_total")
+    metrics.filter(({ metricKey, metricState }) =>
+      metricKey.name === "nutrition_advisor_shared_tokens_total" && MetricState.isCounterState(metricState) &&
+      metricState.count > 0
+    )
       .flatMap(({ metricKey }) => metricKey.tags.map(({ value }) => value))
       .join()
 )
@@ -56,7 +63,7 @@ const fleet = Effect.gen(function*() {
     SHARED_DIRECTORY: directory
   }
   const file = fileURLToPath(import.meta.url)
-  const runWorker = Command.make(process.execPath, "--import", "tsx", file, place, "worker").pipe(
+  const runWorker = Command.make(process.execPath, ...flags, file, place, "worker").pipe(
     Command.env(settings),
     Command.stderr("inherit"),
     Command.string

@@ -29,6 +29,16 @@ const entries = [...Object.values(exports).map((entry) => entry?.default ?? ""),
 
 const leaves = ["AccessToken", "NutritionAdvisorError", "RefreshPolicy", "TokenStore"]
 
+/** What a leaf is made of lies in its file. */
+const below = {
+  "internal/transportError": "NutritionAdvisorError",
+  "internal/internalPart": "TokenStore",
+  "internal/store/memoryPart": "TokenStore"
+}
+
+/** Each is loaded by who uses it, and by nobody else. */
+const around = ["RequestRetry", "SearchCache", "Throttle"]
+
 /**
  * What nearly every client needs is one file. What only those need who share a token is another, which a bundler leaves out; and a
  * leaf stays by itself, for who imports nothing else.
@@ -36,10 +46,12 @@ const leaves = ["AccessToken", "NutritionAdvisorError", "RefreshPolicy", "TokenS
 const chunkOf = (file) => {
   const name = relative(folder, file).split(sep).join("/").replace(/\.js$/, "")
   if (leaves.includes(name)) return name
-  if (name === "NutritionAdvisor" || /^(redis|testing|undici|internal\/undici)\//.test(name)) {
+  if (name in below) return below[name]
+  if (name === "NutritionAdvisor" || /^(ai|redis|testing|undici|internal\/(ai|undici|redis))\//.test(name)) {
     return undefined
   }
-  return name.startsWith("Shared") || name === "internal/seal" ? "shared" : "core"
+  if (around.includes(name) || name.startsWith("internal/around/")) return undefined
+  return name.startsWith("Shared") || /^internal\/(cache|shared)\//.test(name) ? "shared" : "core"
 }
 
 const withMaps = {

@@ -136,7 +136,7 @@ const bundle = async (folder, imports) => {
   const text = await minified(folder, client(imports))
   await writeFile(join(folder, "bundle.mjs"), text)
   const { stdout } = await node(folder, "bundle.mjs")
-  require(stdout === "TransportError\n", `the bundle ended in ${stdout}`)
+  require(stdout.trim().split("\n").at(-1) === "TransportError", `the bundle ended in ${stdout}`)
   return Buffer.byteLength(text)
 }
 
@@ -367,23 +367,53 @@ try {
   const serving = join(work, "serving")
 
   await check(
-    "installs with the peer of its bin alone",
+    "installs with the peer of its simulator alone",
     () => project(serving, tarball, [...requiredPeers, "@effect/platform-node"], [])
   )
 
-  for (const [name, path] of binOf(manifest)) {
-    await check(`serves by ${name} with nothing else`, async () => {
-      const child = spawn(process.execPath, [join(serving, "node_modules", manifest.name, path), "--port", "0"])
-      try {
-        const [line] = await once(child.stdout, "data", { signal: AbortSignal.timeout(20_000) })
-        const [url] = /^\S+/.exec(String(line)) ?? []
-        const { openapi } = await (await fetch(`${url}/openapi.json`)).json()
-        require(openapi === "3.1.0", `answered ${openapi}`)
-      } finally {
-        child.kill()
-      }
-    })
+  const binIn = (folder, name) => join(folder, "node_modules", manifest.name, manifest.bin[name])
+
+  const simulator = "effect-nutrition-advisor-simulator"
+
+  await check(`serves by ${simulator} with nothing else`, async () => {
+    const child = spawn(process.execPath, [binIn(serving, simulator), "--port", "0"])
+    try {
+      const [line] = await once(child.stdout, "data", { signal: AbortSignal.timeout(20_000) })
+      const [url] = /^\S+/.exec(String(line)) ?? []
+      const { openapi } = await (await fetch(`${url}/openapi.json`)).json()
+      require(openapi === "3.1.0", `answered ${openapi}`)
+    } finally {
+      child.kill()
+    }
+  })
+
+  const mcp = "effect-nutrition-advisor-mcp"
+
+  /** What a client over stdio gets that asks once and leaves. */
+  const ask = async (folder) => {
+    const child = spawn(process.execPath, [binIn(folder, mcp)])
+    const output = { stdout: "", stderr: "" }
+    child.stdout.on("data", (text) => output.stdout += text)
+    child.stderr.on("data", (text) => output.stderr += text)
+    const params = { name: "search_foods", arguments: { term: "oats" } }
+    child.stdin.on("error", () => {})
+    child.stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params })}\n`)
+    const [code] = await once(child, "close", { signal: AbortSignal.timeout(20_000) })
+    return { code, ...output }
   }
+
+  await check(`serves by ${mcp} with its peers`, async () => {
+    const { code, stderr, stdout } = await ask(full)
+    require(code === 0 && JSON.parse(stdout).result.structuredContent.results.length > 0, `${code} ${stdout} ${stderr}`)
+  })
+
+  await check(`says by ${mcp} what to install where @effect/ai is missing`, async () => {
+    const { code, stderr, stdout } = await ask(serving)
+    require(
+      code === 1 && stdout === "" && /^[^\n]+ npm install @effect\/ai@[^\n]+\n$/.test(stderr),
+      `${code} ${stderr}`
+    )
+  })
 
   await cp(join(repository, "examples"), join(full, "examples"), { recursive: true })
 

@@ -25,6 +25,8 @@ export class AccessToken extends Data.Class<{
   readonly receivedAt: number
   /** When the service stops to accept the token, in epoch milliseconds (SERVICE.md section 5, rule 5). */
   readonly expiresAt: number
+  /** "cache" for a token that a peer exchanged; the service may have stopped accepting it without this process being told. */
+  readonly origin?: "cache" | undefined
 }> {}
 
 /**

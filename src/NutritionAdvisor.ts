@@ -4,39 +4,35 @@
  * @since 1.0.0
  */
 import * as Headers from "@effect/platform/Headers"
-import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
-import * as UrlParams from "@effect/platform/UrlParams"
+import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as UrlParams from "@effect/platform/UrlParams"
 import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import { pipe } from "effect/Function"
 import * as Hash from "effect/Hash"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import * as Answer from "./internal/answer.js"
-import { authorizedRequest } from "./internal/authorizedRequest.js"
-import * as Configuration from "./internal/configuration.js"
-import * as Deadline from "./internal/deadline.js"
-import * as Http from "./internal/http.js"
-import * as KnownKeys from "./internal/knownKeys.js"
-import { noteBuild } from "./internal/rebuilds.js"
-import * as Telemetry from "./internal/telemetry.js"
-import * as Url from "./internal/url.js"
-import {
-  BadRequest,
-  type ConfigurationError,
-  type NutritionAdvisorError,
-  UnexpectedResponse
-} from "./NutritionAdvisorError.js"
+import { noteLayer } from "./internal/duplicateLayer.js"
+import * as Environment from "./internal/environment.js"
+import { makeClient } from "./internal/http/client.js"
+import * as Platform from "./internal/http/platform.js"
+import * as ResponseData from "./internal/http/response.js"
+import * as TimeoutQueue from "./internal/http/timeoutQueue.js"
+import * as Metrics from "./internal/metrics.js"
+import { noteNodeDebug } from "./internal/nodeDebug.js"
+import * as Authorized from "./internal/request/authorized.js"
+import * as Build from "./internal/request/build.js"
+import * as RequestContext from "./internal/request/context.js"
+import { makeDecode } from "./internal/request/decode.js"
+import { makeRunner } from "./internal/request/scope.js"
+import * as Settings from "./internal/settings.js"
+import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import * as SharedTokenIssuer from "./SharedTokenIssuer.js"
 import * as TokenIssuer from "./TokenIssuer.js"
@@ -97,7 +93,7 @@ export class NutritionAdvisor
 {}
 
 /**
- * The settings of the service: those of the TokenIssuer, and four of the data requests.
+ * The settings of the service: those of the TokenIssuer, and those of the data requests.
  *
  * @since 1.0.0
  * @category models
@@ -110,166 +106,90 @@ export interface Options extends TokenIssuer.Options {
    * rule 6, and RFC 6750 section 3.1).
    */
   readonly rejectedStatuses?: ReadonlyArray<number> | undefined
-  /** The time of one data request, its body included; 30 seconds by default. */
+  /** The time for one data request, its body included; 30 seconds by default. A number is milliseconds. */
   readonly requestTimeout?: Duration.DurationInput | undefined
-  /** The largest body of a data answer, in bytes; 16 MiB by default. A token answer may have 64 KiB. */
+  /** The largest body of a data response, in bytes; 16 MiB by default. A token response may have 64 KiB. */
   readonly maxResponseBytes?: number | undefined
+  /**
+   * Response headers of data requests that errors and spans may show, by name; none by default. At most 256 characters of each,
+   * left out where it repeats the token or the identifier. Never the headers that carry secrets: ConfigurationError.
+   */
+  readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
 
-const searchRoute = "/v2/products/napi/food/search/semantic"
+const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
-const searchAttributes = { "http.request.method": "GET", "url.template": searchRoute }
-
-const isSendable = ([name, value]: readonly [string, string]) =>
-  Configuration.isHeaderName(name) && Configuration.isFieldContent(value)
-
-const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
-
-const areWellFormed = (params: UrlParams.UrlParams) =>
-  params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
-
-const notSent = (operation: "search" | "request", detail: string) => Either.left(new BadRequest({ operation, detail }))
-
-/** What decoding ends in where the payload is nested deeper than the stack, and the schema recursive. */
-const isStackOverflow = (defect: unknown) => defect instanceof RangeError
-
-const withoutBody = new Set([204, 205])
-
-const handOut = (request: HttpClientRequest.HttpClientRequest, { body, headers, status }: Answer.Answer) =>
-  HttpClientResponse.fromWeb(
-    request,
-    new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
-      status,
-      headers: Object.entries(Headers.fromInput(headers)).filter(isSendable)
-    })
-  )
+const checkSettings = (options: Options) =>
+  Effect.gen(function*() {
+    yield* Settings.orFail(Settings.server())
+    const serviceIdHeader = yield* Settings.orFail(Settings.serviceIdHeader(options.serviceIdHeader))
+    return {
+      base: yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp)),
+      serviceIdHeader,
+      rejectedStatuses: yield* Settings.orFail(Settings.rejectedStatuses(options.rejectedStatuses)),
+      timeout: yield* Settings.orFail(Settings.timeout("requestTimeout", options.requestTimeout ?? "30 seconds")),
+      maxBytes: yield* Settings.orFail(Settings.maxResponseBytes(options.maxResponseBytes)),
+      observeHeaders: yield* Settings.orFail(Settings.observeHeaders(options.observeHeaders, serviceIdHeader)),
+      userAgent: yield* Settings.orFail(Settings.userAgent(options.userAgent))
+    }
+  })
 
 /** The service over the HttpClient and the TokenProvider in the context. */
 const makeWithoutTokens = (
-  options: Options,
-  knownKeys: KnownKeys.KnownKeys = KnownKeys.of(options.licenseKey)
+  options: Options
 ): Effect.Effect<
   Service,
   ConfigurationError,
   HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope
 > =>
   Effect.gen(function*() {
-    yield* Configuration.server()
-    const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
-    const serviceIdHeader = yield* Configuration.serviceIdHeader(options.serviceIdHeader)
-    const rejected = yield* Configuration.rejectedStatuses(options.rejectedStatuses)
-    const timeout = yield* Configuration.timeout("requestTimeout", options.requestTimeout ?? "30 seconds")
-    const maxBytes = yield* Configuration.maxResponseBytes(options.maxResponseBytes)
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader))
-
-    const tokens = yield* TokenProvider.TokenProvider
-    const send = authorizedRequest({
-      tokens,
-      client: Http.quiet(yield* HttpClient.HttpClient),
-      deadline: yield* Deadline.make(Duration.toMillis(timeout)),
-      knownKeys,
-      maxBytes,
-      rejected,
-      serviceIdHeader
+    const settings = { ...(yield* checkSettings(options)), isInOtherRequest: RequestContext.make() }
+    yield* noteNodeDebug()
+    yield* Effect.sync(Metrics.startClient)
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(settings.serviceIdHeader))
+    const authorized = Authorized.make({
+      ...settings,
+      tokens: yield* TokenProvider.TokenProvider,
+      client: makeClient(yield* HttpClient.HttpClient),
+      timeout: yield* TimeoutQueue.make(Duration.toMillis(settings.timeout))
     })
+    const runSearch = makeRunner("search")
+    const runRequest = makeRunner("request")
 
-    const observedSearch = Telemetry.observed("search")
-
-    const observedRequest = Telemetry.observed("request")
-
-    const searchRequest = (
+    const searchWith = <A, R>(
       term: string,
-      { headers, urlParams }: SearchOptions
-    ): Either.Either<Http.Request, BadRequest> => {
-      const further = urlParams === undefined ? [] : UrlParams.remove(UrlParams.fromInput(urlParams), "term")
-      const sent = Headers.fromInput(headers)
-      if (term.trim() === "") {
-        return notSent("search", "the search term is blank")
-      }
-      if (!Url.isWellFormed(term) || !areWellFormed(further)) {
-        return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
-      }
-      if (!areSendable(sent)) {
-        return notSent("search", "a header holds characters that HTTP does not allow")
-      }
-      const query = Url.query([["term", term], ...further])
-      return Either.right({
-        method: "GET",
-        origin: base.origin,
-        path: `${base.pathname}${searchRoute}?${query}`,
-        headers: sent,
-        body: HttpBody.empty
-      })
-    }
-
-    const searched = <A, R>(
-      term: string,
-      options: SearchOptions,
-      decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+      options: SearchOptions | undefined,
+      decode: (response: ResponseData.ResponseData) => Effect.Effect<A, NutritionAdvisorError, R>
     ) =>
-      observedSearch(searchAttributes, (region) =>
-        Either.match(searchRequest(term, options), {
-          onLeft: Effect.fail,
-          onRight: (request) => send({ operation: "search", region, request }, decode)
-        }))
-
-    const jsonOf = (answer: Answer.Answer) => Answer.json(answer, "search")
-
-    const search: Service["search"] = (term, options = {}) => searched(term, options, jsonOf)
-
-    const searchAs: Service["searchAs"] = (schema) => {
-      const decode = Schema.decodeUnknown(schema)
-      const decoded = (answer: Answer.Answer) =>
-        Effect.flatMap(jsonOf(answer), (body) =>
-          Effect.suspend(() => decode(body)).pipe(
-            Effect.catchSomeDefect((defect) =>
-              isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()
-            ),
-            Effect.mapError(() =>
-              new UnexpectedResponse({ operation: "search", status: answer.status, reason: "Schema" })
-            )
-          ))
-      return (term, options = {}) => searched(term, options, decoded)
-    }
-
-    const requestBelow = (
-      request: HttpClientRequest.HttpClientRequest
-    ): Either.Either<Http.Request, BadRequest> => {
-      if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
-        return notSent("request", "the URL holds half of a surrogate pair")
-      }
-      if (!areSendable(request.headers)) {
-        return notSent("request", "a header holds characters that HTTP does not allow")
-      }
-      const url = Url.below(base, request.url)
-      if (url === undefined) {
-        return notSent("request", "the URL leaves the base URL")
-      }
-      const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-      const described = HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers
-      return Either.right({
-        method: request.method,
-        origin: url.origin,
-        path: url.pathname + (query === "" ? "" : `?${query}`),
-        headers: Headers.merge(described, Headers.remove(request.headers, ["authorization", serviceIdHeader])),
-        body: request.body
+      runSearch(searchAttributes, (scope) => {
+        const request = Build.searchRequest(settings, term, options ?? {})
+        return "_tag" in request
+          ? Effect.fail(request)
+          : authorized.send({ operation: "search", scope, request }, decode)
       })
-    }
+
+    const jsonOf = (response: ResponseData.ResponseData) => ResponseData.json(response, "search")
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      observedRequest({ "http.request.method": request.method }, (region) =>
-        Either.match(requestBelow(request), {
-          onLeft: Effect.fail,
-          onRight: (request) =>
-            send(
-              { operation: "request", region, request },
-              (answer) => Effect.sync(() => handOut(Http.requestOf(request), answer))
-            )
-        }))
+      runRequest({ "http.request.method": request.method }, (scope) => {
+        const built = Build.requestBelow(settings, request)
+        return "_tag" in built ? Effect.fail(built) : authorized.send(
+          { operation: "request", scope, request: built },
+          (response) => Effect.sync(() => Platform.responseOf(Platform.requestOf(built), response))
+        )
+      })
 
     return {
-      search,
-      searchAs,
+      search: (term, options) => searchWith(term, options, jsonOf),
+      searchAs: (schema) => {
+        const decode = makeDecode(schema)
+        return (term, options) =>
+          searchWith(
+            term,
+            options,
+            (response) => Effect.flatMap(jsonOf(response), (payload) => decode(payload, ResponseData.head(response)))
+          )
+      },
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),
         Effect.succeed
@@ -278,8 +198,8 @@ const makeWithoutTokens = (
   })
 
 /**
- * The service over a TokenProvider of one's own, to swap what is below: a vault's tokens, a shared token, a double. Building it
- * ends in ConfigurationError where a setting is wrong.
+ * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. Building it ends in
+ * ConfigurationError if a setting is wrong.
  *
  * @since 1.0.0
  * @category layers
@@ -292,7 +212,7 @@ export const layerWithoutTokens = (
 const identityOf = ({ baseUrl, licenseKey, tokenRoute }: Options) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${String(baseUrl)} ${tokenRoute ?? ""}`)))
 
-const assembled = <E, R>(
+const layerOver = <E, R>(
   options: Options,
   issuer: (options: Options) => Layer.Layer<TokenIssuer.TokenIssuer, E, R>
 ): Layer.Layer<
@@ -300,20 +220,14 @@ const assembled = <E, R>(
   ConfigurationError | E,
   HttpClient.HttpClient | R
 > =>
-  Layer.unwrapEffect(
-    Effect.map(
-      KnownKeys.remembering(options.licenseKey),
-      ([licenseKey, knownKeys]) =>
-        Layer.scoped(NutritionAdvisor, makeWithoutTokens(options, knownKeys)).pipe(
-          Layer.provideMerge(TokenProvider.layer(options.refresh)),
-          Layer.provide([issuer({ ...options, licenseKey }), TokenStore.layer])
-        )
-    )
+  Layer.scoped(NutritionAdvisor, makeWithoutTokens(options)).pipe(
+    Layer.provideMerge(TokenProvider.layer(options.refresh)),
+    Layer.provide([issuer(options), Layer.effect(TokenStore.TokenStore, TokenStore.make)])
   )
 
 /**
- * The service with a token store in memory. Build it once for a process: each build buys a token of its own. Building it ends
- * in ConfigurationError where a setting is wrong, and sends nothing.
+ * The service with a token store in memory. Build it once for a process: each build gets a token of its own. Building it sends
+ * nothing, and ends in ConfigurationError if a setting is wrong.
  *
  * @example
  * ```ts
@@ -335,7 +249,10 @@ const assembled = <E, R>(
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  Layer.tap(assembled(options, TokenIssuer.layer), () => noteBuild(identityOf(options)))
+  Layer.flatMap(
+    layerOver(options, TokenIssuer.layer),
+    (built) => Layer.scopedContext(Effect.as(noteLayer(identityOf(options), options.baseUrl), built))
+  )
 
 /**
  * The settings of the service, and the two of the sharing, `lease` and `cacheTimeout`.
@@ -374,7 +291,7 @@ export const layerShared = (
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
 > =>
-  assembled(
+  layerOver(
     options,
     (known) => Layer.provide(SharedTokenIssuer.layer({ ...options, ...known }), TokenIssuer.layer(known))
   )
@@ -391,60 +308,60 @@ export const make = (
 ): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.map(Layer.build(layer(options)), Context.get(NutritionAdvisor))
 
-const optional = <A>(name: string, value: Config.Config<A | undefined>) =>
-  value.pipe(Config.nested(name), Config.option, Config.map(Option.getOrUndefined))
-
-const unlessBlank = Config.map(Config.string(), (text) => text.trim() === "" ? undefined : text)
-
-const isTokenRoute = (route: string | undefined): route is TokenIssuer.TokenRoute | undefined =>
-  Either.isRight(Configuration.tokenRoute(route))
-
-const environment = (): Config.Config<Options> =>
-  Config.all({
-    baseUrl: Config.string("NUTRITION_ADVISOR_BASE_URL"),
-    licenseKey: Config.redacted("NUTRITION_ADVISOR_LICENSE_KEY"),
-    tokenRoute: optional(
-      "NUTRITION_ADVISOR_TOKEN_ROUTE",
-      Config.validate(unlessBlank, {
-        message: "Expected advisor-licence, advisor-token, unified or a path that ends with /{key}",
-        validation: isTokenRoute
-      })
-    ),
-    serviceId: optional("NUTRITION_ADVISOR_SERVICE_ID", unlessBlank),
-    serviceIdHeader: optional("NUTRITION_ADVISOR_SERVICE_ID_HEADER", unlessBlank)
-  })
-
 /**
- * The service with its settings from Config. With no argument it reads NUTRITION_ADVISOR_BASE_URL and
- * NUTRITION_ADVISOR_LICENSE_KEY and, where they are set, NUTRITION_ADVISOR_TOKEN_ROUTE, NUTRITION_ADVISOR_SERVICE_ID and
- * NUTRITION_ADVISOR_SERVICE_ID_HEADER. Building it ends in ConfigError where a setting can't be read, and in ConfigurationError
- * where it is wrong.
+ * The service with its settings from Config: those that are given, and for the others the variables of the environment,
+ * NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY and, where they are set, NUTRITION_ADVISOR_TOKEN_ROUTE,
+ * _SERVICE_ID, _SERVICE_ID_HEADER, _TOKEN_TIMEOUT, _REQUEST_TIMEOUT, _MAX_RESPONSE_BYTES, _ALLOW_INSECURE_HTTP, _USER_AGENT and
+ * _OBSERVE_HEADERS, names with commas between them. Durations are written with their units, as in "10 seconds". A Config of all
+ * settings together takes the place of every variable. Building it ends in ConfigError where a setting can't be read, and in
+ * ConfigurationError where it is wrong.
+ *
+ * @example
+ * ```ts
+ * import { Config } from "effect"
+ * import { NutritionAdvisor } from "effect-nutrition-advisor"
+ *
+ * export const Advisor = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_NUTRITION_KEY") })
+ * ```
  *
  * @since 1.0.0
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config.Wrap<Options> = environment()
+  options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient
-> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+> =>
+  Environment.layerFrom(
+    options,
+    Environment.isWhole<Options>(options) ? options : Config.unwrap<Options>({ ...Environment.advisor(), ...options }),
+    layer
+  )
 
 /**
- * The service with a token that replicas share, and its settings from Config: those that `layerConfig` reads. Building it ends
- * in the same errors.
+ * The service with a token that replicas share, and its settings from Config: those that are given, and for the others the
+ * variables of `layerConfig` and, where they are set, NUTRITION_ADVISOR_LEASE and NUTRITION_ADVISOR_CACHE_TIMEOUT. Building it
+ * ends in the same errors.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layerSharedConfig = (
-  options: Config.Config.Wrap<SharedOptions> = environment()
+  options: Partial<Config.Config.Wrap<SharedOptions>> = {}
 ): Layer.Layer<
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => Layer.unwrapEffect(Effect.map(Config.unwrap(options), layerShared))
+> =>
+  Environment.layerFrom(
+    options,
+    Environment.isWhole<SharedOptions>(options)
+      ? options
+      : Config.unwrap<SharedOptions>({ ...Environment.sharedAdvisor(), ...options }),
+    layerShared
+  )
 
 /**
  * The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it: it is not specified, hence unknown.

@@ -1,10 +1,14 @@
 /**
- * Every error a caller can meet. Each is matched by `_tag`, carries numbers, literals and scrubbed short texts only, and
- * says in its `message` what happened and what to do. None holds a request, a response, a header, a URL or a foreign cause.
+ * Every error a caller can meet. Each is matched by `_tag`, and says in its `message` what happened and what to do. Its fields
+ * are numbers, literals, texts of the client's own, and `body`, what the service said, which is redacted. None holds a request,
+ * a response, a header, a URL or a foreign cause.
  *
  * @since 1.0.0
  */
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import * as Transport from "./internal/transportError.js"
 
 /**
  * The call an error belongs to: the exchange of the license key, a food search, or a request through the authorized client.
@@ -35,6 +39,18 @@ const retryText = (retryAfter: number | undefined) =>
 
 const detailText = (detail: string | undefined) => detail === undefined ? "" : ` (${detail})`
 
+const bodyText = (body: Redacted.Redacted<string> | undefined) =>
+  body === undefined ? "" : " What the service said is in the field body, redacted."
+
+/** Encoding leaves it out and decoding passes it over: what the service said stays in the process that heard it. */
+const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
+  decode: () => Option.none(),
+  encode: () => Option.none()
+})
+
+/** Observed headers, by their names in lower case. */
+const ObservedHeaders = Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+
 /**
  * The service called the request malformed (400, SERVICE.md section 7), or the client refused it before it was sent: a blank
  * or ill-formed search term, or a URL outside the base URL. `status` is absent when nothing was sent.
@@ -43,18 +59,23 @@ const detailText = (detail: string | undefined) => detail === undefined ? "" : `
  * @category errors
  */
 export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition-advisor/BadRequest")("BadRequest", {
+  /** The call that failed. */
   operation: Operation,
+  /** The status of the answer, 400; absent when nothing was sent. */
   status: Schema.optional(Schema.Number),
-  detail: Schema.optional(Schema.String)
+  /** Why the client did not send the call, in its own words; never a text of the service. */
+  detail: Schema.optional(Schema.String),
+  /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+  body: Body,
+  /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+  headers: ObservedHeaders
 }) {
   override get message(): string {
-    return this.status === undefined
-      ? `${callNames[this.operation]} was not sent${detailText(this.detail)}. Correct the request.`
-      : this.operation === "token"
-      ? `${callNames.token} was refused${statusText(this.status)}${detailText(this.detail)}. Check the license key.`
-      : `${callNames[this.operation]} was refused${statusText(this.status)}${
-        detailText(this.detail)
-      }. Correct the request.`
+    const what = this.status === undefined ? "was not sent" : `was refused${statusText(this.status)}`
+    const advice = this.operation === "token" && this.status !== undefined
+      ? "Check the license key."
+      : "Correct the request."
+    return `${callNames[this.operation]} ${what}${detailText(this.detail)}. ${advice}${bodyText(this.body)}`
   }
 }
 
@@ -67,9 +88,16 @@ export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition
  */
 export class ServerError
   extends Schema.TaggedError<ServerError>("effect-nutrition-advisor/ServerError")("ServerError", {
+    /** The call that failed. */
     operation: Operation,
+    /** The status of the answer, from 500 to 599. */
     status: Schema.Number,
-    retryAfter: Schema.optional(Schema.Number)
+    /** The seconds to wait, where the service named a time. */
+    retryAfter: Schema.optional(Schema.Number),
+    /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+    body: Body,
+    /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+    headers: ObservedHeaders
   })
 {
   override get message(): string {
@@ -118,9 +146,16 @@ const forbiddenTexts: Record<ForbiddenReason, string> = {
  * @category errors
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>("effect-nutrition-advisor/Forbidden")("Forbidden", {
+  /** The call that failed: "token" where the token route refused the license key. */
   operation: Operation,
+  /** The status of the answer that refused the token or the key. */
   status: Schema.Number,
-  reason: ForbiddenReason
+  /** Why it is final. */
+  reason: ForbiddenReason,
+  /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+  body: Body,
+  /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+  headers: ObservedHeaders
 }) {
   override get message(): string {
     return `${callNames[this.operation]} ${forbiddenTexts[this.reason]} (status ${this.status})`
@@ -136,6 +171,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-nutrition-a
  */
 export class MissingServiceId
   extends Schema.TaggedError<MissingServiceId>("effect-nutrition-advisor/MissingServiceId")("MissingServiceId", {
+    /** The call that failed. */
     operation: Operation
   })
 {
@@ -147,42 +183,68 @@ export class MissingServiceId
 }
 
 /**
- * The service asked for fewer requests (429, RFC 6585 section 4). `retryAfter` is in seconds, where the service named a time.
+ * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and sent nothing; `status` is
+ * absent then. `retryAfter` is in seconds, where a time is known.
  *
  * @since 1.0.0
  * @category errors
  */
 export class TooManyRequests
   extends Schema.TaggedError<TooManyRequests>("effect-nutrition-advisor/TooManyRequests")("TooManyRequests", {
+    /** The call that failed. */
     operation: Operation,
-    retryAfter: Schema.optional(Schema.Number)
+    /** The status of the answer, 429; absent when the call was held back and nothing was sent. */
+    status: Schema.optional(Schema.Number),
+    /** The seconds to wait, where a time is known. */
+    retryAfter: Schema.optional(Schema.Number),
+    /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+    body: Body,
+    /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+    headers: ObservedHeaders
   })
 {
   override get message(): string {
-    return `${callNames[this.operation]} met the rate limit of the service. ${retryText(this.retryAfter)}`
+    const what = this.status === undefined
+      ? "was held back and not sent, to keep within the rate limit of the service"
+      : "met the rate limit of the service"
+    return `${callNames[this.operation]} ${what}. ${retryText(this.retryAfter)}`
   }
 }
 
-const transportTexts = {
-  Timeout: "had no complete answer in time. Try again, or raise the timeout.",
-  Connection: "could not reach the service. Check the base URL and the network.",
-  Aborted: "was cut off before the answer was complete. Try again."
-}
+/**
+ * The codes that a {@link TransportError} can name: those of Node, undici and OpenSSL.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export const TransportCode: Schema.Schema<TransportCode> = Schema.Literal(...Transport.transportCodes)
 
 /**
- * No answer, or half of one: the service could not be reached, the connection broke, or the time was up.
+ * A code of Node, undici or OpenSSL, such as "ECONNREFUSED".
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type TransportCode = Transport.TransportCode
+
+/**
+ * No response, or half of one: the service could not be reached, the connection broke, or the request timed out.
  *
  * @since 1.0.0
  * @category errors
  */
 export class TransportError
   extends Schema.TaggedError<TransportError>("effect-nutrition-advisor/TransportError")("TransportError", {
+    /** The call that failed. */
     operation: Operation,
-    reason: Schema.Literal("Timeout", "Connection", "Aborted")
+    /** Whether the request timed out, the service was not reached, or the request was cut off. */
+    reason: Schema.Literal("Timeout", "Connection", "Aborted"),
+    /** The code of Node, undici or OpenSSL that says why, where there is one. */
+    code: Schema.optional(TransportCode)
   })
 {
   override get message(): string {
-    return `${callNames[this.operation]} ${transportTexts[this.reason]}`
+    return `${callNames[this.operation]} ${Transport.transportText(this.reason, this.code)}`
   }
 }
 
@@ -203,19 +265,26 @@ const unexpectedTexts = {
  */
 export class UnexpectedResponse
   extends Schema.TaggedError<UnexpectedResponse>("effect-nutrition-advisor/UnexpectedResponse")("UnexpectedResponse", {
+    /** The call that failed. */
     operation: Operation,
+    /** The status of the answer. */
     status: Schema.Number,
-    reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema")
+    /** What the client can't use about the answer. */
+    reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
+    /** Where `reason` is "Status", what the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+    body: Body,
+    /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+    headers: ObservedHeaders
   })
 {
   override get message(): string {
-    return `${callNames[this.operation]} ${unexpectedTexts[this.reason]} (status ${this.status}).`
+    return `${callNames[this.operation]} ${unexpectedTexts[this.reason]} (status ${this.status}).${bodyText(this.body)}`
   }
 }
 
 /**
- * The license key could not be had: the effect that reads it failed, or what it read can't be a key. Users construct it in
- * that effect; `operation` is "token" unless said otherwise.
+ * The license key is not available: the effect that reads it failed, or what it read can't be a key. Create this error in that
+ * effect; `operation` is "token" by default.
  *
  * @since 1.0.0
  * @category errors
@@ -224,7 +293,9 @@ export class LicenseKeyUnavailable
   extends Schema.TaggedError<LicenseKeyUnavailable>("effect-nutrition-advisor/LicenseKeyUnavailable")(
     "LicenseKeyUnavailable",
     {
+      /** The call that failed; "token" by default. */
       operation: Operation.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "token" as const)),
+      /** Why; the message shows it, so put nothing into it that was read from the place of the key. */
       detail: Schema.optional(Schema.String)
     }
   )
@@ -232,38 +303,6 @@ export class LicenseKeyUnavailable
   override get message(): string {
     return `The license key is not available${detailText(this.detail)}. Check where the application keeps it.`
   }
-}
-
-const aDuration =
-  "a duration above zero and below 2^31 milliseconds (24.8 days), such as \"30 seconds\"; a number is milliseconds"
-
-const durationText = `must be ${aDuration}`
-
-const configurationTexts: Record<string, string> = {
-  baseUrl:
-    "must be an absolute https address without query, fragment or user name (http only to this machine itself, " +
-    "or with allowInsecureHttp)",
-  licenseKey:
-    "must be the key from the product dashboard, as a Redacted or an Effect of one: not blank, no dot segment, " +
-    "no control characters, no white space at its ends, no placeholder",
-  tokenRoute: "must be advisor-licence, advisor-token, unified, or a path that starts with / and ends with /{key}",
-  serviceId: "must be the identifier from the product dashboard, in visible ASCII characters",
-  serviceIdHeader: "must be a header name that HTTP allows and that nothing else uses",
-  rejectedStatuses: "must be whole numbers from 400 to 499",
-  requestTimeout: durationText,
-  tokenTimeout: durationText,
-  cacheTimeout: durationText,
-  keepAliveTimeout: durationText,
-  connectTimeout: durationText,
-  headersTimeout: durationText,
-  bodyTimeout: durationText,
-  maxResponseBytes: "must be a whole number above zero",
-  connections: "must be a whole number above zero",
-  undici: "must be settings that undici takes",
-  lease: `must be longer than tokenTimeout, and ${aDuration}`,
-  url: "must be an address that starts with redis:// or rediss://",
-  prefix: "must hold no braces",
-  environment: "must be a server: in a browser the license key would be visible to everyone"
 }
 
 /**
@@ -275,31 +314,37 @@ const configurationTexts: Record<string, string> = {
  */
 export class ConfigurationError
   extends Schema.TaggedError<ConfigurationError>("effect-nutrition-advisor/ConfigurationError")("ConfigurationError", {
-    field: Schema.String
+    /** The name of the setting. */
+    field: Schema.String,
+    /** The one rule that it broke, in the client's own words, such as "looks like a placeholder". */
+    rule: Schema.optional(Schema.String),
+    /** The variable that it was read from, such as NUTRITION_ADVISOR_LICENSE_KEY; absent where it was read from none. */
+    variable: Schema.optional(Schema.String)
   })
 {
   override get message(): string {
-    return `The setting ${this.field} ${
-      configurationTexts[this.field] ?? "must be positive and finite, and in proportion to the others"
-    }.`
+    const setting = `The setting ${this.field}${this.variable === undefined ? "" : ` (${this.variable})`}`
+    const rule = this.rule ?? "has a value that the client can't work with"
+    return rule.startsWith("`") ? `${setting}: ${rule}.` : `${setting} ${rule}.`
   }
 }
 
 /**
- * What an exchange of the license key can end in.
+ * The classes of all errors that a call can end in. ConfigurationError is not among them: it ends the building of a layer.
  *
  * @since 1.0.0
- * @category models
+ * @category errors
  */
-export type TokenError =
-  | BadRequest
-  | ServerError
-  | Forbidden
-  | MissingServiceId
-  | TooManyRequests
-  | TransportError
-  | UnexpectedResponse
-  | LicenseKeyUnavailable
+export const errors = [
+  BadRequest,
+  ServerError,
+  Forbidden,
+  MissingServiceId,
+  TooManyRequests,
+  TransportError,
+  UnexpectedResponse,
+  LicenseKeyUnavailable
+] as const
 
 /**
  * What a search or an authorized request can end in. A token error that ends one keeps `operation` "token".
@@ -307,12 +352,58 @@ export type TokenError =
  * @since 1.0.0
  * @category models
  */
-export type NutritionAdvisorError =
-  | BadRequest
-  | ServerError
-  | Forbidden
-  | MissingServiceId
-  | TooManyRequests
-  | TransportError
-  | UnexpectedResponse
-  | LicenseKeyUnavailable
+export type NutritionAdvisorError = InstanceType<(typeof errors)[number]>
+
+/**
+ * The schema of all errors that a call can end in. Encoding leaves `body` out.
+ *
+ * @since 1.0.0
+ * @category schemas
+ */
+export const NutritionAdvisorError = Schema.Union(...errors)
+
+/**
+ * What an exchange of the license key can end in: the same errors, with `operation` "token".
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type TokenError = NutritionAdvisorError
+
+/**
+ * The HTTP status with which a backend passes each error of a search on to its own callers. An error whose `operation` is "token"
+ * is the backend's own trouble, whatever its tag: 503.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
+  BadRequest: 400,
+  ServerError: 502,
+  Forbidden: 502,
+  MissingServiceId: 503,
+  TooManyRequests: 429,
+  TransportError: 504,
+  UnexpectedResponse: 502,
+  LicenseKeyUnavailable: 503
+}
+
+/**
+ * Whether the same call may succeed later: a ServerError, a TransportError or TooManyRequests. Whether it may be sent again is
+ * for the caller to say: a request that changes something may have been carried out although its answer did not arrive.
+ *
+ * @example
+ * ```ts
+ * import { Effect, Schedule } from "effect"
+ * import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+ *
+ * export const payload = NutritionAdvisor.search("oats").pipe(
+ *   Effect.retry({ schedule: Schedule.exponential("1 second"), times: 2, while: NutritionAdvisorError.isTransient })
+ * )
+ * ```
+ *
+ * @since 1.0.0
+ * @category guards
+ */
+export const isTransient = (error: unknown): error is ServerError | TransportError | TooManyRequests =>
+  error instanceof ServerError || error instanceof TransportError || error instanceof TooManyRequests

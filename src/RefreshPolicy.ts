@@ -1,12 +1,13 @@
 /**
- * When a token is renewed: windows, jitter, gates and cool-downs, as numbers and Schedules. No I/O.
+ * When a token is renewed: windows, jitter, backoff and cool-down, as numbers and Schedules. No I/O.
  *
  * @since 1.0.0
  */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Random from "effect/Random"
+import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -24,48 +25,48 @@ export interface Lifetime {
 }
 
 /**
- * Every number by which tokens are renewed (SERVICE.md section 5, rules 5 to 7). The defaults are in {@link defaults}; give
- * `refresh` the fields to change.
+ * Every number by which tokens are renewed (SERVICE.md section 5, rules 5 to 7). Give `refresh` the fields to change. A duration
+ * that is a number is milliseconds.
  *
  * @since 1.0.0
  * @category models
  */
 export interface RefreshPolicy {
-  /** Whether a Schedule refreshes before expiry. Without it, callers who meet a stale token start the refresh. */
+  /** Whether a Schedule refreshes before expiry; true by default. Without it, callers who find a stale token start the refresh. */
   readonly background: boolean
-  /** Replaces the built-in Schedule: each recurrence exchanges the key for a new token, whatever the state of the old one. */
+  /** Replaces the built-in Schedule; none by default. Each recurrence is an exchange, whatever the state of the token. */
   readonly schedule: Schedule.Schedule<unknown, Lifetime> | undefined
-  /** The longest a token is stale before its expiry: used, while one refresh runs. */
+  /** The longest time that a token is stale: used, while one refresh runs; 5 minutes by default. */
   readonly window: Duration.DurationInput
-  /** The largest part of a token's life, between 0 and 1, that the window may take. */
+  /** The largest part of a token's life, between 0 and 1, that the window may take; 0.1 by default. */
   readonly windowFraction: number
-  /** The longest a token counts as expired before its expiry. */
+  /** The longest time that a token counts as expired before its expiry; 10 seconds by default. */
   readonly margin: Duration.DurationInput
-  /** The largest part of a token's life, between 0 and 1, that the margin may take. */
+  /** The largest part of a token's life, between 0 and 1, that the margin may take; 0.01 by default. */
   readonly marginFraction: number
-  /** The longest sleep of the Schedule before it looks at the wall clock again. */
+  /** The longest sleep of the Schedule before it looks at the wall clock again; 1 minute by default. */
   readonly step: Duration.DurationInput
-  /** A life beyond this counts as this. */
+  /** A token's life beyond this counts as this; 365 days by default. */
   readonly longestLife: Duration.DurationInput
-  /** The part of the window to wait, between 0 and 1, after an exchange handed back the very token that is stale. */
+  /** The part of the window, between 0 and 1, to wait after a refresh that brought the same token; 0.1 by default. */
   readonly unchangedFraction: number
-  /** How often one exchange is tried in all, while there is no answer or a 5xx; a whole number. */
+  /** How often one exchange is tried in all, while there is no response or a 5xx; a whole number, 3 by default. */
   readonly attempts: number
-  /** The wait before the second attempt, doubled for each further one, give or take a fifth. */
+  /** The wait before the second attempt, doubled for each further one, give or take a fifth; 200 milliseconds by default. */
   readonly attemptDelay: Duration.DurationInput
-  /** How long the gate stands after the first failed exchange, less up to a fifth; doubled for each further failure. */
-  readonly gateStart: Duration.DurationInput
-  /** The longest that failures alone keep the gate standing. */
-  readonly gateCap: Duration.DurationInput
-  /** The longest that a Retry-After keeps the gate standing. */
-  readonly gateRetryAfterCap: Duration.DurationInput
-  /** How long renewals rest after the first one that did not help; doubled for each further one. */
+  /** The backoff after a first failed exchange, less up to a fifth, doubled for each further failure; 1 second by default. */
+  readonly backoffStart: Duration.DurationInput
+  /** The longest backoff without a Retry-After; 1 minute by default. */
+  readonly backoffCap: Duration.DurationInput
+  /** The longest backoff with a Retry-After; 1 hour by default. */
+  readonly backoffRetryAfterCap: Duration.DurationInput
+  /** The cool-down after a first renewal that did not help, doubled for each further one; 5 seconds by default. */
   readonly coolDownStart: Duration.DurationInput
-  /** The longest that renewals rest. */
+  /** The longest cool-down; 1 minute by default. */
   readonly coolDownCap: Duration.DurationInput
-  /** How many rejections in a row of a token that had been accepted end a cool-down early. */
+  /** How many rejections in a row of a token that had been accepted end a cool-down early; a whole number, 8 by default. */
   readonly revocationRejections: number
-  /** The least time between two cool-downs that were ended early. */
+  /** The shortest time between two cool-downs that end early; 5 seconds by default. */
   readonly revocationInterval: Duration.DurationInput
 }
 
@@ -87,9 +88,9 @@ export const defaults: RefreshPolicy = {
   unchangedFraction: 0.1,
   attempts: 3,
   attemptDelay: "200 millis",
-  gateStart: "1 second",
-  gateCap: "1 minute",
-  gateRetryAfterCap: "1 hour",
+  backoffStart: "1 second",
+  backoffCap: "1 minute",
+  backoffRetryAfterCap: "1 hour",
   coolDownStart: "5 seconds",
   coolDownCap: "1 minute",
   revocationRejections: 8,
@@ -114,57 +115,69 @@ export type Timing =
 
 const longestTimer = 2 ** 31 - 1
 
+/** NaN where it is no duration. */
+const millisOf = (value: Duration.DurationInput): number =>
+  Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+
+const isCount = (value: number) => Number.isInteger(value) && value > 0
+
+type Rule = readonly [field: keyof RefreshPolicy, holds: boolean, rule: string]
+
+/** In the order in which they are checked. */
+const rulesOf = (timing: Timing, durations: Readonly<Record<DurationField, number>>): ReadonlyArray<Rule> => [
+  ...Record.toEntries(durations).flatMap(([field, millis]): ReadonlyArray<Rule> => [
+    [field, !Number.isNaN(millis), "is no duration"],
+    [field, Number.isFinite(millis) && millis > 0, "must be above zero, and finite"]
+  ]),
+  ["windowFraction", timing.windowFraction > 0 && timing.windowFraction < 1, "must be between 0 and 1"],
+  [
+    "marginFraction",
+    timing.marginFraction > 0 && timing.marginFraction < timing.windowFraction,
+    "must be between 0 and `windowFraction`"
+  ],
+  [
+    "unchangedFraction",
+    timing.unchangedFraction > 0 && timing.unchangedFraction <= 1,
+    "must be above 0 and at most 1"
+  ],
+  ["margin", timing.margin < timing.window, "must be shorter than `window`"],
+  ["window", timing.window < timing.longestLife, "must be shorter than `longestLife`"],
+  ["step", timing.step <= longestTimer, "must be below 2^31 milliseconds (24.8 days)"],
+  ["backoffCap", timing.backoffCap >= timing.backoffStart, "must not be shorter than `backoffStart`"],
+  ["backoffRetryAfterCap", timing.backoffRetryAfterCap >= timing.backoffCap, "must not be shorter than `backoffCap`"],
+  ["coolDownCap", timing.coolDownCap >= timing.coolDownStart, "must not be shorter than `coolDownStart`"],
+  ["attempts", isCount(timing.attempts), "must be a whole number above 0"],
+  ["revocationRejections", isCount(timing.revocationRejections), "must be a whole number above 0"]
+]
+
 /**
- * Fills in the defaults and checks every number against the others. Ends in ConfigurationError, whose `field` is `refresh.` and
- * the name.
+ * Fills in the defaults and checks every number against the others: the policy with its durations in milliseconds, or a
+ * ConfigurationError, whose `field` is `refresh.` and the name.
  *
  * @since 1.0.0
  * @category constructors
  */
-export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Timing, ConfigurationError> =>
-  Either.gen(function*() {
-    const all = { ...defaults, ...policy }
-    const check = (field: keyof RefreshPolicy, holds: boolean) =>
-      holds ? Either.void : Either.left(new ConfigurationError({ field: `refresh.${field}` }))
-    const millis = (field: DurationField) =>
-      Either.filterOrLeft(
-        Either.fromOption(Duration.decodeUnknown(all[field]), () => undefined).pipe(
-          Either.map(Duration.toMillis),
-          Either.mapLeft(() => new ConfigurationError({ field: `refresh.${field}` }))
-        ),
-        (value) => Number.isFinite(value) && value > 0,
-        () => new ConfigurationError({ field: `refresh.${field}` })
-      )
-    const timing: Timing = {
-      ...all,
-      window: yield* millis("window"),
-      margin: yield* millis("margin"),
-      step: yield* millis("step"),
-      longestLife: yield* millis("longestLife"),
-      attemptDelay: yield* millis("attemptDelay"),
-      gateStart: yield* millis("gateStart"),
-      gateCap: yield* millis("gateCap"),
-      gateRetryAfterCap: yield* millis("gateRetryAfterCap"),
-      coolDownStart: yield* millis("coolDownStart"),
-      coolDownCap: yield* millis("coolDownCap"),
-      revocationInterval: yield* millis("revocationInterval")
-    }
-    yield* check("windowFraction", timing.windowFraction > 0 && timing.windowFraction < 1)
-    yield* check("marginFraction", timing.marginFraction > 0 && timing.marginFraction < timing.windowFraction)
-    yield* check("unchangedFraction", timing.unchangedFraction > 0 && timing.unchangedFraction <= 1)
-    yield* check("margin", timing.margin < timing.window)
-    yield* check("window", timing.window < timing.longestLife)
-    yield* check("step", timing.step <= longestTimer)
-    yield* check("gateCap", timing.gateCap >= timing.gateStart)
-    yield* check("gateRetryAfterCap", timing.gateRetryAfterCap >= timing.gateCap)
-    yield* check("coolDownCap", timing.coolDownCap >= timing.coolDownStart)
-    yield* check("attempts", Number.isInteger(timing.attempts) && timing.attempts > 0)
-    yield* check(
-      "revocationRejections",
-      Number.isInteger(timing.revocationRejections) && timing.revocationRejections > 0
-    )
-    return timing
-  })
+export const make = (policy: Partial<RefreshPolicy> = {}): Timing | ConfigurationError => {
+  const all = { ...defaults, ...policy }
+  const durations = {
+    window: millisOf(all.window),
+    margin: millisOf(all.margin),
+    step: millisOf(all.step),
+    longestLife: millisOf(all.longestLife),
+    attemptDelay: millisOf(all.attemptDelay),
+    backoffStart: millisOf(all.backoffStart),
+    backoffCap: millisOf(all.backoffCap),
+    backoffRetryAfterCap: millisOf(all.backoffRetryAfterCap),
+    coolDownStart: millisOf(all.coolDownStart),
+    coolDownCap: millisOf(all.coolDownCap),
+    revocationInterval: millisOf(all.revocationInterval)
+  }
+  const timing: Timing = { ...all, ...durations }
+  const broken = rulesOf(timing, durations).find(([, holds]) => !holds)
+  if (broken === undefined) return timing
+  const [field, , rule] = broken
+  return new ConfigurationError({ field: `refresh.${field}`, rule: `\`${field}\` ${rule}` })
+}
 
 /**
  * How long before its expiry a token of this life is stale, in milliseconds.
@@ -219,21 +232,21 @@ export const betweenAttempts = (timing: Timing): Schedule.Schedule<unknown> =>
 const doubled = (start: number, times: number, cap: number) => Math.min(cap, start * 2 ** Math.min(times, 52))
 
 /**
- * How long the gate stands after so many failed exchanges in a row, in milliseconds; `random` is between 0 and 1,
+ * How long exchanges back off after so many failed exchanges in a row, in milliseconds; `random` is between 0 and 1,
  * `retryAfter` in seconds.
  *
  * @since 1.0.0
  * @category rules
  */
-export const gateAfter = (
+export const backoffAfter = (
   timing: Timing,
   failures: number,
   random: number,
   retryAfter: number | undefined
 ): number =>
   Math.max(
-    doubled(timing.gateStart, failures - 1, timing.gateCap) * (1 - random / 5),
-    retryAfter === undefined ? 0 : Math.min(timing.gateRetryAfterCap, retryAfter * 1000 * (1 + random / 10))
+    doubled(timing.backoffStart, failures - 1, timing.backoffCap) * (1 - random / 5),
+    retryAfter === undefined ? 0 : Math.min(timing.backoffRetryAfterCap, retryAfter * 1000 * (1 + random / 10))
   )
 
 /**

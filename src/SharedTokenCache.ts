@@ -3,17 +3,15 @@
  *
  * @since 1.0.0
  */
-import type * as PlatformError from "@effect/platform/Error"
-import * as KeyValueStore from "@effect/platform/KeyValueStore"
-import * as Clock from "effect/Clock"
+import type * as KeyValueStore from "@effect/platform/KeyValueStore"
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as PubSub from "effect/PubSub"
-import * as Ref from "effect/Ref"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
+import * as KeyValueCache from "./internal/cache/keyValue.js"
+import * as MemoryCache from "./internal/cache/memory.js"
 
 const sentences = {
   Unavailable: (code: string) =>
@@ -23,7 +21,7 @@ const sentences = {
 }
 
 /**
- * The cache gave no answer. A search never ends in it: SharedTokenIssuer then exchanges by itself, and warns.
+ * The cache failed. No search ends in this error: SharedTokenIssuer exchanges by itself, and logs a warning.
  *
  * @since 1.0.0
  * @category errors
@@ -32,7 +30,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
   "effect-nutrition-advisor/SharedTokenCacheError"
 )("SharedTokenCacheError", {
   reason: Schema.Literal("Unavailable", "Timeout", "Defect"),
-  /** What the cache calls it, in one word, such as READONLY or OOM. */
+  /** The cache's own code for it, such as READONLY or OOM. */
   code: Schema.optional(Schema.String.pipe(Schema.pattern(/^\w{1,40}$/)))
 }) {
   override get message(): string {
@@ -61,9 +59,12 @@ export interface Lease {
  * @category models
  */
 export interface Service {
-  /** The entry under this name as it was written, if there is one. */
+  /** The entry under this name as it was written, if there is one; one of more than 16 KiB is none, also for the others. */
   readonly read: (name: string) => Effect.Effect<Option.Option<string>, SharedTokenCacheError>
-  /** Writes only over what was read, or where nothing was read and nothing is; tells whether it did. */
+  /**
+   * Writes only over the entry that was read, or if none was read and there is none; returns whether it did. An entry of more than
+   * 16 KiB is not written.
+   */
   readonly write: (
     name: string,
     entry: string,
@@ -73,13 +74,13 @@ export interface Service {
       readonly timeToLive: number
     }
   ) => Effect.Effect<boolean, SharedTokenCacheError>
-  /** Removes only what was read; tells whether it did. */
+  /** Removes only the entry that was read; returns whether it did. */
   readonly remove: (name: string, entry: string) => Effect.Effect<boolean, SharedTokenCacheError>
-  /** Takes the lease for so many milliseconds where nobody holds it, and tells who holds it then. */
+  /** Gives the owner the lease for this many milliseconds if nobody has it; returns who has it now. */
   readonly lease: (name: string, owner: string, duration: number) => Effect.Effect<Lease, SharedTokenCacheError>
-  /** Ends the owner's own lease; tells whether it still was the owner's. */
+  /** Ends the lease only if this owner has it; returns whether it did. */
   readonly release: (name: string, owner: string) => Effect.Effect<boolean, SharedTokenCacheError>
-  /** An element once the watch has begun, and one whenever an entry was written or a lease released, or may have been. */
+  /** One element when the watch has begun, and one after each write and release; more do no harm. */
   readonly changes: (name: string) => Stream.Stream<void, SharedTokenCacheError>
 }
 
@@ -93,87 +94,13 @@ export class SharedTokenCache
   extends Context.Tag("effect-nutrition-advisor/SharedTokenCache")<SharedTokenCache, Service>()
 {}
 
-interface Timed<A> {
-  readonly value: A
-  /** Epoch milliseconds. */
-  readonly until: number
-}
-
-interface Memory {
-  readonly entries: ReadonlyMap<string, Timed<string>>
-  readonly leases: ReadonlyMap<string, Timed<string>>
-}
-
-const valid = <A>(map: ReadonlyMap<string, Timed<A>>, name: string, now: number): Timed<A> | undefined => {
-  const timed = map.get(name)
-  return timed !== undefined && now < timed.until ? timed : undefined
-}
-
-const withEntry = <K, V>(map: ReadonlyMap<K, V>, key: K, value: V): ReadonlyMap<K, V> => new Map(map).set(key, value)
-
-const without = <K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> =>
-  new Map([...map].filter(([known]) => known !== key))
-
 /**
  * A cache in the memory of one process: for tests, and as a model of what a cache has to do.
  *
  * @since 1.0.0
  * @category constructors
  */
-export const makeMemory: Effect.Effect<Service> = Effect.gen(function*() {
-  const memory = yield* Ref.make<Memory>({ entries: new Map(), leases: new Map() })
-  const changed = yield* PubSub.sliding<string>(64)
-
-  const modify = <A>(f: (memory: Memory, now: number) => readonly [A, Memory]) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => Ref.modify(memory, (memory) => f(memory, now)))
-
-  const announcing = (name: string, change: Effect.Effect<boolean>) =>
-    Effect.tap(change, (did) => did ? PubSub.publish(changed, name) : Effect.void)
-
-  return {
-    read: (name) => modify((memory, now) => [Option.fromNullable(valid(memory.entries, name, now)?.value), memory]),
-    write: (name, entry, { over, timeToLive }) =>
-      announcing(
-        name,
-        modify((memory, now) =>
-          valid(memory.entries, name, now)?.value === Option.getOrUndefined(over)
-            ? [true, { ...memory, entries: withEntry(memory.entries, name, { value: entry, until: now + timeToLive }) }]
-            : [false, memory]
-        )
-      ),
-    remove: (name, entry) =>
-      modify((memory, now) =>
-        valid(memory.entries, name, now)?.value === entry
-          ? [true, { ...memory, entries: without(memory.entries, name) }]
-          : [false, memory]
-      ),
-    lease: (name, owner, duration) =>
-      modify((memory, now) => {
-        const held = valid(memory.leases, name, now)
-        return held === undefined
-          ? [{ owner, remaining: duration }, {
-            ...memory,
-            leases: withEntry(memory.leases, name, { value: owner, until: now + duration })
-          }]
-          : [{ owner: held.value, remaining: held.until - now }, memory]
-      }),
-    release: (name, owner) =>
-      announcing(
-        name,
-        modify((memory, now) =>
-          valid(memory.leases, name, now)?.value === owner
-            ? [true, { ...memory, leases: without(memory.leases, name) }]
-            : [false, memory]
-        )
-      ),
-    changes: (name) =>
-      Stream.unwrapScoped(Effect.map(
-        Stream.fromPubSub(changed, { scoped: true }),
-        (names) =>
-          Stream.concat(Stream.make(undefined), Stream.map(Stream.filter(names, (one) => one === name), () => {}))
-      ))
-  }
-})
+export const makeMemory: Effect.Effect<Service> = MemoryCache.make
 
 /**
  * A cache in the memory of one process: for tests.
@@ -183,93 +110,22 @@ export const makeMemory: Effect.Effect<Service> = Effect.gen(function*() {
  */
 export const layerMemory: Layer.Layer<SharedTokenCache> = Layer.effect(SharedTokenCache, makeMemory)
 
-const TimedText = Schema.parseJson(Schema.Struct({ value: Schema.String, until: Schema.JsonNumber }))
-
-/** How long a lease must have stood unchallenged, in milliseconds: two may have seen it free at the same moment. */
-const settling = 15
-
-/** How often those who wait look again, in milliseconds: a KeyValueStore tells nobody of a change. */
-const interval = 25
-
-const unavailable = (error: PlatformError.PlatformError) =>
-  new SharedTokenCacheError({
-    reason: "Unavailable",
-    code: error._tag === "SystemError" ? error.reason : error._tag
-  })
-
-const isNotFound = (error: PlatformError.PlatformError) => error._tag === "SystemError" && error.reason === "NotFound"
-
 /**
  * A cache over the KeyValueStore in the context, for the processes of one machine: see `layerKeyValueStore`.
  *
  * @since 1.0.0
  * @category constructors
  */
-export const makeKeyValueStore: Effect.Effect<Service, never, KeyValueStore.KeyValueStore> = Effect.gen(function*() {
-  const store = yield* KeyValueStore.KeyValueStore
-  const decodeTimedText = Schema.decodeOption(TimedText)
-  const encodeTimedText = Schema.encodeSync(TimedText)
-
-  const entryOf = (name: string) => `${name}.token`
-  const leaseOf = (name: string) => `${name}.lease`
-
-  const get = (key: string) =>
-    Effect.gen(function*() {
-      const text = yield* Effect.mapError(store.get(key), unavailable)
-      const now = yield* Clock.currentTimeMillis
-      return Option.filter(Option.flatMap(text, (text) => decodeTimedText(text)), ({ until }) => now < until)
-    })
-
-  const set = (key: string, value: string, duration: number) =>
-    Effect.flatMap(
-      Clock.currentTimeMillis,
-      (now) => Effect.mapError(store.set(key, encodeTimedText({ value, until: now + duration })), unavailable)
-    )
-
-  const removeIf = (key: string, value: string) =>
-    Effect.flatMap(get(key), (found) =>
-      Option.exists(found, (timed) => timed.value === value)
-        ? store.remove(key).pipe(
-          Effect.as(true),
-          Effect.catchIf(isNotFound, () => Effect.succeed(false)),
-          Effect.mapError(unavailable)
-        )
-        : Effect.succeed(false))
-
-  const lease: Service["lease"] = (name, owner, duration) =>
-    Effect.gen(function*() {
-      const key = leaseOf(name)
-      const held = yield* get(key)
-      if (Option.isSome(held)) {
-        return { owner: held.value.value, remaining: held.value.until - (yield* Clock.currentTimeMillis) }
-      }
-      yield* set(key, owner, duration)
-      yield* Effect.sleep(settling)
-      return yield* lease(name, owner, duration)
-    })
-
-  return {
-    read: (name) => Effect.map(get(entryOf(name)), Option.map(({ value }) => value)),
-    write: (name, entry, { over, timeToLive }) =>
-      Effect.gen(function*() {
-        const found = yield* get(entryOf(name))
-        if (Option.getOrUndefined(found)?.value !== Option.getOrUndefined(over)) return false
-        yield* set(entryOf(name), entry, timeToLive)
-        return true
-      }),
-    remove: (name, entry) => removeIf(entryOf(name), entry),
-    lease,
-    release: (name, owner) => removeIf(leaseOf(name), owner),
-    changes: () => Stream.tick(interval)
-  }
-})
+export const makeKeyValueStore: Effect.Effect<Service, never, KeyValueStore.KeyValueStore> = KeyValueCache.make(
+  (code) => new SharedTokenCacheError({ reason: "Unavailable", code })
+)
 
 /**
  * A cache over the KeyValueStore in the context, for the processes of one machine: a directory, for example.
  *
- * A KeyValueStore can neither compare and write at once nor tell of a change. So a lease is written, and counts once it has
- * stood for 15 ms; those who wait look every 25 ms. Two processes that stall in just that moment may both exchange, and the
- * later entry stays: a token bought in vain, never a wrong one. Not for a network file system, whose clients see writes late.
+ * A KeyValueStore can't compare and write in one step, and can't report a change. So a lease counts only after it has been there
+ * for 15 ms, and processes that wait look every 25 ms. If two processes stall in just that moment, both may exchange, and the
+ * later entry stays: one token too many, never a wrong one. Do not use a network file system: it shows writes late.
  *
  * @since 1.0.0
  * @category layers

@@ -3,27 +3,26 @@
  *
  * @since 1.0.0
  */
-import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import type * as Predicate from "effect/Predicate"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as AccessToken from "./AccessToken.js"
-import * as Configuration from "./internal/configuration.js"
-import { HandedOver, InVain } from "./internal/handedOver.js"
-import * as LicenseKey from "./internal/licenseKey.js"
-import * as Pause from "./internal/pause.js"
-import * as Seal from "./internal/seal.js"
-import * as Telemetry from "./internal/telemetry.js"
+import { ExchangeContext } from "./internal/exchange/context.js"
+import * as LicenseKey from "./internal/exchange/licenseKey.js"
+import * as Metrics from "./internal/metrics.js"
+import * as Settings from "./internal/settings.js"
+import * as BoundedCache from "./internal/shared/boundedCache.js"
+import * as Health from "./internal/shared/health.js"
+import * as Lease from "./internal/shared/lease.js"
+import * as Seal from "./internal/shared/seal.js"
 import { ConfigurationError, type TokenError, TransportError } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
-import { SharedTokenCache, SharedTokenCacheError } from "./SharedTokenCache.js"
+import { type Service, SharedTokenCache, type SharedTokenCacheError } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
 
 /**
@@ -35,64 +34,167 @@ import * as TokenIssuer from "./TokenIssuer.js"
  */
 export interface Options extends TokenIssuer.Options {
   /**
-   * How long one replica may exchange while the others wait, and what a replica that dies meanwhile costs them; longer than
-   * `tokenTimeout`. 15 seconds by default.
+   * How long one replica may exchange while the others wait, and how long they wait if it dies meanwhile; longer than
+   * `tokenTimeout`. 15 seconds by default. A number is milliseconds.
    */
   readonly lease?: Duration.DurationInput | undefined
-  /** The time of one call of the cache, after which the replica goes on without it; 1 second by default. */
+  /** The time for one call of the cache; after it the replica goes on without the cache. 1 second by default. A number is milliseconds. */
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
-/** What was found under the entry's name: the entry as it was written, and its token if it is one to use. */
-interface Found {
-  readonly entry: Option.Option<string>
-  readonly token: Option.Option<HandedOver>
+interface Settings {
+  readonly timing: RefreshPolicy.Timing
+  readonly licenseKey: LicenseKey.LicenseKey
+  /** With the license key, what replicas must have in common to share a token. */
+  readonly identity: ReadonlyArray<string>
+  readonly tokenTimeout: Duration.Duration
+  readonly cacheTimeout: Duration.Duration
+  readonly leaseMillis: number
 }
 
-type Turn =
-  | { readonly _tag: "HandedOver"; readonly token: HandedOver }
-  /** This replica exchanges for all, and writes over the entry it has seen under its lease. */
-  | { readonly _tag: "Leased"; readonly entry: Option.Option<string> }
-  /** This replica exchanges for itself: the cache failed, or two peers held the lease and brought no token. */
-  | { readonly _tag: "Alone"; readonly isCacheWell: boolean }
-
-/** Whether the lease is this replica's own: "unsure" where the cache failed when it was asked for it. */
-type Claim = "none" | "held" | "unsure"
-
-/** How often those who wait look again where no change is heard of, in milliseconds. */
-const pollInterval = 250
-
-/** Holders of the lease that may end without a token, before a replica that waits exchanges by itself. */
-const holdersAwaited = 2
-
-const warningInterval = 60_000
-
-const handedOver = (token: HandedOver): Turn => ({ _tag: "HandedOver", token })
-
-const alone = (isCacheWell: boolean): Turn => ({ _tag: "Alone", isCacheWell })
-
-const nothing = (entry: Option.Option<string>): Found => ({ entry, token: Option.none() })
-
-/** Not the one that is replaced, nor an older one; where several of the cache's were rejected, one received from now on. */
-const isNextAfter =
-  (replacing: Option.Option<AccessToken.AccessToken>, asked: number): Predicate.Predicate<AccessToken.AccessToken> =>
-  (token) =>
-    Option.match(replacing, {
-      onNone: () => true,
-      onSome: (replaced) =>
-        !AccessToken.isSame(replaced, token) &&
-        token.receivedAt >= (replaced instanceof InVain ? asked : replaced.receivedAt)
-    })
-
-/** A cache that breaks its promises is as good as one that is gone. */
-const withoutDefects = (cause: Cause.Cause<SharedTokenCacheError>): Cause.Cause<SharedTokenCacheError> =>
-  Cause.fail(Option.getOrElse(Cause.failureOption(cause), () => new SharedTokenCacheError({ reason: "Defect" })))
-
-/** A token as the clock of this process sees it: a peer whose clock is ahead dates the token's whole life too late. */
-const received = (token: AccessToken.AccessToken, now: number): HandedOver => {
-  const ahead = Math.max(0, token.receivedAt - now)
-  return new HandedOver({ ...token, receivedAt: token.receivedAt - ahead, expiresAt: token.expiresAt - ahead })
+/** What all exchanges of one issuer have in common. */
+interface Sharing {
+  readonly settings: Settings
+  readonly cache: Service
+  readonly health: Health.Health
+  readonly scope: Scope.Scope
+  /** The token that the service rejected last. */
+  readonly refused: Ref.Ref<Option.Option<AccessToken.AccessToken>>
 }
+
+/** One exchange that was asked for. */
+interface Request extends Lease.Attempt {
+  readonly sharing: Sharing
+  /** The exchange of the issuer inside. */
+  readonly exchange: Effect.Effect<AccessToken.AccessToken, TokenError>
+  /** Whether each call of the cache has worked so far. */
+  readonly isCacheWell: Ref.Ref<boolean>
+}
+
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+
+const checked = (options: Options): Effect.Effect<Settings, ConfigurationError> =>
+  Effect.gen(function*() {
+    yield* Settings.orFail(Settings.server())
+    const timing = yield* Settings.orFail(RefreshPolicy.make(options.refresh))
+    const base = yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp))
+    const route = yield* Settings.orFail(Settings.tokenRoute(options.tokenRoute))
+    const licenseKey = yield* LicenseKey.check(options.licenseKey)
+    const serviceId = yield* Settings.orFail(Settings.serviceId(options.serviceId))
+    const tokenTimeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds"))
+    const cacheTimeout = yield* Settings.orFail(Settings.timeout("cacheTimeout", options.cacheTimeout ?? "1 second"))
+    const lease = yield* Settings.orFail(Settings.timeout("lease", options.lease ?? "15 seconds"))
+    if (Duration.lessThanOrEqualTo(lease, tokenTimeout)) {
+      return yield* new ConfigurationError({ field: "lease", rule: "must be longer than tokenTimeout" })
+    }
+    return {
+      timing,
+      licenseKey,
+      identity: [
+        base.href,
+        route,
+        Option.match(serviceId, { onNone: () => "", onSome: Redacted.value })
+      ],
+      tokenTimeout,
+      cacheTimeout,
+      leaseMillis: Duration.toMillis(lease)
+    }
+  })
+
+/** The seal of a key; that of the last one is kept, for making it takes milliseconds. */
+const makeSeals = (identity: ReadonlyArray<string>) =>
+  Effect.map(
+    Ref.make(Option.none<readonly [Redacted.Redacted<string>, Seal.Seal]>()),
+    (last) => (key: Redacted.Redacted<string>) =>
+      Effect.gen(function*() {
+        const known = Option.filter(yield* Ref.get(last), ([sealedWith]) => Equal.equals(sealedWith, key))
+        if (Option.isSome(known)) return known.value[1]
+        const seal = yield* Seal.make(key, identity)
+        yield* Ref.set(last, Option.some([key, seal]))
+        return seal
+      })
+  )
+
+const noteFailure = ({ isCacheWell, sharing }: Request, error: SharedTokenCacheError) =>
+  Effect.zipRight(Ref.set(isCacheWell, false), sharing.health.failed(error))
+
+const noteEnd = ({ isCacheWell, sharing }: Request) => Effect.whenEffect(sharing.health.worked, Ref.get(isCacheWell))
+
+const inBackground = ({ sharing }: Request, effect: Effect.Effect<void>) =>
+  Effect.forkIn(Effect.interruptible(effect), sharing.scope)
+
+const release = (request: Request) =>
+  Effect.flatMap(Ref.get(request.claim), (claim) => {
+    const released = request.cache.release(request.seal.name, request.owner).pipe(
+      Effect.catchAll((error) => noteFailure(request, error)),
+      Effect.asVoid
+    )
+    return claim === "none" ? Effect.void : claim === "held" ? released : inBackground(request, released)
+  })
+
+const publish = (request: Request, token: AccessToken.AccessToken, turn: Lease.OwnTurn) => {
+  const published = Effect.catchAll(
+    Lease.publish(request, token, turn),
+    (error) => Effect.zipRight(Ref.set(request.claim, "unsure"), noteFailure(request, error))
+  )
+  return turn._tag === "Alone" && !turn.isCacheWell ? inBackground(request, published) : published
+}
+
+/** An exchange that failed ends in its own error, unless a peer fared better meanwhile. */
+const lookOnceMore = (request: Request, error: TokenError) =>
+  Lease.look(request).pipe(
+    Effect.map(({ token }) => token),
+    Effect.catchAll((failure) => Effect.as(noteFailure(request, failure), Option.none())),
+    Effect.flatMap(Effect.mapError(() => error)),
+    Effect.tap(Metrics.shares("HandedOver"))
+  )
+
+const exchange = (request: Request, turn: Lease.OwnTurn, restore: Restore) =>
+  restore(request.exchange).pipe(
+    Effect.tap(Metrics.shares(turn._tag === "Leased" ? "Exchanged" : "ExchangedAlone")),
+    Effect.tap((token) => publish(request, token, turn)),
+    Effect.catchAll((error) => restore(lookOnceMore(request, error)))
+  )
+
+/** A token that a peer left or one's own, whichever turn it is; the lease is given back at every end. */
+const share = (request: Request) =>
+  Effect.uninterruptibleMask((restore) =>
+    restore(Lease.takeTurn(request)).pipe(
+      Effect.catchAll((error) => Effect.as(noteFailure(request, error), Lease.alone(false))),
+      Effect.flatMap((turn) =>
+        turn._tag === "HandedOver"
+          ? Effect.as(Metrics.shares("HandedOver"), turn.token)
+          : exchange(request, turn, restore)
+      ),
+      Effect.ensuring(release(request)),
+      Effect.tapBoth({ onFailure: () => noteEnd(request), onSuccess: () => noteEnd(request) })
+    )
+  )
+
+const makeRequest = (
+  sharing: Sharing,
+  seal: Seal.Seal,
+  replacing: Option.Option<AccessToken.AccessToken>,
+  exchange: Effect.Effect<AccessToken.AccessToken, TokenError>
+): Effect.Effect<Request> =>
+  Effect.gen(function*() {
+    const { mustExchange } = yield* ExchangeContext
+    const since = mustExchange ? (yield* Effect.clock).unsafeCurrentTimeMillis() : Number.NEGATIVE_INFINITY
+    return {
+      sharing,
+      cache: sharing.cache,
+      seal,
+      owner: yield* Effect.sync(() => globalThis.crypto.randomUUID()),
+      leaseMillis: sharing.settings.leaseMillis,
+      timing: sharing.settings.timing,
+      isNext: Lease.isNextAfter(replacing, since),
+      isRefused: (token) =>
+        Effect.map(Ref.get(sharing.refused), Option.exists((other) => AccessToken.isSame(other, token))),
+      claim: yield* Ref.make<Lease.Claim>("none"),
+      exchange,
+      isCacheWell: yield* Ref.make(true)
+    }
+  })
 
 /**
  * An issuer around the one in the context. It takes a usable token out of the SharedTokenCache; where there is none, it takes
@@ -110,197 +212,17 @@ export const make = (
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
 > =>
   Effect.gen(function*() {
-    yield* Configuration.server()
-    const timing = yield* RefreshPolicy.make(options.refresh)
-    const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
-    const route = yield* Configuration.tokenRoute(options.tokenRoute)
-    const licenseKey = yield* LicenseKey.check(options.licenseKey)
-    yield* Configuration.serviceId(options.serviceId)
-    const tokenTimeout = yield* Configuration.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
-    const cacheTimeout = yield* Configuration.timeout("cacheTimeout", options.cacheTimeout ?? "1 second")
-    const lease = yield* Configuration.timeout("lease", options.lease ?? "15 seconds")
-    if (Duration.lessThanOrEqualTo(lease, tokenTimeout)) return yield* new ConfigurationError({ field: "lease" })
-    const leaseMillis = Duration.toMillis(lease)
+    const settings = yield* checked(options)
+    const { licenseKey, tokenTimeout } = settings
     const issuer = yield* TokenIssuer.TokenIssuer
-    const cache = yield* SharedTokenCache
-    const scope = yield* Scope.Scope
-
-    const seals = yield* Ref.make(Option.none<readonly [Redacted.Redacted<string>, Seal.Seal]>())
-    const refused = yield* Ref.make(Option.none<AccessToken.AccessToken>())
-    const warned = yield* Ref.make<Pause.Pause | undefined>(undefined)
-
-    const sealOf = (key: Redacted.Redacted<string>) =>
-      Effect.gen(function*() {
-        const known = Option.filter(yield* Ref.get(seals), ([sealedWith]) => Equal.equals(sealedWith, key))
-        if (Option.isSome(known)) return known.value[1]
-        const seal = yield* Seal.make(key, [base.href, route, options.serviceId ?? ""])
-        yield* Ref.set(seals, Option.some([key, seal]))
-        return seal
-      })
-
-    const note = ({ message, reason }: SharedTokenCacheError) =>
-      Effect.gen(function*() {
-        const clock = yield* Effect.clock
-        yield* Telemetry.cacheFailed(reason)
-        const isFirst = yield* Ref.modify(
-          warned,
-          (pause) => Pause.stands(pause, clock) ? [false, pause] : [true, Pause.start(clock, warningInterval)]
-        )
-        if (isFirst) {
-          yield* Effect.logWarning(`${message} Until it works again, this process exchanges the license key by itself.`)
-        }
-      })
-
-    /** Its time is bounded also where this fiber can't be interrupted: the operation runs in a fiber of its own. */
-    const call = <A>(
-      operation: () => Effect.Effect<A, SharedTokenCacheError>
-    ): Effect.Effect<A, SharedTokenCacheError> =>
-      Effect.suspend(operation).pipe(
-        Effect.mapErrorCause(withoutDefects),
-        Effect.disconnect,
-        Effect.interruptible,
-        Effect.timeoutFail({
-          duration: cacheTimeout,
-          onTimeout: () => new SharedTokenCacheError({ reason: "Timeout" })
-        })
-      )
-
-    const read = (seal: Seal.Seal) =>
-      Effect.gen(function*() {
-        const entry = yield* call(() => cache.read(seal.name))
-        const token = Option.isSome(entry) ? yield* seal.open(entry.value) : Option.none()
-        return { entry, token }
-      })
-
-    const isRefused = (token: AccessToken.AccessToken) =>
-      Effect.map(Ref.get(refused), Option.exists((other) => AccessToken.isSame(other, token)))
-
-    /** What the cache holds for one who asks. A token that was rejected here is taken out on the way. */
-    const look = (seal: Seal.Seal, isNext: Predicate.Predicate<AccessToken.AccessToken>) =>
-      Effect.gen(function*() {
-        const { entry, token } = yield* read(seal)
-        if (Option.isNone(entry) || Option.isNone(token)) return nothing(entry)
-        if (yield* isRefused(token.value)) {
-          const isRemoved = yield* call(() => cache.remove(seal.name, entry.value))
-          return nothing(isRemoved ? Option.none() : entry)
-        }
-        const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
-        const seen = received(token.value, now)
-        return isNext(token.value) && AccessToken.stateAt(seen, now, timing) !== "expired"
-          ? { entry, token: Option.some(seen) }
-          : nothing(entry)
-      })
-
-    const takeTurn = (
-      seal: Seal.Seal,
-      owner: string,
-      claim: Ref.Ref<Claim>,
-      isNext: Predicate.Predicate<AccessToken.AccessToken>
-    ): Effect.Effect<Turn, SharedTokenCacheError> =>
-      Effect.scoped(Effect.gen(function*() {
-        const clock = yield* Effect.clock
-        const bell = yield* Effect.makeLatch()
-        const listen = Stream.suspend(() => cache.changes(seal.name)).pipe(
-          Stream.runForEach(() => bell.open),
-          Effect.mapErrorCause(withoutDefects),
-          Effect.catchAll(({ reason }) => Telemetry.cacheFailed(reason)),
-          Effect.disconnect
-        )
-        const patience = Pause.start(clock, leaseMillis * holdersAwaited)
-        const holders = new Set<string>()
-        while (true) {
-          yield* bell.close
-          const found = yield* look(seal, isNext)
-          if (Option.isSome(found.token)) return handedOver(found.token.value)
-          yield* Ref.set(claim, "unsure")
-          const held = yield* call(() => cache.lease(seal.name, owner, leaseMillis))
-          yield* Ref.set(claim, held.owner === owner ? "held" : "none")
-          if (held.owner === owner) {
-            const again = yield* look(seal, isNext)
-            return Option.isSome(again.token)
-              ? handedOver(again.token.value)
-              : { _tag: "Leased", entry: again.entry }
-          }
-          if (holders.size === 0) yield* Effect.forkScoped(listen)
-          holders.add(held.owner)
-          const left = Pause.remaining(patience, clock)
-          if (holders.size > holdersAwaited || left === 0) return alone(true)
-          yield* Effect.timeoutOption(
-            bell.await,
-            Math.max(1, Math.ceil(Math.min(left, held.remaining, pollInterval)))
-          )
-        }
-      }))
-
-    const write = (seal: Seal.Seal, token: AccessToken.AccessToken, over: Option.Option<string>) =>
-      Effect.gen(function*() {
-        const entry = yield* Effect.option(seal.close(token))
-        if (Option.isNone(entry)) return
-        const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
-        const timeToLive = Math.max(1, Math.ceil(token.expiresAt - now))
-        yield* call(() => cache.write(seal.name, entry.value, { over, timeToLive }))
-      })
-
-    /** One who exchanged alone has seen nothing under a lease: a token that a peer received meanwhile stays. */
-    const writeUnlessNewer = (seal: Seal.Seal, token: AccessToken.AccessToken) =>
-      Effect.gen(function*() {
-        const { entry, token: other } = yield* read(seal)
-        const isNewer = Option.exists(other, ({ receivedAt }) => receivedAt >= token.receivedAt)
-        if (!isNewer) yield* write(seal, token, entry)
-      })
-
-    const publish = (seal: Seal.Seal, token: AccessToken.AccessToken, turn: Exclude<Turn, { _tag: "HandedOver" }>) =>
-      Effect.gen(function*() {
-        if (yield* isRefused(token)) return
-        yield* turn._tag === "Leased" ? write(seal, token, turn.entry) : writeUnlessNewer(seal, token)
-      })
-
-    const inBackground = (effect: Effect.Effect<void>) => Effect.forkIn(Effect.interruptible(effect), scope)
-
-    const release = (seal: Seal.Seal, owner: string, claim: Ref.Ref<Claim>) =>
-      Effect.flatMap(Ref.get(claim), (claim) => {
-        const released = Effect.catchAll(Effect.asVoid(call(() => cache.release(seal.name, owner))), note)
-        return claim === "none" ? Effect.void : claim === "held" ? released : inBackground(released)
-      })
-
-    const share = (seal: Seal.Seal, replacing: Option.Option<AccessToken.AccessToken>, reason?: TokenIssuer.Reason) =>
-      Effect.gen(function*() {
-        const asked = (yield* Effect.clock).unsafeCurrentTimeMillis()
-        const isNext = isNextAfter(replacing, asked)
-        const owner = yield* Effect.sync(() => globalThis.crypto.randomUUID())
-        const claim = yield* Ref.make<Claim>("none")
-
-        const lookOnceMore = (error: TokenError) =>
-          look(seal, isNext).pipe(
-            Effect.catchAll((failure) => Effect.as(note(failure), nothing(Option.none()))),
-            Effect.flatMap(({ token }) => Effect.mapError(token, () => error))
-          )
-
-        const exchange = (
-          turn: Exclude<Turn, { _tag: "HandedOver" }>,
-          restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-        ) =>
-          restore(issuer.issue(replacing, reason)).pipe(
-            Effect.tap(Telemetry.shares(turn._tag === "Leased" ? "Exchanged" : "ExchangedAlone")),
-            Effect.tap((token) => {
-              const published = Effect.catchAll(
-                publish(seal, token, turn),
-                (failure) => Effect.zipRight(Ref.set(claim, "unsure"), note(failure))
-              )
-              return turn._tag === "Alone" && !turn.isCacheWell ? inBackground(published) : published
-            }),
-            Effect.catchAll((error) => restore(lookOnceMore(error)))
-          )
-
-        return yield* Effect.uninterruptibleMask((restore) =>
-          restore(takeTurn(seal, owner, claim, isNext)).pipe(
-            Effect.catchAll((failure) => Effect.as(note(failure), alone(false))),
-            Effect.flatMap((turn) => turn._tag === "HandedOver" ? Effect.succeed(turn.token) : exchange(turn, restore)),
-            Effect.tap((token) => token instanceof HandedOver ? Telemetry.shares("HandedOver") : Effect.void),
-            Effect.ensuring(release(seal, owner, claim))
-          )
-        )
-      })
+    const sealOf = yield* makeSeals(settings.identity)
+    const sharing: Sharing = {
+      settings,
+      cache: BoundedCache.make(yield* SharedTokenCache, settings.cacheTimeout),
+      health: yield* Health.make,
+      scope: yield* Scope.Scope,
+      refused: yield* Ref.make(Option.none<AccessToken.AccessToken>())
+    }
 
     const issue: TokenIssuer.Service["issue"] = (replacing, reason) =>
       Effect.gen(function*() {
@@ -309,8 +231,9 @@ export const make = (
           onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
         })
         const seal = yield* sealOf(key)
-        if (reason === "rejection") yield* Ref.set(refused, replacing)
-        return yield* share(seal, replacing, reason)
+        if (reason === "rejection") yield* Ref.set(sharing.refused, replacing)
+        const exchange = LicenseKey.handOn(licenseKey, key)(issuer.issue(replacing, reason))
+        return yield* Effect.flatMap(makeRequest(sharing, seal, replacing, exchange), share)
       })
 
     return { issue }

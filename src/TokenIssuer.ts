@@ -12,22 +12,24 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
-import * as Answer from "./internal/answer.js"
-import * as Configuration from "./internal/configuration.js"
-import * as ExchangeSpan from "./internal/exchangeSpan.js"
-import * as Http from "./internal/http.js"
-import * as LicenseKey from "./internal/licenseKey.js"
-import * as Url from "./internal/url.js"
+import { ExchangeContext } from "./internal/exchange/context.js"
+import * as LicenseKey from "./internal/exchange/licenseKey.js"
+import { boundedBy } from "./internal/fork.js"
+import type { Request } from "./internal/http/bufferedSend.js"
+import { makeClient } from "./internal/http/client.js"
+import { isHeaderValue } from "./internal/http/header.js"
+import * as ResponseData from "./internal/http/response.js"
+import * as Url from "./internal/http/url.js"
+import * as Settings from "./internal/settings.js"
 import {
   type ConfigurationError,
   Forbidden,
+  isTransient,
   type LicenseKeyUnavailable,
   MissingServiceId,
-  type ServerError,
   type TokenError,
   TransportError,
   UnexpectedResponse
@@ -43,15 +45,15 @@ import * as RefreshPolicy from "./RefreshPolicy.js"
 export type Reason = "missing" | "refresh" | "rejection"
 
 /**
- * How a token is bought (SERVICE.md section 5, rules 1 and 2).
+ * How the license key is exchanged for a token (SERVICE.md section 5, rules 1 and 2).
  *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
   /**
-   * Exchanges the license key for a token; `replacing` is the one that is no longer good enough, if there is one, and `reason`
-   * says why. An issuer that always exchanges need not look at either. Ends in any error of TokenError.
+   * Exchanges the license key for a token. `replacing` is the token that must be replaced, if there is one, and `reason` says why;
+   * an issuer that always exchanges can ignore both. Ends in any error of TokenError.
    */
   readonly issue: (replacing: Option.Option<AccessToken>, reason?: Reason) => Effect.Effect<AccessToken, TokenError>
 }
@@ -70,7 +72,7 @@ export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssu
  * @since 1.0.0
  * @category models
  */
-export type TokenRoute = Configuration.TokenRoute
+export type TokenRoute = Settings.TokenRoute
 
 /**
  * The settings of the exchange; only `baseUrl` and `licenseKey` are needed.
@@ -86,16 +88,22 @@ export interface Options {
   /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
   readonly tokenRoute?: TokenRoute | undefined
   /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
-  readonly serviceId?: string | undefined
-  /** Its `attempts`, `attemptDelay` and `longestLife` count here. */
+  readonly serviceId?: string | Redacted.Redacted<string> | undefined
+  /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`, `attemptDelay` and `longestLife`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
-  /** The time of one exchange, its retries included; 10 seconds by default. */
+  /** The time for one exchange, its retries included; 10 seconds by default. A number is milliseconds. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
-  /** Allows plain http to any host: for tests. */
+  /** Allows plain http to any host, for tests; false by default. */
   readonly allowInsecureHttp?: boolean | undefined
+  /** The User-Agent of every request; "effect-nutrition-advisor/" and the version by default. */
+  readonly userAgent?: string | undefined
 }
 
 const maxTokenBytes = 64 * 1024
+
+const tellSpan = Effect.ignore(
+  Effect.zipWith(Effect.currentSpan, ExchangeContext, (span, { onSpan }) => onSpan(span))
+)
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
 
@@ -116,8 +124,8 @@ const TokenResponse = Schema.Struct({
 /** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
 const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
 
-const isTransient = (error: TokenError): error is TransportError | ServerError =>
-  error._tag === "TransportError" || error._tag === "ServerError"
+/** A route that asks for fewer exchanges is not asked again at once. */
+const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
 
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
@@ -140,14 +148,15 @@ const unexpected = (status: number) => new UnexpectedResponse({ operation: "toke
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
-    yield* Configuration.server()
-    const timing = yield* RefreshPolicy.make(options.refresh)
-    const base = yield* Configuration.baseUrl(options.baseUrl, options.allowInsecureHttp)
+    yield* Settings.orFail(Settings.server())
+    const timing = yield* Settings.orFail(RefreshPolicy.make(options.refresh))
+    const base = yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp))
     const licenseKey = yield* LicenseKey.check(options.licenseKey)
-    const route = yield* Configuration.tokenRoute(options.tokenRoute)
-    const serviceId = yield* Configuration.serviceId(options.serviceId)
-    const timeout = yield* Configuration.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
-    const client = Http.quiet(yield* HttpClient.HttpClient)
+    const route = yield* Settings.orFail(Settings.tokenRoute(options.tokenRoute))
+    const serviceId = yield* Settings.orFail(Settings.serviceId(options.serviceId))
+    const userAgent = yield* Settings.orFail(Settings.userAgent(options.userAgent))
+    const timeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds"))
+    const client = makeClient(yield* HttpClient.HttpClient)
     const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
     const identifierOf = (customerId: unknown, status: number) => {
@@ -155,39 +164,29 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
       const isMissing = customerId === undefined || customerId === null ||
         (typeof customerId === "string" && customerId.trim() === "")
       if (isMissing) return Effect.fail(new MissingServiceId({ operation: "token" }))
-      return typeof customerId === "string" && Configuration.isHeaderValue(customerId)
+      return typeof customerId === "string" && isHeaderValue(customerId)
         ? Effect.succeed(Redacted.make(customerId))
         : Effect.fail(unexpected(status))
     }
 
-    const last = yield* Ref.make(Option.none<AccessToken>())
-
-    const exchange = (key: Redacted.Redacted<string>, replacing: Option.Option<AccessToken>) =>
+    const exchange = (key: Redacted.Redacted<string>) =>
       Effect.gen(function*() {
-        const request: Http.Request = {
+        const request: Request = {
           method: "POST",
           origin: base.origin,
           path: base.pathname + route.replace("{key}", () => Url.encode(Redacted.value(key))),
-          headers: { accept: "*/*" },
+          headers: { accept: "*/*", "user-agent": userAgent },
           body: HttpBody.empty
         }
         const answer = yield* client(request, { operation: "token", maxBytes: maxTokenBytes })
         const receivedAt = yield* Clock.currentTimeMillis
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
         if (answer.status === 401 || answer.status === 403) {
-          return yield* new Forbidden({ operation: "token", status: answer.status, reason: "KeyRejected" })
+          return yield* new Forbidden({ operation: "token", ...ResponseData.keep(answer), reason: "KeyRejected" })
         }
-        if (!Answer.isOk(answer.status)) {
-          const former = [...Option.toArray(replacing), ...Option.toArray(yield* Ref.get(last))]
-          const secrets = [
-            key,
-            ...Option.toArray(serviceId),
-            ...former.flatMap((token) => [token.value, token.serviceId])
-          ]
-          return yield* Answer.refusal(answer, "token", Option.some(secrets))
-        }
+        if (!ResponseData.isOk(answer.status)) return yield* ResponseData.statusError(answer, "token")
         const { status } = answer
-        const body = yield* Answer.json(answer, "token")
+        const body = yield* ResponseData.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
         return new AccessToken({
           value: response.access_token,
@@ -199,22 +198,17 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         })
       })
 
-    const issue: Service["issue"] = (replacing) =>
+    const issue: Service["issue"] = () =>
       Effect.clockWith((clock) => {
         const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
-        return Effect.zipRight(ExchangeSpan.announce, LicenseKey.read(licenseKey)).pipe(
-          Effect.flatMap((key) =>
-            Effect.retry(exchange(key, replacing), {
-              schedule: retries(timing),
-              while: (error) =>
-                isTransient(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
-            })
-          ),
-          Effect.tap((token) => Ref.set(last, Option.some(token))),
-          Effect.timeoutFail({
-            duration: timeout,
-            onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
-          }),
+        const exchanged = LicenseKey.use(licenseKey, (key) =>
+          Effect.retry(exchange(key), {
+            schedule: retries(timing),
+            while: (error) =>
+              isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+          }))
+        return Effect.zipRight(tellSpan, exchanged).pipe(
+          boundedBy(timeout, () => new TransportError({ operation: "token", reason: "Timeout" })),
           Effect.withSpan("TokenIssuer.issue", {
             attributes: { "http.request.method": "POST", "url.template": route },
             captureStackTrace: false,

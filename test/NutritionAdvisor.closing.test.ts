@@ -1,8 +1,9 @@
 import { once } from "node:events"
 import type { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Clock, Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import * as Issuer from "./doubles/IssuerDouble.js"
 import { clients } from "./leaks/clients.js"
 import * as LocalService from "./leaks/LocalService.js"
 import * as Replies from "./leaks/replies.js"
@@ -66,3 +67,33 @@ for (const { layer, name } of clients) {
     })
   }
 }
+
+describe("A layer that is closed", () => {
+  it.live("ends each sleep of its Schedule, also where it was built beside another layer", () =>
+    Effect.gen(function*() {
+      let sleeping = 0
+      const clock = yield* Effect.clock
+      const counting: Clock.Clock = {
+        ...clock,
+        [Clock.ClockTypeId]: Clock.ClockTypeId,
+        unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
+        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+        sleep: (duration) =>
+          Effect.acquireUseRelease(
+            Effect.sync(() => sleeping += 1),
+            () => clock.sleep(duration),
+            () => Effect.sync(() => sleeping -= 1)
+          )
+      }
+      const until = (count: number) => Effect.repeat(Effect.sleep("1 millis"), { until: () => sleeping === count })
+      yield* Effect.gen(function*() {
+        const scope = yield* Scope.make()
+        const beside = Layer.effectDiscard(Effect.sleep("1 millis"))
+        const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerScheduled, beside), scope)
+        yield* Context.get(context, TokenProvider.TokenProvider).get
+        yield* Effect.withClock(until(1), clock)
+        yield* Scope.close(scope, Exit.void)
+        expect(sleeping).toBe(0)
+      }).pipe(Effect.withClock(counting))
+    }))
+})

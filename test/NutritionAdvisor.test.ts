@@ -1,9 +1,11 @@
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import {
+  Cause,
   ConfigProvider,
   Context,
   Effect,
+  Exit,
   FastCheck,
   Fiber,
   Layer,
@@ -12,11 +14,13 @@ import {
   Redacted,
   Ref,
   Schema,
-  Stream,
-  TestClock
+  type Scope,
+  Stream
 } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { version } from "../src/internal/version.js"
+import * as Time from "./doubles/Time.js"
 
 const defaults: NutritionAdvisor.Options = {
   baseUrl: Simulator.baseUrl,
@@ -49,13 +53,7 @@ const execute = (request: HttpClientRequest.HttpClientRequest) =>
 const plain = (secret: Option.Option<Redacted.Redacted<string>>) =>
   Option.getOrUndefined(Option.map(secret, Redacted.value))
 
-/** Runs the effect to its end while the clock goes on. */
-const settle = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.fork(effect)
-    while (Option.isNone(yield* Fiber.poll(fiber))) yield* TestClock.adjust("1 second")
-    return yield* Fiber.join(fiber)
-  })
+const settle = Time.settle("1 second")
 
 const rejected: Simulator.Reply = { status: 403 }
 
@@ -101,10 +99,13 @@ describe("token routes", () => {
       expect((yield* seen("token")).map(({ method }) => method)).toEqual(["POST"])
     }).pipe(setup()))
 
-  it.effect("are called with Accept: */* and no other header", () =>
+  it.effect("are called with Accept: */*, the User-Agent and no other header", () =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("token")).map(({ headers }) => ({ ...headers }))).toEqual([{ accept: "*/*" }])
+      expect((yield* seen("token")).map(({ headers }) => ({ ...headers }))).toEqual([{
+        accept: "*/*",
+        "user-agent": `effect-nutrition-advisor/${version}`
+      }])
     }).pipe(setup()))
 
   it.effect("are called without a body", () =>
@@ -296,6 +297,43 @@ describe("search", () => {
 })
 
 describe("searchAs", () => {
+  const throwing = (thrown: () => unknown) =>
+    Schema.transform(Schema.Unknown, Schema.Unknown, {
+      strict: false,
+      decode: () => {
+        throw thrown()
+      },
+      encode: (value) => value
+    })
+
+  const bug = new Date(Number.NaN)
+
+  it.effect.each<readonly [string, () => unknown]>([
+    ["toISOString of no date", () => bug.toISOString()],
+    ["repeat(-1)", () => "x".repeat(-1)],
+    ["an array of length -1", () => new Array(-1)],
+    ["a RangeError of its own", () => new RangeError("the portion is out of range")],
+    ["an error that names the stack and is no RangeError", () => new Error("Maximum call stack size exceeded")],
+    ["a text", () => "Maximum call stack size exceeded"]
+  ])("leaves a bug of the schema a defect: %s", ([, thrown]) =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(NutritionAdvisor.searchAs(throwing(thrown))("oats"))
+      expect(Exit.isFailure(exit) && Cause.isDie(exit.cause) && Option.isNone(Cause.failureOption(exit.cause)))
+        .toBe(true)
+    }).pipe(setup()))
+
+  it.effect.each<readonly [string, () => unknown]>([
+    ["as V8 does", () => new RangeError("Maximum call stack size exceeded")],
+    ["as JavaScriptCore does", () => new RangeError("Maximum call stack size exceeded.")],
+    ["as SpiderMonkey does", () => Object.assign(new Error("too much recursion"), { name: "InternalError" })]
+  ])("is Schema where the stack overflows, %s", ([, thrown]) =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
+        _tag: "UnexpectedResponse",
+        reason: "Schema"
+      })
+    }).pipe(setup()))
+
   const Payload = Schema.Struct({ total: Schema.NumberFromString })
 
   it.effect("decodes the payload", () =>
@@ -550,7 +588,7 @@ describe("any other answer", () => {
       [400, { _tag: "BadRequest", operation: "search", status: 400 }],
       [404, { _tag: "UnexpectedResponse", operation: "search", status: 404, reason: "Status" }],
       [422, { _tag: "UnexpectedResponse", operation: "search", status: 422, reason: "Status" }],
-      [429, { _tag: "TooManyRequests", operation: "search" }],
+      [429, { _tag: "TooManyRequests", operation: "search", status: 429 }],
       [500, { _tag: "ServerError", operation: "search", status: 500 }],
       [503, { _tag: "ServerError", operation: "search", status: 503 }]
     ] as const
@@ -568,7 +606,7 @@ describe("any other answer", () => {
 
   it.effect("tells the seconds until the date of Retry-After", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(Date.UTC(2026, 0, 1, 12, 0, 0))
+      yield* Time.set(Date.UTC(2026, 0, 1, 12, 0, 0))
       yield* respondNext("search", { status: 429, headers: { "retry-after": "Thu, 01 Jan 2026 12:01:00 GMT" } })
       expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ retryAfter: 60 })
     }).pipe(setup()))
@@ -579,28 +617,31 @@ describe("any other answer", () => {
       expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).not.toHaveProperty("retryAfter")
     }).pipe(setup()))
 
-  it.effect("keeps the text of a 400 without key, token and identifier", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", {
-        status: 400,
-        headers: { "content-type": "text/plain" },
-        body: "no: demo-key-7f3a simulated-1-1 3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-      })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({
-        detail: "no: <redacted> <redacted> <redacted>"
-      })
-    }).pipe(setup()))
+  it.effect.each([400, 404, 409, 422, 429, 500])(
+    "keeps what the service said, redacted: %d",
+    (status) =>
+      Effect.gen(function*() {
+        const body = "no: demo-key-7f3a simulated-1-1 3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
+        yield* respondNext("search", { status, headers: { "content-type": "text/plain" }, body })
+        const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+        expect(error).toMatchObject({ body: Redacted.make(body) })
+        expect(error).not.toHaveProperty("detail")
+        expect(`${error.message} ${JSON.stringify(error)}`).not.toContain("demo-key-7f3a")
+      }).pipe(setup())
+  )
 
-  it.effect("keeps the text of a 400 without a key that an effect read", () =>
+  it.effect("keeps what the service said of the replay that was rejected too", () =>
     Effect.gen(function*() {
-      yield* respondNext("search", {
-        status: 400,
-        headers: { "content-type": "text/plain" },
-        body: "the license demo-key-7f3a does not cover this"
-      })
-      const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
-      expect(`${error.message} ${JSON.stringify(error)}`).not.toContain("demo-key-7f3a")
-    }).pipe(setup({ licenseKey: Effect.succeed(Simulator.licenseKey) })))
+      const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
+      yield* respondNext("search", rejecting("first"))
+      yield* respondNext("search", rejecting("second"))
+      yield* respondNext("search", rejecting("third"))
+      const errors = yield* Effect.replicateEffect(Effect.flip(NutritionAdvisor.search("apple")), 2)
+      expect(errors).toMatchObject([
+        { _tag: "Forbidden", reason: "RejectedAgain", body: Redacted.make("second") },
+        { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("third") }
+      ])
+    }).pipe(setup()))
 
   it.effect.each([301, 302, 303, 307, 308])(
     "is not followed where it is a redirect: %d",
@@ -705,7 +746,7 @@ describe("requestTimeout", () => {
     Effect.gen(function*() {
       yield* respondNext("search", "hang")
       const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
-      yield* TestClock.adjust("5 seconds")
+      yield* Time.pass("5 seconds")
       expect(yield* Fiber.join(fiber)).toEqual(
         new NutritionAdvisorError.TransportError({ operation: "search", reason: "Timeout" })
       )
@@ -715,9 +756,9 @@ describe("requestTimeout", () => {
     Effect.gen(function*() {
       yield* respondNext("search", "hang")
       const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
-      yield* TestClock.adjust("29999 millis")
+      yield* Time.pass("29999 millis")
       const before = yield* Fiber.poll(fiber)
-      yield* TestClock.adjust("1 millis")
+      yield* Time.pass("1 millis")
       yield* Fiber.join(fiber)
       expect(before).toEqual(Option.none())
     }).pipe(setup()))
@@ -787,7 +828,7 @@ describe("httpClient", () => {
       }).pipe(setup({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
   )
 
-  it.effect("takes an absolute URL of the same origin", () =>
+  it.effect("takes an absolute URL below the base URL", () =>
     Effect.gen(function*() {
       yield* execute(HttpClientRequest.get(`${Simulator.baseUrl}/proxy/v2/plan`))
       expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
@@ -807,6 +848,12 @@ describe("httpClient", () => {
     "v2/../../plan",
     "%2e%2e/v2/plan",
     "data:text/plain,x",
+    `${Simulator.baseUrl}/v2/plan`,
+    `${Simulator.baseUrl}/proxy-of-another/v2/plan`,
+    `blob:${Simulator.baseUrl}/proxy/v2/plan`,
+    "..%2fv2/plan",
+    "%2e%2e%5cv2/plan",
+    "v2/..%252f..%252fplan",
     "/v2/\ud800"
   ])("sends nothing where a URL leaves the base URL: %j", (url) =>
     Effect.gen(function*() {
@@ -879,7 +926,7 @@ describe("httpClient", () => {
       const { request } = yield* execute(
         HttpClientRequest.get("/v2/plan", { headers: { authorization: "own", "service-id": "own", "x-trace": "1" } })
       )
-      expect({ ...request.headers }).toEqual({ "x-trace": "1" })
+      expect(Object.keys(request.headers).sort()).toEqual(["user-agent", "x-trace"])
     }).pipe(setup({}, planRoutes)))
 
   it.effect("keeps the token out of every text of its answer", () =>
@@ -1070,7 +1117,7 @@ describe("layerConfig", () => {
     ([values, field]) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(configured(values)(NutritionAdvisor.search("apple")))
-        expect(error).toEqual(new NutritionAdvisorError.ConfigurationError({ field }))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field })
       })
   )
 })
@@ -1092,7 +1139,7 @@ describe("layer", () => {
   )("refuses a setting that can't work (case %#)", ([options, field]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(setup(options)(NutritionAdvisor.search("apple")))
-      expect(error).toEqual(new NutritionAdvisorError.ConfigurationError({ field }))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
     }))
 
   it.effect("gives the TokenProvider too", () =>
@@ -1194,25 +1241,42 @@ describe("layerWithoutTokens", () => {
 })
 
 describe("a second layer for the same key", () => {
-  const build = (licenseKey: string) =>
-    Effect.scoped(Layer.build(NutritionAdvisor.layer({ ...defaults, licenseKey: Redacted.make(licenseKey) }))).pipe(
+  const build = (licenseKey: string, baseUrl = "https://service.example") =>
+    Layer.build(NutritionAdvisor.layer({ ...defaults, baseUrl, licenseKey: Redacted.make(licenseKey) })).pipe(
       Effect.provide(Simulator.layerHttpClient())
     )
 
-  const warningsOf = (effect: Effect.Effect<unknown, NutritionAdvisorError.ConfigurationError>) =>
+  const warningsOf = (effect: Effect.Effect<unknown, NutritionAdvisorError.ConfigurationError, Scope.Scope>) =>
     Effect.gen(function*() {
       const warnings: Array<string> = []
       const logger = Logger.make(({ logLevel, message }) => {
         if (logLevel._tag === "Warning") warnings.push(String(message))
       })
-      yield* Effect.provide(effect, Logger.add(logger))
+      yield* Effect.scoped(Effect.provide(effect, Logger.add(logger)))
       return warnings
     })
 
-  it.effect("is warned of", () =>
+  it.effect("is warned of while the first one is open", () =>
     Effect.gen(function*() {
       const warnings = yield* warningsOf(Effect.zipRight(build("warned-of"), build("warned-of")))
       expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
+    }))
+
+  it.effect("is not warned of where the first one was closed", () =>
+    Effect.gen(function*() {
+      const built = Effect.scoped(build("closed"))
+      expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
+    }))
+
+  it.effect("is warned of where one of two others was closed", () =>
+    Effect.gen(function*() {
+      const all = Effect.gen(function*() {
+        yield* build("one-closed")
+        yield* Time.pass("61 seconds")
+        yield* Effect.scoped(build("one-closed"))
+        yield* build("one-closed")
+      })
+      expect(yield* warningsOf(all)).toHaveLength(1)
     }))
 
   it.effect("is warned of once, however many follow", () =>
@@ -1220,9 +1284,16 @@ describe("a second layer for the same key", () => {
       expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
     }))
 
+  it.effect("is not warned of over the simulator", () =>
+    Effect.gen(function*() {
+      const built = build("simulated", Simulator.baseUrl)
+      expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
+    }))
+
   it.effect("is warned of without the key", () =>
     Effect.gen(function*() {
       const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
+      expect(warnings).toHaveLength(1)
       expect(warnings.join()).not.toContain("marker7f3a")
     }))
 
@@ -1233,7 +1304,7 @@ describe("a second layer for the same key", () => {
 
   it.effect("is not warned of after more than a minute", () =>
     Effect.gen(function*() {
-      const later = Effect.zipRight(TestClock.adjust("61 seconds"), build("long-after"))
+      const later = Effect.zipRight(Time.pass("61 seconds"), build("long-after"))
       expect(yield* warningsOf(Effect.zipRight(build("long-after"), later))).toEqual([])
     }))
 })

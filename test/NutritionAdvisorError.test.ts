@@ -1,6 +1,6 @@
 import type { HttpClient } from "@effect/platform"
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
-import { type ConfigError, Effect, FastCheck, type Layer, Schema } from "effect"
+import { type ConfigError, Effect, Equal, FastCheck, JSONSchema, type Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 
 const {
@@ -11,21 +11,12 @@ const {
   MissingServiceId,
   ServerError,
   TooManyRequests,
+  TransportCode,
   TransportError,
   UnexpectedResponse
 } = NutritionAdvisorError
 
-const AnyError = Schema.Union(
-  BadRequest,
-  ServerError,
-  Forbidden,
-  MissingServiceId,
-  TooManyRequests,
-  TransportError,
-  UnexpectedResponse,
-  LicenseKeyUnavailable,
-  ConfigurationError
-)
+const AnyError = Schema.Union(NutritionAdvisorError.NutritionAdvisorError, ConfigurationError)
 
 type AnyError = typeof AnyError.Type
 
@@ -51,9 +42,18 @@ const fields: ReadonlyArray<readonly [string, AnyError, Record<string, unknown>]
     operation: "request",
     retryAfter: 30
   }],
+  ["TooManyRequests of an answer", new TooManyRequests({ operation: "request", status: 429 }), {
+    operation: "request",
+    status: 429
+  }],
   ["TransportError", new TransportError({ operation: "search", reason: "Aborted" }), {
     operation: "search",
     reason: "Aborted"
+  }],
+  ["TransportError with a code", new TransportError({ operation: "search", reason: "Connection", code: "ENOTFOUND" }), {
+    operation: "search",
+    reason: "Connection",
+    code: "ENOTFOUND"
   }],
   ["UnexpectedResponse", new UnexpectedResponse({ operation: "search", status: 302, reason: "Redirect" }), {
     operation: "search",
@@ -67,6 +67,8 @@ const fields: ReadonlyArray<readonly [string, AnyError, Record<string, unknown>]
   ["LicenseKeyUnavailable without detail", new LicenseKeyUnavailable({}), { operation: "token" }],
   ["ConfigurationError", new ConfigurationError({ field: "baseUrl" }), { field: "baseUrl" }]
 ]
+
+const body = Redacted.make("the service's own words")
 
 const operations = ["token", "search", "request"] as const
 
@@ -89,6 +91,7 @@ const everyError: ReadonlyArray<AnyError> = [
     new BadRequest({ operation }),
     new BadRequest({ operation, status: 400 }),
     new BadRequest({ operation, status: 400, detail: "no term" }),
+    new BadRequest({ operation, status: 400, body }),
     new ServerError({ operation, status: 500 }),
     new ServerError({ operation, status: 503, retryAfter: 0 }),
     new ServerError({ operation, status: 503, retryAfter: 1.5 }),
@@ -98,10 +101,20 @@ const everyError: ReadonlyArray<AnyError> = [
     new MissingServiceId({ operation }),
     new TooManyRequests({ operation }),
     new TooManyRequests({ operation, retryAfter: 60 }),
-    ...(["Timeout", "Connection", "Aborted"] as const).map((reason) => new TransportError({ operation, reason })),
+    new TooManyRequests({ operation, status: 429, retryAfter: 60, body }),
+    ...(["Timeout", "Connection", "Aborted"] as const).flatMap((reason) =>
+      [undefined, "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "CERT_HAS_EXPIRED", "UND_ERR_SOCKET"].map((code) =>
+        new TransportError({
+          operation,
+          reason,
+          code: Schema.decodeUnknownSync(Schema.UndefinedOr(TransportCode))(code)
+        })
+      )
+    ),
     ...(["Status", "Redirect", "TooLarge", "NotJson", "Schema"] as const).map((reason) =>
       new UnexpectedResponse({ operation, status: 418, reason })
     ),
+    new UnexpectedResponse({ operation, status: 418, reason: "Status", body }),
     new LicenseKeyUnavailable({ operation }),
     new LicenseKeyUnavailable({ operation, detail: "the vault is sealed" })
   ]),
@@ -136,6 +149,63 @@ describe("fields", () => {
   })
 })
 
+describe("errors", () => {
+  it("are all that a call can end in", () => {
+    expectTypeOf<InstanceType<(typeof NutritionAdvisorError.errors)[number]>>().toEqualTypeOf<
+      NutritionAdvisorError.NutritionAdvisorError
+    >()
+  })
+
+  it("have one status each with which a backend passes them on", () => {
+    const tags = NutritionAdvisorError.errors.map((error) => error._tag)
+    expect(Object.keys(NutritionAdvisorError.statuses).sort()).toEqual([...tags].sort())
+  })
+
+  it.each(everyError.map((error) => [error._tag, error] as const))("are transient by their tag: %s", (tag, error) => {
+    const expected = tag === "ServerError" || tag === "TransportError" || tag === "TooManyRequests"
+    expect(NutritionAdvisorError.isTransient(error)).toBe(expected)
+  })
+
+  it.each([undefined, null, "ServerError", { _tag: "ServerError" }])("are no values of others: %j", (value) => {
+    expect(NutritionAdvisorError.isTransient(value)).toBe(false)
+  })
+})
+
+describe("body", () => {
+  const error = new BadRequest({ operation: "search", status: 400, body })
+
+  it("is what the service said, for who unwraps it", () => {
+    expect(Redacted.value(error.body ?? Redacted.make(""))).toBe("the service's own words")
+  })
+
+  it("is left out by encoding", () => {
+    expect(Schema.encodeSync(AnyError)(error)).toStrictEqual({ _tag: "BadRequest", operation: "search", status: 400 })
+  })
+
+  it("is passed over by decoding, redacted as JSON.stringify writes it", () => {
+    expect(Schema.decodeUnknownSync(AnyError)(JSON.parse(JSON.stringify(error)))).toEqual(
+      new BadRequest({ operation: "search", status: 400 })
+    )
+  })
+
+  it("tells two errors apart", () => {
+    const alike = new BadRequest({ operation: "search", status: 400, body: Redacted.make("the service's own words") })
+    const other = new BadRequest({ operation: "search", status: 400, body: Redacted.make("other words") })
+    expect([Equal.equals(error, alike), Equal.equals(error, other)]).toEqual([true, false])
+  })
+
+  it("leaves the errors a JSON Schema, for who declares them in an API of their own", () => {
+    expect(JSON.stringify(JSONSchema.make(AnyError))).toContain("BadRequest")
+  })
+
+  it.each(everyError.flatMap((error) => "body" in error ? [[error.message]] : []))(
+    "shows nothing of itself in the message: %s",
+    (message) => {
+      expect(message).not.toContain("own words")
+    }
+  )
+})
+
 describe("message", () => {
   it.each(everyError.map((error) => [error.message]))("stays on one line: %s", (message) => {
     expect(message).toMatch(/^[A-Z][^\r\n]*[.)]$/)
@@ -155,6 +225,27 @@ describe("message", () => {
 
   it("names the seconds of Retry-After, rounded up", () => {
     expect(new TooManyRequests({ operation: "search", retryAfter: 1.2 }).message).toContain("2 s")
+  })
+
+  it("says of a call that was held back that it was not sent", () => {
+    expect(new TooManyRequests({ operation: "search", retryAfter: 3 }).message).toContain("held back and not sent")
+    expect(new TooManyRequests({ operation: "search", status: 429 }).message).not.toContain("not sent")
+  })
+
+  it.each(
+    [
+      ["ECONNREFUSED", "Check that the service is listening at the base URL."],
+      ["ENOTFOUND", "Check the base URL and the DNS."],
+      ["EAI_AGAIN", "Check the DNS"],
+      ["DEPTH_ZERO_SELF_SIGNED_CERT", "its certificate is not trusted"],
+      ["CERT_HAS_EXPIRED", "its certificate is not valid today"],
+      ["ERR_TLS_CERT_ALTNAME_INVALID", "its certificate is for another host name"],
+      ["ERR_SSL_WRONG_VERSION_NUMBER", "Check the scheme and the port of the base URL."]
+    ] as const
+  )("names %s and what to check", (code, advice) => {
+    const { message } = new TransportError({ operation: "search", reason: "Connection", code })
+    expect(message).toContain(`(${code})`)
+    expect(message).toContain(advice)
   })
 
   it.each(settings)("names the setting %s", (field) => {

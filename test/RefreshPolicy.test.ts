@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Duration, Effect, Either, FastCheck as fc, Random, Schedule, TestClock } from "effect"
-import { RefreshPolicy } from "effect-nutrition-advisor"
+import { Array as Arr, Duration, Effect, FastCheck as fc, Random, Schedule } from "effect"
+import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
+import * as Time from "./doubles/Time.js"
 import { timingOf } from "./doubles/timing.js"
 
 const timing = timingOf()
@@ -23,9 +24,9 @@ describe("defaults", () => {
       unchangedFraction: 0.1,
       attempts: 3,
       attemptDelay: 200,
-      gateStart: 1_000,
-      gateCap: 60_000,
-      gateRetryAfterCap: 3_600_000,
+      backoffStart: 1_000,
+      backoffCap: 60_000,
+      backoffRetryAfterCap: 3_600_000,
       coolDownStart: 5_000,
       coolDownCap: 60_000,
       revocationRejections: 8,
@@ -34,15 +35,14 @@ describe("defaults", () => {
   })
 
   it("are a policy that passes its own checks", () => {
-    expect(Either.isRight(RefreshPolicy.make(RefreshPolicy.defaults))).toBe(true)
+    expect(RefreshPolicy.make(RefreshPolicy.defaults)).not.toBeInstanceOf(NutritionAdvisorError.ConfigurationError)
   })
 })
 
-const fieldOf = (policy: Partial<RefreshPolicy.RefreshPolicy>) =>
-  Either.match(RefreshPolicy.make(policy), {
-    onLeft: (error) => [error._tag, error.field],
-    onRight: () => "accepted"
-  })
+const fieldOf = (policy: Partial<RefreshPolicy.RefreshPolicy>) => {
+  const made = RefreshPolicy.make(policy)
+  return made instanceof NutritionAdvisorError.ConfigurationError ? [made._tag, made.field] : "accepted"
+}
 
 const durations = [
   "window",
@@ -50,9 +50,9 @@ const durations = [
   "step",
   "longestLife",
   "attemptDelay",
-  "gateStart",
-  "gateCap",
-  "gateRetryAfterCap",
+  "backoffStart",
+  "backoffCap",
+  "backoffRetryAfterCap",
   "coolDownStart",
   "coolDownCap",
   "revocationInterval"
@@ -65,6 +65,15 @@ const fractions = ["windowFraction", "marginFraction", "unchangedFraction"] as c
 const counts = ["attempts", "revocationRejections"] as const
 
 describe("make", () => {
+  it.each<readonly [string, Partial<RefreshPolicy.RefreshPolicy>]>([
+    ["The setting refresh.attempts: `attempts` must be a whole number above 0.", { attempts: 1.5 }],
+    ["The setting refresh.window: `window` is no duration.", { window: Object("soon") }],
+    ["The setting refresh.margin: `margin` must be shorter than `window`.", { margin: "1 hour" }],
+    ["The setting refresh.backoffCap: `backoffCap` must not be shorter than `backoffStart`.", { backoffCap: 1 }]
+  ])("names the rule that was broken: %s", (message, policy) => {
+    expect(RefreshPolicy.make(policy)).toMatchObject({ message })
+  })
+
   it.each(durations.flatMap((field) => badDurations.map((value) => ({ field, value }))))(
     "refuses $value as $field",
     ({ field, value }) => {
@@ -97,8 +106,8 @@ describe("make", () => {
     ["a margin that takes as much of the life as the window", { marginFraction: 0.1 }, "marginFraction"],
     ["a window as long as the longest life", { window: "1 hour", longestLife: "1 hour" }, "window"],
     ["a step beyond what a timer holds", { step: 2 ** 31 }, "step"],
-    ["a gate cap under the gate's start", { gateCap: 999 }, "gateCap"],
-    ["a Retry-After cap under the gate cap", { gateRetryAfterCap: "59 seconds" }, "gateRetryAfterCap"],
+    ["a backoff cap under the backoff's start", { backoffCap: 999 }, "backoffCap"],
+    ["a Retry-After cap under the backoff cap", { backoffRetryAfterCap: "59 seconds" }, "backoffRetryAfterCap"],
     ["a cool-down cap under its start", { coolDownCap: "4 seconds" }, "coolDownCap"]
   ])("refuses %s", (_, policy, field) => {
     expect(fieldOf(policy)).toEqual(["ConfigurationError", `refresh.${field}`])
@@ -106,8 +115,8 @@ describe("make", () => {
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>]>([
     ["a step as long as a timer holds", { step: 2 ** 31 - 1 }],
-    ["a gate that never grows", { gateCap: 1_000 }],
-    ["a Retry-After cap at the gate cap", { gateRetryAfterCap: "1 minute" }],
+    ["a backoff that never grows", { backoffCap: 1_000 }],
+    ["a Retry-After cap at the backoff cap", { backoffRetryAfterCap: "1 minute" }],
     ["a cool-down that never grows", { coolDownCap: "5 seconds" }],
     ["one attempt", { attempts: 1 }],
     ["a wait of the whole window after an unchanged token", { unchangedFraction: 1 }],
@@ -187,19 +196,19 @@ describe("beforeExpiry", () => {
 
   it.effect("is due at once at the very start of the window", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(3_300_000)
+      yield* Time.set(3_300_000)
       expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
     }))
 
   it.effect("is due at once for a token that has expired", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(4_000_000)
+      yield* Time.set(4_000_000)
       expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
     }))
 
   it.effect("counts from the clock, so that an old token is due when its window begins", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(3_000_000)
+      yield* Time.set(3_000_000)
       const [delay] = yield* delaysOf([ofLife(3_600_000)])
       expect(delay).toBeGreaterThanOrEqual(300_000)
       expect(delay).toBeLessThanOrEqual(450_000)
@@ -237,12 +246,12 @@ describe("betweenAttempts", () => {
     }))
 })
 
-describe("gateAfter", () => {
-  const gate = (failures: number, random = 0, retryAfter?: number) =>
-    RefreshPolicy.gateAfter(timing, failures, random, retryAfter)
+describe("backoffAfter", () => {
+  const backoff = (failures: number, random = 0, retryAfter?: number) =>
+    RefreshPolicy.backoffAfter(timing, failures, random, retryAfter)
 
   it("doubles from 1 s to 60 s", () => {
-    expect(Arr.makeBy(9, (index) => gate(index + 1)))
+    expect(Arr.makeBy(9, (index) => backoff(index + 1)))
       .toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000])
   })
 
@@ -250,43 +259,43 @@ describe("gateAfter", () => {
     "is never more than a fifth shorter than that, and never longer",
     [fc.integer({ min: 1, max: 20 }), fc.double({ min: 0, max: 1, noNaN: true })],
     ([failures, random]) => {
-      const part = gate(failures, random) / gate(failures)
+      const part = backoff(failures, random) / backoff(failures)
       expect(part).toBeGreaterThanOrEqual(0.8)
       expect(part).toBeLessThanOrEqual(1)
     }
   )
 
   it("differs between replicas", () => {
-    expect(gate(3, 0.1)).not.toBe(gate(3, 0.9))
+    expect(backoff(3, 0.1)).not.toBe(backoff(3, 0.9))
   })
 
   it("is raised by a longer Retry-After", () => {
-    expect(gate(1, 0, 30)).toBe(30_000)
+    expect(backoff(1, 0, 30)).toBe(30_000)
   })
 
   it.prop(
     "is never shorter than the Retry-After, and at most a tenth longer",
     [fc.double({ min: 0, max: 1, noNaN: true })],
     ([random]) => {
-      expect(gate(1, random, 30)).toBeGreaterThanOrEqual(30_000)
-      expect(gate(1, random, 30)).toBeLessThanOrEqual(33_000)
+      expect(backoff(1, random, 30)).toBeGreaterThanOrEqual(30_000)
+      expect(backoff(1, random, 30)).toBeLessThanOrEqual(33_000)
     }
   )
 
   it("spreads the replicas that met the same Retry-After", () => {
-    expect(gate(1, 0.1, 30)).not.toBe(gate(1, 0.9, 30))
+    expect(backoff(1, 0.1, 30)).not.toBe(backoff(1, 0.9, 30))
   })
 
   it("is not lowered by a shorter Retry-After", () => {
-    expect(gate(7, 0, 2)).toBe(60_000)
+    expect(backoff(7, 0, 2)).toBe(60_000)
   })
 
   it.each([3_600, 7_200, 1e12, Infinity])("is raised to an hour at most by a Retry-After of %s s", (retryAfter) => {
-    expect(gate(1, 1, retryAfter)).toBe(3_600_000)
+    expect(backoff(1, 1, retryAfter)).toBe(3_600_000)
   })
 
   it.each([100, 1_024, 10_000, Number.MAX_SAFE_INTEGER])("stays at the cap after %s failures", (failures) => {
-    expect(gate(failures)).toBe(60_000)
+    expect(backoff(failures)).toBe(60_000)
   })
 })
 

@@ -5,9 +5,10 @@ import { inspect } from "node:util"
 import { Error as PlatformError, KeyValueStore } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Context, Effect, Either, Exit, Fiber, Layer, Option, Stream, TestClock } from "effect"
+import { Chunk, Context, Effect, Either, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { settle } from "./doubles/CacheDouble.js"
+import * as Time from "./doubles/Time.js"
 
 const name = "JZ8o2bq0c1Y7kq-wT4o_9sVbQF3lM5xY2aB6cD8eF0g"
 
@@ -33,7 +34,7 @@ const opened = <E>(layer: Layer.Layer<SharedTokenCache.SharedTokenCache, E>) =>
 const simulated = {
   test: it.scoped,
   run: settle,
-  pass: (millis: number) => TestClock.adjust(millis)
+  pass: (millis: number) => Time.pass(millis)
 }
 
 const live = {
@@ -154,6 +155,20 @@ for (const { layer, pass, run, test, title } of kinds) {
           const entry = "v1.AAAA-_.\"\\{}\n\u0000\u2028ü\u{1f96a}"
           yield* cache.write(name, entry, over(undefined))
           expect(yield* cache.read(name)).toEqual(Option.some(entry))
+        })
+      ))
+
+    test("takes an entry of 16 KiB, and none that is longer", () =>
+      of((cache) =>
+        Effect.gen(function*() {
+          const [fits, doesNot, isLonger] = ["A".repeat(16_384), "A".repeat(16_385), "ä".repeat(8_193)]
+          const written = [
+            yield* cache.write(name, doesNot, over(undefined)),
+            yield* cache.write(name, isLonger, over(undefined)),
+            yield* cache.write(name, fits, over(undefined)),
+            yield* cache.write(name, doesNot, over(fits))
+          ]
+          expect([written, yield* cache.read(name)]).toEqual([[false, false, true, false], Option.some(fits)])
         })
       ))
 
@@ -348,6 +363,8 @@ describe("the files of a directory", () => {
     ["has text for a time", () => "{\"value\":\"one\",\"until\":\"99999999999999\"}"],
     ["has null for a time", () => "{\"value\":\"one\",\"until\":null}"],
     ["has no text for a value", () => "{\"value\":1,\"until\":99999999999999}"],
+    ["has a value above 16 KiB", () => JSON.stringify({ value: "A".repeat(16_385), until: 99999999999999 })],
+    ["has 16 MiB", () => JSON.stringify({ value: "A".repeat(16 * 1024 * 1024), until: 99999999999999 })],
     ["is no text", () => Uint8Array.of(0xff, 0xfe, 0x00, 0xc3)]
   ]
 
@@ -573,10 +590,10 @@ describe("layerMemory", () => {
       const cache = yield* opened(SharedTokenCache.layerMemory)
       const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes(name), "1 second")))
       yield* Effect.yieldNow()
-      yield* TestClock.adjust("500 millis")
+      yield* Time.pass("500 millis")
       yield* cache.write(name, "two", { over: Option.some("one"), timeToLive: minute })
       yield* cache.release(name, "first")
-      yield* TestClock.adjust("500 millis")
+      yield* Time.pass("500 millis")
       expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
     }))
 
@@ -585,9 +602,9 @@ describe("layerMemory", () => {
       const cache = yield* opened(SharedTokenCache.layerMemory)
       const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes("other"), "1 second")))
       yield* Effect.yieldNow()
-      yield* TestClock.adjust("500 millis")
+      yield* Time.pass("500 millis")
       yield* cache.write(name, "one", { over: nothing, timeToLive: minute })
-      yield* TestClock.adjust("500 millis")
+      yield* Time.pass("500 millis")
       expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
     }))
 
@@ -596,9 +613,9 @@ describe("layerMemory", () => {
       const cache = yield* opened(SharedTokenCache.layerMemory)
       yield* cache.lease(name, "first", 1_000)
       yield* cache.write(name, "one", { over: nothing, timeToLive: 1_000 })
-      yield* TestClock.adjust(999)
+      yield* Time.pass(999)
       const before = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
-      yield* TestClock.adjust(1)
+      yield* Time.pass(1)
       const after = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
       expect([before, after]).toEqual([["first", Option.some("one")], ["second", nothing]])
     }))

@@ -14,6 +14,7 @@ import {
   Redacted,
   Ref,
   Scope,
+  Stream,
   TestClock
 } from "effect"
 import {
@@ -23,10 +24,12 @@ import {
   SharedTokenIssuer,
   TokenIssuer
 } from "effect-nutrition-advisor"
+import { vi } from "vitest"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
+import * as Time from "./doubles/Time.js"
 import { timingOf } from "./doubles/timing.js"
 import { rendered } from "./leaks/rendering.js"
 import * as Secrets from "./leaks/secrets.js"
@@ -182,7 +185,7 @@ describe("a cached token", () => {
   it.scoped("keeps the times that its peer saw", () =>
     Effect.gen(function*() {
       const { first } = yield* cached
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       const { expiresAt, receivedAt } = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
       expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
     }).pipe(setup))
@@ -221,7 +224,7 @@ describe("a cached token", () => {
     (reason) =>
       Effect.gen(function*() {
         const older = Issuer.token(9, 0, life)
-        yield* TestClock.setTime(1_000)
+        yield* Time.set(1_000)
         const { issuer } = yield* cached
         const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, older, reason))
         expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
@@ -231,21 +234,21 @@ describe("a cached token", () => {
   it.scoped("is handed over while it is stale", () =>
     Effect.gen(function*() {
       yield* cached
-      yield* TestClock.setTime(life - 50_000)
+      yield* Time.set(life - 50_000)
       expect(yield* found).toBe(Issuer.secretOf(1))
     }).pipe(setup))
 
   it.scoped("is not handed over within its margin", () =>
     Effect.gen(function*() {
       yield* cached
-      yield* TestClock.setTime(life - 10_000)
+      yield* Time.set(life - 10_000)
       expect(yield* found).toBe("nothing")
     }).pipe(setup))
 
   it.scoped("is not handed over within a margin of one's own", () =>
     Effect.gen(function*() {
       const { issuer } = yield* cached
-      yield* TestClock.setTime(life - 40_000)
+      yield* Time.set(life - 40_000)
       yield* Effect.flatMap(replica({ refresh: { margin: "1 minute", marginFraction: 0.05 } }), got)
       expect(yield* issuer.calls).toBe(2)
     }).pipe(setup))
@@ -255,7 +258,7 @@ describe("a cached token", () => {
       const { cache } = yield* doubles
       yield* cache.keepForEver
       yield* cached
-      yield* TestClock.setTime(2 * life)
+      yield* Time.set(2 * life)
       expect(yield* found).toBe("nothing")
     }).pipe(setup))
 
@@ -264,7 +267,7 @@ describe("a cached token", () => {
       const { cache } = yield* doubles
       yield* cache.keepForEver
       yield* cached
-      yield* TestClock.setTime(2 * life)
+      yield* Time.set(2 * life)
       yield* found
       expect(yield* found).toBe(Issuer.secretOf(2))
     }).pipe(setup))
@@ -306,7 +309,7 @@ describe("a cached token", () => {
       const [peer, here] = yield* Effect.all([replica(), replica()])
       const peers = yield* settle(Effect.withClock(missing(peer), ahead))
       const token = yield* settle(missing(here))
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       yield* settle(Effect.withClock(peer.issue(Option.some(peers), "rejection"), ahead))
       expect(Issuer.valueOf(yield* replace(here, token, "rejection"))).toBe(Issuer.secretOf(2))
     }).pipe(setup))
@@ -917,7 +920,7 @@ describe("a broken cache", () => {
       const [here, peer] = yield* Effect.all([replica(), replica()])
       yield* cache.behaveNext("read", Cache.fails, Cache.fails)
       const first = yield* settle(missing(here))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* got(peer)
       expect(Issuer.valueOf(yield* replace(here, first, "refresh"))).toBe(Issuer.secretOf(2))
     }).pipe(setup))
@@ -1012,7 +1015,7 @@ describe("a broken cache", () => {
       const lines = yield* warnings(Effect.flatMap(failing, (here) =>
         Effect.gen(function*() {
           yield* got(here)
-          yield* TestClock.adjust("59 seconds")
+          yield* Time.pass("59 seconds")
           yield* got(here)
         })))
       expect(lines.length).toBe(1)
@@ -1023,7 +1026,7 @@ describe("a broken cache", () => {
       const lines = yield* warnings(Effect.flatMap(failing, (here) =>
         Effect.gen(function*() {
           yield* got(here)
-          yield* TestClock.adjust("60 seconds")
+          yield* Time.pass("60 seconds")
           yield* got(here)
         })))
       expect(lines.length).toBe(2)
@@ -1040,6 +1043,155 @@ describe("a broken cache", () => {
         yield* Effect.exit(replace(here, first, "rejection"))
       }))
       expect(lines).toEqual([])
+    }).pipe(setup))
+})
+
+describe("a cache that tells nonsense", () => {
+  const quick = { tokenTimeout: "100 millis", lease: "1 second" } as const
+
+  /** A replica over a cache that answers some calls in its own way. */
+  const over = (nonsense: Partial<Record<keyof SharedTokenCache.Service, unknown>>) =>
+    Effect.gen(function*() {
+      const { shared } = yield* doubles
+      const cache = Object.assign({ ...shared }, nonsense)
+      return yield* Effect.provideService(replica(quick), SharedTokenCache.SharedTokenCache, cache)
+    })
+
+  const times = [Number.NaN, -1, -1e300, 0, 0.001, 1e300, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+
+  it.scoped.each(times)(
+    "of a lease that lasts %s milliseconds more is asked 40 times a second at most, though changes are told without end",
+    (remaining) =>
+      Effect.gen(function*() {
+        const { shared } = yield* doubles
+        const looks = yield* Ref.make(0)
+        const here = yield* over({
+          read: (name: string) => Effect.zipRight(Ref.update(looks, (count) => count + 1), shared.read(name)),
+          lease: () => Effect.succeed({ owner: "a peer that is none", remaining }),
+          changes: () => Stream.tick("1 millis")
+        })
+        yield* Effect.fork(missing(here))
+        yield* Cache.pass(500, 5)
+        const count = yield* Ref.get(looks)
+        expect([count >= 10, count <= 21]).toEqual([true, true])
+      }).pipe(setup)
+  )
+
+  it.scoped.each(times)(
+    "of a lease that lasts %s milliseconds more is asked four times a second where no change is told",
+    (remaining) =>
+      Effect.gen(function*() {
+        const leases = yield* Ref.make(0)
+        const here = yield* over({
+          lease: () => Effect.as(Ref.update(leases, (count) => count + 1), { owner: "a peer that is none", remaining }),
+          changes: () => Stream.never
+        })
+        yield* Effect.fork(missing(here))
+        yield* Cache.pass(1_000, 25)
+        expect(yield* Ref.get(leases)).toBeLessThanOrEqual(remaining >= 0 && remaining < 25 ? 41 : 5)
+      }).pipe(setup)
+  )
+
+  it.scoped.each(times)(
+    "of a lease that lasts %s milliseconds more costs two leases at most",
+    (remaining) =>
+      Effect.gen(function*() {
+        const here = yield* over({ lease: () => Effect.succeed({ owner: "a peer that is none", remaining }) })
+        const [token, millis] = yield* timed(missing(here))
+        expect([Issuer.valueOf(token), millis <= 2_100]).toEqual([Issuer.secretOf(1), true])
+      }).pipe(setup)
+  )
+
+  const answers: ReadonlyArray<readonly [Cache.Operation, unknown]> = [
+    ["read", undefined],
+    ["read", null],
+    ["read", "an entry that is no Option"],
+    ["read", Option.some(5)],
+    ["read", Option.some(undefined)],
+    ["lease", undefined],
+    ["lease", null],
+    ["lease", {}],
+    ["lease", { owner: 1, remaining: 1 }],
+    ["lease", { owner: "a peer", remaining: "long" }],
+    ["write", undefined],
+    ["write", "OK"],
+    ["release", 1]
+  ]
+
+  it.scoped.each(answers)("is a broken one where %s answers %j", ([operation, answer]) =>
+    Effect.gen(function*() {
+      const here = yield* over({ [operation]: () => Effect.succeed(answer) })
+      const counts = yield* added(Effect.gen(function*() {
+        expect(yield* got(here)).toBe(Issuer.secretOf(1))
+        yield* quiet
+      }))
+      expect(counts["cache_failures_total Defect"]).toBeGreaterThan(0)
+    }).pipe(setup))
+})
+
+describe("a cache that works again", () => {
+  const works = (line: string) => line.includes("works again.")
+
+  const lines = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        lines.push(`${logLevel.label} ${String(message)}`)
+      })
+      yield* Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger))
+      return lines
+    })
+
+  /** What is logged where the operation fails at each exchange of this long, and works from then on. */
+  const failedFor = (operation: Cache.Operation, seconds: ReadonlyArray<number>) =>
+    lines(Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const here = yield* replica()
+      for (const duration of seconds) {
+        yield* cache.behaveAlways(operation, Cache.fails)
+        yield* replace(here, yield* settle(missing(here)), "rejection")
+        yield* TestClock.adjust(`${duration} seconds`)
+        yield* cache.behaveAlways(operation, undefined)
+        yield* got(here)
+        yield* got(here)
+      }
+    }))
+
+  it.scoped.each(["read", "lease", "write", "remove", "release"] as const)(
+    "says so once, and how long it had failed: %s",
+    (operation) =>
+      Effect.gen(function*() {
+        const longer = operation === "release" ? "1m 45s" : "1m 30s"
+        expect((yield* failedFor(operation, [90])).filter(works))
+          .toEqual([`INFO The shared token cache works again. It had failed for ${longer}.`])
+      }).pipe(setup)
+  )
+
+  it.scoped("says so once in a minute at most, for a failure that was not warned of is not over either", () =>
+    Effect.gen(function*() {
+      const seen = yield* failedFor("read", [1, 1, 1])
+      expect([seen.filter(works).length, seen.filter((line) => line.startsWith("WARN")).length]).toEqual([1, 1])
+    }).pipe(setup))
+
+  it.scoped("does not say so while it can only be read", () =>
+    Effect.gen(function*() {
+      const seen = yield* lines(Effect.gen(function*() {
+        const { cache } = yield* doubles
+        const here = yield* replica()
+        yield* Effect.forEach(["lease", "write", "remove"] as const, (operation) =>
+          cache.behaveAlways(operation, Cache.fails))
+        for (let exchanges = 0; exchanges < 3; exchanges += 1) {
+          const token = yield* settle(missing(here))
+          yield* TestClock.adjust("20 seconds")
+          yield* replace(here, token, "rejection")
+        }
+      }))
+      expect(seen.filter(works)).toEqual([])
+    }).pipe(setup))
+
+  it.scoped("says nothing where it never failed", () =>
+    Effect.gen(function*() {
+      expect(yield* lines(Effect.flatMap(replica(), got))).toEqual([])
     }).pipe(setup))
 })
 
@@ -1079,11 +1231,38 @@ describe("the counter of shared tokens", () => {
 })
 
 describe("a token that no entry can hold", () => {
-  it.scoped("reaches its caller all the same", () =>
+  const odd = AccessToken.make({ value: "tök", serviceId: "customer", receivedAt: 0, expiresAt: life })
+  const long = AccessToken.make({ value: "t".repeat(16_384), serviceId: "c", receivedAt: 0, expiresAt: life })
+
+  it.scoped.each([["characters", odd], ["length", long]] as const)(
+    "for its %s reaches its caller all the same, and is not written",
+    ([, token]) =>
+      Effect.gen(function*() {
+        const { cache, issuer } = yield* doubles
+        yield* issuer.respondNext(Effect.succeed(token))
+        const exit = yield* Effect.exit(settle(missing(yield* replica())))
+        expect([exit, yield* cache.callsOf("write")]).toEqual([Exit.succeed(token), []])
+      }).pipe(setup)
+  )
+})
+
+describe("an entry above 16 KiB", () => {
+  it.scoped("that a cache gives all the same is a miss, is not decrypted, and is written over", () =>
     Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      const odd = AccessToken.make({ value: "tök", serviceId: "customer", receivedAt: 0, expiresAt: life })
-      yield* issuer.respondNext(Effect.succeed(odd))
-      expect(yield* Effect.exit(settle(missing(yield* replica())))).toEqual(Exit.succeed(odd))
+      const { shared } = yield* doubles
+      const entry = "v1.AAAAAAAAAAAAAAAA.".padEnd(16 * 1024 + 1, "A")
+      const overs: Array<Option.Option<string>> = []
+      const here = yield* Effect.provideService(replica(), SharedTokenCache.SharedTokenCache, {
+        ...shared,
+        read: () => Effect.succeed(Option.some(entry)),
+        write: (name, next, options) => {
+          overs.push(options.over)
+          return shared.write(name, next, options)
+        }
+      })
+      const decrypt = vi.mocked(globalThis.crypto.subtle.decrypt)
+      const before = decrypt.mock.calls.length
+      yield* got(here)
+      expect([overs, decrypt.mock.calls.length - before]).toEqual([[Option.some(entry)], 0])
     }).pipe(setup))
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Random, TestClock } from "effect"
+import { Effect, Fiber, Layer, Option, Random } from "effect"
 import {
   type AccessToken,
   NutritionAdvisorError,
@@ -9,6 +9,7 @@ import {
 } from "effect-nutrition-advisor"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
+import * as Time from "./doubles/Time.js"
 
 const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
@@ -17,7 +18,7 @@ const hour = 3_600_000
 /** A provider of which the wall clock can be moved without a timer firing. */
 const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
   Effect.gen(function*() {
-    yield* TestClock.setTime(100 * hour)
+    yield* Time.set(100 * hour)
     const clock = ManualClock.besides(yield* Effect.clock)
     const issuer = yield* Issuer.IssuerDouble
     const store = yield* TokenStore.TokenStore
@@ -43,18 +44,18 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
       yield* issuer.setLatency("1 second")
       clock.wall += 8 * hour
       const caller = yield* Effect.fork(get)
-      yield* TestClock.adjust(0)
+      yield* Time.pass(0)
       const during = yield* Fiber.poll(caller)
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
     }).pipe(Effect.provide(doubles)))
 
   it.scoped("is seen by the Schedule within a minute", () =>
     Effect.gen(function*() {
       const { clock, issuer } = yield* skewed()
-      yield* TestClock.adjust("90 seconds")
+      yield* Time.pass("90 seconds")
       clock.wall += 860_000
-      yield* TestClock.adjust("30 seconds")
+      yield* Time.pass("30 seconds")
       expect(yield* issuer.calls).toBe(2)
     }).pipe(Effect.provide(doubles)))
 
@@ -63,11 +64,11 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
       const { clock, get, issuer } = yield* skewed()
       clock.wall += 8 * hour
       yield* get
-      yield* TestClock.adjust(950_001)
+      yield* Time.pass(950_001)
       expect(yield* issuer.calls).toBe(3)
     }).pipe(Effect.provide(doubles)))
 
-  it.scoped("ends the gate, for the time has passed", () =>
+  it.scoped("ends the backoff, for the time has passed", () =>
     Effect.gen(function*() {
       const { clock, get, issuer, store } = yield* skewed({ background: false })
       yield* store.invalidate(yield* get)
@@ -83,20 +84,20 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
       const { clock, get, issuer } = yield* skewed({ background: false })
       clock.wall += 2 * hour
       yield* Effect.repeatN(get, 10)
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       clock.wall -= 2 * hour
-      yield* Effect.repeatN(Effect.zipRight(get, TestClock.adjust("1 second")), 100)
+      yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 100)
       expect(yield* issuer.calls).toBe(3)
     }).pipe(Effect.provide(doubles)))
 
-  it.scoped("and back leaves no gate hours ahead", () =>
+  it.scoped("and back leaves no backoff hours ahead", () =>
     Effect.gen(function*() {
       const { clock, get, issuer, store } = yield* skewed({ background: false })
       clock.wall += 2 * hour
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(get)
       clock.wall -= 2 * hour
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* store.invalidate(yield* get)
       yield* get
       expect(yield* issuer.calls).toBe(3)
@@ -110,7 +111,7 @@ describe("a wall clock that is set back", () => {
       yield* issuer.setLatency("1 second")
       clock.wall -= hour
       const during = yield* get
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect([Issuer.valueOf(during), Issuer.valueOf(yield* get), yield* issuer.calls])
         .toEqual([Issuer.secretOf(1), Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(doubles)))
@@ -119,7 +120,7 @@ describe("a wall clock that is set back", () => {
     Effect.gen(function*() {
       const { clock, issuer, store } = yield* skewed()
       clock.wall -= hour
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
         .toEqual([2, Option.some(Issuer.secretOf(2))])
     }).pipe(Effect.provide(doubles)))
@@ -128,18 +129,18 @@ describe("a wall clock that is set back", () => {
     Effect.gen(function*() {
       const { clock, get, issuer } = yield* skewed()
       clock.wall -= hour
-      yield* Effect.repeatN(Effect.zipRight(get, TestClock.adjust("1 second")), 200)
+      yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 200)
       expect(yield* issuer.calls).toBe(2)
     }).pipe(Effect.provide(doubles)))
 
-  it.scoped("does not hold the gate open", () =>
+  it.scoped("does not make the backoff longer", () =>
     Effect.gen(function*() {
       const { clock, get, issuer, store } = yield* skewed({ background: false })
       yield* store.invalidate(yield* get)
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(get)
       clock.wall -= hour
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* get
       expect(yield* issuer.calls).toBe(3)
     }).pipe(Effect.provide(doubles)))
@@ -150,17 +151,17 @@ describe("a wall clock that is set back", () => {
       const second = yield* renew(yield* get)
       yield* settled(second, "RejectedAgain")
       clock.wall -= hour
-      yield* TestClock.adjust("5 seconds")
+      yield* Time.pass("5 seconds")
       expect([Issuer.valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(doubles)))
 
-  it.effect("under the TestClock ends a gate as well", () =>
+  it.effect("under the TestClock ends a backoff as well", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(hour)
+      yield* Time.set(hour)
       const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)
-      yield* TestClock.setTime(0)
+      yield* Time.set(0)
       yield* provider.get
       expect(yield* issuer.calls).toBe(2)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -168,13 +169,13 @@ describe("a wall clock that is set back", () => {
   it.scoped("does not stretch the wait after an unchanged token", () =>
     Effect.gen(function*() {
       const { clock, get, issuer } = yield* skewed({ background: false })
-      yield* TestClock.adjust("900 seconds")
+      yield* Time.pass("900 seconds")
       yield* issuer.respondNext(Issuer.issued(1, 100_000))
       yield* get
-      yield* TestClock.adjust(0)
+      yield* Time.pass(0)
       clock.wall -= hour
       yield* get
-      yield* TestClock.adjust(0)
+      yield* Time.pass(0)
       expect(yield* issuer.calls).toBe(3)
     }).pipe(Effect.provide(doubles), Effect.withRandom(Random.fixed([0]))))
 })
@@ -184,9 +185,9 @@ describe("a clock that was set back after the last use", () => {
     Effect.gen(function*() {
       const { clock, issuer } = yield* skewed()
       clock.wall -= 10 * hour
-      yield* TestClock.adjust("3000 seconds")
+      yield* Time.pass("3000 seconds")
       const before = yield* issuer.calls
-      yield* TestClock.adjust("3000 seconds")
+      yield* Time.pass("3000 seconds")
       expect([before, yield* issuer.calls]).toEqual([3, 3])
     }).pipe(Effect.provide(doubles)))
 })

@@ -1,19 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import {
-  Cause,
-  Chunk,
-  Clock,
-  Context,
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Option,
-  Redacted,
-  Ref,
-  Scope,
-  TestClock
-} from "effect"
+import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Ref, Scope } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import {
   NutritionAdvisor,
@@ -24,6 +10,7 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import * as Time from "./doubles/Time.js"
 
 const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
@@ -35,7 +22,7 @@ describe("a cold start", () => {
       const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLatency("100 millis")
       const callers = yield* Effect.fork(Effect.all(Effect.replicate(provider.get, 100), { concurrency: "unbounded" }))
-      yield* TestClock.adjust("100 millis")
+      yield* Time.pass("100 millis")
       const tokens = yield* Fiber.join(callers)
       expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([100, 1, 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -72,7 +59,7 @@ describe("a cold start", () => {
       const joined = yield* Effect.fork(
         Effect.all([0, 50, 99].map((at) => Effect.delay(provider.get, at)), { concurrency: "unbounded" })
       )
-      yield* TestClock.adjust("100 millis")
+      yield* Time.pass("100 millis")
       expect([distinct(yield* Fiber.join(joined)), yield* issuer.calls]).toEqual([1, 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -92,12 +79,12 @@ describe("a finished flight", () => {
       expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
-  it.effect("is not replayed after it failed and the gate is over", () =>
+  it.effect("is not replayed after it failed and the backoff is over", () =>
     Effect.gen(function*() {
       const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* provider.get
       expect(yield* issuer.calls).toBe(2)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -110,7 +97,7 @@ describe("a finished flight", () => {
       const waiters = yield* Effect.fork(
         Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
       )
-      yield* TestClock.adjust("100 millis")
+      yield* Time.pass("100 millis")
       expect([new Set(yield* Fiber.join(waiters)), yield* issuer.calls]).toEqual([new Set([unavailable]), 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -121,7 +108,7 @@ describe("a finished flight", () => {
       expect([yield* Effect.flip(provider.get), yield* store.current]).toEqual([unavailable, Option.none()])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
-  it.effect("launches nothing for a caller who read the store before it landed", () =>
+  it.effect("starts no other flight for a caller who read the store before it ended", () =>
     Effect.gen(function*() {
       const issuer = yield* Issuer.IssuerDouble
       const inner = yield* TokenStore.make
@@ -166,19 +153,19 @@ describe("an exchange without a pause", () => {
         const { issuer, provider } = yield* Issuer.services
         yield* issuer.respondNext(outcome)
         const caller = yield* Effect.fork(provider.get)
-        yield* TestClock.adjust(0)
+        yield* Time.pass(0)
         expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
       }).pipe(Effect.provide(Issuer.layerOnDemand))
   )
 
   it.effect.each(outcomes)(
-    "that %s leaves the next call working after the gate",
+    "that %s leaves the next call working after the backoff",
     ([, outcome]) =>
       Effect.gen(function*() {
         const { issuer, provider } = yield* Issuer.services
         yield* issuer.respondNext(outcome)
         yield* Effect.exit(provider.get)
-        yield* TestClock.adjust("1 second")
+        yield* Time.pass("1 second")
         expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
       }).pipe(Effect.provide(Issuer.layerOnDemand))
   )
@@ -203,7 +190,7 @@ describe("an exchange without a pause", () => {
       )
       yield* Effect.exit(provider.get)
       broken = false
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect(Exit.isSuccess(yield* Effect.exit(provider.get))).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(TokenStore.layer)))
 
@@ -220,7 +207,7 @@ describe("an exchange without a pause", () => {
         })
       )
       yield* Effect.exit(provider.get)
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect(Exit.isSuccess(yield* Effect.exit(provider.get))).toBe(true)
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
@@ -230,9 +217,9 @@ describe("a caller that leaves", () => {
     const { issuer, provider, store } = yield* Issuer.services
     yield* issuer.setLatency("10 seconds")
     const first = yield* Effect.fork(provider.get)
-    yield* TestClock.adjust("1 second")
+    yield* Time.pass("1 second")
     const second = yield* Effect.fork(provider.get)
-    yield* TestClock.adjust("1 second")
+    yield* Time.pass("1 second")
     return { first, issuer, provider, second, store }
   })
 
@@ -240,7 +227,7 @@ describe("a caller that leaves", () => {
     Effect.gen(function*() {
       const { first, issuer, second } = yield* flying
       yield* Fiber.interrupt(first)
-      yield* TestClock.adjust("8 seconds")
+      yield* Time.pass("8 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -249,7 +236,7 @@ describe("a caller that leaves", () => {
       const { first, issuer, provider, second } = yield* flying
       yield* Fiber.interruptAll([first, second])
       const third = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("8 seconds")
+      yield* Time.pass("8 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -258,7 +245,7 @@ describe("a caller that leaves", () => {
       const { issuer, second, store } = yield* flying
       const exit = yield* Fiber.interrupt(second)
       const during = yield* store.current
-      yield* TestClock.adjust("8 seconds")
+      yield* Time.pass("8 seconds")
       expect([Exit.isInterrupted(exit), during, Option.isSome(yield* store.current), yield* issuer.interrupted])
         .toEqual([true, Option.none(), true, 0])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -268,7 +255,7 @@ describe("a caller that leaves", () => {
       const { issuer, provider } = yield* Issuer.services
       yield* issuer.respondAlways(Effect.never)
       const caller = yield* Effect.fork(Effect.timeoutOption(provider.get, "1 second"))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect(yield* Fiber.join(caller)).toEqual(Option.none())
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -279,7 +266,7 @@ describe("a caller that leaves", () => {
       const context = yield* Fiber.join(builder)
       const provider = Context.get(context, TokenProvider.TokenProvider)
       yield* Effect.scoped(provider.get)
-      yield* TestClock.adjust("1000 seconds")
+      yield* Time.pass("1000 seconds")
       expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
       yield* Scope.close(scope, Exit.void)
     }))
@@ -301,7 +288,7 @@ describe("a scope that closes", () => {
     const all = yield* opened
     yield* all.issuer.setLatency("10 seconds")
     const waiters = yield* Effect.all(Effect.replicate(Effect.fork(Effect.exit(all.provider.get)), 10))
-    yield* TestClock.adjust("1 second")
+    yield* Time.pass("1 second")
     yield* all.close
     return { ...all, waiters }
   })
@@ -325,7 +312,7 @@ describe("a scope that closes", () => {
   it.effect("writes nothing to the store afterwards", () =>
     Effect.gen(function*() {
       const { store } = yield* closedInFlight
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       expect(yield* store.current).toEqual(Option.none())
     }))
 
@@ -333,7 +320,7 @@ describe("a scope that closes", () => {
     Effect.gen(function*() {
       const { provider } = yield* closedInFlight
       const caller = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
     }))
 
@@ -342,7 +329,7 @@ describe("a scope that closes", () => {
       const { close, provider } = yield* opened
       yield* close
       const caller = yield* Effect.fork(Effect.flip(provider.get))
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       expect(Option.map(yield* Fiber.poll(caller), Exit.map(({ _tag }) => _tag)))
         .toEqual(Option.some(Exit.succeed("TransportError")))
     }))
@@ -351,20 +338,20 @@ describe("a scope that closes", () => {
     Effect.gen(function*() {
       const { close, provider } = yield* opened
       yield* provider.get
-      yield* TestClock.adjust("1 second")
-      const before = Chunk.size(yield* TestClock.sleeps())
+      yield* Time.pass("1 second")
+      const before = yield* Time.timers
       yield* close
-      yield* TestClock.adjust("2 minutes")
-      expect([before, Chunk.size(yield* TestClock.sleeps())]).toEqual([1, 0])
+      yield* Time.pass("2 minutes")
+      expect([before, yield* Time.timers]).toEqual([1, 0])
     }))
 
   it.effect("leaves no fiber behind", () =>
     Effect.gen(function*() {
-      const before = (yield* Fiber.roots).length
+      const before = yield* Time.fibers
       const { close, provider } = yield* opened
       yield* provider.get
       yield* close
-      expect((yield* Fiber.roots).length).toBe(before)
+      expect(yield* Time.fibers).toBe(before)
     }))
 })
 
@@ -373,12 +360,12 @@ describe("many flights", () => {
     Effect.gen(function*() {
       const { issuer, provider } = yield* Issuer.services
       yield* issuer.setLife(10_000)
-      const cycle = Effect.zipRight(TestClock.adjust("9500 millis"), provider.get)
+      const cycle = Effect.zipRight(Time.pass("9500 millis"), provider.get)
       yield* provider.get
       yield* Effect.repeatN(cycle, 2)
       const count = Effect.all([
-        Effect.map(Fiber.roots, ({ length }) => length),
-        Effect.map(TestClock.sleeps(), Chunk.size)
+        Time.fibers,
+        Time.timers
       ])
       const early = yield* count
       yield* Effect.repeatN(cycle, 50)
@@ -440,7 +427,7 @@ describe("searches", () => {
       const searches = yield* Effect.fork(
         Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" })
       )
-      yield* TestClock.adjust("100 millis")
+      yield* Time.pass("100 millis")
       yield* Fiber.join(searches)
       const sent = seenOf(yield* simulator.requests, "search").map(({ authorization, serviceId }) =>
         [authorization, serviceId].map((header) => Redacted.value(Option.getOrThrow(header))).join()
@@ -494,7 +481,7 @@ describe("searches", () => {
       const caller = yield* Effect.fork(
         Effect.zip(Effect.flip(search("oats")), Clock.currentTimeMillis)
       )
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       const [error, ended] = yield* Fiber.join(caller)
       expect(error).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
       expect(ended - started).toBe(10_000)
@@ -506,7 +493,7 @@ describe("searches", () => {
       yield* simulator.respondNext("token", "hang")
       const { search } = yield* client()
       const first = yield* Effect.fork(Effect.exit(search("oats")))
-      yield* TestClock.adjust("11 seconds")
+      yield* Time.pass("11 seconds")
       yield* Fiber.join(first)
       yield* search("oats")
       const { exchanges, exchangesAtOnce } = yield* simulator.counters
@@ -519,7 +506,7 @@ describe("searches", () => {
       yield* simulator.respondNext("token", { status: 500 }, { status: 500 })
       const { search } = yield* client()
       const caller = yield* Effect.fork(search("oats"))
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       yield* Fiber.join(caller)
       const [first = 0, second = 0, third = 0] = seenOf(yield* simulator.requests, "token").map(({ at }) => at)
       expect((yield* simulator.counters).exchanges).toBe(3)
@@ -532,7 +519,7 @@ describe("searches", () => {
       yield* simulator.respondAlways("token", { status: 400 })
       const { search } = yield* client()
       const error = yield* Effect.flip(search("oats"))
-      yield* TestClock.adjust("1 minute")
+      yield* Time.pass("1 minute")
       expect([error._tag, (yield* simulator.counters).exchanges]).toEqual(["BadRequest", 1])
     }).pipe(Effect.provide(Simulator.layerHttpClient())))
 })

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Random } from "effect"
+import { runs } from "./doubles/runs.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import { type Plan, type Step, World } from "./model/World.js"
 
@@ -60,14 +61,14 @@ const plans: ReadonlyArray<Plan> = ["issue", "fail", "refuse", "hang", "handBack
 
 const exchangesPerHour = 420
 
-describe("TokenProvider in any history", { timeout: 180_000 }, () => {
+describe("TokenProvider in any history", { timeout: 900_000 }, () => {
   it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(history, async (history) => {
         await setImmediate()
         expect(violationsOf(new ShakenScheduler(2_048), history)).toEqual([])
       }),
-      { numRuns: 1_000 }
+      { numRuns: runs(1_000) }
     )
   })
 
@@ -77,7 +78,7 @@ describe("TokenProvider in any history", { timeout: 180_000 }, () => {
         await setImmediate()
         expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history)).toEqual([])
       }),
-      { numRuns: 200 }
+      { numRuns: runs(200) }
     )
   })
 
@@ -103,7 +104,7 @@ describe("TokenProvider in any history", { timeout: 180_000 }, () => {
           expect(world.exchanges).toBeLessThanOrEqual(exchangesPerHour)
         }
       ),
-      { numRuns: 40 }
+      { numRuns: runs(40) }
     )
   })
 })

@@ -1,20 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import {
-  Array as Arr,
-  Effect,
-  Exit,
-  Fiber,
-  Logger,
-  LogLevel,
-  Metric,
-  MetricState,
-  Option,
-  Redacted,
-  TestClock
-} from "effect"
+import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Metric, MetricState, Option, Redacted } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { ProviderPart } from "../src/internal/token/providerPart.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import * as Time from "./doubles/Time.js"
 
 const windowStart = 900_000
 
@@ -40,11 +30,11 @@ describe("renew", () => {
       expect((yield* issuer.replaced)[1]).toEqual(Option.some(first))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
-  it.effect("costs nothing and changes nothing for a rejection that is told after the renewal has landed", () =>
+  it.effect("costs nothing and changes nothing for a rejection that is reported after the renewal has ended", () =>
     Effect.gen(function*() {
       const { first, issuer, provider, store } = yield* begun
       const renewed = yield* provider.renew(first)
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       const late = yield* provider.renew(first)
       expect([late === renewed, Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
         .toEqual([true, true, 2])
@@ -60,7 +50,7 @@ describe("renew", () => {
   it.effect("takes no expired token from the store", () =>
     Effect.gen(function*() {
       const { first, issuer, provider, store } = yield* begun
-      yield* TestClock.setTime(10_000)
+      yield* Time.set(10_000)
       yield* store.put(Issuer.token(9, 0, 10_000))
       expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -86,7 +76,7 @@ describe("renew", () => {
       const renewals = yield* Effect.fork(
         Effect.all(Effect.replicate(provider.renew(first), 100), { concurrency: "unbounded" })
       )
-      yield* TestClock.adjust("100 millis")
+      yield* Time.pass("100 millis")
       expect([new Set(yield* Fiber.join(renewals)).size, yield* issuer.calls]).toEqual([1, 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -107,9 +97,9 @@ describe("renew", () => {
       const { first, issuer, provider } = yield* begun
       yield* issuer.setLatency("10 seconds")
       const early = yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("9 seconds")
+      yield* Time.pass("9 seconds")
       const late = yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect([(yield* Fiber.join(early)) === (yield* Fiber.join(late)), yield* issuer.calls]).toEqual([true, 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -117,10 +107,10 @@ describe("renew", () => {
     Effect.gen(function*() {
       const { first, issuer, provider } = yield* begun
       yield* issuer.setLatency("10 seconds")
-      yield* TestClock.setTime(windowStart)
+      yield* Time.set(windowStart)
       yield* provider.get
       const renewal = yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -129,12 +119,12 @@ describe("renew", () => {
       const { first, issuer, provider, store } = yield* begun
       yield* issuer.setLatency("10 seconds")
       yield* issuer.respondNext(Issuer.issued(2, 20_000))
-      yield* TestClock.setTime(windowStart)
+      yield* Time.set(windowStart)
       yield* provider.get
       yield* Effect.fork(provider.renew(first))
       yield* Effect.yieldNow()
       yield* provider.get
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -143,10 +133,10 @@ describe("renew", () => {
       const { first, issuer, provider } = yield* begun
       yield* issuer.setLatency("10 seconds")
       yield* issuer.respondNext(Issuer.issued(1, 100_000))
-      yield* TestClock.setTime(windowStart)
+      yield* Time.set(windowStart)
       yield* provider.get
       const renewal = yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("20 seconds")
+      yield* Time.pass("20 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -155,9 +145,9 @@ describe("renew", () => {
       const { first, issuer, provider } = yield* begun
       yield* issuer.setLatency("10 seconds")
       yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       const caller = yield* Effect.fork(provider.get)
-      yield* TestClock.adjust("9 seconds")
+      yield* Time.pass("9 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -181,10 +171,10 @@ describe("renew", () => {
       const { first, issuer, provider, store } = yield* begun
       yield* issuer.setLatency("10 seconds")
       yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* TestClock.setTime(windowStart)
+      yield* Time.set(windowStart)
       yield* provider.get
       const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       expect([yield* Fiber.join(renewal), yield* store.current]).toEqual([unavailable, Option.none()])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -193,10 +183,10 @@ describe("renew", () => {
       const { first, issuer, provider } = yield* begun
       yield* issuer.setLatency("10 seconds")
       const launcher = yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* Fiber.interrupt(launcher)
       const other = yield* Effect.fork(provider.renew(first))
-      yield* TestClock.adjust("9 seconds")
+      yield* Time.pass("9 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
@@ -217,7 +207,7 @@ describe("an exchange that hands back the rejected token", () => {
       const renewals = yield* Effect.fork(
         Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
       )
-      yield* TestClock.adjust("100 millis")
+      yield* Time.pass("100 millis")
       expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
         .toEqual([new Set(["TokenUnchanged"]), 2])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -226,7 +216,7 @@ describe("an exchange that hands back the rejected token", () => {
     Effect.gen(function*() {
       const { first, issuer, provider } = yield* unchanged
       yield* Effect.repeatN(
-        Effect.zipRight(Effect.flip(provider.renew(first)), TestClock.adjust("500 millis")),
+        Effect.zipRight(Effect.flip(provider.renew(first)), Time.pass("500 millis")),
         79
       )
       expect((yield* issuer.starts).slice(1)).toEqual([0, 5_000, 15_000, 35_000])
@@ -236,7 +226,7 @@ describe("an exchange that hands back the rejected token", () => {
     Effect.gen(function*() {
       const { first, provider } = yield* unchanged
       yield* Effect.flip(provider.renew(first))
-      yield* TestClock.adjust("4999 millis")
+      yield* Time.pass("4999 millis")
       expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
@@ -259,9 +249,9 @@ describe("a renewal of which the replay is rejected too", () => {
   it.effect("lets the next one wait for 5 s, to the ms", () =>
     Effect.gen(function*() {
       const { issuer, provider, second } = yield* unhelpful
-      yield* TestClock.adjust("4999 millis")
+      yield* Time.pass("4999 millis")
       const during = yield* Effect.flip(provider.renew(second))
-      yield* TestClock.adjust("1 millis")
+      yield* Time.pass("1 millis")
       expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
         .toEqual(["CoolingDown", Issuer.secretOf(3), 3])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
@@ -269,10 +259,10 @@ describe("a renewal of which the replay is rejected too", () => {
   it.effect("does not hold up a refresh of the token", () =>
     Effect.gen(function*() {
       const { issuer, provider, second } = yield* unhelpful
-      yield* TestClock.setTime(windowStart)
+      yield* Time.set(windowStart)
       yield* provider.settled(second, "RejectedAgain")
       yield* provider.get
-      yield* TestClock.adjust(0)
+      yield* Time.pass(0)
       expect(yield* issuer.calls).toBe(3)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
@@ -286,12 +276,12 @@ describe("a renewal of which the replay is rejected too", () => {
   const exchangesAfterFiveSeconds = (...outcomes: ReadonlyArray<TokenProvider.Outcome>) =>
     Effect.gen(function*() {
       const { issuer, provider, second } = yield* unhelpful
-      yield* TestClock.adjust("5 seconds")
+      yield* Time.pass("5 seconds")
       const third = yield* provider.renew(second)
       yield* Effect.forEach(outcomes, (outcome) => provider.settled(third, outcome))
       const fourth = yield* provider.renew(third)
       yield* provider.settled(fourth, "RejectedAgain")
-      yield* TestClock.adjust("5 seconds")
+      yield* Time.pass("5 seconds")
       yield* Effect.exit(provider.renew(fourth))
       return yield* issuer.calls
     })
@@ -348,7 +338,7 @@ describe("a token that was rejected once and accepted again", () => {
         yield* provider.settled(first, "Accepted")
         yield* provider.renew(first)
       }
-      expect(provider.unsafeIsRejected?.(first)).toBe(false)
+      expect(ProviderPart.of(provider)?.isRejected(first)).toBe(false)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
@@ -434,11 +424,11 @@ describe("a search", () => {
       const { httpClient, search, simulator } = yield* started
       yield* simulator.setLatency("request", "5 seconds")
       const slow = yield* Effect.fork(httpClient.get("/v2/plan"))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* simulator.revoke
       yield* search("oats")
       yield* simulator.respondNext("request", { status: 200, body: {} })
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       yield* Fiber.await(slow)
       const { exchanges, requests } = yield* simulator.counters
       const sent = (yield* simulator.requests).filter(({ operation }) => operation === "request").map((request) =>
@@ -454,7 +444,7 @@ describe("a search", () => {
       yield* simulator.revoke
       yield* simulator.setLatency("search", "100 millis")
       const all = yield* Effect.fork(Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" }))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* Fiber.join(all)
       const { exchanges, rejections, searches } = yield* simulator.counters
       expect([exchanges, rejections, searches]).toEqual([2, 100, 201])
@@ -468,7 +458,7 @@ describe("a search", () => {
       const first = yield* Effect.fork(search("oats"))
       yield* simulator.setLatency("search", "1 second")
       const second = yield* Effect.fork(search("oats"))
-      yield* TestClock.adjust("10 seconds")
+      yield* Time.pass("10 seconds")
       yield* Effect.all([Fiber.join(first), Fiber.join(second)])
       expect((yield* simulator.counters).exchanges).toBe(2)
     }).pipe(Effect.provide(simulated)))
@@ -488,7 +478,7 @@ describe("a search", () => {
       const { search, simulator } = yield* started
       yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
       const error = yield* Effect.flip(search("oats"))
-      yield* TestClock.adjust("2 seconds")
+      yield* Time.pass("2 seconds")
       yield* search("oats")
       expect([reasonOf(error), (yield* simulator.counters).exchanges]).toEqual(["RejectedAgain", 2])
     }).pipe(Effect.provide(simulated)))
@@ -509,7 +499,7 @@ describe("a search", () => {
       yield* simulator.revoke
       yield* simulator.respondNext("token", { status: 400 })
       const error = yield* Effect.flip(search("oats"))
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       yield* search("oats")
       expect([error._tag, error.operation, (yield* simulator.counters).rejections]).toEqual(["BadRequest", "token", 1])
     }).pipe(Effect.provide(simulated)))
@@ -532,7 +522,7 @@ describe("a 403 that is not about the token", () => {
       yield* simulator.respondAlways("search", { status: 403 })
       const round = Effect.zipRight(
         Effect.all(Effect.replicate(Effect.exit(search("oats")), 50), { concurrency: "unbounded", discard: true }),
-        TestClock.adjust("3 seconds")
+        Time.pass("3 seconds")
       )
       yield* Effect.repeatN(round, 19)
       expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
@@ -543,7 +533,7 @@ describe("a 403 that is not about the token", () => {
       const { search, simulator } = yield* started
       yield* simulator.respondAlways("search", { status: 403 })
       yield* Effect.repeatN(
-        Effect.zipRight(Effect.exit(Effect.retry(search("oats"), { times: 3 })), TestClock.adjust("1 second")),
+        Effect.zipRight(Effect.exit(Effect.retry(search("oats"), { times: 3 })), Time.pass("1 second")),
         59
       )
       expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
@@ -554,7 +544,7 @@ describe("a 403 that is not about the token", () => {
       const { httpClient, search, simulator } = yield* started
       yield* simulator.respondAlways("request", { status: 403 })
       const round = Effect.all([Effect.exit(httpClient.get("/v2/forbidden")), Effect.exit(search("oats"))])
-      const exits = yield* Effect.all(Effect.replicate(Effect.zipLeft(round, TestClock.adjust("1 second")), 60))
+      const exits = yield* Effect.all(Effect.replicate(Effect.zipLeft(round, Time.pass("1 second")), 60))
       expect(exits.filter(([, good]) => Exit.isFailure(good))).toEqual([])
       expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
     }).pipe(Effect.provide(simulated)))
@@ -571,7 +561,7 @@ describe("a 403 that is not about the token", () => {
           concurrency: "unbounded"
         })
       )
-      yield* TestClock.adjust("20 seconds")
+      yield* Time.pass("20 seconds")
       expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(6)
     }).pipe(Effect.provide(simulated)))
 
@@ -630,25 +620,25 @@ describe("the counters", () => {
       const script = Effect.gen(function*() {
         yield* issuer.respondNext(Effect.fail(unavailable))
         yield* Effect.flip(provider.get)
-        yield* TestClock.adjust("1 second")
+        yield* Time.pass("1 second")
         const first = yield* provider.get
         yield* Effect.repeatN(provider.get, 2)
-        yield* TestClock.adjust(windowStart)
+        yield* Time.pass(windowStart)
         yield* issuer.respondNext(Issuer.issued(1, 100_000))
         yield* provider.get
-        yield* TestClock.adjust("10 seconds")
+        yield* Time.pass("10 seconds")
         yield* provider.get
-        yield* TestClock.adjust(0)
+        yield* Time.pass(0)
         const second = yield* provider.get
         yield* provider.renew(second)
         yield* provider.renew(first)
       })
       expect(yield* added(script)).toEqual({
-        "token_exchanges_total failed missing": 1,
-        "token_exchanges_total issued missing": 1,
-        "token_exchanges_total refresh unchanged": 1,
-        "token_exchanges_total issued refresh": 1,
-        "token_exchanges_total issued rejection": 1,
+        "token_exchanges_total ServerError failed missing": 1,
+        "token_exchanges_total issued missing none": 1,
+        "token_exchanges_total none refresh unchanged": 1,
+        "token_exchanges_total issued none refresh": 1,
+        "token_exchanges_total issued none rejection": 1,
         "tokens_served_total fresh": 7,
         "tokens_served_total stale": 2
       })
@@ -668,14 +658,14 @@ describe("the counters", () => {
         yield* Effect.flip(search("oats"))
       })
       expect(yield* added(script)).toEqual({
-        "token_exchanges_total issued rejection": 2,
+        "token_exchanges_total issued none rejection": 2,
         "tokens_served_total fresh": 7,
         "rejections_total AcceptedAfterRenewal": 1,
         "rejections_total RejectedAgain": 1,
         "rejections_total CoolingDown": 1,
-        "requests_total Success search": 2,
-        "requests_total ServerError search": 1,
-        "requests_total Forbidden search": 2
+        "requests_total Success request search": 2,
+        "requests_total ServerError request search": 1,
+        "requests_total Forbidden request search": 2
       })
     }).pipe(Effect.provide(simulated)))
 
@@ -724,13 +714,15 @@ describe("the counters", () => {
       expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
     }).pipe(Effect.provide(simulated)))
 
-  it.effect("say how long the newest token had to live", () =>
+  it.effect("say when the token in use expires, in Unix time", () =>
     Effect.gen(function*() {
-      yield* TestClock.setTime(500_000)
+      yield* Time.set(500_000)
       yield* begun
       const pairs = yield* Metric.snapshot
-      const gauges = pairs.filter(({ metricKey }) => metricKey.name === "nutrition_advisor_token_expires_in_seconds")
+      const gauges = pairs.filter(({ metricKey }) =>
+        metricKey.name === "nutrition_advisor_token_expiry_timestamp_seconds"
+      )
       expect(gauges.map(({ metricState }) => MetricState.isGaugeState(metricState) ? metricState.value : undefined))
-        .toEqual([1_000])
+        .toEqual([1_500])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })

@@ -11,6 +11,7 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { type Around, layersAround, misconfigured } from "./leaks/around.js"
 import { clients } from "./leaks/clients.js"
 import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "./leaks/doubles.js"
 import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
@@ -90,14 +91,15 @@ const optionsOf = (outcome: Outcome, service: LocalService.LocalService, baseUrl
   }
 }
 
-const run = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
+const run = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>, around?: Around) =>
   Effect.gen(function*() {
     const service = yield* LocalService.start({
       token: outcome.token ?? Replies.issue,
       data: outcome.data ?? Replies.found
     })
     const options = optionsOf(outcome, service, yield* baseUrlOf(outcome, service))
-    const layer = (outcome.holdsToken === true ? layerHolding : NutritionAdvisor.layer)(options)
+    const below = (outcome.holdsToken === true ? layerHolding : NutritionAdvisor.layer)(options)
+    const layer = around === undefined ? below : Layer.provideMerge(around, below)
     const { serviceId: _, ...printed } = options
     const observation = yield* observe({
       layer: Layer.provide(layer, client),
@@ -137,6 +139,46 @@ for (const { layer, name } of clients) {
     }
   })
 }
+
+/** The layers decode what a search below them found, so that search succeeds with a payload that its caller refuses. */
+const withoutPayload = ({ end }: Outcome, sinks: ReadonlyMap<string, string>) =>
+  typeof end !== "string" && end["reason"] === "Schema" && end["operation"] === "search"
+    ? new Map([...sinks].filter(([sink]) => sink !== "Exits of spans"))
+    : sinks
+
+for (const { layer, name } of layersAround) {
+  describe(`with ${name} around UndiciClient no secret shows`, () => {
+    for (const outcome of outcomes) {
+      it.scopedLive(`in ${outcome.title}`, () =>
+        Effect.gen(function*() {
+          const { exit, service, sinks } = yield* run(outcome, Layer.orDie(UndiciClient.layer()), layer)
+          expect(leaksIn(withoutPayload(outcome, sinks))).toEqual([])
+          expectEnd(exit, outcome.end)
+          expect(service.receivedElsewhere).toEqual([])
+        }))
+    }
+  })
+}
+
+describe("with a secret in a setting of a layer around the client no secret shows", () => {
+  for (const { field, layer } of misconfigured) {
+    it.live(`where it is in ${field}`, () =>
+      Effect.gen(function*() {
+        const below = NutritionAdvisor.layer({
+          baseUrl: "https://service.example",
+          licenseKey: Redacted.make(Secrets.key)
+        })
+        const { exit, sinks } = yield* observe({
+          layer: Layer.provideMerge(layer, below).pipe(Layer.provide(NodeHttpClient.layerUndici)),
+          program: NutritionAdvisor.search("apple"),
+          printed: [],
+          sent: () => []
+        })
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, { _tag: "ConfigurationError", field })
+      }))
+  }
+})
 
 describe("with settings from Config no secret shows", () => {
   for (const { end, title, values } of environments) {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
+import ts from "typescript"
 import { type Block, blocksOf, brokenLinksOf } from "./readme/blocks.js"
 import { complaintsAbout } from "./readme/typeCheck.js"
 
@@ -37,11 +37,24 @@ describe.each(["README.md", ...docs])("%s", (path) => {
   it("marks no block as one that is not checked", () => {
     expect(unchecked(read(path) ?? "")).toEqual([])
   })
+})
 
-  it("holds code that type-checks as it stands", { timeout: 120_000 }, async () => {
-    await setImmediate()
-    expect(complaintsAbout(path, checked(read(path) ?? ""))).toEqual([])
-  })
+const programs = readdirSync(join(repository, "docs", "upstream")).map((name) => `docs/upstream/${name}`)
+
+const asBlock = (code: string): Block => ({ language: "ts", meta: "", line: 1, code })
+
+it("the code of README.md and docs type-checks as it stands", { timeout: 240_000 }, async () => {
+  const inDocuments = ["README.md", ...docs].map((path) => [path, checked(read(path) ?? "")] as const)
+  const inPrograms = programs.map((path) => [path, [asBlock(read(path) ?? "")]] as const)
+  expect(await complaintsAbout([...inDocuments, ...inPrograms])).toEqual([])
+})
+
+it("docs/upstream.md links to each program in docs/upstream", () => {
+  const linked = Array.from(
+    (read("docs/upstream.md") ?? "").matchAll(/\]\((upstream\/[\w-]+\.ts)\)/g),
+    ([, path]) => `docs/${path}`
+  )
+  expect(new Set(linked)).toEqual(new Set(programs))
 })
 
 describe("README.md", () => {
@@ -51,32 +64,69 @@ describe("README.md", () => {
     expect(checked(text)).not.toEqual([])
   })
 
-  const rows = /^## The map\n\n((?: {4}.*\n)+)/m.exec(text)?.[1] ?? ""
-
-  const modules = readdirSync(join(repository, "src"), { encoding: "utf8", recursive: true })
-    .flatMap((path) => /^(.+)\.ts$/.exec(path.replaceAll("\\", "/"))?.[1] ?? [])
-    .filter((name) => !name.endsWith("index"))
-
-  it.each(modules)("has a place on the map for %s", (name) => {
-    const [base = ""] = name.split("/").slice(-1)
-    expect(rows).toMatch(new RegExp(`(^|[ /])${base}\\b`, "m"))
+  it("has at most 9,000 bytes", () => {
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(9_000)
   })
 
-  it("has nothing else in a folder of the map", () => {
-    const named = Array.from(rows.matchAll(/\b((?:internal|testing)\/\w+) /g), ([, name = ""]) => name)
-    expect(named.length).toBeGreaterThan(20)
-    expect(named.filter((name) => !modules.includes(name))).toEqual([])
+  it("has the two commands and the installation on its first screen", () => {
+    const screen = text.split("\n").slice(0, 20).join("\n")
+    expect(screen).toContain("npm ci && npm start -- ")
+    expect(screen).toContain("npm ci && npm test")
+    expect(screen).toContain("npm install effect-nutrition-advisor effect@^3.22")
+  })
+})
+
+/** The names of the fields of an interface, as its source has them. */
+const fieldsOf = (path: string, name: string): ReadonlyArray<string> => {
+  const file = ts.createSourceFile(path, read(path) ?? "", ts.ScriptTarget.Latest)
+  return file.statements.flatMap((statement) =>
+    ts.isInterfaceDeclaration(statement) && statement.name.text === name
+      ? statement.members.flatMap((member) => ts.isPropertySignature(member) ? [member.name.getText(file)] : [])
+      : []
+  )
+}
+
+const rowsBelow = (path: string, heading: string) => {
+  const section = (read(path) ?? "").split(/^#+ /m).find((part) => part.startsWith(`${heading}\n`)) ?? ""
+  return Array.from(section.matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name).sort()
+}
+
+const sorted = (...names: ReadonlyArray<string>) => [...names].sort()
+
+describe("a table of settings has a row for each field, and no other", () => {
+  it.each([
+    ["README.md", "Settings", [
+      ...fieldsOf("src/TokenIssuer.ts", "Options"),
+      ...fieldsOf("src/NutritionAdvisor.ts", "Options")
+    ]],
+    ["docs/sharing.md", "Settings", fieldsOf("src/SharedTokenIssuer.ts", "Options")],
+    ["docs/token-life.md", "The numbers", fieldsOf("src/RefreshPolicy.ts", "RefreshPolicy")],
+    ["docs/http-clients.md", "Settings", [
+      ...fieldsOf("src/undici/UndiciClient.ts", "BodyOptions"),
+      ...fieldsOf("src/undici/UndiciClient.ts", "Options")
+    ]]
+  ])("%s, %s", (path, heading, fields) => {
+    expect(fields.length).toBeGreaterThan(1)
+    expect(rowsBelow(path, heading)).toEqual(sorted(...fields))
+  })
+})
+
+describe("ARCHITECTURE.md", () => {
+  it("has at most 7,000 bytes", () => {
+    expect(Buffer.byteLength(read("ARCHITECTURE.md") ?? "")).toBeLessThanOrEqual(7_000)
   })
 })
 
 const beside = [
   ".changeset/README.md",
+  "ARCHITECTURE.md",
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
   "SERVICE.md",
   "bench/RESULTS.md",
-  "test/README.md"
+  "test/README.md",
+  "test/mutations.md"
 ]
 
 describe.each(["README.md", ...beside, ...docs])("%s", (path) => {
@@ -107,8 +157,8 @@ describe("complaintsAbout", () => {
     "```"
   ].join("\n")
 
-  it("names the line of the Markdown file for each mistake and for nothing else", { timeout: 120_000 }, () => {
-    expect(complaintsAbout("README.md", blocksOf(text))).toEqual([
+  it("names the line of the Markdown file for each mistake and for nothing else", { timeout: 240_000 }, async () => {
+    expect(await complaintsAbout([["README.md", blocksOf(text)]])).toEqual([
       "README.md:7 Type 'string' is not assignable to type 'number'.",
       "README.md:11 Cannot find name 'missing'."
     ])

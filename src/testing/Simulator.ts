@@ -312,7 +312,8 @@ let ofDefaultFoods: FoodIndex | undefined
 /** One for all simulators of a process, and none before the first search: a suite builds many, and an index takes its time. */
 const defaultFoods = (): FoodIndex => ofDefaultFoods ??= foodIndex(foods)
 
-const make = (options: Options = {}) =>
+/** `series` is a part of each token. */
+const make = (options: Options = {}, series = "simulated") =>
   Effect.sync(() => {
     const licenseKeys = new Set(options.licenseKeys ?? [Redacted.value(licenseKey)])
     const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
@@ -346,7 +347,7 @@ const make = (options: Options = {}) =>
       count("tokensIssued")
       const token = {
         key,
-        value: `simulated-${[...licenseKeys].indexOf(key) + 1}-${counters.tokensIssued}`,
+        value: `${series}-${[...licenseKeys].indexOf(key) + 1}-${counters.tokensIssued}`,
         customerId,
         expiresAt: now + tokenLifetime * 1000
       }
@@ -640,6 +641,9 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
 
 const cutShort = Stream.concat(Stream.make(firstByte), Stream.fail("the connection is dropped"))
 
+/** Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged. */
+const randomSeries = Effect.sync(() => `simulated-${crypto.randomUUID().slice(0, 8)}`)
+
 /**
  * The service on a port, through any HttpServer of the platform.
  *
@@ -648,7 +652,7 @@ const cutShort = Stream.concat(Stream.make(firstByte), Stream.fail("the connecti
  */
 export const layerServer = (options?: Options): Layer.Layer<Simulator, never, HttpServer.HttpServer> =>
   Layer.unwrapEffect(
-    Effect.map(make(options), ({ respond, service }) =>
+    Effect.map(Effect.flatMap(randomSeries, (series) => make(options, series)), ({ respond, service }) =>
       Layer.merge(
         Layer.succeed(Simulator, service),
         HttpServer.serve(

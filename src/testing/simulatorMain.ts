@@ -13,6 +13,7 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import * as Simulator from "./Simulator.js"
 import { CannotServe, type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
@@ -28,8 +29,21 @@ const cannotListen = ({ host, port }: SimulatorArguments) => (error: ServeError)
 
 const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
+/** Read before anything else: the parent may end while the simulator starts. */
+const parent = process.ppid
+
+/** Under npx: nobody else ends the child of a parent that was killed. A program started by a shell may outlive the shell. */
+const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
+  schedule: Schedule.spaced("250 millis"),
+  until: (current) => current !== parent
+})
+
 /** Ends calls that hang: a server that closes waits for its connections. */
-const serving = (server: Server) => Effect.ensuring(Effect.never, Effect.sync(() => server.closeAllConnections()))
+const serving = (server: Server) =>
+  Effect.ensuring(
+    process.env["npm_command"] === "exec" ? untilParentEnds : Effect.never,
+    Effect.sync(() => server.closeAllConnections())
+  )
 
 const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorArguments) => {
   const server = createServer()

@@ -1,5 +1,5 @@
 /**
- * A lean HttpClient over undici 7: a pool of connections per origin, and the shortest way from the wire to a search's answer.
+ * A lean HttpClient over undici 7: a pool of connections per origin, and a fast path that returns a whole response in one step.
  *
  * @since 1.0.0
  */
@@ -11,17 +11,18 @@ import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Undici from "undici"
-import { SendWhole } from "../internal/sendWhole.js"
+import * as Environment from "../internal/environment.js"
+import { type BufferedSend, withBufferedSend } from "../internal/http/bufferedSend.js"
+import * as Settings from "../internal/settings.js"
+import { written } from "../internal/undici/body.js"
+import * as Drop from "../internal/undici/drop.js"
+import { BufferedHandler } from "../internal/undici/handler.js"
 import { Incoming } from "../internal/undici/incoming.js"
-import * as Refusal from "../internal/undici/refusal.js"
-import { UndiciResponse } from "../internal/undici/undiciResponse.js"
-import { WholeBody } from "../internal/undici/wholeBody.js"
-import { written } from "../internal/undici/written.js"
+import { UndiciResponse } from "../internal/undici/response.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
 /**
@@ -32,9 +33,9 @@ import { ConfigurationError } from "../NutritionAdvisorError.js"
  */
 export interface BodyOptions {
   /**
-   * The largest body of an answer, in bytes, as it comes over the wire; 16 MiB by default. Where NutritionAdvisor is given this
-   * client as it is, its own `maxResponseBytes` rules instead; with something around the client, or a Stream as the body of the
-   * request, the smaller of the two does.
+   * The largest body of a response, in bytes on the wire; 16 MiB by default. If NutritionAdvisor gets this client unwrapped, its
+   * own `maxResponseBytes` counts instead. If the client is wrapped, or the body of the request is a Stream, the smaller of the
+   * two counts.
    */
   readonly maxResponseBytes?: number | undefined
 }
@@ -48,32 +49,31 @@ export interface BodyOptions {
 export interface Options extends BodyOptions {
   /** The most connections to one origin at a time; 64 by default. Further requests wait for one of them. */
   readonly connections?: number | undefined
-  /** How long a connection stays open with nothing to do, where the server does not say; 4 seconds by default. */
+  /** How long an idle connection stays open, unless the server says otherwise; 4 seconds by default. */
   readonly keepAliveTimeout?: Duration.DurationInput | undefined
-  /** The time in which a connection must stand; 10 seconds by default. */
+  /** The time for opening a connection; 10 seconds by default. */
   readonly connectTimeout?: Duration.DurationInput | undefined
-  /** The time from the request's last byte to the end of the answer's headers; 5 minutes by default. */
+  /** The time from the last byte of the request to the end of the response headers; 5 minutes by default. */
   readonly headersTimeout?: Duration.DurationInput | undefined
   /** The longest time between two pieces of a body; 5 minutes by default. */
   readonly bodyTimeout?: Duration.DurationInput | undefined
-  /** Settings of undici's own, such as `connect` for TLS or `localAddress`; they win over those of this module. */
+  /** Options of undici's Agent, such as `connect` for TLS or `localAddress`; they win over the options above. */
   readonly undici?: Undici.Agent.Options | undefined
 }
 
-const maxBytesOf = ({ maxResponseBytes: bytes = 16 * 1024 * 1024 }: BodyOptions) =>
-  Number.isSafeInteger(bytes) && bytes > 0
-    ? Either.right(bytes)
-    : Either.left(new ConfigurationError({ field: "maxResponseBytes" }))
+/** Seen by undici's redirect interceptor, which would send the headers on to wherever the answer points. */
+const unredirected = { maxRedirections: 0 }
 
-const sendWhole = (dispatcher: Undici.Dispatcher, refusal: Refusal.Refusal): SendWhole => (request, receiver) => {
-  const handler = new WholeBody(receiver, refusal)
+const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedSend => (request, receiver) => {
+  const handler = new BufferedHandler(receiver, drop)
   try {
     const sent = written(request)
-    handler.carry(sent.body)
+    handler.setBody(sent.body)
     dispatcher.dispatch({
       origin: request.origin,
       path: request.path,
       method: request.method,
+      ...unredirected,
       ...sent
     }, handler)
   } catch (cause) {
@@ -88,7 +88,7 @@ const ask = (
   url: URL,
   signal: AbortSignal,
   maxBytes: number,
-  refusal: Refusal.Refusal
+  drop: Drop.Drop
 ) =>
   Effect.flatMap(
     Effect.runtime<never>(),
@@ -98,30 +98,31 @@ const ask = (
           onHead: ({ fields, status }) => resume(Effect.succeed(new UndiciResponse(request, status, fields, incoming))),
           onFailure: (cause) =>
             resume(Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
-        }, refusal)
-        const abandon = () => incoming.abandon()
-        signal.addEventListener("abort", abandon, { once: true })
+        }, drop)
+        const cancel = () => incoming.cancel()
+        signal.addEventListener("abort", cancel, { once: true })
         try {
           const sent = written(request, runtime)
-          incoming.carry(sent.body)
+          incoming.setBody(sent.body)
           dispatcher.dispatch({
             origin: url.origin,
             path: url.pathname + url.search,
             method: request.method,
+            ...unredirected,
             ...sent
           }, incoming)
         } catch (cause) {
           incoming.onResponseError(undefined, cause as Error)
         }
-        return Effect.sync(abandon)
+        return Effect.sync(cancel)
       })
   )
 
-const over = (dispatcher: Undici.Dispatcher, options: BodyOptions, refusal: Refusal.Refusal) =>
-  Effect.map(maxBytesOf(options), (maxBytes) =>
-    Object.assign(
-      HttpClient.make((request, url, signal) => ask(dispatcher, request, url, signal, maxBytes, refusal)),
-      { [SendWhole]: sendWhole(dispatcher, refusal) }
+const over = (dispatcher: Undici.Dispatcher, options: BodyOptions, drop: Drop.Drop) =>
+  Effect.map(Settings.orFail(Settings.maxResponseBytes(options.maxResponseBytes)), (maxBytes) =>
+    withBufferedSend(
+      HttpClient.make((request, url, signal) => ask(dispatcher, request, url, signal, maxBytes, drop)),
+      sendBuffered(dispatcher, drop)
     ))
 
 /**
@@ -134,7 +135,7 @@ const over = (dispatcher: Undici.Dispatcher, options: BodyOptions, refusal: Refu
 export const makeFromDispatcher = (
   dispatcher: Undici.Dispatcher,
   options: BodyOptions = {}
-): Effect.Effect<HttpClient.HttpClient, ConfigurationError> => over(dispatcher, options, Refusal.byAbort)
+): Effect.Effect<HttpClient.HttpClient, ConfigurationError> => over(dispatcher, options, Drop.byAbort)
 
 /**
  * The client over an undici dispatcher of one's own. Building it ends in ConfigurationError where `maxResponseBytes` is wrong.
@@ -148,34 +149,26 @@ export const layerFromDispatcher = (
 ): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
   Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher, options))
 
-type Timeout = "keepAliveTimeout" | "connectTimeout" | "headersTimeout" | "bodyTimeout"
+const millis = (field: string, value: Duration.DurationInput | undefined, standard: Duration.DurationInput) =>
+  Effect.map(Settings.orFail(Settings.timeout(field, value ?? standard)), Duration.toMillis)
 
-const millis = (
-  field: Timeout,
-  value: Duration.DurationInput | undefined,
-  standard: number
-): Either.Either<number, ConfigurationError> =>
-  Either.fromOption(
-    Option.filter(
-      Option.map(Duration.decodeUnknown(value ?? standard), Duration.toMillis),
-      (millis) => millis > 0 && millis < 2 ** 31
-    ),
-    () => new ConfigurationError({ field })
-  )
+/** Callers without types may give anything. */
+const isObject = (value: unknown): boolean => Predicate.isRecord(value)
 
-const settings = (options: Options): Either.Either<Undici.Agent.Options, ConfigurationError> =>
-  Either.gen(function*() {
-    const { connections = 64, undici: { connect } = {} } = options
-    if (!Number.isInteger(connections) || connections <= 0) {
-      return yield* Either.left(new ConfigurationError({ field: "connections" }))
+const check = (options: Options): Effect.Effect<Undici.Agent.Options, ConfigurationError> =>
+  Effect.gen(function*() {
+    const { connections = 64, undici = {} } = options
+    if (!isObject(undici)) {
+      return yield* new ConfigurationError({ field: "undici", rule: "must be an object of options for undici's Agent" })
     }
-    const connectTimeout = yield* millis("connectTimeout", options.connectTimeout, 10_000)
+    const { connect } = undici
+    const connectTimeout = yield* millis("connectTimeout", options.connectTimeout, "10 seconds")
     return {
-      connections,
-      keepAliveTimeout: yield* millis("keepAliveTimeout", options.keepAliveTimeout, 4_000),
-      headersTimeout: yield* millis("headersTimeout", options.headersTimeout, 300_000),
-      bodyTimeout: yield* millis("bodyTimeout", options.bodyTimeout, 300_000),
-      ...options.undici,
+      connections: yield* Settings.orFail(Settings.count("connections", connections)),
+      keepAliveTimeout: yield* millis("keepAliveTimeout", options.keepAliveTimeout, "4 seconds"),
+      headersTimeout: yield* millis("headersTimeout", options.headersTimeout, "5 minutes"),
+      bodyTimeout: yield* millis("bodyTimeout", options.bodyTimeout, "5 minutes"),
+      ...undici,
       connect: typeof connect === "function" ? connect : { timeout: connectTimeout, ...connect }
     }
   })
@@ -197,16 +190,16 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<HttpClient.HttpClient, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
-    const agentOptions = yield* settings(options)
+    const agentOptions = yield* check(options)
     const agent = yield* Effect.acquireRelease(
       Effect.try({
         try: () => agentOf(agentOptions),
-        catch: () => new ConfigurationError({ field: "undici" })
+        catch: () => new ConfigurationError({ field: "undici", rule: "holds options that undici's Agent rejects" })
       }),
       (agent) => Effect.promise(() => agent.destroy())
     )
     const isComposed = agentOptions.factory !== undefined || agentOptions.interceptors !== undefined
-    return yield* over(agent, options, isComposed ? Refusal.byAbort : Refusal.byThrow)
+    return yield* over(agent, options, isComposed ? Drop.byAbort : Drop.byThrow)
   })
 
 /**
@@ -230,24 +223,29 @@ export const make = (
 export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
   Layer.scoped(HttpClient.HttpClient, make(options))
 
-const optional = <A>(config: Config.Config<A>) => Config.map(Config.option(config), Option.getOrUndefined)
-
-const environment = (): Config.Config<Options> =>
-  Config.all({
-    connections: optional(Config.integer("NUTRITION_ADVISOR_CONNECTIONS")),
-    keepAliveTimeout: optional(Config.duration("NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT")),
-    connectTimeout: optional(Config.duration("NUTRITION_ADVISOR_CONNECT_TIMEOUT"))
-  })
+const environment = () => ({
+  maxResponseBytes: Environment.optional("maxResponseBytes", Environment.wholeNumber),
+  connections: Environment.optional("connections", Environment.wholeNumber),
+  keepAliveTimeout: Environment.optional("keepAliveTimeout", Environment.duration),
+  connectTimeout: Environment.optional("connectTimeout", Environment.duration),
+  headersTimeout: Environment.optional("headersTimeout", Environment.duration),
+  bodyTimeout: Environment.optional("bodyTimeout", Environment.duration)
+})
 
 /**
- * The client with its settings from Config. With no argument it reads, where they are set, NUTRITION_ADVISOR_CONNECTIONS,
- * NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT and NUTRITION_ADVISOR_CONNECT_TIMEOUT, durations as in "4 seconds". Building it ends in
- * ConfigError where a setting can't be read, and in ConfigurationError where it is wrong.
+ * The client with its settings from Config: those that are given, and for the others, where they are set, the variables
+ * NUTRITION_ADVISOR_CONNECTIONS, NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT, _CONNECT_TIMEOUT, _HEADERS_TIMEOUT, _BODY_TIMEOUT, durations
+ * as in "4 seconds", and NUTRITION_ADVISOR_MAX_RESPONSE_BYTES. Building it ends in ConfigError where a setting can't be read, and
+ * in ConfigurationError where it is wrong.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layerConfig = (
-  options: Config.Config.Wrap<Options> = environment()
+  options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
-  Layer.unwrapEffect(Effect.map(Config.unwrap(options), layer))
+  Environment.layerFrom(
+    options,
+    Environment.isWhole<Options>(options) ? options : Config.unwrap<Options>({ ...environment(), ...options }),
+    layer
+  )

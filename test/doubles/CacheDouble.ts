@@ -1,6 +1,7 @@
-import { Context, type Duration, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
+import { Context, type Duration, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { vi } from "vitest"
+import * as Time from "./Time.js"
 
 export type Operation = keyof SharedTokenCache.Service
 
@@ -157,7 +158,7 @@ export const pass = (millis: number, step = 50): Effect.Effect<void> =>
   Effect.gen(function*() {
     for (let left = millis; left > 0; left -= step) {
       yield* quiet
-      yield* TestClock.adjust(Math.min(step, left))
+      yield* Time.pass(Math.min(step, left))
     }
     yield* quiet
   })
@@ -168,7 +169,7 @@ export const settle = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
     const fiber = yield* Effect.fork(effect)
     yield* quiet
     for (let steps = 0; Option.isNone(yield* Fiber.poll(fiber)); steps += 1) {
-      yield* TestClock.adjust(steps < 40 ? 50 : 250)
+      yield* Time.pass(steps < 40 ? 50 : 250)
       yield* quiet
     }
     return yield* Fiber.join(fiber)

@@ -21,7 +21,14 @@ const copied = [
   "vitest.config.ts"
 ]
 
-const suite = ["test/leaks.test.ts", "test/boundaries.test.ts"]
+const suite = [
+  "test/leaks/errors.test.ts",
+  "test/leaks.test.ts",
+  "test/boundaries.test.ts",
+  "test/leaks/rotation.test.ts",
+  "test/NutritionAdvisor.tenants.test.ts",
+  "test/NutritionAdvisor.context.test.ts"
+]
 
 const run = promisify(execFile)
 

@@ -10,71 +10,66 @@ export interface Mutation {
 export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the platform's spans are left on",
-    file: "src/internal/http.ts",
+    file: "src/internal/http/platform.ts",
     find: "[HttpClient.currentTracerDisabledWhen, [[fiberId, constTrue]]],",
     replace: ""
   },
   {
     name: "the caller's trace is propagated to the service",
-    file: "src/internal/http.ts",
+    file: "src/internal/http/platform.ts",
     find: "[HttpClient.currentTracerPropagation, [[fiberId, false]]]",
     replace: "[HttpClient.currentTracerPropagation, [[fiberId, true]]]"
   },
   {
     name: "redirects are followed by fetch",
-    file: "src/internal/http.ts",
+    file: "src/internal/http/platform.ts",
     find: "redirect: \"manual\"",
     replace: "redirect: \"follow\""
   },
   {
     name: "the client's error is kept as cause",
-    file: "src/internal/http.ts",
-    find: "Effect.fail(\n        failureOf(",
-    replace: "Effect.fail(\n        ((operation: Operation, broken: SendWhole.Broken) => " +
-      "Object.assign(failureOf(operation, broken), { cause: broken.cause }))("
-  },
-  {
-    name: "the error of a client that answers in one step is kept as cause",
-    file: "src/internal/http.ts",
-    find: "Effect.fail(failureOf(this.conditions.operation, broken))",
-    replace: "Effect.fail(Object.assign(failureOf(this.conditions.operation, broken), { cause: broken.cause }))"
+    file: "src/internal/http/outcome.ts",
+    find: "...(code === undefined ? {} : { code })\n      })\n  )",
+    replace:
+      "...(code === undefined ? {} : { code })\n      })\n  ).pipe(Effect.mapError((error) => Object.assign(error, { cause })))"
   },
   {
     name: "a defect of the client is passed through",
-    file: "src/internal/http.ts",
-    find: "Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail(",
-    replace:
-      "Cause.isDie(cause) ? Effect.failCause(cause) : Cause.isInterruptedOnly(cause) ? Effect.interrupt : Effect.fail("
+    file: "src/internal/http/forked.ts",
+    find: "onFailure: (cause) =>\n",
+    replace: "onFailure: (cause): Outcome.Outcome => Cause.isDie(cause) ? Effect.failCause(Cause.die(cause)) :\n"
   },
   {
     name: "the log line of a failed body stream is left on",
-    file: "src/internal/http.ts",
+    file: "src/internal/http/platform.ts",
     find: "[FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],",
     replace: ""
   },
   {
-    name: "the text of a 400 is not scrubbed",
-    file: "src/internal/answer.ts",
-    find: "scrub(text.decode(body), secrets.value)",
-    replace: "text.decode(body).slice(0, 200)"
+    name: "what the service said is in the detail of a 400",
+    file: "src/internal/http/response.ts",
+    find: "new BadRequest({ operation, ...keep(response) })",
+    replace: "new BadRequest({ operation, ...keep(response), detail: textOf(response.body) })"
   },
   {
-    name: "the text of a 400 is kept where the key is not known",
-    file: "src/internal/answer.ts",
-    find: "Option.isSome(secrets) && isText(headers) ? scrub(text.decode(body), secrets.value)",
-    replace: "isText(headers) ? scrub(text.decode(body), Option.getOrElse(secrets, () => []))"
+    name: "what the service said is in the message",
+    file: "src/NutritionAdvisorError.ts",
+    find: "body === undefined ? \"\" : \" What the service said is in the field body, redacted.\"",
+    replace:
+      "body === undefined ? \"\" : ` The service said ${Schema.encodeSync(Schema.Redacted(Schema.String))(body)}.`"
   },
   {
-    name: "a text is cut before it is scrubbed",
-    file: "src/internal/scrub.ts",
-    find: ".reduce((text, form) => text.replaceAll(form, \"<redacted>\"), text)",
-    replace: ".reduce((text, form) => text.replaceAll(form, \"<redacted>\"), text.slice(0, longest))"
+    name: "what the service said lies plain beside its Redacted",
+    file: "src/internal/http/response.ts",
+    find: "Redacted.make(textOf(body))",
+    replace: "Object.assign(Redacted.make(textOf(body)), { plain: textOf(body) })"
   },
   {
-    name: "a text that shows a secret once it is decoded is kept",
-    file: "src/internal/scrub.ts",
-    find: "if (known.some((secret) => undone.some((text) => text.includes(secret)))) return undefined",
-    replace: ""
+    name: "the encoding of an error unwraps what the service said",
+    file: "src/NutritionAdvisorError.ts",
+    find: "encode: () => Option.none()",
+    replace:
+      "encode: Option.map((body) => body === undefined ? undefined : Schema.encodeSync(Schema.Redacted(Schema.String))(body))"
   },
   {
     name: "the parse error of a token answer is kept as cause",
@@ -99,15 +94,22 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the request that httpClient hands out keeps its headers",
     file: "src/NutritionAdvisor.ts",
-    find: "Effect.sync(() => handOut(Http.requestOf(request), answer))",
-    replace: "Effect.map(tokens.get, (token) => " +
-      "handOut(HttpClientRequest.bearerToken(Http.requestOf(request), token.value), answer))"
+    find: "Effect.sync(() => Platform.responseOf(Platform.requestOf(built), response))",
+    replace:
+      "Effect.map(authorized.parts.tokens.get, (token) => Platform.responseOf(Platform.requestOf({ ...built, headers: " +
+      "{ ...built.headers, ...authorized.authorizationOf(token).headers } }), response))"
   },
   {
     name: "a URL of another origin is let through",
-    file: "src/internal/url.ts",
-    find: "return url.origin === base.origin && ",
+    file: "src/internal/http/url.ts",
+    find: "return isAtOrigin && ",
     replace: "return "
+  },
+  {
+    name: "the buffered send goes around a client that was made from an UndiciClient",
+    file: "src/internal/http/bufferedSend.ts",
+    find: "owner === client && execute === client.execute ? sendBuffered : undefined",
+    replace: "owner !== undefined && execute !== undefined ? sendBuffered : undefined"
   },
   {
     name: "a token that no header can carry is let through",
@@ -117,14 +119,32 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "a dot segment is let through as a key",
-    file: "src/internal/configuration.ts",
-    find: "!/\\p{Cc}/u.test(key) && !Url.isDotSegment(key) &&",
-    replace: "!/\\p{Cc}/u.test(key) &&"
+    file: "src/internal/settings.ts",
+    find: "  [\"is a dot segment, which a URL can't carry\", Url.isDotSegment],\n",
+    replace: ""
   },
   {
     name: "plain http is let through to any host",
-    file: "src/internal/configuration.ts",
+    file: "src/internal/settings.ts",
     find: "(url.protocol === \"http:\" && (allowInsecureHttp || isLoopback(url.hostname)))",
     replace: "url.protocol === \"http:\""
+  },
+  {
+    name: "the license key is read twice in an exchange that replicas share",
+    file: "src/internal/exchange/licenseKey.ts",
+    find: "readFrom === licenseKey",
+    replace: "readFrom !== licenseKey"
+  },
+  {
+    name: "two license keys share the store of one layer value",
+    file: "src/TokenStore.ts",
+    find: "stores.get(issuer) ?? (isTaken ? forEveryIssuer() : self)",
+    replace: "stores.get(issuer) ?? self"
+  },
+  {
+    name: "an exchange runs in the context of the caller who started it",
+    file: "src/internal/fork.ts",
+    find: "Effect.zipRight(restoreContext, effect)",
+    replace: "effect"
   }
 ]

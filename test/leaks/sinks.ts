@@ -15,9 +15,10 @@ import {
   Metric,
   Option,
   Runtime,
+  Schema,
   Tracer
 } from "effect"
-import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "./LocalService.js"
 import { inspected, json, rendered } from "./rendering.js"
 
@@ -133,8 +134,11 @@ const layerSinks = (sinks: Sinks) =>
 const causeOf = (rejection: unknown): Cause.Cause<unknown> =>
   Runtime.isFiberFailure(rejection) ? rejection[Runtime.FiberFailureCauseId] : Cause.die(rejection)
 
+const encoded = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
+
 const keepError = ({ keep }: Sinks, error: unknown) => {
   keep("String of the error", String(error))
+  keep("encoding of the error", Option.match(encoded(error), { onNone: () => "", onSome: rendered }))
   keep("JSON of the error", json(error))
   keep("inspect of the error", inspected(error))
   keep("everything that the error reaches", rendered(error))

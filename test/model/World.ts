@@ -1,12 +1,6 @@
-import { Effect, Either, Exit, Fiber, Random, Redacted, Scope, Supervisor } from "effect"
-import {
-  AccessToken,
-  NutritionAdvisorError,
-  RefreshPolicy,
-  TokenIssuer,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { Effect, Exit, Fiber, Random, Redacted, Scope, Supervisor } from "effect"
+import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { timingOf } from "../doubles/timing.js"
 import type { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
@@ -28,7 +22,7 @@ interface Issued {
   readonly diesAt: number
 }
 
-const timing = Either.getOrThrow(RefreshPolicy.make())
+const timing = timingOf()
 
 const exchangeMillis = 100
 

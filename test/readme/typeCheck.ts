@@ -1,5 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
+import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 import type { Block } from "./blocks.js"
@@ -21,29 +22,37 @@ const compilerOptions = (): ts.CompilerOptions => {
   }
 }
 
-/** The last one: what it has read of effect and the library serves the next. */
-let program: ts.Program | undefined
+const textOf = ({ messageText }: ts.Diagnostic) => ts.flattenDiagnosticMessageText(messageText, "\n")
 
-/** What the compiler says about the blocks of a Markdown file, each a module of its own, in lines of that file. */
-export const complaintsAbout = (path: string, blocks: ReadonlyArray<Block>): ReadonlyArray<string> => {
+/**
+ * What the compiler says about the blocks of Markdown files, each a module of its own, in lines of their file. It lets the
+ * event loop turn on the way: vitest gives up a worker that it hears nothing from for a minute.
+ */
+export const complaintsAbout = async (
+  documents: ReadonlyArray<readonly [path: string, blocks: ReadonlyArray<Block>]>
+): Promise<ReadonlyArray<string>> => {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, "readme-"))
   try {
     writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
-    // The compiler sorts by file name.
-    const files = new Map(blocks.map((block) => [join(folder, `line${String(block.line).padStart(6, "0")}.ts`), block]))
-    for (const [file, { code }] of files) writeFileSync(file, code)
-    program = ts.createProgram([...files.keys()], compilerOptions(), undefined, program)
-    return ts.getPreEmitDiagnostics(program)
-      .map(({ file, messageText, start = 0 }) => {
-        const message = ts.flattenDiagnosticMessageText(messageText, "\n")
-        if (file === undefined) return message
-        const { line } = file.getLineAndCharacterOfPosition(start)
-        const block = [...files].find(([name]) => basename(name) === basename(file.fileName))?.[1]
-        return block === undefined
-          ? `${basename(file.fileName)}:${line + 1} ${message}`
-          : `${path}:${block.line + line} ${message}`
+    const files = new Map(documents.flatMap(([path, blocks]) =>
+      blocks.map(({ code, line }) => {
+        const name = `${path.replaceAll("/", "-")}-line${String(line).padStart(6, "0")}.ts`
+        return [name, { code, line, path }] as const
       })
+    ))
+    for (const [name, { code }] of files) writeFileSync(join(folder, name), code)
+    const program = ts.createProgram([...files.keys()].map((name) => join(folder, name)), compilerOptions())
+    const complaints = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()].map(textOf)
+    for (const [name, { line, path }] of files) {
+      await setImmediate()
+      const file = program.getSourceFile(join(folder, name))
+      for (const diagnostic of [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)]) {
+        const inBlock = file?.getLineAndCharacterOfPosition(diagnostic.start ?? 0).line ?? 0
+        complaints.push(`${path}:${line + inBlock} ${textOf(diagnostic)}`)
+      }
+    }
+    return complaints
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,26 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import type { Duration } from "effect"
-import { Effect, Fiber, Metric, MetricLabel, MetricState, Schema, TestClock } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Effect, Fiber, MetricState, Option, Schema } from "effect"
+import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { advisor, request } from "./simulated.js"
-
-type Labels = Readonly<Record<string, string>>
-
-const stateOf = (name: string, labels: Labels = {}) =>
-  Effect.map(Metric.snapshot, (pairs) =>
-    pairs.find(({ metricKey }) =>
-      metricKey.name === `nutrition_advisor_${name}` &&
-      Object.entries(labels).every(([key, value]) =>
-        metricKey.tags.some((tag) => MetricLabel.isMetricLabel(tag) && tag.key === key && tag.value === value)
-      )
-    )?.metricState)
-
-const countOf = (name: string, labels: Labels) =>
-  Effect.map(
-    stateOf(name, labels),
-    (state) => state !== undefined && MetricState.isCounterState(state) ? state.count : 0
-  )
+import * as Time from "../doubles/Time.js"
+import { advisor, countOf, type Labels, request, stateOf } from "./simulated.js"
 
 /** What a program adds to a counter. */
 const added = <A, E, R>(name: string, labels: Labels, program: Effect.Effect<A, E, R>) =>
@@ -40,7 +24,7 @@ const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
 const interrupted = Effect.gen(function*() {
   yield* slow("search", "1 minute")
   const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
-  yield* TestClock.adjust("1 second")
+  yield* Time.pass("1 second")
   yield* Fiber.interrupt(search)
 })
 
@@ -79,7 +63,7 @@ describe("a data request", () => {
       yield* slow("search", "2 seconds")
       const before = yield* timed
       const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
-      yield* TestClock.adjust("2 seconds")
+      yield* Time.pass("2 seconds")
       yield* search
       const after = yield* timed
       expect({ count: after.count - before.count, sum: after.sum - before.sum }).toEqual({ count: 1, sum: 2 })
@@ -87,11 +71,14 @@ describe("a data request", () => {
 })
 
 describe("a token", () => {
-  it.effect("has its life in seconds told when it is received", () =>
+  it.effect("has the Unix time of its expiry told when it is received", () =>
     Effect.gen(function*() {
       yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(4_000.5))
       yield* NutritionAdvisor.search("rice")
-      expect(yield* stateOf("token_expires_in_seconds")).toMatchObject({ value: 4_000.5 })
+      const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
+      expect(yield* stateOf("token_expiry_timestamp_seconds")).toMatchObject({
+        value: Option.getOrThrow(expiresAt) / 1000
+      })
     }).pipe(Effect.provide(advisor)))
 
   it.effect("is counted as served by its state, for each search once", () =>
@@ -99,7 +86,7 @@ describe("a token", () => {
       yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(1_000))
       const twice = Effect.zipRight(NutritionAdvisor.search("rice"), NutritionAdvisor.search("rice"))
       expect(yield* added("tokens_served_total", { state: "fresh" }, twice)).toBe(2)
-      yield* TestClock.adjust("950 seconds")
+      yield* Time.pass("950 seconds")
       expect(yield* added("tokens_served_total", { state: "stale" }, NutritionAdvisor.search("rice"))).toBe(1)
     }).pipe(Effect.provide(advisor)))
 })

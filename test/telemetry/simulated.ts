@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric, MetricLabel, MetricState } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
@@ -18,3 +18,20 @@ export const request = Effect.flatMap(
   NutritionAdvisor.NutritionAdvisor,
   ({ httpClient }) => Effect.exit(httpClient.get("/v2/plan"))
 )
+
+export type Labels = Readonly<Record<string, string>>
+
+export const stateOf = (name: string, labels: Labels = {}) =>
+  Effect.map(Metric.snapshot, (pairs) =>
+    pairs.find(({ metricKey }) =>
+      metricKey.name === `nutrition_advisor_${name}` &&
+      Object.entries(labels).every(([key, value]) =>
+        metricKey.tags.some((tag) => MetricLabel.isMetricLabel(tag) && tag.key === key && tag.value === value)
+      )
+    )?.metricState)
+
+export const countOf = (name: string, labels: Labels) =>
+  Effect.map(
+    stateOf(name, labels),
+    (state) => state !== undefined && MetricState.isCounterState(state) ? state.count : 0
+  )

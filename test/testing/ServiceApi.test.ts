@@ -4,9 +4,10 @@ import { HttpApi, HttpBody, HttpClient, HttpClientRequest, HttpServer } from "@e
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { Array, Context, Effect, Layer, Option, Redacted, Schema, TestClock } from "effect"
+import { Array, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { document, ServiceApi } from "../../src/testing/ServiceApi.js"
+import * as Time from "../doubles/Time.js"
 
 interface Endpoint {
   readonly name: string
@@ -121,7 +122,7 @@ const searches = Effect.gen(function*() {
   yield* revoke
   yield* setTokenLifetime(1)
   const expired = yield* exchange
-  yield* TestClock.adjust("2 seconds")
+  yield* Time.pass("2 seconds")
   yield* setTokenLifetime(3600)
   const valid = yield* exchange
   const authorizations = [

@@ -3,8 +3,9 @@ import { inspect } from "node:util"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
 import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema, TestClock } from "effect"
+import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Time from "../doubles/Time.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -694,7 +695,7 @@ describe("Simulator under TestClock", () => {
     Effect.gen(function*() {
       const { requests } = yield* Simulator.Simulator
       yield* exchange
-      yield* TestClock.adjust("90 seconds")
+      yield* Time.pass("90 seconds")
       yield* exchange
       expect((yield* requests).map(({ at }) => at)).toEqual([0, 90_000])
     }).pipe(Effect.provide(inMemory())))
@@ -702,16 +703,16 @@ describe("Simulator under TestClock", () => {
   it.effect("accepts a token until the millisecond in which it expires", () =>
     Effect.gen(function*() {
       const token = yield* exchange
-      yield* TestClock.adjust("59999 millis")
+      yield* Time.pass("59999 millis")
       expect(yield* searchWith(token)).toBe(200)
-      yield* TestClock.adjust("1 millis")
+      yield* Time.pass("1 millis")
       expect(yield* searchWith(token)).toBe(403)
     }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
 
   it.effect("refuses an expired token with the status that is set", () =>
     Effect.gen(function*() {
       const token = yield* exchange
-      yield* TestClock.adjust("60 seconds")
+      yield* Time.pass("60 seconds")
       expect(yield* searchWith(token)).toBe(401)
     }).pipe(Effect.provide(inMemory({ tokenLifetime: 60, rejectedTokenStatus: 401 }))))
 
@@ -719,7 +720,7 @@ describe("Simulator under TestClock", () => {
     Effect.gen(function*() {
       const { counters } = yield* Simulator.Simulator
       const token = yield* exchange
-      yield* TestClock.adjust("60 seconds")
+      yield* Time.pass("60 seconds")
       yield* searchWith(token)
       expect((yield* counters).rejections).toBe(1)
     }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
@@ -731,7 +732,7 @@ describe("Simulator under TestClock", () => {
       yield* setTokenLifetime(1.5)
       const short = yield* exchange
       expect([long.expires_in, short.expires_in]).toEqual([86_155.482, 1.5])
-      yield* TestClock.adjust("1500 millis")
+      yield* Time.pass("1500 millis")
       expect(yield* Effect.forEach([long, short], searchWith)).toEqual([200, 403])
     }).pipe(Effect.provide(inMemory())))
 
@@ -746,9 +747,9 @@ describe("Simulator under TestClock", () => {
       const { setLatency } = yield* Simulator.Simulator
       yield* setLatency(operation, "2 seconds")
       const answer = yield* Effect.fork(ask(method, path))
-      yield* TestClock.adjust("1999 millis")
+      yield* Time.pass("1999 millis")
       expect(yield* Fiber.poll(answer)).toEqual(Option.none())
-      yield* TestClock.adjust("1 millis")
+      yield* Time.pass("1 millis")
       expect(Option.isSome(yield* Fiber.poll(answer))).toBe(true)
     }).pipe(Effect.provide(inMemory())))
 
@@ -765,9 +766,9 @@ describe("Simulator under TestClock", () => {
       yield* setLatency("token", "2 seconds")
       yield* respondNext("token", { status: 503 })
       const answer = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
-      yield* TestClock.adjust("1999 millis")
+      yield* Time.pass("1999 millis")
       expect(yield* Fiber.poll(answer)).toEqual(Option.none())
-      yield* TestClock.adjust("1 millis")
+      yield* Time.pass("1 millis")
       expect(yield* Fiber.join(answer)).toBe(503)
     }).pipe(Effect.provide(inMemory())))
 
@@ -777,9 +778,9 @@ describe("Simulator under TestClock", () => {
       const token = yield* exchange
       yield* setLatency("search", "2 seconds")
       const answer = yield* Effect.fork(searchWith(token))
-      yield* TestClock.adjust("1 seconds")
+      yield* Time.pass("1 seconds")
       yield* revoke
-      yield* TestClock.adjust("1 seconds")
+      yield* Time.pass("1 seconds")
       expect(yield* Fiber.join(answer)).toBe(403)
     }).pipe(Effect.provide(inMemory())))
 
@@ -788,10 +789,10 @@ describe("Simulator under TestClock", () => {
       const { counters, setLatency } = yield* Simulator.Simulator
       yield* setLatency("token", "1 seconds")
       const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
-      yield* TestClock.adjust("1 seconds")
+      yield* Time.pass("1 seconds")
       yield* Fiber.join(three)
       const one = yield* Effect.fork(exchange)
-      yield* TestClock.adjust("1 seconds")
+      yield* Time.pass("1 seconds")
       yield* Fiber.join(one)
       expect((yield* counters).exchangesAtOnce).toBe(3)
     }).pipe(Effect.provide(inMemory())))
@@ -801,7 +802,7 @@ describe("Simulator under TestClock", () => {
       const { counters, setLatency } = yield* Simulator.Simulator
       yield* setLatency("token", "1 seconds")
       const left = yield* Effect.fork(exchange)
-      yield* TestClock.adjust("500 millis")
+      yield* Time.pass("500 millis")
       yield* Fiber.interrupt(left)
       yield* setLatency("token", 0)
       yield* exchange
@@ -813,7 +814,7 @@ describe("Simulator under TestClock", () => {
       const { respondNext } = yield* Simulator.Simulator
       yield* respondNext("token", "hang")
       const answer = yield* Effect.fork(exchange)
-      yield* TestClock.adjust("365 days")
+      yield* Time.pass("365 days")
       expect(yield* Fiber.poll(answer)).toEqual(Option.none())
     }).pipe(Effect.provide(inMemory())))
 
@@ -829,9 +830,9 @@ describe("Simulator under TestClock", () => {
       const { setHandsBackToken } = yield* Simulator.Simulator
       yield* setHandsBackToken(true)
       const first = yield* exchange
-      yield* TestClock.adjust("25500 millis")
+      yield* Time.pass("25500 millis")
       const second = yield* exchange
-      yield* TestClock.adjust("34 seconds")
+      yield* Time.pass("34 seconds")
       const third = yield* exchange
       expect([first, second, third]).toEqual([
         first,
@@ -845,7 +846,7 @@ describe("Simulator under TestClock", () => {
       const { setHandsBackToken } = yield* Simulator.Simulator
       yield* setHandsBackToken(true)
       const first = yield* exchange
-      yield* TestClock.adjust("60 seconds")
+      yield* Time.pass("60 seconds")
       const second = yield* exchange
       expect(second.access_token).not.toBe(first.access_token)
       expect(second.expires_in).toBe(60)

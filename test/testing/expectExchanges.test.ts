@@ -1,8 +1,9 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Layer, Option, Redacted, TestClock } from "effect"
+import { Cause, Effect, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Time from "../doubles/Time.js"
 
 const customerId = "customer-of-the-test"
 
@@ -48,7 +49,7 @@ describe("expectExchanges", () => {
     Effect.gen(function*() {
       const simulator = yield* Simulator.Simulator
       yield* search
-      yield* TestClock.adjust("90 seconds")
+      yield* Time.pass("90 seconds")
       yield* simulator.revoke
       yield* search
       expect(yield* complaint(1)).toMatchObject({

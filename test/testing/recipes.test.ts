@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, describe, expect, it } from "vitest"
@@ -25,6 +25,22 @@ describe.each(recipes)("docs/testing.md:$line", async ({ code, line }) => {
   mkdirSync(join(folder, String(line)))
   writeFileSync(file, code)
   await import(/* @vite-ignore */ file)
+})
+
+const withVitest = blocksOf(readFileSync(join(repository, "docs/from-async-await.md"), "utf8"))
+  .filter(({ code, language }) => language === "ts" && code.includes("from \"vitest\""))
+
+describe.each(withVitest)("docs/from-async-await.md:$line", async ({ code, line }) => {
+  const file = join(folder, "from-async-await", String(line), "recipe.ts")
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, code)
+  await import(/* @vite-ignore */ file)
+})
+
+describe("docs/from-async-await.md", () => {
+  it("has a test for vitest", () => {
+    expect(withVitest).toHaveLength(1)
+  })
 })
 
 describe("docs/testing.md", () => {

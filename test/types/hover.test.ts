@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import ts from "typescript"
 import { beforeAll } from "vitest"
 
@@ -13,6 +14,7 @@ const program = `
 import { FetchHttpClient } from "@effect/platform"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -36,6 +38,16 @@ export const token/*a token*/ = AccessToken.make({ value: "t", serviceId: "s", r
 export const cache/*a cache*/ = RedisTokenCache.layer/*cache layer*/({ url: Redacted.make("redis://localhost") })
 export const client/*a client*/ = UndiciClient.layer/*client layer*/({ connections/*connections*/: 16 })
 export const configuredClient/*a client from Config*/ = UndiciClient.layerConfig/*client layerConfig*/()
+declare const limited: NutritionAdvisorError.TooManyRequests
+declare const unreachable: NutritionAdvisorError.TransportError
+export const seconds/*the seconds to wait*/ = limited.retryAfter/*retryAfter*/
+export const said/*what was said*/ = limited.body/*body*/
+export const why/*why*/ = unreachable.code/*code*/
+export const retried/*a retry*/ = RequestRetry.layer/*retry layer*/({ budget/*budget*/: 0.1 })
+export const throttled/*a throttle*/ = Throttle.layer/*throttle layer*/({ maxWait/*maxWait*/: "1 second" })
+export const limitedTogether/*a shared throttle*/ = Throttle.layerShared/*throttle layerShared*/({ key/*rate key*/: "menu" })
+export const remembered/*a search cache*/ = SearchCache.layer/*search cache layer*/({ timeToLive/*timeToLive*/: "1 hour" })
+export const coalesced/*a search cache without memory*/ = SearchCache.layerCoalescing/*layerCoalescing*/
 export const simulated/*a simulator*/ = Simulator.layerHttpClient/*simulator layer*/()
 `
 
@@ -83,6 +95,8 @@ const services = "NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvide
 
 const refused = "NutritionAdvisorError.ConfigurationError"
 
+const advisor = "NutritionAdvisor.NutritionAdvisor"
+
 describe("an editor", () => {
   let service: ts.LanguageService
 
@@ -109,8 +123,16 @@ describe("an editor", () => {
     ["the status", "const status: Effect.Effect<TokenProvider.TokenStatus, never, TokenProvider.TokenProvider>"],
     ["a token", "const token: AccessToken.AccessToken"],
     ["a cache", `const cache: Layer.Layer<SharedTokenCache, ${refused}, never>`],
+    ["retryAfter", "(property) retryAfter?: number | undefined"],
+    ["body", "(property) body?: Redacted.Redacted<string> | undefined"],
+    ["code", "(property) code?: TransportCode | undefined"],
     ["a client", `const client: Layer.Layer<HttpClient, ${refused}, never>`],
     ["a client from Config", `const configuredClient: Layer.Layer<HttpClient, ConfigError | ${refused}, never>`],
+    ["a retry", `const retried: Layer.Layer<${advisor}, ${refused}, ${advisor}>`],
+    ["a throttle", `const throttled: Layer.Layer<${advisor}, ${refused}, ${advisor}>`],
+    ["a shared throttle", `const limitedTogether: Layer.Layer<${advisor}, ${refused}, ${advisor} | RateLimiter>`],
+    ["a search cache", `const remembered: Layer.Layer<${advisor}, ${refused}, ${advisor}>`],
+    ["a search cache without memory", `const coalesced: Layer.Layer<${advisor}, never, ${advisor}>`],
     ["a simulator", "const simulated: Layer.Layer<HttpClient | Simulator.Simulator, never, never>"]
   ])("shows by name what is known of %s", (name, text) => {
     expect(partsOf(shown(name))).toEqual(partsOf(text))
@@ -122,15 +144,9 @@ describe("an editor", () => {
   })
 
   it("lists the errors that are left where one was caught", () => {
-    expect(shown("what is left").match(/(?<=NutritionAdvisorError\.)\w+/g)?.sort()).toEqual([
-      "BadRequest",
-      "Forbidden",
-      "LicenseKeyUnavailable",
-      "MissingServiceId",
-      "ServerError",
-      "TransportError",
-      "UnexpectedResponse"
-    ])
+    expect(shown("what is left").match(/(?<=NutritionAdvisorError\.)\w+/g)?.sort()).toEqual(
+      NutritionAdvisorError.errors.map(({ _tag }) => _tag).filter((tag) => tag !== "TooManyRequests").sort()
+    )
   })
 
   it.each(names)("shows no path and no internal name for %s", (name) => {
@@ -146,9 +162,21 @@ describe("an editor", () => {
     "tokenRoute",
     "licenseKey",
     "status",
+    "retryAfter",
+    "body",
+    "code",
     "client layer",
     "client layerConfig",
-    "connections"
+    "connections",
+    "retry layer",
+    "budget",
+    "throttle layer",
+    "throttle layerShared",
+    "maxWait",
+    "rate key",
+    "search cache layer",
+    "timeToLive",
+    "layerCoalescing"
   ])(
     "explains %s in a sentence",
     (name) => {

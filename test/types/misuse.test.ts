@@ -6,8 +6,11 @@ import {
   NutritionAdvisor,
   NutritionAdvisorError,
   RefreshPolicy,
+  RequestRetry,
+  SearchCache,
   SharedTokenCache,
   SharedTokenIssuer,
+  Throttle,
   TokenIssuer,
   TokenProvider,
   TokenStore
@@ -50,6 +53,21 @@ describe("a program", () => {
     compiles(() =>
       // @ts-expect-error the HttpClient of the layer is missing
       Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(NutritionAdvisor.layer(options))))
+    )
+  })
+
+  it("can't share a rate without a RateLimiter", () => {
+    const shared = Throttle.layerShared({}).pipe(Layer.provide(complete))
+    compiles(() =>
+      // @ts-expect-error the RateLimiter of the layer is missing
+      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(shared)))
+    )
+  })
+
+  it("can't put a layer around no client", () => {
+    compiles(() =>
+      // @ts-expect-error the NutritionAdvisor around which it stands is missing
+      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(SearchCache.layerCoalescing)))
     )
   })
 
@@ -199,6 +217,30 @@ describe("the options", () => {
     const raw = Config.map(Config.string("KEY"), (licenseKey) => ({ baseUrl, licenseKey }))
     // @ts-expect-error a license key is Redacted, also where a Config reads it
     compiles(() => NutritionAdvisor.layerConfig(raw))
+  })
+
+  it("refuse to be left out where a cache has to know how long it may keep a payload", () => {
+    // @ts-expect-error timeToLive is missing: the terms of use say how long it may be
+    compiles(() => SearchCache.layer({}))
+    // @ts-expect-error timeToLive is missing
+    compiles(() => SearchCache.layer({ maxBytes: 1_000 }))
+    // @ts-expect-error the settings are missing
+    compiles(() => SearchCache.layer())
+    // @ts-expect-error timeToLive may not be undefined
+    compiles(() => SearchCache.layer({ timeToLive: undefined }))
+  })
+
+  it("refuse a field or a value that a layer around the client does not have", () => {
+    // @ts-expect-error the field is spelled times
+    compiles(() => RequestRetry.layer({ retries: 2 }))
+    // @ts-expect-error a duration is spelled "5 seconds"
+    compiles(() => RequestRetry.layer({ cap: "5s" }))
+    // @ts-expect-error what to do is spelled "wait"
+    compiles(() => Throttle.layer({ onTooManyRequests: "queue" }))
+    // @ts-expect-error a rate has an interval
+    compiles(() => Throttle.layer({ rate: { limit: 50 } }))
+    // @ts-expect-error a key is for a rate that is shared
+    compiles(() => Throttle.layer({ key: "ours" }))
   })
 
   it("refuse a number of connections as a text", () => {

@@ -4,10 +4,10 @@ import { type AddressInfo, createServer, type Socket } from "node:net"
 import type { HttpClient } from "@effect/platform"
 import { NodeHttpClient, Undici } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { afterBody, type Answer, eventually, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
-import { afterBody, type Answer, eventually, replying, serve } from "./Wire.js"
 
 const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
 
@@ -147,8 +147,7 @@ describe("An interruption", () => {
         yield* eventually(() => held.length === 1)
         const queued = yield* Effect.fork(request(client, wire.origin))
         yield* Effect.sleep("100 millis")
-        const [took] = yield* Effect.timed(Fiber.interrupt(queued))
-        expect(Duration.toMillis(took)).toBeLessThan(500)
+        yield* Fiber.interrupt(queued)
         const last = yield* Effect.fork(get(client, `${wire.origin}/last`))
         held[0]?.end("{}")
         yield* Fiber.join(first)
@@ -269,8 +268,10 @@ describe("A time that is over", () => {
         connectTimeout: patience,
         undici: { connect: { rejectUnauthorized: true } }
       })
-      const error = yield* Effect.timeout(Effect.flip(client.get(yield* silent)), "2 seconds")
-      expect(error).toMatchObject({ cause: { code: "UND_ERR_CONNECT_TIMEOUT" } })
+      const error = yield* Effect.flip(client.get(yield* silent))
+      expect(error).toMatchObject({
+        cause: { code: "UND_ERR_CONNECT_TIMEOUT", message: expect.stringContaining("timeout: 150ms") }
+      })
     }))
 
   for (const { name, through } of ways) {

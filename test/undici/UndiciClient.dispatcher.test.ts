@@ -1,13 +1,13 @@
 import { once } from "node:events"
 import * as Http from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { HttpBody, HttpClient } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { Agent, type Dispatcher, MockAgent, ProxyAgent } from "undici"
+import { Agent, type Dispatcher, interceptors, MockAgent, Pool, ProxyAgent, RedirectHandler } from "undici"
+import { eventually, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
-import { eventually, replying, serve } from "./Wire.js"
 
 const clientOver = (dispatcher: Dispatcher) =>
   UndiciClient.layerFromDispatcher(dispatcher).pipe(
@@ -157,5 +157,77 @@ describe("A client over a dispatcher of one's own", () => {
       const response = yield* client.get(wire.origin)
       expect(yield* Effect.flip(response.text)).toMatchObject({ _tag: "ResponseError" })
       expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    }))
+
+  const follows = {
+    "undici's redirect interceptor": interceptors.redirect({ maxRedirections: 5 }),
+    "an interceptor of one's own around undici's RedirectHandler":
+      (dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch => (options, handler) =>
+        dispatch(options, new RedirectHandler(dispatch, 5, options, handler))
+  }
+
+  describe.each(Object.entries(follows))("with %s", (_, interceptor) => {
+    it.scopedLive.each(ways)("sends nothing on to another origin, $name", ({ through }) =>
+      Effect.gen(function*() {
+        const elsewhere = yield* serve(replying("{}"))
+        const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
+        const agent = (yield* closing(() => new Agent())).compose(interceptor)
+        const { search } = yield* advisor(through(yield* clientOver(agent)), wire.origin)
+        expect(yield* Effect.flip(search("oats"))).toHaveProperty("_tag")
+        expect([wire.requests.length, elsewhere.requests.length]).toEqual([1, 0])
+      }))
+  })
+
+  it.scopedLive.each(ways)(
+    "gives a redirect as it is with undici's redirect interceptor, $name",
+    ({ through }) =>
+      Effect.gen(function*() {
+        const wire = yield* serve(replying("", { location: "/x" }, 302))
+        const agent = (yield* closing(() => new Agent())).compose(interceptors.redirect({ maxRedirections: 5 }))
+        const { search } = yield* advisor(through(yield* clientOver(agent)), wire.origin)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({
+          _tag: "UnexpectedResponse",
+          status: 302,
+          reason: "Redirect"
+        })
+      })
+  )
+
+  it.scopedLive("sends nothing on where undici's own pool has the redirect interceptor", () =>
+    Effect.gen(function*() {
+      const elsewhere = yield* serve(replying("{}"))
+      const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
+      const client = yield* UndiciClient.make({
+        undici: {
+          factory: (origin, options) => new Pool(origin, options).compose(interceptors.redirect({ maxRedirections: 5 }))
+        }
+      })
+      const { search } = yield* advisor(client, wire.origin)
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "UnexpectedResponse", reason: "Redirect" })
+      expect(elsewhere.requests.length).toBe(0)
+    }))
+})
+
+describe("A client that was made from an UndiciClient", () => {
+  const own: HttpClient.HttpClient["execute"] = (request) =>
+    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{\"own\":true}")))
+
+  it.scopedLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+    ["as an object spread with an execute of its own", (client) => ({ ...client, execute: own })],
+    [
+      "as an object with an execute of its own that inherits from it",
+      (client) => Object.create(client, { execute: { value: own } })
+    ],
+    ["by putting an execute of its own in its place", (client) => Object.assign(client, { execute: own })],
+    [
+      "as a proxy with an execute of its own",
+      (client) => new Proxy(client, { get: (target, name) => name === "execute" ? own : Reflect.get(target, name) })
+    ]
+  ])("is asked itself: %s", ([, made]) =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{\"own\":false}"))
+      const { search } = yield* advisor(made(yield* UndiciClient.make()), wire.origin)
+      expect(yield* search("oats")).toEqual({ own: true })
+      expect(wire.requests.length).toBe(0)
     }))
 })

@@ -12,9 +12,10 @@ import {
 } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent } from "undici"
+import { ProviderPart } from "../../src/internal/token/providerPart.js"
+import { afterBody, eventually, replying, serve } from "../doubles/Wire.js"
 import { deadOrigin } from "../leaks/LocalService.js"
 import { advisor as advisorOver, ways } from "./ways.js"
-import { afterBody, eventually, replying, serve } from "./Wire.js"
 
 const licenseKey = Redacted.make("1f0c-queue-3b7e")
 
@@ -183,8 +184,8 @@ class Hapless implements TokenProvider.Service {
     expiresAt: Option.none(),
     lastFailure: Option.none()
   })
-  unsafeIsRejected() {
-    return this.given > 0
+  constructor() {
+    ProviderPart.attach(this, { freshToken: () => undefined, isRejected: () => this.given > 0 })
   }
   renew() {
     return this.get

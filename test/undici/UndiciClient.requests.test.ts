@@ -4,8 +4,8 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, FiberRef, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { afterBody, eventually, serve, settled } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
-import { afterBody, eventually, serve, settled } from "./Wire.js"
 
 type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
 

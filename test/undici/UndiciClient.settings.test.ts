@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Pool } from "undici"
-import { replying, serve } from "./Wire.js"
+import { replying, serve } from "../doubles/Wire.js"
 
 const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
 
@@ -23,6 +23,8 @@ const wrong: ReadonlyArray<readonly [field: string, text: string, options: Undic
   ...(["connections", "maxResponseBytes"] as const).flatMap((field) =>
     numbers.map((value) => [field, JSON.stringify(value) ?? String(value), { [field]: value }] as const)
   ),
+  ["undici", "null", { undici: null as never }],
+  ["undici", "a number", { undici: 5 as never }],
   ["undici", "refused by undici itself", { undici: { factory: 5 as never } }],
   ["undici", "refused by a connection of undici's", { undici: { keepAliveTimeout: -1 } }]
 ]
@@ -153,11 +155,21 @@ describe("A layer from Config", () => {
   it.scoped.each<readonly [string, string, string]>([
     ["NUTRITION_ADVISOR_CONNECTIONS", "0", "connections"],
     ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "0 seconds", "keepAliveTimeout"],
-    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"]
+    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"],
+    ["NUTRITION_ADVISOR_HEADERS_TIMEOUT", "0 seconds", "headersTimeout"],
+    ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"],
+    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0", "maxResponseBytes"]
   ])("ends in a ConfigurationError where %s is %s", ([name, value, field]) =>
     Effect.gen(function*() {
       const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
       expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }))
+
+  it.scoped("reads a variable for what is not given", () =>
+    Effect.gen(function*() {
+      const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
+      const values = { NUTRITION_ADVISOR_CONNECTIONS: "0", NUTRITION_ADVISOR_BODY_TIMEOUT: "0 seconds" }
+      expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
     }))
 
   it.scoped("needs no variable", () => Layer.build(Layer.provide(UndiciClient.layerConfig(), from({}))))

@@ -4,8 +4,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { constTrue } from "effect/Function"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { afterBody, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
-import { afterBody, replying, serve } from "./Wire.js"
 
 interface Recorded {
   readonly name: string

@@ -6,7 +6,7 @@ import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-a
 const tokenNamed = (value: string) =>
   AccessToken.make({ value, serviceId: "a-customer", receivedAt: Date.now(), expiresAt: Date.now() + 3_600_000 })
 
-/** A provider that always has a token, and another one for each that is rejected: no exchange, cool-down or gate. */
+/** A provider that always has a token, and another one for each that is rejected: no exchange, cool-down or backoff. */
 const tokens = Layer.succeed(TokenProvider.TokenProvider, {
   get: Effect.sync(() => tokenNamed("first")),
   renew: () => Effect.sync(() => tokenNamed("second")),

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Undici from "undici"
-import * as Refusal from "./refusal.js"
+import { BodyBytes } from "../http/bodyBytes.js"
+import * as Drop from "./drop.js"
 
 /** As many bytes wait to be read before the connection is told to wait too. */
 const highWaterMark = 64 * 1024
@@ -21,8 +22,7 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   private isAbandoned = false
   private hasHead = false
   private state: State = "open"
-  private chunks: Array<Uint8Array> = []
-  private waiting = 0
+  private waiting: BodyBytes | undefined
   private received = 0
   private whole: Uint8Array<ArrayBuffer> | undefined
   private readonly readers = new Set<() => void>()
@@ -31,12 +31,12 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   constructor(
     private readonly maxBytes: number,
     private readonly asker: { readonly onHead: (head: Head) => void; readonly onFailure: (cause: unknown) => void },
-    private refusal: Refusal.Refusal
+    private drop: Drop.Drop
   ) {}
 
   /** Tells what is sent, before it is. */
-  carry(body: unknown) {
-    this.refusal = Refusal.of(this.refusal, body)
+  setBody(body: unknown) {
+    this.drop = Drop.of(this.drop, body)
   }
 
   get isReadWhole(): boolean {
@@ -53,7 +53,7 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   /** The bytes that wait here, or those that come next; the end is a failure with nothing. */
   get next(): Effect.Effect<Uint8Array, Option.Option<unknown>> {
     return this.change(() => {
-      if (this.chunks.length > 0) {
+      if (this.waiting !== undefined) {
         const bytes = this.takeAll()
         this.controller?.resume()
         return Effect.succeed(bytes)
@@ -77,13 +77,14 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
     })
   }
 
-  abandon() {
+  cancel() {
     this.isAbandoned = true
     if (this.state === "open") this.controller?.abort(new Undici.errors.RequestAbortedError())
   }
 
-  onRequestStart(controller: Undici.Dispatcher.DispatchController) {
-    if (this.isAbandoned) this.refusal.refuse(controller)
+  onRequestStart(controller: Undici.Dispatcher.DispatchController, context: unknown) {
+    if (Drop.stopsRedirect(controller, context)) return
+    if (this.isAbandoned) this.drop.drop(controller)
     else this.controller = controller
   }
 
@@ -99,9 +100,9 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
       controller.abort(new Undici.errors.ResponseExceededMaxSizeError(`the body is larger than ${this.maxBytes} bytes`))
       return
     }
-    this.chunks.push(chunk)
-    this.waiting += chunk.length
-    if (this.waiting >= highWaterMark && !this.isReadWhole) controller.pause()
+    if (this.waiting === undefined) this.waiting = new BodyBytes(chunk)
+    else this.waiting.add(chunk)
+    if (this.waiting.length >= highWaterMark && !this.isReadWhole) controller.pause()
     this.tellReaders()
   }
 
@@ -110,7 +111,7 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: Error) {
-    this.refusal.release()
+    this.drop.release()
     if (this.hasHead) this.turn({ cause })
     else this.asker.onFailure(cause)
   }
@@ -125,14 +126,8 @@ export class Incoming implements Undici.Dispatcher.DispatchHandler {
   }
 
   private takeAll(): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(this.waiting)
-    let offset = 0
-    for (const chunk of this.chunks) {
-      bytes.set(chunk, offset)
-      offset += chunk.length
-    }
-    this.chunks = []
-    this.waiting = 0
+    const bytes = this.waiting?.copied ?? new Uint8Array()
+    this.waiting = undefined
     return bytes
   }
 

@@ -1,0 +1,189 @@
+/**
+ * Remembers what searches found, and sends one request for equal searches at once: a layer around NutritionAdvisor.
+ *
+ * @since 1.0.0
+ */
+import * as Headers from "@effect/platform/Headers"
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as Metrics from "./internal/around/metrics.js"
+import * as Payloads from "./internal/around/payloads.js"
+import { searchAsOf } from "./internal/around/searchAs.js"
+import * as Settings from "./internal/around/settings.js"
+import * as SharedRequests from "./internal/around/sharedRequests.js"
+import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
+import { type ConfigurationError, type NutritionAdvisorError, TransportError } from "./NutritionAdvisorError.js"
+
+/**
+ * How long payloads are kept, and how many.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface Options {
+  /**
+   * How long a payload is given to further searches, counted from when it came. There is no default: how long may be right depends on
+   * the terms of use.
+   */
+  readonly timeToLive: Duration.DurationInput
+  /** The most that all payloads may take, in bytes of JSON; 64 MiB by default. Those used last stay. */
+  readonly maxBytes?: number | undefined
+  /**
+   * How far past its time a payload may be that is given in place of a ServerError, a TransportError or a TooManyRequests. None is given
+   * by default.
+   */
+  readonly staleIfError?: Duration.DurationInput | undefined
+}
+
+/** Text is parsed for each caller, so that what one does to its payload no other sees. */
+type Payload =
+  | { readonly _tag: "Text"; readonly text: string }
+  | { readonly _tag: "Value"; readonly value: unknown }
+
+const read = (payload: Payload): unknown => payload._tag === "Text" ? JSON.parse(payload.text) : payload.value
+
+/** Nothing where the value is no JSON, as a double of the service may give. */
+const textOf = (value: unknown): string | undefined => {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** The same text for equal searches only. */
+const keyOf = (term: string, { headers, urlParams }: SearchOptions): string => {
+  const params = urlParams === undefined ? [] : UrlParams.fromInput(urlParams)
+  const fields = Object.entries(Headers.fromInput(headers))
+  return params.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, params, fields])
+}
+
+/** The payload of these may be replaced by an older one. */
+const isPassing = (error: NutritionAdvisorError) =>
+  error._tag === "ServerError" || error._tag === "TransportError" || error._tag === "TooManyRequests"
+
+interface Memory {
+  readonly payloads: Payloads.Payloads
+  /** Milliseconds. */
+  readonly timeToLive: number
+  readonly servesStale: boolean
+}
+
+const around = (memory: Memory | undefined): Effect.Effect<Service, never, NutritionAdvisor | Scope.Scope> =>
+  Effect.gen(function*() {
+    const advisor = yield* NutritionAdvisor
+    const clock = yield* Effect.clock
+    yield* Metrics.cachedSearches.start
+
+    const shared = yield* SharedRequests.make<unknown, Payload, NutritionAdvisorError>({
+      spanName: "SearchCache.request",
+      aborted: new TransportError({ operation: "search", reason: "Aborted" }),
+      onSuccess: (key, value, waiting) => {
+        const text = memory === undefined && waiting < 2 ? undefined : textOf(value)
+        if (text === undefined) return { _tag: "Value", value }
+        memory?.payloads.keep(key, text, clock)
+        return { _tag: "Text", text }
+      }
+    })
+
+    const fresh = (key: string, clock: Clock.Clock) => {
+      const kept = memory?.payloads.find(key, clock)
+      return memory !== undefined && kept !== undefined && kept.age < memory.timeToLive ? kept : undefined
+    }
+
+    const stale = (key: string, cause: Cause.Cause<NutritionAdvisorError>, clock: Clock.Clock) =>
+      memory?.servesStale === true && Option.exists(Cause.failureOption(cause), isPassing)
+        ? memory.payloads.find(key, clock)
+        : undefined
+
+    const ask = (key: string, request: Effect.Effect<unknown, NutritionAdvisorError>, clock: Clock.Clock) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() => {
+          const { isFirst, outcome } = shared.join(key, request)
+          const role = isFirst ? "Miss" : "Joined"
+          return Effect.matchCauseEffect(restore(outcome), {
+            onSuccess: (payload) => {
+              Metrics.cachedSearches.count(role)
+              return Effect.sync(() => read(payload))
+            },
+            onFailure: (cause) => {
+              const kept = stale(key, cause, clock)
+              Metrics.cachedSearches.count(kept === undefined ? role : "Stale")
+              return kept === undefined ? Effect.failCause(cause) : Effect.sync((): unknown => JSON.parse(kept.text))
+            }
+          })
+        })
+      )
+
+    const search: Service["search"] = (term, options = {}) =>
+      Effect.clockWith((clock) => {
+        const key = keyOf(term, options)
+        const kept = fresh(key, clock)
+        if (kept === undefined) return ask(key, Effect.suspend(() => advisor.search(term, options)), clock)
+        Metrics.cachedSearches.count("Hit")
+        return Effect.sync((): unknown => JSON.parse(kept.text))
+      })
+
+    return { search, searchAs: searchAsOf(search), httpClient: advisor.httpClient }
+  })
+
+/**
+ * The service with a memory of its own, around the one in the context; its requests end with the scope. Ends in ConfigurationError
+ * where a setting makes no sense.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const make = (
+  options: Options
+): Effect.Effect<Service, ConfigurationError, NutritionAdvisor | Scope.Scope> =>
+  Effect.gen(function*() {
+    const timeToLive = yield* Settings.ageAboveZero("timeToLive", options.timeToLive)
+    const maxBytes = yield* Settings.positive("maxBytes", options.maxBytes ?? 64 * 1024 * 1024)
+    const staleIfError = yield* Settings.age("staleIfError", options.staleIfError ?? 0)
+    return yield* around({
+      payloads: Payloads.make(maxBytes, timeToLive + staleIfError),
+      timeToLive,
+      servesStale: options.staleIfError !== undefined
+    })
+  })
+
+/**
+ * Gives a search the payload of an equal one that is not older than `timeToLive`, and sends one request for all equal searches at once.
+ * Equal are those with the same term, query parameters and headers. Each caller gets a payload of its own, decoded by its own schema.
+ * Only what the service answered is kept, never an error. Building it ends in ConfigurationError where a setting makes no sense.
+ *
+ * @example
+ * ```ts
+ * import { FetchHttpClient } from "@effect/platform"
+ * import { Layer } from "effect"
+ * import { NutritionAdvisor, SearchCache } from "effect-nutrition-advisor"
+ *
+ * export const Advisor = SearchCache.layer({ timeToLive: "10 minutes", staleIfError: "1 hour" }).pipe(
+ *   Layer.provide(NutritionAdvisor.layerConfig()),
+ *   Layer.provide(FetchHttpClient.layer)
+ * )
+ * ```
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layer = (options: Options): Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor> =>
+  Layer.fresh(Layer.scoped(NutritionAdvisor, make(options)))
+
+/**
+ * Sends one request for all equal searches that are under way at once, and keeps nothing. Each client that it is provided with has
+ * requests of its own. It needs no settings, and building it can't fail.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerCoalescing: Layer.Layer<NutritionAdvisor, never, NutritionAdvisor> = Layer.fresh(
+  Layer.scoped(NutritionAdvisor, around(undefined))
+)

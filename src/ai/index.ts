@@ -1,0 +1,2 @@
+export * as NutritionAdvisorMcp from "./NutritionAdvisorMcp.js"
+export * as NutritionAdvisorTools from "./NutritionAdvisorTools.js"

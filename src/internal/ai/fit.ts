@@ -1,0 +1,77 @@
+export type JsonObject = Readonly<Record<string, unknown>>
+
+interface MeasuredArray {
+  readonly array: ReadonlyArray<unknown>
+  /** The field that holds it. */
+  readonly name: string
+  readonly bytes: number
+  readonly elementBytes: ReadonlyArray<number>
+}
+
+const bytesOf = (json: unknown): number => Buffer.byteLength(JSON.stringify(json))
+
+const brackets = 2
+
+const bytesOfField = (name: string, value: number): number => bytesOf(name) + 1 + value
+
+const bytesOfParts = (parts: ReadonlyArray<number>): number =>
+  brackets + parts.reduce((total, bytes) => total + bytes, 0) + Math.max(0, parts.length - 1)
+
+/** The bytes of a JSON value; each array in it is put into `found`. */
+const measure = (value: unknown, name: string, found: Array<MeasuredArray>): number => {
+  if (typeof value !== "object" || value === null) return bytesOf(value)
+  if (!Array.isArray(value)) {
+    return bytesOfParts(
+      Object.entries(value).map(([key, member]) => bytesOfField(key, measure(member, key, found)))
+    )
+  }
+  const elementBytes = value.map((element, index) =>
+    measure(element, Array.isArray(element) ? `${name}[${index}]` : name, found)
+  )
+  const bytes = bytesOfParts(elementBytes)
+  found.push({ array: value, name, bytes, elementBytes })
+  return bytes
+}
+
+const noteOf = (shown: number, { elementBytes, name }: MeasuredArray): string =>
+  `The answer is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
+
+/** The most elements that leave the whole, whose other parts have so many bytes, no larger than `maxBytes`. */
+const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number): number => {
+  let shown = 0
+  let bytes = otherBytes + brackets
+  for (const element of measured.elementBytes) {
+    bytes += element + (shown === 0 ? 0 : 1)
+    if (bytes + bytesOfField("note", bytesOf(noteOf(shown + 1, measured))) + 1 > maxBytes) break
+    shown += 1
+  }
+  return shown
+}
+
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/**
+ * A JSON value as an object of at most `maxBytes`: the largest array of which at least one element fits is cut, and a note says so.
+ * Nothing where there is no such array.
+ */
+export const fit = (json: unknown, maxBytes: number): JsonObject | undefined => {
+  const object = isJsonObject(json) ? json : { result: json }
+  const arrays: Array<MeasuredArray> = []
+  const bytes = measure(object, "", arrays)
+  if (bytes <= maxBytes) return object
+  const hasNote = Object.hasOwn(object, "note")
+  const whole = hasNote ? { result: object } : object
+  const wholeBytes = hasNote ? brackets + bytesOfField("result", bytes) : bytes
+  for (const measured of arrays.sort((one, other) => other.bytes - one.bytes)) {
+    const shown = shownOf(measured, wholeBytes - measured.bytes, maxBytes)
+    const part = measured.array.slice(0, shown)
+    if (shown > 0) {
+      return JSON.parse(JSON.stringify(
+        { note: noteOf(shown, measured), ...whole },
+        (_, value) => value === measured.array ? part : value
+      ))
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,9 @@
+import * as Effect from "effect/Effect"
+import type { Service } from "../../NutritionAdvisor.js"
+import { makeDecode } from "../request/decode.js"
+
+/** A `searchAs` that decodes what `search` gives. */
+export const searchAsOf = (search: Service["search"]): Service["searchAs"] => (schema) => {
+  const decode = makeDecode(schema)
+  return (term, options) => Effect.flatMap(search(term, options), (payload) => decode(payload))
+}

@@ -1,0 +1,35 @@
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
+import type * as Scope from "effect/Scope"
+
+/**
+ * Starts effects in a scope and in the context that it was made in: services, ConfigProvider, loggers, annotations, tracer. Who
+ * starts one gives it nothing of its own. In a closed scope the effect still runs as far as it can't be interrupted.
+ */
+export type Launch = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.RuntimeFiber<A, E>>
+
+export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
+  Effect.map(Effect.getFiberRefs, (captured): Launch => {
+    /** Only whether the fiber was interrupted stays its own. */
+    const restoreContext = Effect.updateFiberRefs((fiberId, current) =>
+      FiberRefs.updateAs(captured, {
+        fiberId,
+        fiberRef: FiberRef.interruptedCause,
+        value: FiberRefs.getOrDefault(current, FiberRef.interruptedCause)
+      })
+    )
+    return (effect) => Effect.forkIn(Effect.zipRight(restoreContext, effect), scope)
+  })
+
+/** Ends at once where it is interrupted, also where the effect can't be: then that one ends by itself, later. */
+export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.interruptible(Effect.disconnect(effect))
+
+/** Ends in the failure when the time is over, also where the effect can't be interrupted. */
+export const boundedBy =
+  <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
+  <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
+    Effect.timeoutFail(abandonable(effect), { duration, onTimeout })

@@ -1,0 +1,80 @@
+import * as Effect from "effect/Effect"
+import type { BufferedResponse, BufferedSend, Receiver, Request, SendFailure, Sent } from "./bufferedSend.js"
+import * as Outcome from "./outcome.js"
+import * as TimeoutQueue from "./timeoutQueue.js"
+
+/** Is told of a request that has begun, and cancels it where it has not ended by itself. */
+export interface Starter {
+  readonly onStart: (request: Sent) => void
+}
+
+/**
+ * A request in flight. Once it has ended it refers to nothing of its own: whoever can cancel it keeps it in reach of the fiber's
+ * dead objects, and those of them that have grown old would keep everything behind it until the next full collection
+ * (docs/upstream.md).
+ */
+class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
+  private resume: ((outcome: Outcome.Outcome<A>) => void) | undefined
+  private sent: Sent | undefined
+
+  constructor(private readonly options: Outcome.SendOptions<A>) {
+    super()
+  }
+
+  begin(send: BufferedSend, request: Request, resume: (outcome: Outcome.Outcome<A>) => void) {
+    this.resume = resume
+    this.options.timeout?.add(this)
+    if (this.resume === undefined) return
+    const sent = send(request, this)
+    if (this.resume !== undefined) this.sent = sent
+  }
+
+  abort(reason: TimeoutQueue.Reason) {
+    const { sent } = this
+    this.finish()?.(Outcome.unanswered(this.options, reason))
+    sent?.cancel()
+  }
+
+  beforeSend() {
+    const { guard } = this.options
+    if (guard === undefined || guard.holds()) return true
+    this.finish()?.(guard.otherwise)
+    return false
+  }
+
+  maxBytesOf(status: number) {
+    return Outcome.maxBytesOf(this.options, status)
+  }
+
+  onResponse(response: BufferedResponse) {
+    this.finish()?.(Outcome.received(response, this.options))
+  }
+
+  onError(failure: SendFailure) {
+    this.finish()?.(Outcome.failed(failure, this.options))
+  }
+
+  cancel() {
+    const { sent } = this
+    this.finish()
+    sent?.cancel()
+  }
+
+  private finish() {
+    const { resume } = this
+    this.resume = this.sent = undefined
+    this.options.timeout?.remove(this)
+    return resume
+  }
+}
+
+/** Sends in one step, without a response object, a stream or a fiber of its own. */
+export const makeBuffered =
+  (send: BufferedSend) =>
+  <A>(request: Request, options: Outcome.SendOptions<A>, starter?: Starter): Outcome.Outcome<A> =>
+    Effect.async((resume) => {
+      const buffered = new BufferedRequest(options)
+      starter?.onStart(buffered)
+      buffered.begin(send, request, resume)
+      return starter === undefined ? Effect.sync(() => buffered.cancel()) : undefined
+    })

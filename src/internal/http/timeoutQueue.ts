@@ -1,0 +1,96 @@
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { monotonicOf } from "../clock.js"
+
+/** Why a request was cut off: its time was over, or its layer was closed before. */
+export type Reason = "Timeout" | "Aborted"
+
+/** What must end in time: itself a link in the queue of those that began before and after it. */
+export abstract class Entry {
+  /** The three are the timeout's. */
+  end = 0
+  before: Entry | undefined
+  after: Entry | undefined
+
+  abstract abort(reason: Reason): void
+}
+
+/**
+ * The same timeout for many requests. They time out in the order they began, so one fiber that sleeps until the first of them
+ * is due watches over all: a request costs two links of a queue, and no timer, fiber or object of its own.
+ */
+export interface TimeoutQueue {
+  /** Cuts it off once the time is over or the scope is closed, and at once after that, unless it is removed before. */
+  readonly add: (entry: Entry) => void
+  /** Nothing happens to one who is not there. */
+  readonly remove: (entry: Entry) => void
+}
+
+/** In milliseconds: a sleep that nobody waits for any more keeps a process alive no longer than this. */
+const longestSleep = 250
+
+export const make = (millis: number): Effect.Effect<TimeoutQueue, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const isAwaited = yield* Effect.makeLatch()
+    let first: Entry | undefined
+    let last: Entry | undefined
+    let isClosed = false
+
+    const now = () => monotonicOf(clock)
+
+    const remove = (entry: Entry) => {
+      if (entry.before !== undefined) entry.before.after = entry.after
+      else if (first === entry) first = entry.after
+      else return
+      if (entry.after !== undefined) entry.after.before = entry.before
+      else last = entry.before
+      entry.before = undefined
+      entry.after = undefined
+    }
+
+    const add = (entry: Entry) => {
+      if (isClosed) return entry.abort("Aborted")
+      entry.end = now() + millis
+      entry.before = last
+      if (last === undefined) {
+        first = entry
+        isAwaited.unsafeOpen()
+      } else {
+        last.after = entry
+      }
+      last = entry
+    }
+
+    const abort = (entry: Entry, reason: Reason) =>
+      Effect.exit(Effect.sync(() => {
+        remove(entry)
+        entry.abort(reason)
+      }))
+
+    const watch = Effect.gen(function*() {
+      while (true) {
+        yield* isAwaited.await
+        if (first === undefined) {
+          isAwaited.unsafeClose()
+          continue
+        }
+        const left = first.end - now()
+        if (left > 0) {
+          yield* Effect.sleep(Math.ceil(Math.min(left, longestSleep)))
+        } else {
+          yield* abort(first, "Timeout")
+        }
+      }
+    })
+
+    const close = Effect.gen(function*() {
+      isClosed = true
+      while (first !== undefined) yield* abort(first, "Aborted")
+    })
+
+    yield* Effect.addFinalizer(() => close)
+    yield* Effect.forkScoped(Effect.interruptible(watch))
+
+    return { add, remove }
+  })

@@ -1,0 +1,85 @@
+import * as Headers from "@effect/platform/Headers"
+import * as HttpBody from "@effect/platform/HttpBody"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as UrlParams from "@effect/platform/UrlParams"
+import { BadRequest } from "../../NutritionAdvisorError.js"
+import type { Request } from "../http/bufferedSend.js"
+import { isSendable } from "../http/header.js"
+import * as Url from "../http/url.js"
+import * as RequestContext from "./context.js"
+
+export const searchRoute = "/v2/products/napi/food/search/semantic"
+
+/** The settings that requests are built from. */
+interface Target {
+  readonly base: Url.Base
+  readonly serviceIdHeader: string
+  readonly userAgent: string
+  /** Whether the caller is in another request of a worker than the layer, and would wait for ever. */
+  readonly isInOtherRequest: () => boolean
+}
+
+interface Further {
+  readonly urlParams?: UrlParams.Input | undefined
+  readonly headers?: Headers.Input | undefined
+}
+
+const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
+
+const areWellFormed = (params: UrlParams.UrlParams) =>
+  params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
+
+const notSent = (operation: "search" | "request", detail: string) => new BadRequest({ operation, detail })
+
+const badHeader = "a header holds characters that HTTP does not allow"
+
+/** The request of a search. Callers without types may give anything. */
+export const searchRequest = (
+  { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
+  term: unknown,
+  { headers, urlParams }: Further
+): Request | BadRequest => {
+  if (isInOtherRequest()) return notSent("search", RequestContext.detail)
+  if (typeof term !== "string") return notSent("search", "the search term is no text")
+  if (term.trim() === "") return notSent("search", "the search term is blank")
+  const further = UrlParams.remove(UrlParams.fromInput(urlParams ?? []), "term")
+  const sent = Headers.fromInput(headers ?? undefined)
+  if (!Url.isWellFormed(term) || !areWellFormed(further)) {
+    return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
+  }
+  if (!areSendable(sent)) return notSent("search", badHeader)
+  return {
+    method: "GET",
+    origin: base.origin,
+    path: `${base.pathname}${searchRoute}?${Url.query([["term", term], ...further])}`,
+    headers: { "user-agent": userAgent, ...Headers.remove(sent, ["authorization", serviceIdHeader]) },
+    body: HttpBody.empty
+  }
+}
+
+/** A request of the authorized client, below the base URL. */
+export const requestBelow = (
+  { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
+  request: HttpClientRequest.HttpClientRequest
+): Request | BadRequest => {
+  if (isInOtherRequest()) return notSent("request", RequestContext.detail)
+  if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
+    return notSent("request", "the URL holds half of a surrogate pair")
+  }
+  if (!areSendable(request.headers)) return notSent("request", badHeader)
+  const url = Url.below(base, request.url)
+  if (url === undefined) return notSent("request", "the URL leaves the base URL")
+  const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
+  const ofBody = HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers
+  return {
+    method: request.method,
+    origin: url.origin,
+    path: url.pathname + (query === "" ? "" : `?${query}`),
+    headers: {
+      "user-agent": userAgent,
+      ...ofBody,
+      ...Headers.remove(request.headers, ["authorization", serviceIdHeader])
+    },
+    body: request.body
+  }
+}

@@ -1,0 +1,102 @@
+import type * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as DefaultServices from "effect/DefaultServices"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberRef from "effect/FiberRef"
+import { identity } from "effect/Function"
+import * as Tracer from "effect/Tracer"
+import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { clockOf, wallOf } from "../clock.js"
+import * as Metrics from "../metrics.js"
+
+/** With the tracer of a runtime that was given none, no span is made: it would show its spans to nobody. */
+const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+/**
+ * One data request from its beginning to its end: its span, its time, and what it has in flight, which it cancels at its end. It
+ * does not refer to its fiber: V8 may come to allocate objects like this one in the old generation, where even dead they keep
+ * alive what they refer to (docs/upstream.md).
+ */
+export class RequestScope {
+  readonly startedAt: number
+  isSent = false
+  private inFlight: { readonly cancel: () => void } | undefined
+
+  constructor(readonly clock: Clock.Clock, readonly span?: Tracer.Span) {
+    this.startedAt = wallOf(clock)
+  }
+
+  onStart(request: { readonly cancel: () => void }) {
+    this.inFlight = request
+  }
+
+  cancel() {
+    this.inFlight?.cancel()
+  }
+}
+
+type Body<A, E, R> = (scope: RequestScope) => Effect.Effect<A, E, R>
+
+/**
+ * Runs a data request as a span that is counted and timed by how it ended. It runs for each search: so what `Effect.withSpan`
+ * and two finalizers do is done by hand here.
+ */
+export const makeRunner = (operation: "search" | "request") => {
+  const record = <A, E extends NutritionAdvisorError>(
+    { clock, isSent, startedAt }: RequestScope,
+    exit: Exit.Exit<A, E>
+  ) => {
+    Metrics.requestEnded(operation, exit, isSent ? wallOf(clock) - startedAt : undefined)
+    return exit
+  }
+
+  const untilEnd = <A, E extends NutritionAdvisorError, R>(
+    scope: RequestScope,
+    self: Effect.Effect<A, E, R>,
+    onEnd: (exit: Exit.Exit<A, E>) => Effect.Effect<A, E>
+  ) =>
+    Effect.matchCauseEffect(self, {
+      onFailure: (cause) => {
+        scope.cancel()
+        return onEnd(record(scope, Exit.failCause(cause)))
+      },
+      onSuccess: (value) => onEnd(record(scope, Exit.succeed(value)))
+    })
+
+  const withSpan = <A, E extends NutritionAdvisorError, R>(
+    attributes: Readonly<Record<string, string>>,
+    clock: Clock.Clock,
+    body: Body<A, E, R>
+  ) =>
+    Effect.flatMap(
+      Effect.makeSpan(`NutritionAdvisor.${operation}`, { attributes, captureStackTrace: false, kind: "client" }),
+      (span) =>
+        Effect.withFiberRuntime<A, E, R>((fiber) => {
+          const outside = fiber.currentContext
+          const scope = new RequestScope(clock, span)
+          return Effect.zipRight(
+            FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
+            untilEnd(scope, body(scope), (exit) => {
+              const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
+              span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
+              return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)
+            })
+          )
+        })
+    )
+
+  return <A, E extends NutritionAdvisorError, R>(
+    attributes: Readonly<Record<string, string>>,
+    body: Body<A, E, R>
+  ): Effect.Effect<A, E, R> =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.withFiberRuntime((fiber) => {
+        const clock = clockOf(fiber)
+        const run: Body<A, E, R> = (scope) => restore(Effect.suspend(() => body(scope)))
+        if (fiber.currentTracer !== defaultTracer) return withSpan(attributes, clock, run)
+        const scope = new RequestScope(clock)
+        return untilEnd(scope, run(scope), identity)
+      })
+    )
+}

@@ -1,0 +1,210 @@
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import { ConfigurationError } from "../NutritionAdvisorError.js"
+import { isHeaderName, isHeaderValue } from "./http/header.js"
+import * as Url from "./http/url.js"
+import { version } from "./version.js"
+
+/** A setting as the client uses it, or the rule that it broke. */
+export type Checked<A> = A | ConfigurationError
+
+export const orFail = <A>(checked: Checked<A>): Effect.Effect<A, ConfigurationError> =>
+  checked instanceof ConfigurationError ? Effect.fail(checked) : Effect.succeed(checked)
+
+const refuse = (field: string, rule: string) => new ConfigurationError({ field, rule })
+
+/** The rules that a text may break, most telling first. */
+type Rules = ReadonlyArray<readonly [rule: string, isBroken: (text: string) => boolean]>
+
+const brokenRule = (rules: Rules, text: unknown): string | undefined =>
+  typeof text === "string" ? rules.find(([, isBroken]) => isBroken(text))?.[0] : "is no text"
+
+const isLoopback = (hostname: string) =>
+  hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
+  /^127(\.\d+){3}$/.test(hostname)
+
+export const baseUrl = (value: string | URL, allowInsecureHttp = false): Checked<Url.Base> => {
+  const text = String(value)
+  if (!Url.isWellFormed(text) || /[\s\p{Cc}]/u.test(text)) {
+    return refuse("baseUrl", "holds white space, a control character or half of a surrogate pair")
+  }
+  if (!URL.canParse(text)) return refuse("baseUrl", "is no absolute address, such as https://service.example")
+  const url = new URL(text)
+  const isAllowed = url.protocol === "https:" ||
+    (url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname)))
+  if (!isAllowed) {
+    return refuse("baseUrl", "must begin with https:// (http only to this machine itself, or with allowInsecureHttp)")
+  }
+  if (url.username !== "" || url.password !== "") return refuse("baseUrl", "holds a user name or a password")
+  if (/[?#]/.test(text)) return refuse("baseUrl", "has a query or a fragment")
+  const pathname = url.pathname.replace(/\/+$/, "")
+  return { href: url.origin + pathname, origin: url.origin, pathname }
+}
+
+/** Only what a forgotten setting looks like: a test may call its key what it likes. */
+const placeholder =
+  /^(undefined|null|\[object \w+\]|<.*>|\{.*\}|\$\{.*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me)$/i
+
+const ends: Rules = [
+  ["is blank", (text) => text.trim() === ""],
+  ["ends with a line break", (text) => /[\r\n]$/.test(text)],
+  ["has white space at its beginning or end", (text) => text !== text.trim()]
+]
+
+/** A license key is one path segment that percent-encodes, and no value of a forgotten setting. */
+const keyRules: Rules = [
+  ...ends,
+  ["holds a control character", (key) => /\p{Cc}/u.test(key)],
+  ["holds half of a surrogate pair", (key) => !Url.isWellFormed(key)],
+  ["is a dot segment, which a URL can't carry", Url.isDotSegment],
+  ["looks like a placeholder", (key) => placeholder.test(key)]
+]
+
+/** The rule that a license key breaks, if it breaks one. */
+export const brokenKeyRule = (key: unknown): string | undefined =>
+  Redacted.isRedacted(key) ? brokenRule(keyRules, Redacted.value(key)) : "is not Redacted: wrap it in Redacted.make"
+
+export const licenseKey = (key: Redacted.Redacted<string>): Checked<Redacted.Redacted<string>> => {
+  const rule = brokenKeyRule(key)
+  return rule === undefined ? key : refuse("licenseKey", rule)
+}
+
+const valueRules: Rules = [
+  ...ends,
+  ["holds characters that are not visible ASCII, which no header can carry", (text) => !isHeaderValue(text)]
+]
+
+export const serviceId = (
+  value: string | Redacted.Redacted<string> | undefined
+): Checked<Option.Option<Redacted.Redacted<string>>> => {
+  if (value === undefined) return Option.none()
+  const id = Redacted.isRedacted(value) ? value : Redacted.make(value)
+  const rule = brokenRule(valueRules, Redacted.value(id))
+  return rule === undefined ? Option.some(id) : refuse("serviceId", rule)
+}
+
+const takenHeaders = new Set([
+  "accept",
+  "authorization",
+  "connection",
+  "content-length",
+  "content-type",
+  "cookie",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authorization",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "user-agent"
+])
+
+const noHeaderName = "is no header name that HTTP allows"
+
+const nameRules: Rules = [
+  [noHeaderName, (name) => !isHeaderName(name)],
+  ["is the name of a header that something else uses", (name) => takenHeaders.has(name.toLowerCase())]
+]
+
+/** The name in lower case, as HttpClient keeps headers. */
+export const serviceIdHeader = (value: unknown = "Service-ID"): Checked<string> => {
+  const rule = brokenRule(nameRules, value)
+  return rule === undefined ? String(value).toLowerCase() : refuse("serviceIdHeader", rule)
+}
+
+const routes = {
+  "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
+  "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
+  "unified": "/v2/token-cache/unified/oauth/token/{key}"
+} as const
+
+export type TokenRoute = keyof typeof routes | `/${string}{key}`
+
+const isNamedRoute = (route: string): route is keyof typeof routes => Object.hasOwn(routes, route)
+
+const isSegment = (segment: string) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment)
+
+const routeRules: Rules = [
+  [
+    "must be advisor-licence, advisor-token, unified, or a path that starts with / and ends with /{key}",
+    (route) => !route.startsWith("/") || !route.endsWith("/{key}")
+  ],
+  [
+    "has an empty segment, a dot segment, or a segment with characters that a path can't have",
+    (route) => !route.split("/").slice(1, -1).every(isSegment)
+  ]
+]
+
+/** The route as a template with `{key}` as its last segment. */
+export const tokenRoute = (route: unknown = "advisor-licence"): Checked<string> => {
+  const template = typeof route === "string" && isNamedRoute(route) ? routes[route] : route
+  const rule = brokenRule(routeRules, template)
+  return rule === undefined ? String(template) : refuse("tokenRoute", rule)
+}
+
+export const rejectedStatuses = (statuses: ReadonlyArray<number> = [401, 403]): Checked<ReadonlySet<number>> =>
+  Array.isArray(statuses) && statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
+    ? new Set(statuses)
+    : refuse("rejectedStatuses", "must be an array of whole numbers from 400 to 499")
+
+/** The largest time that a timer of Node waits for. */
+const isTimer = (duration: Duration.Duration) =>
+  Duration.greaterThan(duration, Duration.zero) && Duration.toMillis(duration) < 2 ** 31
+
+export const timeout = (field: string, value: Duration.DurationInput): Checked<Duration.Duration> =>
+  Option.match(Duration.decodeUnknown(value), {
+    onNone: () => refuse(field, "is no duration, such as \"30 seconds\" or a number of milliseconds"),
+    onSome: (duration) =>
+      isTimer(duration) ? duration : refuse(field, "must be above zero and below 2^31 milliseconds (24.8 days)")
+  })
+
+export const userAgent = (value: unknown = `effect-nutrition-advisor/${version}`): Checked<string> => {
+  const rule = brokenRule(valueRules, value)
+  return rule === undefined ? String(value) : refuse("userAgent", rule)
+}
+
+const secretHeaders = new Set(["authorization", "cookie", "proxy-authorization", "set-cookie", "www-authenticate"])
+
+/** In lower case, as HttpClient keeps headers. */
+export const observeHeaders = (names: unknown = [], serviceIdHeader: string): Checked<ReadonlyArray<string>> => {
+  if (!Array.isArray(names)) return refuse("observeHeaders", "is no array of header names")
+  const rules: Rules = [
+    [noHeaderName, (name) => !isHeaderName(name)],
+    [
+      "names a header that carries secrets",
+      (name) => secretHeaders.has(name.toLowerCase()) || name.toLowerCase() === serviceIdHeader
+    ]
+  ]
+  const rule = names.map((name) => brokenRule(rules, name)).find((rule) => rule !== undefined)
+  return rule === undefined
+    ? names.map((name) => String(name).toLowerCase())
+    : refuse("observeHeaders", rule === noHeaderName ? "holds what is no header name that HTTP allows" : rule)
+}
+
+/** A number of things or bytes. */
+export const count = (field: string, value: unknown): Checked<number> =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0
+    ? value
+    : refuse(field, "must be a whole number above 0")
+
+export const maxResponseBytes = (value: unknown = 16 * 1024 * 1024): Checked<number> => count("maxResponseBytes", value)
+
+interface Surroundings {
+  readonly window?: unknown
+  readonly document?: unknown
+  readonly WorkerGlobalScope?: unknown
+  readonly importScripts?: unknown
+}
+
+/** A key in a browser is a key in everybody's hands (SERVICE.md section 1). */
+export const server = (surroundings: Surroundings = globalThis as Surroundings): Checked<"server"> => {
+  const isPage = surroundings.window !== undefined && surroundings.document !== undefined
+  const isWorker = surroundings.WorkerGlobalScope !== undefined && surroundings.importScripts !== undefined
+  return isPage || isWorker
+    ? refuse("environment", "must be a server: in a browser the license key would be visible to everyone")
+    : "server"
+}

@@ -1,0 +1,124 @@
+import * as AccessToken from "../../AccessToken.js"
+import * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { Moment } from "../clock.js"
+import * as Pause from "../pause.js"
+
+/** What requests said about one token. */
+interface Record {
+  readonly token: AccessToken.AccessToken
+  readonly isAccepted: boolean
+  /** Rejections since the last acceptance. */
+  readonly rejections: number
+  /** Whether the renewal that brought this token helped a request. */
+  readonly renewal: "unknown" | "succeeded" | "failed"
+  /** Renewals in a row that had failed before the one that brought this token. */
+  readonly failuresBefore: number
+}
+
+/**
+ * What rejections of tokens say about the next renewal. Not every 403 is about the token. So a renewal that did not help starts
+ * a cool-down, and each further one a longer one.
+ */
+export interface Renewals {
+  /** Of the last few tokens, since answers about an old token come late. The last one is the one heard of last. */
+  readonly records: ReadonlyArray<Record>
+  /** Renewals in a row that failed. */
+  readonly failures: number
+  readonly coolDown: Pause.Pause | undefined
+  /** After a cool-down that ended early: no other one ends early before this is over. */
+  readonly revocation: Pause.Pause | undefined
+}
+
+const recordsKept = 4
+
+export const initial: Renewals = { records: [], failures: 0, coolDown: undefined, revocation: undefined }
+
+const recordOf = ({ records }: Renewals, token: AccessToken.AccessToken): Record =>
+  records.findLast((record) => AccessToken.isSame(record.token, token)) ??
+    { token, isAccepted: false, rejections: 0, renewal: "unknown", failuresBefore: 0 }
+
+const withRecord = (self: Renewals, record: Record): Renewals => ({
+  ...self,
+  records: [...self.records.filter(({ token }) => !AccessToken.isSame(token, record.token)), record].slice(-recordsKept)
+})
+
+/** How often the token was rejected since it was accepted last. */
+export const rejectionsOf = (self: Renewals, token: AccessToken.AccessToken): number => recordOf(self, token).rejections
+
+/** The same renewals where the token was accepted before, as on nearly every request. */
+export const accepted = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
+  const record = recordOf(self, token)
+  return record.isAccepted && record.rejections === 0
+    ? self
+    : withRecord(self, { ...record, token, isAccepted: true, rejections: 0 })
+}
+
+export const rejected = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
+  const record = recordOf(self, token)
+  return withRecord(self, { ...record, rejections: record.rejections + 1 })
+}
+
+/**
+ * A request was accepted with the new token: the cool-down ends. Where the same token was rejected again before, it is the
+ * request that is refused, and the cool-down stays.
+ */
+export const succeeded = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
+  const after = accepted(self, token)
+  const record = recordOf(after, token)
+  return record.renewal !== "unknown" ? after : {
+    ...withRecord(after, { ...record, renewal: "succeeded", failuresBefore: self.failures }),
+    failures: 0,
+    coolDown: undefined
+  }
+}
+
+/** A cool-down that has longer to go stays. */
+const coolDown = (
+  self: Renewals,
+  failures: number,
+  policy: RefreshPolicy.Timing,
+  now: Moment
+): Renewals => {
+  const duration = RefreshPolicy.coolDownAfter(policy, failures)
+  return {
+    ...self,
+    failures: Math.max(self.failures, failures),
+    coolDown: Pause.remaining(self.coolDown, now) > duration ? self.coolDown : Pause.start(now, duration)
+  }
+}
+
+/** The new token was rejected too. Of many requests that were sent again with it, the first that is rejected counts. */
+export const rejectedAgain = (
+  self: Renewals,
+  token: AccessToken.AccessToken,
+  policy: RefreshPolicy.Timing,
+  now: Moment
+): Renewals => {
+  const record = recordOf(self, token)
+  if (record.renewal === "failed") return self
+  const before = record.renewal === "succeeded" ? record.failuresBefore : self.failures
+  return coolDown(withRecord(self, { ...record, renewal: "failed", failuresBefore: before }), before + 1, policy, now)
+}
+
+/** The renewal brought no other token: its exchange failed, or gave back the very one that was rejected. Each counts. */
+export const failed = (self: Renewals, policy: RefreshPolicy.Timing, now: Moment): Renewals =>
+  coolDown(self, self.failures + 1, policy, now)
+
+/** Whether the token was accepted once and every request has been rejected since: a revocation does not wait. */
+const looksRevoked = ({ records, revocation }: Renewals, policy: RefreshPolicy.Timing, now: Moment): boolean => {
+  const last = records.at(-1)
+  return last !== undefined && last.isAccepted && last.rejections >= policy.revocationRejections &&
+    !Pause.isRunning(revocation, now)
+}
+
+/** Whether the token that was rejected last may be renewed now, and the renewals after that decision. */
+export const mayRenew = (
+  self: Renewals,
+  policy: RefreshPolicy.Timing,
+  now: Moment
+): readonly [boolean, Renewals] =>
+  !Pause.isRunning(self.coolDown, now)
+    ? [true, self]
+    : looksRevoked(self, policy, now)
+    ? [true, { ...self, revocation: Pause.start(now, policy.revocationInterval) }]
+    : [false, self]

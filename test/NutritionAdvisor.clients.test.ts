@@ -1,0 +1,215 @@
+/** What the service says comes through whatever client it is given, and whatever that client does of its own. */
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { Agent, type Dispatcher, interceptors } from "undici"
+import { advisor, type HttpClientLayer, optionsFor } from "./system/hostile/advisor.js"
+import { clients, wrapped } from "./system/hostile/clients.js"
+import { start } from "./system/hostile/HostileService.js"
+import { goodToken, json, type Reply } from "./system/hostile/replies.js"
+
+const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
+  let count = 0
+  return (response) => replies[Math.min(count++, replies.length - 1)]?.(response)
+}
+
+/** A new token to each exchange, since a token that stays the same is not sent again. */
+const tokens = (): Reply => {
+  let count = 0
+  return (response) => json(goodToken.replace("a-token", `token-${++count}`))(response)
+}
+
+const calling = (layer: HttpClientLayer, data: Reply, token: Reply = tokens()) =>
+  Effect.gen(function*() {
+    const service = yield* start({ token, data })
+    return { ...service, ...(yield* advisor(layer, optionsFor(service.origin))) }
+  })
+
+const changed = (
+  layer: HttpClientLayer,
+  change: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+): HttpClientLayer => Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, change)
+
+const cookies: Reply = (response) => {
+  response.writeHead(200, {
+    "content-type": "application/json",
+    "set-cookie": ["a=1; Path=/", "b=2; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "c=3; Secure"]
+  }).end("{}")
+}
+
+const sorted = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).filter(([name]) => name !== "date").sort()
+
+describe.each([...clients, wrapped])("An answer with three Set-Cookie fields over $name", ({ layer }) => {
+  it.scopedLive("has all three as cookies, and the headers that the client alone shows", () =>
+    Effect.gen(function*() {
+      const { httpClient, origin } = yield* calling(layer, cookies)
+      const alone = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
+      const response = yield* httpClient.get("/v2/x")
+      const bare = yield* alone.get(`${origin}/v2/x`)
+      expect(Object.keys(response.cookies.cookies)).toEqual(["a", "b", "c"])
+      expect(response.cookies.toJSON()).toEqual(bare.cookies.toJSON())
+      expect(sorted(response.headers)).toEqual(sorted(bare.headers))
+    }))
+})
+
+const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)
+
+/** Each client that makes an error of the statuses that the library has to see. */
+const refusing: ReadonlyArray<{ readonly name: string; readonly layer: HttpClientLayer }> = [
+  ...[...clients, wrapped].map(({ layer, name }) => ({
+    name: `${name} with filterStatusOk`,
+    layer: changed(layer, HttpClient.filterStatusOk)
+  })),
+  ...[
+    { name: "responseError", interceptor: interceptors.responseError() },
+    { name: "retry", interceptor: interceptors.retry({ maxRetries: 0, statusCodes: [400, 403, 429, 500] }) }
+  ].flatMap(({ interceptor, name }) => {
+    const composed = Effect.map(
+      Effect.acquireRelease(Effect.sync(() => new Agent()), (agent) => Effect.promise(() => agent.destroy())),
+      (agent) => agent.compose(interceptor)
+    )
+    const ours = Layer.orDie(Layer.unwrapScoped(Effect.map(composed, (it) => UndiciClient.layerFromDispatcher(it))))
+    return [
+      { name: `UndiciClient with undici's ${name} interceptor`, layer: ours },
+      {
+        name: `UndiciClient with a wrapper and undici's ${name} interceptor`,
+        layer: changed(ours, (client) => HttpClient.transformResponse(client, (response) => response))
+      },
+      {
+        name: `layerUndici with the ${name} interceptor`,
+        layer: Layer.provide(
+          NodeHttpClient.layerUndiciWithoutDispatcher,
+          Layer.scoped(NodeHttpClient.Dispatcher, composed)
+        )
+      }
+    ]
+  })
+]
+
+describe.each(refusing)("A refusal over $name", ({ layer }) => {
+  it.scopedLive("of a token leads to a renewal and the request once more", () =>
+    Effect.gen(function*() {
+      const { search } = yield* calling(layer, inTurn(text("no", 403), json("{\"foods\":[]}")))
+      expect(yield* search("oats")).toEqual({ foods: [] })
+    }))
+
+  it.scopedLive("keeps its status, its headers and its kind", () =>
+    Effect.gen(function*() {
+      const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
+      const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
+      const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
+      expect(errors).toMatchObject([
+        { _tag: "TooManyRequests", retryAfter: 7 },
+        { _tag: "ServerError", status: 500 },
+        { _tag: "BadRequest", status: 400 },
+        { _tag: "UnexpectedResponse", status: 404, reason: "Status" }
+      ])
+    }))
+
+  it.scopedLive("of an exchange is about the key", () =>
+    Effect.gen(function*() {
+      const { search } = yield* calling(layer, json("{}"), json("{}", {}, 403))
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
+    }))
+})
+
+describe("An error body of 30,000 brackets that undici's responseError has parsed", () => {
+  it.scopedLive("is no defect", () =>
+    Effect.gen(function*() {
+      const agent = new Agent().compose(interceptors.responseError())
+      const layer = Layer.orDie(UndiciClient.layerFromDispatcher(agent))
+      const { search } = yield* calling(layer, json("[".repeat(30_000) + "]".repeat(30_000), {}, 500))
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "ServerError", status: 500 })
+    }))
+})
+
+const requested = () => {
+  const seen: Array<RequestInit | undefined> = []
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    seen.push(init)
+    return globalThis.fetch(url, init)
+  }
+  return { fetch, seen }
+}
+
+describe("The settings of fetch that a user gives", () => {
+  const given: RequestInit = { credentials: "omit", keepalive: true, redirect: "follow" }
+
+  const kept = { credentials: "omit", keepalive: true, redirect: "manual" }
+
+  const seenThrough = (layer: HttpClientLayer, init?: RequestInit) =>
+    Effect.gen(function*() {
+      const { search } = yield* calling(layer, json("{}"))
+      yield* init === undefined
+        ? search("oats")
+        : Effect.provideService(search("oats"), FetchHttpClient.RequestInit, init)
+    })
+
+  it.scopedLive("stay where they are in the context of the client's layer, and redirects are off", () =>
+    Effect.gen(function*() {
+      const { fetch, seen } = requested()
+      yield* seenThrough(FetchHttpClient.layer.pipe(
+        Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, given)),
+        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+      ))
+      expect(seen).toMatchObject([kept, kept])
+    }))
+
+  it.scopedLive("stay where they are in the context of the call, and win over those of the layer", () =>
+    Effect.gen(function*() {
+      const { fetch, seen } = requested()
+      yield* seenThrough(
+        FetchHttpClient.layer.pipe(
+          Layer.provide(
+            Layer.succeed(FetchHttpClient.RequestInit, { credentials: "include", referrerPolicy: "origin" })
+          ),
+          Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+        ),
+        given
+      )
+      expect(seen.at(-1)).toMatchObject({ ...kept, referrerPolicy: "origin" })
+    }))
+
+  it.scopedLive("carry a dispatcher to the requests", () =>
+    Effect.gen(function*() {
+      const paths: Array<string> = []
+      const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
+        paths.push(options.path)
+        return dispatch(options, handler)
+      })
+      const init = { dispatcher } as unknown as RequestInit
+      yield* Effect.exit(seenThrough(
+        Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.RequestInit, init))
+      ))
+      expect(paths.length).toBeGreaterThan(0)
+    }))
+})
+
+describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
+  const interrupting = HttpClientRequest.post("/v2/x").pipe(HttpClientRequest.setBody(HttpBody.stream(
+    Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(Effect.interrupt))
+  )))
+
+  it.scopedLive("whose body interrupts itself ends as a typed failure", () =>
+    Effect.gen(function*() {
+      const { httpClient } = yield* calling(layer, json("{}"))
+      const exit = yield* Effect.exit(httpClient.execute(interrupting))
+      expect(Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)).toBe(false)
+      expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({
+        _tag: "Some",
+        value: { _tag: "TransportError" }
+      })
+    }))
+
+  it.scopedLive("ends as interrupted where its caller is", () =>
+    Effect.gen(function*() {
+      const { httpClient } = yield* calling(layer, () => {})
+      const fiber = yield* Effect.fork(httpClient.get("/v2/x"))
+      yield* Effect.sleep("50 millis")
+      const exit = yield* Fiber.interrupt(fiber)
+      expect(Exit.isInterrupted(exit)).toBe(true)
+    }))
+})

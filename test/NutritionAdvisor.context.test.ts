@@ -1,0 +1,174 @@
+import { FetchHttpClient, HttpClient, HttpClientResponse } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import {
+  Config,
+  ConfigProvider,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  FiberRef,
+  HashMap,
+  Layer,
+  Logger,
+  LogLevel,
+  Ref,
+  Scope,
+  TestClock
+} from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const keyFromConfig = Effect.mapError(
+  Config.redacted("KEY"),
+  () => new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "KEY is not set" })
+)
+
+const withKey = (key: string) => Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["KEY", key]])))
+
+const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
+
+/** Every request is answered with a token or with foods, and is shown to the observer first. */
+const observedClient = (observe: (url: URL) => Effect.Effect<void>) =>
+  Layer.succeed(
+    HttpClient.HttpClient,
+    HttpClient.make((request, url) =>
+      Effect.as(
+        observe(url),
+        HttpClientResponse.fromWeb(
+          request,
+          Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
+        )
+      )
+    )
+  )
+
+const isExchange = (url: URL) => url.pathname.includes("token-cache")
+
+describe("an exchange runs in the context of the layer, not of the caller who started it", () => {
+  it.scoped("as for the ConfigProvider that the license key is read from", () =>
+    Effect.gen(function*() {
+      const keys = yield* Ref.make<ReadonlyArray<string>>([])
+      const client = observedClient((url) =>
+        isExchange(url) ? Ref.update(keys, (keys) => [...keys, url.pathname.split("/").at(-1) ?? ""]) : Effect.void
+      )
+      const advisor = yield* NutritionAdvisor.make({ ...options, licenseKey: keyFromConfig }).pipe(
+        Effect.provide(client),
+        withKey("key-of-the-layer")
+      )
+      yield* Effect.all(
+        [withKey("key-of-one")(advisor.search("oats")), withKey("key-of-another")(advisor.search("rye"))],
+        { concurrency: "unbounded" }
+      )
+      expect(yield* Ref.get(keys)).toEqual(["key-of-the-layer"])
+    }))
+
+  it.scoped("as for a FiberRef of the user's, log annotations and the log level", () =>
+    Effect.gen(function*() {
+      const tenant = yield* FiberRef.make("layer")
+      const seen = yield* Deferred.make<readonly [string, ReadonlyArray<string>]>()
+      const client = observedClient((url) =>
+        isExchange(url)
+          ? Effect.flatMap(
+            Effect.zip(FiberRef.get(tenant), Effect.map(Effect.logAnnotations, (all) => [...HashMap.keys(all)])),
+            (both) => Deferred.succeed(seen, both)
+          )
+          : Effect.void
+      )
+      const advisor = yield* Effect.provide(NutritionAdvisor.make(options), client)
+      yield* advisor.search("oats").pipe(
+        Effect.locally(tenant, "caller"),
+        Effect.annotateLogs("caller", "one")
+      )
+      expect(yield* Deferred.await(seen)).toEqual(["layer", []])
+    }))
+
+  it.scoped("as for the fetch function of FetchHttpClient", () =>
+    Effect.gen(function*() {
+      const callers = yield* Ref.make<ReadonlyArray<string>>([])
+      const runtime = yield* Effect.runtime<never>()
+      const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
+        const url = new URL(String(input))
+        return Effect.runPromise(
+          Effect.as(
+            Ref.update(callers, (callers) => isExchange(url) ? [...callers, name] : callers),
+            Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
+          ).pipe(Effect.provide(runtime))
+        )
+      }
+      const advisor = yield* NutritionAdvisor.make(options).pipe(
+        Effect.provide(FetchHttpClient.layer),
+        Effect.provideService(FetchHttpClient.Fetch, fetchOf("layer"))
+      )
+      yield* Effect.provideService(advisor.search("oats"), FetchHttpClient.Fetch, fetchOf("caller"))
+      expect(yield* Ref.get(callers)).toEqual(["layer"])
+    }))
+
+  it.scoped("as for the loggers and their level", () =>
+    Effect.gen(function*() {
+      const lines = yield* Ref.make<ReadonlyArray<string>>([])
+      const runtime = yield* Effect.runtime<never>()
+      const record = (name: string) =>
+        Logger.replace(
+          Logger.defaultLogger,
+          Logger.make(({ message }) =>
+            Effect.runSync(
+              Effect.provide(Ref.update(lines, (lines) => [...lines, `${name}: ${String(message)}`]), runtime)
+            )
+          )
+        )
+      const advisor = yield* NutritionAdvisor.make(options).pipe(
+        Logger.withMinimumLogLevel(LogLevel.Debug),
+        Effect.provide([Simulator.layerHttpClient(), record("layer")])
+      )
+      yield* Effect.provide(advisor.search("oats"), record("caller"))
+      expect(yield* Ref.get(lines)).toContain("layer: The exchange brought a new token")
+    }))
+})
+
+describe("a client that can't be interrupted", () => {
+  const silent = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.uninterruptible(Effect.never)))
+
+  it.scoped("leaves the exchange its timeout", () =>
+    Effect.gen(function*() {
+      const { search } = yield* Effect.provide(NutritionAdvisor.make(options), silent)
+      const searching = yield* Effect.fork(Effect.flip(search("oats")))
+      yield* TestClock.adjust("10 seconds")
+      expect(yield* Fiber.join(searching)).toMatchObject({
+        _tag: "TransportError",
+        operation: "token",
+        reason: "Timeout"
+      })
+    }))
+
+  it.scoped("does not keep the next exchange from succeeding", () =>
+    Effect.gen(function*() {
+      const isSilent = yield* Ref.make(true)
+      const client = HttpClient.make((request) =>
+        Effect.flatMap(Ref.get(isSilent), (isSilent) =>
+          isSilent
+            ? Effect.uninterruptible(Effect.never)
+            : Effect.succeed(HttpClientResponse.fromWeb(
+              request,
+              Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
+            )))
+      )
+      const { search } = yield* Effect.provideService(NutritionAdvisor.make(options), HttpClient.HttpClient, client)
+      const searching = yield* Effect.fork(Effect.flip(search("oats")))
+      yield* TestClock.adjust("10 seconds")
+      yield* Fiber.join(searching)
+      yield* Ref.set(isSilent, false)
+      yield* TestClock.adjust("1 second")
+      expect(yield* search("oats")).toMatchObject({ access_token: "token-1" })
+    }))
+
+  it.effect("lets the layer close, and ends who waits", () =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const { search } = yield* Effect.provide(Scope.extend(NutritionAdvisor.make(options), scope), silent)
+      const searching = yield* Effect.fork(Effect.flip(search("oats")))
+      yield* Effect.yieldNow()
+      yield* Scope.close(scope, Exit.void)
+      expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+    }))
+})

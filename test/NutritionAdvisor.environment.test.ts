@@ -1,0 +1,222 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { names } from "../src/internal/environment.js"
+import * as Time from "./doubles/Time.js"
+
+type Values = Readonly<Record<string, string>>
+
+const required: Values = {
+  NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl,
+  NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a"
+}
+
+const from = (values: Values) =>
+  Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries({ ...required, ...values }))))
+
+const configured = (
+  values: Values,
+  options?: Parameters<typeof NutritionAdvisor.layerConfig>[0],
+  simulator: Simulator.Options = {}
+) =>
+  NutritionAdvisor.layerConfig(options).pipe(
+    Layer.provide(from(values)),
+    Layer.provideMerge(Simulator.layerHttpClient(simulator))
+  )
+
+const shared = (values: Values) =>
+  NutritionAdvisor.layerSharedConfig().pipe(
+    Layer.provide(from(values)),
+    Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+  )
+
+const built = <A, E>(layer: Layer.Layer<A, E>) => Effect.asVoid(Effect.scoped(Layer.build(layer)))
+
+const search = NutritionAdvisor.search("apple")
+
+const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
+
+const slow = (operation: Simulator.Operation) =>
+  Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency(operation, "20 seconds"))
+
+describe("layerConfig", () => {
+  it.effect.each<readonly [string, Simulator.Operation]>([
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "token"],
+    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "search"]
+  ])("takes %s for the time of a %s call", ([name, operation]) =>
+    Effect.gen(function*() {
+      yield* slow(operation)
+      const error = yield* Time.settle("1 second")(Effect.flip(search))
+      expect(error).toMatchObject({ _tag: "TransportError", operation, reason: "Timeout" })
+      expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
+    }).pipe(Effect.provide(configured({ [name]: "3 seconds" }))))
+
+  it.effect("takes NUTRITION_ADVISOR_MAX_RESPONSE_BYTES for the largest body", () =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
+    }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))))
+
+  it.effect.each(["true", "1", "yes", "ON"])(
+    "allows a simulator in Compose by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
+    (
+      flag
+    ) =>
+      built(configured({
+        NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
+        NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
+      }))
+  )
+
+  it.effect.each(["false", "0", "no", "off", ""])(
+    "allows none by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
+    (flag) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(built(configured({
+          NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
+          NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
+        })))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
+      })
+  )
+
+  it.effect("takes NUTRITION_ADVISOR_USER_AGENT for the User-Agent", () =>
+    Effect.gen(function*() {
+      yield* search
+      expect((yield* requests).map(({ headers }) => headers["user-agent"])).toEqual(["shop/2", "shop/2"])
+    }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }))))
+
+  it.effect("takes NUTRITION_ADVISOR_OBSERVE_HEADERS for names with commas between them", () =>
+    Effect.gen(function*() {
+      const { respondNext } = yield* Simulator.Simulator
+      yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
+      expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
+    }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))))
+
+  it.effect.each<readonly [string, string]>([
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "demo-key-9e1b"],
+    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "5000"],
+    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "16 MiB"],
+    ["NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP", "perhaps"],
+    ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"]
+  ])("ends in a ConfigError that names %s and does not repeat %j", ([name, value]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(built(configured({ [name]: value })))
+      expect(error).toMatchObject({ _op: "InvalidData", path: [name] })
+      expect(String(error)).not.toContain(value)
+    }))
+
+  it.effect("counts blank variables as unset", () =>
+    Effect.gen(function*() {
+      yield* search
+      expect(yield* requests).toHaveLength(2)
+    }).pipe(Effect.provide(configured(
+      Object.fromEntries(Object.values(names).filter((name) => !(name in required)).map((name) => [name, " "]))
+    ))))
+
+  it.effect("reads a variable for what is not given", () =>
+    Effect.gen(function*() {
+      yield* search
+      expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
+        ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
+        ["given/1", "/v2/products/napi/food/search/semantic"]
+      ])
+    }).pipe(Effect.provide(configured(
+      { NUTRITION_ADVISOR_USER_AGENT: "shop/2", NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" },
+      { userAgent: Config.succeed("given/1") }
+    ))))
+
+  it.effect("does not need the variable of what is given", () =>
+    Effect.gen(function*() {
+      const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
+        Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(
+          new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl], ["SHOP_KEY", "demo-key-7f3a"]])
+        ))),
+        Layer.provide(Simulator.layerHttpClient())
+      )
+      yield* built(layer)
+    }))
+
+  it.effect("reads no variable beside one Config of all settings", () =>
+    Effect.gen(function*() {
+      yield* search
+      expect((yield* requests).map(({ path }) => path)[0])
+        .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")
+    }).pipe(Effect.provide(configured(
+      { NUTRITION_ADVISOR_TOKEN_ROUTE: "unified", NUTRITION_ADVISOR_LICENSE_KEY: "" },
+      Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+    ))))
+})
+
+describe("a refused setting", () => {
+  it.effect("names the variable that it was read from, and the rule that it broke", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
+      expect(error).toMatchObject({
+        field: "licenseKey",
+        variable: "NUTRITION_ADVISOR_LICENSE_KEY",
+        message: "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) ends with a line break."
+      })
+    }))
+
+  it.effect.each<readonly [string, string]>([
+    ["NUTRITION_ADVISOR_LICENSE_KEY", "<your key>"],
+    ["NUTRITION_ADVISOR_BASE_URL", "http://service.example"],
+    ["NUTRITION_ADVISOR_SERVICE_ID", "ä"],
+    ["NUTRITION_ADVISOR_SERVICE_ID_HEADER", "a b"],
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "0 seconds"],
+    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "60 days"],
+    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0"],
+    ["NUTRITION_ADVISOR_USER_AGENT", "shöp"],
+    ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"]
+  ])("names %s", ([variable, value]) =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
+    }))
+
+  it.effect("names no variable where it was given, though there is one", () =>
+    Effect.gen(function*() {
+      const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
+      expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
+    }))
+
+  it.effect("names no variable where all settings are in one Config", () =>
+    Effect.gen(function*() {
+      const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
+      expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
+    }))
+
+  it.effect("names no variable that is not set", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(built(shared({ NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds" })))
+      expect(error).toMatchObject({ field: "lease" })
+      expect(error).not.toHaveProperty("variable")
+    }))
+})
+
+describe("layerSharedConfig", () => {
+  it.effect.each<readonly [string, string, string]>([
+    ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
+    ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"],
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "16 seconds", "lease"]
+  ])("reads %s", ([name, value, field]) =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
+    }))
+
+  it.effect("takes what these may be", () =>
+    built(shared({
+      NUTRITION_ADVISOR_LEASE: "20 seconds",
+      NUTRITION_ADVISOR_CACHE_TIMEOUT: "500 millis",
+      NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
+    })))
+
+  it.effect("reads a variable for what is not given", () =>
+    Effect.gen(function*() {
+      const layer = NutritionAdvisor.layerSharedConfig({ lease: Config.duration("SHOP_LEASE") }).pipe(
+        Layer.provide(from({ SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" })),
+        Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+      )
+      expect(yield* Effect.flip(built(layer))).toMatchObject({ field: "lease" })
+    }))
+})

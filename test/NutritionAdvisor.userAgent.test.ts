@@ -1,0 +1,72 @@
+import { HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { version } from "../src/internal/version.js"
+
+const advisor = (userAgent?: string) =>
+  NutritionAdvisor.layer({
+    baseUrl: Simulator.baseUrl,
+    licenseKey: Simulator.licenseKey,
+    refresh: { background: false },
+    userAgent
+  }).pipe(Layer.provideMerge(Simulator.layerHttpClient({ routes: { "POST /v2/plan": () => ({ status: 200 }) } })))
+
+const execute = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
+
+const sent = Effect.gen(function*() {
+  const { requests } = yield* Simulator.Simulator
+  return (yield* requests).map(({ headers, operation }) => [operation, headers["user-agent"]])
+})
+
+const plan = HttpClientRequest.post("/v2/plan").pipe(HttpClientRequest.bodyUnsafeJson({ day: 1 }))
+
+describe("the User-Agent", () => {
+  it.effect("is on every request, with the version of the package", () =>
+    Effect.gen(function*() {
+      yield* NutritionAdvisor.search("apple")
+      yield* execute(plan)
+      const own = `effect-nutrition-advisor/${version}`
+      expect(yield* sent).toEqual([["token", own], ["search", own], ["request", own]])
+    }).pipe(Effect.provide(advisor())))
+
+  it.effect("is the one of the settings on every request", () =>
+    Effect.gen(function*() {
+      yield* NutritionAdvisor.search("apple")
+      yield* execute(plan)
+      expect(yield* sent).toEqual([["token", "shop/2 (a b)"], ["search", "shop/2 (a b)"], ["request", "shop/2 (a b)"]])
+    }).pipe(Effect.provide(advisor("shop/2 (a b)"))))
+
+  it.effect("is the one of a search's own headers, where those have one", () =>
+    Effect.gen(function*() {
+      yield* NutritionAdvisor.search("apple", { headers: { "User-Agent": "mine/1" } })
+      expect((yield* sent)[1]).toEqual(["search", "mine/1"])
+    }).pipe(Effect.provide(advisor("shop/2"))))
+
+  it.effect("is the one of a request's own headers through httpClient, where those have one", () =>
+    Effect.gen(function*() {
+      yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/1"))
+      expect((yield* sent)[1]).toEqual(["request", "mine/1"])
+    }).pipe(Effect.provide(advisor("shop/2"))))
+
+  it.effect.each(["", " ", "shop\r\nx: y", "shop\n", "shöp", "shop\u0000"])(
+    "can't be %j",
+    (userAgent) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(advisor(userAgent))))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "userAgent" })
+      })
+  )
+
+  it.effect("can't be the header of the identifier", () =>
+    Effect.gen(function*() {
+      const layer = NutritionAdvisor.layer({
+        baseUrl: Simulator.baseUrl,
+        licenseKey: Simulator.licenseKey,
+        serviceIdHeader: "User-Agent"
+      }).pipe(Layer.provide(Simulator.layerHttpClient()))
+      expect(yield* Effect.flip(Effect.scoped(Layer.build(layer)))).toMatchObject({ field: "serviceIdHeader" })
+    }))
+})

@@ -1,0 +1,391 @@
+import { HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Duration, Effect, Exit, FastCheck, Fiber, Layer, Random, Schema, TestClock } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, TokenProvider } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as AdvisorDouble from "./around/AdvisorDouble.js"
+import { AdvisorWorld } from "./around/AdvisorWorld.js"
+import { countsOf, growth } from "./around/metricValues.js"
+
+const {
+  BadRequest,
+  Forbidden,
+  LicenseKeyUnavailable,
+  MissingServiceId,
+  ServerError,
+  TooManyRequests,
+  TransportError,
+  UnexpectedResponse
+} = NutritionAdvisorError
+
+type Operation = NutritionAdvisorError.Operation
+
+const unavailable = (retryAfter?: number, operation: Operation = "search") =>
+  Effect.fail(
+    new ServerError({ operation, status: 503, ...(retryAfter === undefined ? {} : { retryAfter }) })
+  )
+
+const cutOff = (reason: "Timeout" | "Connection" | "Aborted", operation: Operation = "search") =>
+  Effect.fail(new TransportError({ operation, reason }))
+
+const payload = Effect.succeed({ results: ["oats"] })
+
+const provided = (double: AdvisorDouble.AdvisorDouble, options?: RequestRetry.Options) =>
+  RequestRetry.layer(options).pipe(Layer.provide(double.layer))
+
+const request = (method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE") =>
+  Effect.flatMap(
+    NutritionAdvisor.NutritionAdvisor,
+    ({ httpClient }) => httpClient.execute(HttpClientRequest.make(method)("/v2/plan"))
+  )
+
+/** Lets all the pauses pass. */
+const ended = <A, E, R>(self: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(self)
+    yield* TestClock.adjust("1 minute")
+    return yield* Effect.exit(Fiber.join(fiber))
+  })
+
+const search = NutritionAdvisor.search("oats")
+
+/** When each was sent, in milliseconds after the first. */
+const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => at - (sent[0]?.at ?? 0))
+
+const failureOf = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+
+describe("RequestRetry", () => {
+  it.effect("sends a search a third time after two failures of the service, and gives its payload", () => {
+    const double = AdvisorDouble.answering(unavailable(), unavailable(), payload)
+    return Effect.gen(function*() {
+      expect(yield* ended(search)).toEqual(Exit.succeed({ results: ["oats"] }))
+      expect(double.sent).toHaveLength(3)
+      expect(double.sent.every(({ what }) => what === "oats")).toBe(true)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect("ends in the last error where every sending fails", () => {
+    const double = AdvisorDouble.answering(unavailable(), cutOff("Timeout"), cutOff("Aborted"), payload)
+    return Effect.gen(function*() {
+      const exit = yield* ended(search)
+      expect(failureOf(exit)).toEqual(new TransportError({ operation: "search", reason: "Aborted" }))
+      expect(double.sent).toHaveLength(3)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect.each([0, 1, 5])("sends a failing search again %s times at most where the setting says so", (times) => {
+    const double = AdvisorDouble.answering(unavailable())
+    return Effect.gen(function*() {
+      yield* ended(search)
+      expect(double.sent).toHaveLength(times + 1)
+    }).pipe(Effect.provide(provided(double, { times })))
+  })
+
+  it.effect.each(["Timeout", "Connection", "Aborted"] as const)("repeats a search without an answer: %s", (reason) => {
+    const double = AdvisorDouble.answering(cutOff(reason), payload)
+    return Effect.gen(function*() {
+      expect(Exit.isSuccess(yield* ended(search))).toBe(true)
+      expect(double.sent).toHaveLength(2)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect.each([
+    new BadRequest({ operation: "search", status: 400 }),
+    new Forbidden({ operation: "search", status: 401, reason: "RejectedAgain" }),
+    new Forbidden({ operation: "search", status: 403, reason: "CoolingDown" }),
+    new UnexpectedResponse({ operation: "search", status: 404, reason: "Status" }),
+    new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }),
+    new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
+    new MissingServiceId({ operation: "search" }),
+    new LicenseKeyUnavailable({}),
+    new ServerError({ operation: "token", status: 503 }),
+    new TransportError({ operation: "token", reason: "Timeout" })
+  ])("sends a search once where it ends in %s", (error) => {
+    const double = AdvisorDouble.answering(Effect.fail(error), payload)
+    return Effect.gen(function*() {
+      expect(failureOf(yield* ended(search))).toBe(error)
+      expect(double.sent).toHaveLength(1)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect("sends a search once where it ends in a defect", () => {
+    const double = AdvisorDouble.answering(Effect.die("a bug below"), payload)
+    return Effect.gen(function*() {
+      expect(failureOf(yield* ended(search))).toBe("a bug below")
+      expect(double.sent).toHaveLength(1)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect.each(["GET", "HEAD"] as const)("repeats a %s through httpClient", (method) => {
+    const double = AdvisorDouble.answering(unavailable(0, "request"), cutOff("Connection", "request"), payload)
+    return Effect.gen(function*() {
+      expect(Exit.isSuccess(yield* ended(request(method)))).toBe(true)
+      expect(double.sent.map(({ what }) => what)).toEqual(Array.from({ length: 3 }, () => `${method} /v2/plan`))
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect.each(["POST", "PUT", "DELETE"] as const)("sends a %s through httpClient once", (method) => {
+    const double = AdvisorDouble.answering(unavailable(0, "request"), payload)
+    return Effect.gen(function*() {
+      expect(failureOf(yield* ended(request(method)))).toBeInstanceOf(ServerError)
+      expect(double.sent).toHaveLength(1)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect("repeats a decoded search, and decodes only what it ends with", () => {
+    const Foods = Schema.Struct({ results: Schema.Array(Schema.String) })
+    const double = AdvisorDouble.answering(unavailable(), payload)
+    return Effect.gen(function*() {
+      expect(yield* ended(NutritionAdvisor.searchAs(Foods)("oats"))).toEqual(Exit.succeed({ results: ["oats"] }))
+      const refused = yield* ended(NutritionAdvisor.searchAs(Schema.String)("oats"))
+      expect(failureOf(refused)).toEqual(
+        new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
+      )
+      expect(double.sent).toHaveLength(3)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect("hands the options of a search on", () => {
+    const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
+    const double = AdvisorDouble.answering(unavailable(), payload)
+    return Effect.gen(function*() {
+      yield* ended(NutritionAdvisor.search("oats", options))
+      expect(double.sent.map(({ options }) => options)).toEqual([options, options])
+    }).pipe(Effect.provide(provided(double)))
+  })
+})
+
+describe("the pause of RequestRetry", () => {
+  const jittered = (random: number, options: RequestRetry.Options) => {
+    const double = AdvisorDouble.answering(unavailable())
+    return Effect.as(ended(search), double).pipe(
+      Effect.withRandom(Random.fixed([random])),
+      Effect.provide(provided(double, options))
+    )
+  }
+
+  it.effect("doubles from base to cap", () =>
+    Effect.gen(function*() {
+      const double = yield* jittered(1 - Number.EPSILON, { times: 5, base: "100 millis", cap: "500 millis" })
+      expect(timesOf(double).map(Math.round)).toEqual([0, 100, 300, 700, 1_200, 1_700])
+    }))
+
+  it.effect("is never shorter than its half", () =>
+    Effect.gen(function*() {
+      const double = yield* jittered(0, { times: 5, base: "100 millis", cap: "500 millis" })
+      expect(timesOf(double)).toEqual([0, 50, 150, 350, 600, 850])
+    }))
+
+  it.effect("starts at a tenth of a second and ends at five seconds by default", () =>
+    Effect.gen(function*() {
+      const double = yield* jittered(1 - Number.EPSILON, { times: 8 })
+      const times = timesOf(double).map(Math.round)
+      expect(times.slice(1).map((time, index) => time - (times[index] ?? 0)))
+        .toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+    }))
+
+  it.effect("is the time that the service named, where that is not above cap", () => {
+    const double = AdvisorDouble.answering(unavailable(5), payload)
+    return Effect.gen(function*() {
+      const fiber = yield* Effect.fork(search)
+      yield* TestClock.adjust("4999 millis")
+      expect(double.sent).toHaveLength(1)
+      yield* TestClock.adjust("1 millis")
+      expect(double.sent).toHaveLength(2)
+      expect(yield* Fiber.join(fiber)).toEqual({ results: ["oats"] })
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect("is none where the service named a longer time than cap: the error is given at once", () => {
+    const double = AdvisorDouble.answering(unavailable(5.001), payload)
+    return Effect.gen(function*() {
+      expect(yield* Effect.flip(search)).toEqual(
+        new ServerError({ operation: "search", status: 503, retryAfter: 5.001 })
+      )
+      expect(double.sent).toHaveLength(1)
+    }).pipe(Effect.provide(provided(double)))
+  })
+
+  it.effect("ends at once where the caller is interrupted, and nothing more is sent", () => {
+    const double = AdvisorDouble.answering(unavailable(5), payload)
+    return Effect.gen(function*() {
+      const fiber = yield* Effect.fork(search)
+      yield* TestClock.adjust("1 second")
+      expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+      yield* TestClock.adjust("1 minute")
+      expect(double.sent).toHaveLength(1)
+    }).pipe(Effect.provide(provided(double)))
+  })
+})
+
+/** The most repeats in any ten seconds, less what is allowed in them: never above zero. */
+const excess = (begun: ReadonlyArray<number>, repeats: ReadonlyArray<number>, budget: number) =>
+  Math.max(
+    ...repeats.map((from) => {
+      const within = (times: ReadonlyArray<number>) => times.filter((time) => time >= from && time < from + 10_000)
+      return within(repeats).length - budget * within(begun).length - 10
+    })
+  )
+
+/** Searches at these times, of which all sendings fail; gives the times of their repeats. */
+const outage = (
+  begun: ReadonlyArray<number>,
+  retryAfter: (index: number) => number = () => 0,
+  options?: RequestRetry.Options
+) => {
+  const double = AdvisorDouble.make(({ index }) => unavailable(retryAfter(index)))
+  const world = new AdvisorWorld(provided(double, options))
+  const seen = new Set<string>()
+  begun.forEach((at, index) => {
+    world.pass(at - world.now)
+    world.search(`${index}`)
+  })
+  world.pass(60_000)
+  const first = double.sent[0]?.at ?? 0
+  return double.sent.flatMap(({ at, what }) => seen.has(what) ? [at - first] : (seen.add(what), []))
+}
+
+const gaps = FastCheck.array(FastCheck.constantFrom(0, 1, 10, 250, 4_000), {
+  minLength: 40,
+  maxLength: 200,
+  size: "max"
+})
+
+describe("the budget of RequestRetry", () => {
+  it("bounds what a minute of outage costs at 100 searches a second: a fifth more, and the ten that are free", () => {
+    const begun = Array.from({ length: 6_000 }, (_, index) => index * 10)
+    const repeats = outage(begun)
+    expect(repeats.length).toBeLessThanOrEqual(6_000 * 0.2 + 10)
+    expect(repeats.length).toBeGreaterThan(6_000 * 0.19)
+    expect(excess(begun, repeats, 0.2)).toBeLessThanOrEqual(1e-9)
+  })
+
+  it("keeps ten repeats free in ten seconds for who searches seldom", () => {
+    const begun = Array.from({ length: 30 }, (_, index) => index * 1_100)
+    expect(outage(begun, () => 0, { times: 1, budget: 0 })).toHaveLength(30)
+  })
+
+  it("holds for the times at which repeats are sent, in every ten seconds, whatever they wait for before", () => {
+    FastCheck.assert(
+      FastCheck.property(
+        gaps,
+        FastCheck.integer({ min: 1, max: 9 }),
+        FastCheck.constantFrom(0, 0.2, 1),
+        (gaps, every, budget) => {
+          let time = 0
+          const begun = gaps.map((gap) => time += gap)
+          const repeats = outage(begun, (index) => index % every === 0 ? 5 : 0, { budget })
+          expect(excess(begun.map((at) => at - (begun[0] ?? 0)), repeats, budget)).toBeLessThanOrEqual(1e-9)
+        }
+      ),
+      { numRuns: 200 }
+    )
+  })
+
+  it.effect("gives the error at once where it is used up", () => {
+    const double = AdvisorDouble.answering(unavailable())
+    return Effect.gen(function*() {
+      yield* Effect.all(Array.from({ length: 10 }, () => Effect.exit(search)))
+      const sent = double.sent.length
+      const before = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+      const error = yield* Effect.flip(search)
+      expect(error).toEqual(new ServerError({ operation: "search", status: 503 }))
+      expect(double.sent).toHaveLength(sent + 1)
+      expect(yield* Effect.clockWith((clock) => clock.currentTimeMillis)).toBe(before)
+    }).pipe(Effect.provide(provided(double, { times: 1, base: 0, budget: 0 })))
+  })
+
+  it.effect("gets back what an interrupted pause had reserved", () => {
+    const double = AdvisorDouble.answering(unavailable(5))
+    return Effect.gen(function*() {
+      for (let round = 0; round < 3; round++) {
+        const waiting = yield* Effect.fork(Effect.all(Array.from({ length: 10 }, () => search), { concurrency: 10 }))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.interrupt(waiting)
+      }
+      const sent = double.sent.length
+      yield* ended(Effect.exit(search))
+      expect(double.sent).toHaveLength(sent + 2)
+    }).pipe(Effect.provide(provided(double, { times: 1, budget: 0 })))
+  })
+
+  it.effect("counts requests of every method", () => {
+    const double = AdvisorDouble.make(({ what }) => what.startsWith("POST") ? payload : unavailable())
+    return Effect.gen(function*() {
+      const failing = Effect.all(Array.from({ length: 20 }, () => Effect.exit(search)), { concurrency: "unbounded" })
+      yield* ended(failing)
+      yield* Effect.all(Array.from({ length: 60 }, () => request("POST")))
+      const sent = double.sent.length
+      yield* ended(failing)
+      expect(double.sent).toHaveLength(sent + 20 + 10)
+    }).pipe(Effect.provide(provided(double, { times: 1 })))
+  })
+})
+
+describe("the settings of RequestRetry", () => {
+  it.effect.each<readonly [string, RequestRetry.Options]>([
+    ["times", { times: -1 }],
+    ["times", { times: 1.5 }],
+    ["times", { times: Number.NaN }],
+    ["times", { times: Number.POSITIVE_INFINITY }],
+    ["base", { base: -1 }],
+    ["base", { base: Number.NaN }],
+    ["base", { base: "-1 seconds" }],
+    ["base", { base: Duration.infinity }],
+    ["cap", { cap: -5 }],
+    ["cap", { cap: Number.NaN }],
+    ["budget", { budget: -0.1 }],
+    ["budget", { budget: Number.NaN }],
+    ["budget", { budget: Number.POSITIVE_INFINITY }]
+  ])("are refused by name where they make no sense: %s", ([field, options]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Layer.build(provided(AdvisorDouble.answering(payload), options)))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }).pipe(Effect.scoped))
+})
+
+describe("the counters of RequestRetry", () => {
+  it.effect("stand at zero or more from the layer's build, and count what was sent again and what was not", () => {
+    const double = AdvisorDouble.answering(unavailable())
+    return Effect.gen(function*() {
+      yield* Layer.build(provided(double))
+      expect(Object.keys(yield* countsOf("nutrition_advisor_retries_total")).sort()).toEqual(["OutOfBudget", "Retried"])
+      const [, grown] = yield* growth(
+        "nutrition_advisor_retries_total",
+        ended(Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })).pipe(
+          Effect.provide(provided(double, { times: 1, budget: 0 }))
+        )
+      )
+      expect(grown).toEqual({ Retried: 10, OutOfBudget: 2 })
+      expect(double.sent).toHaveLength(22)
+    }).pipe(Effect.scoped)
+  })
+})
+
+describe("the layer of RequestRetry", () => {
+  it.scoped("shares nothing between two clients that are given the same value", () =>
+    Effect.gen(function*() {
+      const one = AdvisorDouble.answering(Effect.succeed("one"))
+      const other = AdvisorDouble.answering(Effect.succeed("other"))
+      const same = RequestRetry.layer()
+      const searched = (double: AdvisorDouble.AdvisorDouble) =>
+        Layer.effectDiscard(search).pipe(Layer.provide(same), Layer.provide(double.layer))
+      yield* Layer.build(Layer.mergeAll(searched(one), searched(other)))
+      expect([one.sent.length, other.sent.length]).toEqual([1, 1])
+    }))
+
+  it.effect("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () => {
+    const client = NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+    return Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.respondNext("search", { status: 503 }, "drop")
+      expect(Exit.isSuccess(yield* ended(NutritionAdvisor.search("oats")))).toBe(true)
+      expect((yield* simulator.counters).searches).toBe(3)
+      expect((yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)).state).toBe("fresh")
+    }).pipe(
+      Effect.provide(
+        RequestRetry.layer().pipe(Layer.provideMerge(client), Layer.provideMerge(Simulator.layerHttpClient()))
+      )
+    )
+  })
+})

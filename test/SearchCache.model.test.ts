@@ -1,0 +1,81 @@
+import { setImmediate } from "node:timers/promises"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck, Random } from "effect"
+import { CacheWorld, type Plan, type Step } from "./around/CacheWorld.js"
+import { ShakenScheduler } from "./model/ShakenScheduler.js"
+
+const plan = FastCheck.record({
+  outcome: FastCheck.constantFrom<Plan["outcome"]>(
+    "payload",
+    "payload",
+    "ServerError",
+    "TransportError",
+    "TooManyRequests",
+    "BadRequest",
+    "defect"
+  ),
+  millis: FastCheck.constantFrom(0, 100, 400, 2_000)
+})
+
+const step = FastCheck.oneof(
+  {
+    arbitrary: FastCheck.record<Extract<Step, { readonly _tag: "Search" }>>({
+      _tag: FastCheck.constant("Search"),
+      term: FastCheck.constantFrom("oats", "rice", "milk"),
+      page: FastCheck.constantFrom(undefined, undefined, "2")
+    }),
+    weight: 10
+  },
+  { arbitrary: FastCheck.nat(5).map((nth): Step => ({ _tag: "Leave", nth })), weight: 3 },
+  {
+    arbitrary: FastCheck.constantFrom(0, 1, 99, 100, 500, 999, 1_000, 1_499).map((
+      millis
+    ): Step => ({ _tag: "Pass", millis })),
+    weight: 8
+  },
+  { arbitrary: plan.map((plan): Step => ({ _tag: "Plan", plan })), weight: 5 }
+)
+
+const history = FastCheck.record({
+  steps: FastCheck.array(step, { minLength: 40, maxLength: 40, size: "max" }),
+  seed: FastCheck.string(),
+  memory: FastCheck.constantFrom("kept" as const, "kept" as const, "coalescing" as const)
+})
+
+type History = typeof history extends FastCheck.Arbitrary<infer A> ? A : never
+
+const violationsOf = (scheduler: ShakenScheduler, { memory, seed, steps }: History) => {
+  const world = new CacheWorld(scheduler, memory, seed)
+  for (const step of steps) world.step(step)
+  world.finish()
+  return world.violations
+}
+
+const picker = (seed: string) => {
+  const random = Random.make(seed)
+  return () => Effect.runSync(random.next)
+}
+
+describe("SearchCache in any history of callers that come, leave and change what they got, with any end of a request", {
+  timeout: 120_000
+}, () => {
+  it("has one request under way for equal searches while somebody waits, keeps no failure, gives nothing older than allowed, and leaves nobody without an outcome", async () => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(history, async (history) => {
+        await setImmediate()
+        expect(violationsOf(new ShakenScheduler(2_048), history)).toEqual([])
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it.each([1, 7, 13])("does so in any order of fibers that yield after %i operations", async (operations) => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(history, async (history) => {
+        await setImmediate()
+        expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history)).toEqual([])
+      }),
+      { numRuns: 60 }
+    )
+  })
+})

@@ -1,0 +1,479 @@
+import { Headers, HttpClient } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import type { Duration } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, FiberRef, Layer, Schema, Scope, Tracer } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, SearchCache, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import * as AdvisorDouble from "./around/AdvisorDouble.js"
+import { AdvisorWorld } from "./around/AdvisorWorld.js"
+import { countsOf, growth } from "./around/metricValues.js"
+
+const { BadRequest, ServerError, TooManyRequests, TransportError, UnexpectedResponse } = NutritionAdvisorError
+
+const operation = "search"
+
+const unavailable = Effect.fail(new ServerError({ operation, status: 503 }))
+
+/** Takes a tenth of a second, and tells how often it was asked. */
+const slowly = () =>
+  AdvisorDouble.make(({ index, what }) => Effect.delay(Effect.sync(() => ({ term: what, index })), "100 millis"))
+
+const worldOver = (double: AdvisorDouble.AdvisorDouble, options: Partial<SearchCache.Options> = {}) =>
+  new AdvisorWorld(SearchCache.layer({ timeToLive: "10 seconds", ...options }).pipe(Layer.provide(double.layer)))
+
+const coalescingOver = (double: AdvisorDouble.AdvisorDouble) =>
+  new AdvisorWorld(SearchCache.layerCoalescing.pipe(Layer.provide(double.layer)))
+
+/** What it found or failed with; a defect or an interruption by its name. */
+const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
+  const exit = fiber.unsafePoll()
+  if (exit === null) return "waits"
+  if (Exit.isSuccess(exit)) return exit.value
+  return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
+}
+
+const searchedIn = (world: AdvisorWorld, term: string, options?: NutritionAdvisor.SearchOptions) => {
+  const fiber = world.search(term, options)
+  world.pass(100)
+  return outcomeOf(fiber)
+}
+
+describe("a payload that SearchCache keeps", () => {
+  it("answers equal searches until it is as old as timeToLive, and a hit makes it no younger", () => {
+    const double = slowly()
+    const world = worldOver(double)
+    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
+    world.pass(6_000)
+    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
+    world.pass(3_899)
+    expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
+    world.pass(1)
+    expect(outcomeOf(world.search("oats"))).toBe("waits")
+    world.pass(100)
+    expect(double.sent).toHaveLength(2)
+  })
+
+  it("is kept for days where the setting says so", () => {
+    const world = worldOver(slowly(), { timeToLive: "60 days" })
+    searchedIn(world, "oats")
+    world.pass(59 * 24 * 3_600_000)
+    expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
+  })
+
+  it("is shared by search and searchAs, decoded for each caller, and kept where a schema refuses it", () => {
+    const double = slowly()
+    const world = worldOver(double)
+    const decoded = <A, I>(schema: Schema.Schema<A, I>) => {
+      const fiber = world.run(world.advisor.searchAs(schema)("oats"))
+      world.pass(100)
+      return outcomeOf(fiber)
+    }
+    expect(decoded(Schema.Struct({ calories: Schema.Number })))
+      .toEqual(new UnexpectedResponse({ operation, status: 200, reason: "Schema" }))
+    expect(decoded(Schema.Struct({ term: Schema.String }))).toEqual({ term: "oats" })
+    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
+    expect(double.sent).toHaveLength(1)
+  })
+
+  it("is no other caller's to change", () => {
+    const world = worldOver(AdvisorDouble.answering(Effect.succeed({ foods: [{ name: "oats" }] })))
+    const mangle = (payload: unknown) => {
+      expect(payload).toEqual({ foods: [{ name: "oats" }] })
+      const { foods } = payload as { foods: Array<{ name: string }> }
+      foods.forEach((food) => food.name = "changed")
+      foods.length = 0
+    }
+    for (let caller = 0; caller < 3; caller++) mangle(searchedIn(world, "oats"))
+  })
+
+  it.each<readonly [string, Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>]>([
+    ["a failure", unavailable],
+    ["a defect", Effect.die("a bug below")],
+    ["an interruption", Effect.interrupt]
+  ])("is never %s", (_, ending) => {
+    const double = AdvisorDouble.answering(ending, Effect.succeed("found"))
+    const world = worldOver(double)
+    expect(searchedIn(world, "oats")).not.toBe("found")
+    expect(searchedIn(world, "oats")).toBe("found")
+    expect(double.sent).toHaveLength(2)
+  })
+
+  it("leaves by who was used least where maxBytes of JSON are kept, and never comes where it is larger alone", () => {
+    const double = AdvisorDouble.make(({ what }) => Effect.succeed(what === "large" ? "x".repeat(59) : "é".repeat(9)))
+    const world = worldOver(double, { maxBytes: 60 })
+    const asks = (term: string) => {
+      const before = double.sent.length
+      searchedIn(world, term)
+      return double.sent.length > before
+    }
+    expect(["a", "b", "c"].map(asks)).toEqual([true, true, true])
+    expect(asks("a")).toBe(false)
+    expect(asks("d")).toBe(true)
+    expect([asks("large"), asks("large")]).toEqual([true, true])
+    expect(["a", "c", "d"].map(asks)).toEqual([false, false, false])
+    expect(asks("b")).toBe(true)
+  })
+
+  it("may be any value a double gives: one that is no JSON is handed on and not kept", () => {
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    for (const value of [undefined, 1n, cycle]) {
+      const double = AdvisorDouble.answering(Effect.succeed(value))
+      const world = worldOver(double)
+      expect(searchedIn(world, "oats")).toBe(value)
+      expect(searchedIn(world, "oats")).toBe(value)
+      expect(double.sent).toHaveLength(2)
+    }
+  })
+})
+
+describe("equal searches", () => {
+  const distinct: ReadonlyArray<readonly [string, NutritionAdvisor.SearchOptions | undefined]> = [
+    ["oats", undefined],
+    ["Oats", undefined],
+    ["oats ", undefined],
+    ["[\"oats\",[],[]]", undefined],
+    ["oats", { urlParams: { page: "1" } }],
+    ["oats", { urlParams: { page: "2" } }],
+    ["oats", { urlParams: [["page", "1"], ["size", "5"]] }],
+    ["oats", { urlParams: [["size", "5"], ["page", "1"]] }],
+    ["oats", { urlParams: [["page", "1"], ["page", "1"]] }],
+    ["oats", { headers: { page: "1" } }],
+    ["oats", { headers: { "x-tenant": "a" } }],
+    ["oats", { headers: { "x-tenant": "A" } }],
+    ["oats", { headers: [["a", "1"], ["b", "2"]] }],
+    ["oats", { headers: [["b", "2"], ["a", "1"]] }]
+  ]
+
+  it("differ by each letter and the order of term, query parameters and headers", () => {
+    const double = slowly()
+    const world = worldOver(double)
+    for (const [term, options] of distinct) searchedIn(world, term, options)
+    expect(double.sent).toHaveLength(distinct.length)
+    for (const [term, options] of distinct) searchedIn(world, term, options)
+    expect(double.sent).toHaveLength(distinct.length)
+  })
+
+  it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.SearchOptions]>([
+    [undefined, {}],
+    [undefined, { urlParams: {}, headers: {} }],
+    [{ urlParams: { page: 1 } }, { urlParams: [["page", "1"]] }],
+    [{ urlParams: { page: 1 } }, { urlParams: new URLSearchParams("page=1") }],
+    [{ urlParams: { page: 1, size: undefined } }, { urlParams: { page: "1" } }],
+    [{ headers: { "X-Tenant": "a" } }, { headers: Headers.fromInput({ "x-tenant": "a" }) }]
+  ])("are the same however they are written: %o and %o", (one, other) => {
+    const double = slowly()
+    const world = worldOver(double)
+    searchedIn(world, "oats", one)
+    searchedIn(world, "oats", other)
+    expect(double.sent).toHaveLength(1)
+  })
+
+  it("hand their term and options to the service as they were given", () => {
+    const double = slowly()
+    const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
+    searchedIn(worldOver(double), "oats", options)
+    expect(double.sent).toMatchObject([{ what: "oats", options }])
+  })
+})
+
+describe("equal searches at once", () => {
+  const both = [["SearchCache.layer", worldOver], ["SearchCache.layerCoalescing", coalescingOver]] as const
+
+  it.each(both)("are one request, and each caller has a payload of its own: %s", (_, over) => {
+    const double = slowly()
+    const world = over(double)
+    const callers = Array.from({ length: 100 }, () => world.search("oats"))
+    world.pass(100)
+    const payloads = callers.map(outcomeOf)
+    expect(payloads).toEqual(callers.map(() => ({ term: "oats", index: 0 })))
+    expect(new Set(payloads).size).toBe(100)
+    expect(double.sent).toHaveLength(1)
+  })
+
+  it.each(both)("go on where some are interrupted, the first one too: %s", (_, over) => {
+    const double = slowly()
+    const world = over(double)
+    const callers = Array.from({ length: 5 }, () => world.search("oats"))
+    callers.slice(0, 4).forEach((caller) => world.interrupt(caller))
+    world.pass(100)
+    expect(callers.map(outcomeOf)).toEqual([...Array(4).fill("interrupted"), { term: "oats", index: 0 }])
+    expect(double.sent).toHaveLength(1)
+  })
+
+  it.each(both)("are interrupted as a request once all have left, and nothing is held after that: %s", (_, over) => {
+    const double = slowly()
+    const world = over(double)
+    const callers = Array.from({ length: 5 }, () => world.search("oats"))
+    world.pass(50)
+    callers.forEach((caller) => world.interrupt(caller))
+    expect([double.inFlight.now, world.fibers, world.time.pendingTimers]).toEqual([0, 0, 0])
+    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 1 })
+  })
+
+  it.each(both)("share a failure and a defect: %s", (_, over) => {
+    const error = new ServerError({ operation, status: 500 })
+    for (const [ending, seen] of [[Effect.fail(error), error], [Effect.die("a bug below"), "a bug below"]] as const) {
+      const world = over(AdvisorDouble.answering(Effect.delay(ending, 100)))
+      const callers = Array.from({ length: 3 }, () => world.search("oats"))
+      world.pass(100)
+      expect(callers.map(outcomeOf)).toEqual([seen, seen, seen])
+      expect(new Set(callers.map(outcomeOf)).size).toBe(1)
+    }
+  })
+
+  it("are never two requests, not even while the one that all have left is ending", () => {
+    const double = AdvisorDouble.make(({ index }) =>
+      Effect.uninterruptible(Effect.delay(Effect.succeed(index), "1 second"))
+    )
+    const world = coalescingOver(double)
+    const left = world.search("oats")
+    world.interrupt(left)
+    const next = world.search("oats")
+    world.pass(999)
+    expect(double.inFlight).toEqual({ now: 1, most: 1 })
+    world.pass(1)
+    const third = world.search("oats")
+    world.pass(1_000)
+    expect([next, third].map(outcomeOf)).toEqual([1, 1])
+    expect(double.inFlight).toEqual({ now: 0, most: 1 })
+  })
+
+  it("end as aborted where the layer is closed, and so does every search after that", () => {
+    const world = coalescingOver(slowly())
+    const callers = Array.from({ length: 2 }, () => world.search("oats"))
+    world.close()
+    expect([...callers.map(outcomeOf), outcomeOf(world.search("rice"))]).toEqual(
+      Array(3).fill(new TransportError({ operation, reason: "Aborted" }))
+    )
+  })
+
+  it("keep nothing with layerCoalescing once they are answered", () => {
+    const double = slowly()
+    const world = coalescingOver(double)
+    expect([searchedIn(world, "oats"), searchedIn(world, "oats")]).toEqual([
+      { term: "oats", index: 0 },
+      { term: "oats", index: 1 }
+    ])
+  })
+
+  it("run in the context of the layer, not in that of the caller who came first", () => {
+    const tenant = FiberRef.unsafeMake("of the layer")
+    const seen: Array<string> = []
+    const double = AdvisorDouble.make(() =>
+      Effect.flatMap(FiberRef.get(tenant), (name) => Effect.sync(() => seen.push(name)))
+    )
+    const world = coalescingOver(double)
+    world.run(Effect.locally(world.advisor.search("oats"), tenant, "of a caller"))
+    expect(seen).toEqual(["of the layer"])
+  })
+})
+
+describe("staleIfError", () => {
+  const late = (ending: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>) => {
+    const double = AdvisorDouble.make(({ index }) =>
+      index === 0 ? Effect.succeed("kept") : Effect.delay(ending, "1 second")
+    )
+    const world = worldOver(double, { staleIfError: "5 seconds" })
+    searchedIn(world, "oats")
+    return { double, world }
+  }
+
+  const after = (millis: number, ending: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>) => {
+    const { double, world } = late(ending)
+    world.pass(millis - 100)
+    const caller = world.search("oats")
+    world.pass(1_000)
+    return [outcomeOf(caller), double.sent.length]
+  }
+
+  it.each([
+    new ServerError({ operation, status: 500 }),
+    new TransportError({ operation, reason: "Timeout" }),
+    new TransportError({ operation: "token", reason: "Connection" }),
+    new TooManyRequests({ operation, status: 429, retryAfter: 9 })
+  ])("gives what is past its time in place of $_tag of $operation, after the service was asked", (error) => {
+    expect(after(10_000, Effect.fail(error))).toEqual(["kept", 2])
+  })
+
+  it.each([
+    new BadRequest({ operation, status: 400 }),
+    new UnexpectedResponse({ operation, status: 404, reason: "Status" }),
+    new NutritionAdvisorError.Forbidden({ operation, status: 403, reason: "RejectedAgain" })
+  ])("leaves $_tag as it is", (error) => {
+    expect(after(10_000, Effect.fail(error))).toEqual([error, 2])
+  })
+
+  it("leaves a defect as it is", () => {
+    expect(after(10_000, Effect.die("a bug below"))).toEqual(["a bug below", 2])
+  })
+
+  it("ends so long after timeToLive, counted to when the error came", () => {
+    expect(after(14_000, unavailable)).toEqual(["kept", 2])
+    expect(after(14_001, unavailable)).toEqual([new ServerError({ operation, status: 503 }), 2])
+  })
+
+  it("does not come into play before timeToLive is over, nor where the service answers", () => {
+    expect(after(9_999, unavailable)).toEqual(["kept", 1])
+    expect(after(10_000, Effect.succeed("new"))).toEqual(["new", 2])
+  })
+
+  it("is nothing by default", () => {
+    const double = AdvisorDouble.answering(Effect.succeed("kept"), unavailable)
+    const world = worldOver(double)
+    searchedIn(world, "oats")
+    world.pass(9_900)
+    expect(searchedIn(world, "oats")).toEqual(new ServerError({ operation, status: 503 }))
+  })
+})
+
+describe("SearchCache", () => {
+  it("hands on the very httpClient of the service below", () => {
+    const httpClient = HttpClient.makeWith<
+      NutritionAdvisorError.NutritionAdvisorError,
+      never,
+      NutritionAdvisorError.NutritionAdvisorError,
+      never
+    >(() => Effect.dieMessage("not asked"), Effect.succeed)
+    const below = NutritionAdvisorTest.layer({ httpClient })
+    const world = new AdvisorWorld(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below))
+    expect(world.advisor.httpClient).toBe(httpClient)
+  })
+
+  it("holds no fiber and no timer while no search is under way", () => {
+    const world = worldOver(slowly(), { staleIfError: "1 minute" })
+    searchedIn(world, "oats")
+    searchedIn(world, "oats")
+    expect([world.fibers, world.time.pendingTimers]).toEqual([0, 0])
+  })
+
+  it.effect("counts each search once, by where its payload came from", () =>
+    Effect.gen(function*() {
+      const [, grown] = yield* growth(
+        "nutrition_advisor_search_cache_total",
+        Effect.sync(() => {
+          const double = AdvisorDouble.make(({ index }) =>
+            Effect.delay(index === 1 ? unavailable : Effect.succeed(index), 100)
+          )
+          const world = worldOver(double, { staleIfError: "1 hour" })
+          for (let caller = 0; caller < 3; caller++) world.search("oats")
+          world.pass(100)
+          for (let caller = 0; caller < 5; caller++) world.search("oats")
+          world.pass(10_000)
+          for (let caller = 0; caller < 2; caller++) world.search("oats")
+          world.pass(100)
+          world.interrupt(world.search("rice"))
+        })
+      )
+      expect(grown).toEqual({ Miss: 2, Joined: 2, Hit: 5, Stale: 2 })
+    }))
+
+  it.scoped("has counters from the layer's build on", () =>
+    Effect.gen(function*() {
+      yield* Layer.build(Layer.provide(SearchCache.layerCoalescing, slowly().layer))
+      expect(Object.keys(yield* countsOf("nutrition_advisor_search_cache_total")).sort())
+        .toEqual(["Hit", "Joined", "Miss", "Stale"])
+    }))
+
+  it.scoped("links the span of everyone who waits to that of the request", () =>
+    Effect.gen(function*() {
+      const spans: Array<Tracer.Span> = []
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        span: (...args) => {
+          const span = native.span(...args)
+          spans.push(span)
+          return span
+        },
+        context: (f, fiber) => native.context(f, fiber)
+      })
+      yield* Effect.gen(function*() {
+        const advisor = yield* NutritionAdvisor.NutritionAdvisor
+        yield* Effect.all(["one", "other"].map((name) => Effect.withSpan(advisor.search("oats"), name)), {
+          concurrency: "unbounded"
+        })
+      }).pipe(
+        Effect.provide(Layer.provide(
+          SearchCache.layerCoalescing,
+          NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), "found") })
+        )),
+        Effect.withTracer(tracer)
+      )
+      const request = spans.find(({ name }) => name === "SearchCache.request")
+      expect(
+        spans.filter(({ name }) => name !== "SearchCache.request").map(({ links, name }) => [
+          name,
+          links.map(({ span }) => span.spanId)
+        ])
+      ).toEqual([["one", [request?.spanId]], ["other", [request?.spanId]]])
+    }))
+
+  it.effect.each<readonly [string, Partial<Record<keyof SearchCache.Options, Duration.DurationInput>>]>([
+    ["timeToLive", { timeToLive: 0 }],
+    ["timeToLive", { timeToLive: -1 }],
+    ["timeToLive", { timeToLive: Number.NaN }],
+    ["timeToLive", { timeToLive: "-10 minutes" }],
+    ["maxBytes", { maxBytes: 0 }],
+    ["maxBytes", { maxBytes: -1 }],
+    ["maxBytes", { maxBytes: 1.5 }],
+    ["maxBytes", { maxBytes: Number.NaN }],
+    ["staleIfError", { staleIfError: -1 }],
+    ["staleIfError", { staleIfError: Number.NaN }]
+  ])("refuses a setting that makes no sense by its name: %s", ([field, options]) =>
+    Effect.gen(function*() {
+      const settings = { timeToLive: "1 second", ...options } as SearchCache.Options
+      const error = yield* Effect.flip(Layer.build(Layer.provide(SearchCache.layer(settings), slowly().layer)))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }).pipe(Effect.scoped))
+
+  it.scoped.each<
+    readonly [string, Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>]
+  >([
+    ["layer", SearchCache.layer({ timeToLive: "1 hour" })],
+    ["layerCoalescing", SearchCache.layerCoalescing]
+  ])("shares nothing between two clients that are given the same value: %s", ([, same]) =>
+    Effect.gen(function*() {
+      const searched = (name: string) =>
+        Layer.effect(
+          Context.GenericTag<string>(name),
+          Effect.map(NutritionAdvisor.search("oats"), String)
+        ).pipe(
+          Layer.provide(same),
+          Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), name) }))
+        )
+      const built = yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
+      expect([...built.unsafeMap.values()]).toEqual(["one", "other"])
+    }))
+
+  it.effect("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      const [one, other] = [yield* NutritionAdvisor.search("oats"), yield* NutritionAdvisor.search("oats")]
+      expect(one).toEqual(other)
+      expect((yield* simulator.counters).searches).toBe(1)
+      expect((yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)).state).toBe("fresh")
+    }).pipe(
+      Effect.provide(
+        SearchCache.layer({ timeToLive: "1 hour" }).pipe(
+          Layer.provideMerge(
+            NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+          ),
+          Layer.provideMerge(Simulator.layerHttpClient())
+        )
+      )
+    ))
+
+  it.effect("can be built uninterruptibly, and its requests still end where all have left", () =>
+    Effect.gen(function*() {
+      const double = AdvisorDouble.answering(Effect.never)
+      const scope = yield* Scope.make()
+      const built = yield* Effect.uninterruptible(
+        Layer.buildWithScope(Layer.provide(SearchCache.layerCoalescing, double.layer), scope)
+      )
+      const caller = yield* Effect.fork(Context.get(built, NutritionAdvisor.NutritionAdvisor).search("oats"))
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(caller)
+      expect(double.inFlight).toEqual({ now: 0, most: 1 })
+      yield* Scope.close(scope, Exit.void)
+    }))
+})

@@ -1,0 +1,191 @@
+import * as RateLimiter from "@effect/experimental/RateLimiter"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Duration, Effect, Exit, type Fiber, Layer, Logger } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
+import * as AdvisorDouble from "./around/AdvisorDouble.js"
+import { AdvisorWorld } from "./around/AdvisorWorld.js"
+
+const operation = "search"
+
+const heldBack = (retryAfter: number) => new NutritionAdvisorError.TooManyRequests({ operation, retryAfter })
+
+const found = Effect.succeed("found")
+
+const storeError = Effect.fail(new RateLimiter.RateLimitStoreError({ message: "gone" }))
+
+/** A limiter that does one thing, and notes what it is asked. */
+const limiterOf = (
+  consume: (asked: number) => Effect.Effect<RateLimiter.ConsumeResult, RateLimiter.RateLimiterError>
+) => {
+  const asked: Array<Parameters<RateLimiter.RateLimiter["consume"]>[0]> = []
+  const layer = Layer.succeed(RateLimiter.RateLimiter, {
+    [RateLimiter.TypeId]: RateLimiter.TypeId,
+    consume: (options) =>
+      Effect.suspend(() => {
+        asked.push(options)
+        return consume(asked.length)
+      })
+  })
+  return { asked, layer }
+}
+
+const memory = Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)
+
+const worldOver = (
+  double: AdvisorDouble.AdvisorDouble,
+  limiter: Layer.Layer<RateLimiter.RateLimiter>,
+  options: Throttle.SharedOptions = {}
+) =>
+  new AdvisorWorld(
+    Throttle.layerShared({ rate: { limit: 10, interval: "1 second" }, ...options }).pipe(
+      Layer.provide(double.layer),
+      Layer.provide(limiter)
+    )
+  )
+
+const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
+  const exit = fiber.unsafePoll()
+  if (exit === null) return "waits"
+  return Exit.isSuccess(exit) ? exit.value : Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
+}
+
+const searches = (world: AdvisorWorld, count: number) =>
+  Array.from({ length: count }, (_, index) => world.search(`${index}`))
+
+describe("Throttle.layerShared", () => {
+  it("lets at most twice limit begin in any interval, in order, and no fewer than the limit over time", () => {
+    const double = AdvisorDouble.answering(found)
+    const world = worldOver(double, memory)
+    searches(world, 200)
+    world.pass(25_000)
+    const times = double.sent.map(({ at }) => at)
+    for (const from of times) {
+      expect(times.filter((time) => time >= from && time < from + 1_000).length).toBeLessThanOrEqual(20)
+    }
+    expect(double.sent.map(({ what }) => what)).toEqual(double.sent.map((_, index) => `${index}`))
+    expect(double.sent).toHaveLength(200)
+  })
+
+  it("asks in whole milliseconds for each request, with the key that is given", () => {
+    const { asked, layer } = limiterOf(() => storeError)
+    const world = worldOver(AdvisorDouble.answering(found), layer, { key: "ours", rate: { limit: 3, interval: 1_000 } })
+    searches(world, 1)
+    expect(asked).toMatchObject([{ algorithm: "fixed-window", onExceeded: "fail", key: "ours", limit: 3 }])
+    expect(asked.map(({ window }) => String(window))).toEqual(["Duration(1s 2ms)"])
+  })
+
+  it("is as a layer with no rate where none is given", () => {
+    const { asked, layer } = limiterOf(() => Effect.never)
+    const world = new AdvisorWorld(
+      Throttle.layerShared({}).pipe(
+        Layer.provide(AdvisorDouble.answering(found).layer),
+        Layer.provide(layer)
+      )
+    )
+    expect([outcomeOf(world.search("oats")), asked.length]).toEqual(["found", 0])
+  })
+
+  it("refuses at once what is known to wait longer than maxWait, and takes no turn for it", () => {
+    const double = AdvisorDouble.answering(found)
+    const world = worldOver(double, memory, { rate: { limit: 1, interval: "10 seconds" }, maxWait: "1 second" })
+    expect(searches(world, 3).map(outcomeOf)).toEqual(["found", heldBack(10), heldBack(10)])
+    world.pass(10_000)
+    expect(outcomeOf(world.search("oats"))).toBe("found")
+  })
+
+  it("lets nobody begin during a hold with a turn from before it", () => {
+    const double = AdvisorDouble.make(({ index }) =>
+      index === 0
+        ? Effect.delay(
+          Effect.fail(new NutritionAdvisorError.TooManyRequests({ operation, status: 429, retryAfter: 5 })),
+          50
+        )
+        : found
+    )
+    const granted = Effect.succeed({ delay: Duration.zero, limit: 1, remaining: 0, resetAfter: Duration.zero })
+    const { asked, layer } = limiterOf(() => Effect.delay(granted, 100))
+    const world = worldOver(double, layer, { onTooManyRequests: "wait" })
+    searches(world, 2)
+    world.pass(5_000)
+    expect(double.sent).toHaveLength(1)
+    world.pass(400)
+    expect([double.sent.length, asked.length]).toEqual([2, 3])
+  })
+
+  const silent: ReadonlyArray<readonly [string, Effect.Effect<never, RateLimiter.RateLimiterError>, number]> = [
+    ["fails", storeError, 0],
+    ["dies", Effect.die("a bug in a store"), 0],
+    ["never answers", Effect.never, 1_000],
+    ["can't be interrupted", Effect.uninterruptible(Effect.never), 1_000]
+  ]
+
+  it.each(silent)(
+    "lets all requests go on over a store that %s, those who came at the same time too",
+    (_, consume, millis) => {
+      const double = AdvisorDouble.answering(found)
+      const world = worldOver(double, limiterOf(() => consume).layer, { maxWait: "1 second" })
+      const fibers = searches(world, 50)
+      world.pass(millis)
+      expect(fibers.map(outcomeOf)).toEqual(fibers.map(() => "found"))
+      const later = world.search("later")
+      world.pass(millis)
+      expect(outcomeOf(later)).toBe("found")
+    }
+  )
+
+  it("lets those go on whose time is over while a store falls silent that had answered before", () => {
+    const exceeded = new RateLimiter.RateLimitExceeded({
+      key: "ours",
+      limit: 10,
+      remaining: 0,
+      retryAfter: Duration.millis(500)
+    })
+    const { layer } = limiterOf((asked) => asked === 1 ? Effect.fail(exceeded) : Effect.never)
+    const world = worldOver(AdvisorDouble.answering(found), layer, { maxWait: "1 second" })
+    const fibers = searches(world, 5)
+    world.pass(999)
+    expect(fibers.map(outcomeOf)).toEqual(fibers.map(() => "waits"))
+    world.pass(1)
+    expect(fibers.map(outcomeOf)).toEqual(fibers.map(() => "found"))
+  })
+
+  it("does not ask a store again for as long as it has let wait", () => {
+    const { asked, layer } = limiterOf(() => Effect.never)
+    const world = worldOver(AdvisorDouble.answering(found), layer, { maxWait: "1 second" })
+    searches(world, 1)
+    world.pass(1_000)
+    expect(outcomeOf(world.search("oats"))).toBe("found")
+    world.pass(1_000)
+    expect([outcomeOf(world.search("oats")), asked.length]).toEqual(["waits", 2])
+  })
+
+  it.effect("warns once a minute of a store that fails, with nothing of its error", () =>
+    Effect.sync(() => {
+      const lines: Array<unknown> = []
+      const logger = Logger.make(({ message }) => lines.push(message))
+      const advisor = Throttle.layerShared({ rate: { limit: 10, interval: "1 second" } }).pipe(
+        Layer.provide(AdvisorDouble.answering(found).layer),
+        Layer.provide(limiterOf(() => storeError).layer)
+      )
+      const world = new AdvisorWorld(advisor)
+      const search = () =>
+        world.run(Effect.provide(world.advisor.search("oats"), Logger.replace(Logger.defaultLogger, logger)))
+      for (let second = 0; second < 120; second++) {
+        search()
+        world.pass(1_000)
+      }
+      expect(lines).toHaveLength(2)
+      expect(String(lines[0])).toContain("shared rate")
+      expect(String(lines)).not.toContain("gone")
+    }))
+
+  it.effect("takes the RateLimiter of @effect/experimental by its tag", () =>
+    Effect.gen(function*() {
+      expect(yield* NutritionAdvisor.search("oats")).toBe("found")
+    }).pipe(Effect.provide(
+      Throttle.layerShared({ rate: { limit: 1, interval: "1 second" } }).pipe(
+        Layer.provide(AdvisorDouble.answering(found).layer),
+        Layer.provide(memory)
+      )
+    )))
+})

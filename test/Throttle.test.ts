@@ -1,0 +1,607 @@
+import { HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Metric, Schema, TestClock } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, Throttle, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import * as AdvisorDouble from "./around/AdvisorDouble.js"
+import { AdvisorWorld } from "./around/AdvisorWorld.js"
+import { countsOf, growth } from "./around/metricValues.js"
+
+const { BadRequest, Forbidden, MissingServiceId, ServerError, TooManyRequests, TransportError, UnexpectedResponse } =
+  NutritionAdvisorError
+
+type Failure = NutritionAdvisorError.NutritionAdvisorError
+
+const operation = "search"
+
+const tooMany = (retryAfter?: number) =>
+  new TooManyRequests({ operation, status: 429, ...(retryAfter === undefined ? {} : { retryAfter }) })
+
+const heldBack = (retryAfter: number) => new TooManyRequests({ operation, retryAfter })
+
+const found = Effect.succeed("found")
+
+const unavailable = new ServerError({ operation, status: 500 })
+
+const worldOver = (double: AdvisorDouble.AdvisorDouble, options?: Throttle.Options) =>
+  new AdvisorWorld(Throttle.layer(options).pipe(Layer.provide(double.layer)))
+
+/** Answers by what is searched for: a 429 to "limit", with its time to "limit 30", a defect to "die", and so on. */
+const byTerm = (millis = 0) =>
+  AdvisorDouble.make(({ what }) => {
+    const [kind, seconds] = what.split(" ")
+    const answers: Readonly<Record<string, Effect.Effect<unknown, Failure>>> = {
+      limit: Effect.fail(tooMany(seconds === undefined ? undefined : Number(seconds))),
+      fail: Effect.fail(unavailable),
+      die: Effect.die("a bug below"),
+      hang: Effect.never,
+      timeout: Effect.delay(Effect.fail(new TransportError({ operation, reason: "Timeout" })), "30 seconds"),
+      slow: Effect.delay(found, "10 seconds")
+    }
+    const answer = answers[kind ?? ""] ?? found
+    return millis === 0 ? answer : Effect.delay(answer, millis)
+  })
+
+const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
+  const exit = fiber.unsafePoll()
+  if (exit === null) return "waits"
+  if (Exit.isSuccess(exit)) return exit.value
+  return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
+}
+
+const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) => fibers.map(outcomeOf)
+
+const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) => what)
+
+const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
+  double.sent.map(({ at }) => at - (world.time.unsafeCurrentTimeMillis() - world.now))
+
+/** A search every ten milliseconds. */
+const busy = (world: AdvisorWorld, millis: number) => {
+  const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
+  for (let passed = 0; passed < millis; passed += 10) {
+    fibers.push(world.search(`at ${world.now}`))
+    world.pass(10)
+  }
+  return fibers
+}
+
+const both = ["fail", "wait"] as const
+
+describe("after one 429 with Retry-After 30 under a hundred searches a second", () => {
+  const held = (onTooManyRequests: "fail" | "wait") => {
+    const double = byTerm(25)
+    const world = worldOver(double, { onTooManyRequests, maxWait: "1 minute" })
+    busy(world, 500)
+    world.search("limit 30")
+    world.pass(25)
+    const start = world.now
+    const before = double.sent.length
+    const fibers = busy(world, 29_990)
+    const during = double.sent.length - before
+    const next = busy(world, 30)
+    const first = double.sent.length - before
+    busy(world, 1_000)
+    const firstAt = timesOf(double, world)[before] ?? 0
+    return { double, world, fibers, next, during, first, start, firstAt, before }
+  }
+
+  it.each(both)("nothing is sent for 30 s, then one, then the rest: %s", (onTooManyRequests) => {
+    const { before, double, during, first, firstAt, start } = held(onTooManyRequests)
+    expect([during, first, firstAt - start]).toEqual([0, 1, 30_000])
+    expect(double.sent.length - before).toBeGreaterThan(95)
+  })
+
+  it("they end at once with the seconds left where they fail", () => {
+    const { fibers } = held("fail")
+    expect(outcomeOf(fibers[0] ?? expect.fail())).toEqual(heldBack(30))
+    expect(outcomeOf(fibers[2_950] ?? expect.fail())).toEqual(heldBack(0.5))
+    expect(outcomesOf(fibers).every((outcome) => outcome instanceof TooManyRequests && outcome.status === undefined))
+      .toBe(true)
+  })
+
+  it("they end at once with one second left while the first one is out", () => {
+    const { next } = held("fail")
+    expect(outcomesOf(next)).toEqual([heldBack(0.01), "found", heldBack(1)])
+  })
+
+  it("they are all answered in their order where they wait", () => {
+    const { before, double, fibers } = held("wait")
+    expect(outcomesOf(fibers)).toEqual(fibers.map(() => "found"))
+    const times = double.sent.slice(before).map(({ what }) => Number(what.slice(3)))
+    expect(times.length).toBeGreaterThan(2_999)
+    expect(times).toEqual([...times].sort((one, other) => one - other))
+  })
+})
+
+describe("an hour of 429 without Retry-After", () => {
+  it.each(both)("costs at most 70 sendings: %s", (onTooManyRequests) => {
+    const double = AdvisorDouble.answering(Effect.fail(tooMany()))
+    const world = worldOver(double, { onTooManyRequests })
+    for (let passed = 0; passed < 3_600_000; passed += 500) {
+      world.search("oats")
+      world.pass(500)
+    }
+    expect(double.sent.length).toBeLessThanOrEqual(70)
+    expect(double.sent.length).toBeGreaterThan(60)
+  })
+
+  it("is a second first, then twice as long each time, up to a minute", () => {
+    const double = AdvisorDouble.answering(Effect.fail(tooMany()))
+    const world = worldOver(double)
+    const holds: Array<number> = []
+    for (let hold = 0; hold < 9; hold++) {
+      world.search("oats")
+      const { retryAfter = 0 } = outcomeOf(world.search("oats")) as { readonly retryAfter?: number }
+      holds.push(retryAfter)
+      world.pass(retryAfter * 1_000)
+    }
+    expect(holds).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+    expect(double.sent).toHaveLength(9)
+  })
+})
+
+describe("the time of a hold", () => {
+  /** The seconds left that the next search is told. */
+  const left = (world: AdvisorWorld) => {
+    const outcome = outcomeOf(world.search("probe"))
+    return outcome instanceof TooManyRequests ? outcome.retryAfter : undefined
+  }
+
+  it("is an hour at most", () => {
+    const world = worldOver(byTerm())
+    world.search("limit 86400")
+    expect(left(world)).toBe(3_600)
+  })
+
+  it("is a second again after a success of a request that began since, and not after another answer", () => {
+    const world = worldOver(byTerm())
+    world.search("limit")
+    world.pass(1_000)
+    world.search("fail")
+    world.search("limit")
+    expect(left(world)).toBe(2)
+    world.pass(2_000)
+    world.search("oats")
+    world.search("limit")
+    expect(left(world)).toBe(1)
+  })
+
+  it("goes on doubling where a request that began before has a success", () => {
+    const world = worldOver(byTerm())
+    world.search("slow")
+    for (const seconds of [1, 2, 4, 8]) {
+      world.search("limit")
+      world.pass(seconds * 1_000)
+    }
+    world.search("limit")
+    expect(left(world)).toBe(16)
+  })
+
+  it("does not start anew with a 429 of a request that began before", () => {
+    const world = worldOver(byTerm(100))
+    const fibers = [world.search("limit"), world.search("limit 0.5"), world.search("limit")]
+    world.pass(100)
+    expect(outcomesOf(fibers)).toEqual([tooMany(), tooMany(0.5), tooMany()])
+    expect(left(world)).toBe(1)
+  })
+
+  it("becomes longer with a longer Retry-After of a request that began before", () => {
+    const world = worldOver(byTerm(100))
+    world.search("limit 5")
+    world.pass(50)
+    world.search("limit 20")
+    world.pass(50)
+    expect(left(world)).toBe(5)
+    world.pass(50)
+    expect(left(world)).toBe(20)
+  })
+
+  it("doubles only with holds, not with the 429s of requests that began before", () => {
+    const world = worldOver(byTerm(100))
+    for (let request = 0; request < 10; request++) world.search("limit")
+    world.pass(1_100)
+    world.search("limit")
+    world.pass(100)
+    expect(left(world)).toBe(2)
+  })
+
+  it("is not over with an answer to a request that began before", () => {
+    const double = byTerm(0)
+    const world = worldOver(double)
+    world.search("slow")
+    world.search("limit 5")
+    world.pass(10_000 - 1)
+    world.search("hang")
+    world.pass(1)
+    expect(left(world)).toBe(1)
+    expect(termsOf(double)).toEqual(["slow", "limit 5", "hang"])
+  })
+
+  it("comes back where a request that began before it names a longer time after the first one went", () => {
+    const double = AdvisorDouble.make(({ what }) =>
+      what === "late"
+        ? Effect.delay(Effect.fail(tooMany(60)), 5_500)
+        : what === "limit"
+        ? Effect.fail(tooMany(5))
+        : Effect.delay(found, 1_000)
+    )
+    const world = worldOver(double)
+    world.search("late")
+    world.search("limit")
+    world.pass(5_000)
+    const first = world.search("oats")
+    world.pass(1_000)
+    expect(outcomeOf(first)).toBe("found")
+    expect(left(world)).toBe(59.5)
+  })
+})
+
+describe("the request that goes first when the time is over", () => {
+  const over = (onTooManyRequests: "fail" | "wait", double = byTerm()) => {
+    const world = worldOver(double, { onTooManyRequests, maxWait: "2 minutes" })
+    world.search("limit 5")
+    world.pass(5_000)
+    return { double, world }
+  }
+
+  it.each<readonly [string, string]>([["hang", "interrupted"], ["timeout", "without an answer"], ["die", "a defect"]])(
+    "is followed by the next one where it ends in vain: %s",
+    (term) => {
+      const { double, world } = over("wait")
+      const first = world.search(term)
+      const others = [world.search("oats"), world.search("rice")]
+      if (term === "hang") {
+        world.pass(10_000)
+        expect(outcomesOf(others)).toEqual(["waits", "waits"])
+        world.interrupt(first)
+      }
+      world.pass(30_000)
+      expect(outcomesOf(others)).toEqual(["found", "found"])
+      expect(termsOf(double)).toEqual(["limit 5", term, "oats", "rice"])
+    }
+  )
+
+  it.each([
+    new TransportError({ operation, reason: "Connection" }),
+    new BadRequest({ operation, detail: "not sent" }),
+    new MissingServiceId({ operation }),
+    new TransportError({ operation: "token", reason: "Timeout" }),
+    new TooManyRequests({ operation: "token", status: 429, retryAfter: 600 }),
+    heldBack(600)
+  ])("lifts nothing where it was not answered: $_tag of $operation", (error) => {
+    const double = AdvisorDouble.make(({ index, what }) =>
+      index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
+    )
+    const { world } = over("fail", double)
+    expect(outcomeOf(world.search("first"))).toEqual(error)
+    world.search("second")
+    expect(outcomeOf(world.search("third"))).toEqual(heldBack(1))
+    expect(termsOf(double)).toEqual(["limit 5", "first", "second"])
+  })
+
+  it.each([
+    unavailable,
+    new BadRequest({ operation, status: 400 }),
+    new Forbidden({ operation, status: 403, reason: "RejectedAgain" }),
+    new UnexpectedResponse({ operation, status: 404, reason: "Status" })
+  ])("lets the others follow with any answer but 429: $_tag", (error) => {
+    const double = AdvisorDouble.make(({ index, what }) =>
+      index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : found
+    )
+    const { world } = over("fail", double)
+    world.search("first")
+    expect(outcomesOf([world.search("second"), world.search("third")])).toEqual(["found", "found"])
+  })
+
+  it.each(both)("starts the hold anew with a 429, which its caller gets: %s", (onTooManyRequests) => {
+    const { double, world } = over(onTooManyRequests)
+    const first = world.search("limit 7")
+    const second = world.search("oats")
+    expect(outcomeOf(first)).toEqual(tooMany(7))
+    expect(outcomeOf(second)).toEqual(onTooManyRequests === "fail" ? heldBack(7) : "waits")
+    world.pass(6_999)
+    expect(double.sent).toHaveLength(2)
+    world.pass(1)
+    expect(double.sent).toHaveLength(onTooManyRequests === "fail" ? 2 : 3)
+  })
+})
+
+describe("who waits", () => {
+  it("waits no longer than maxWait, and is told at once where the time is known to be longer", () => {
+    const double = byTerm()
+    const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "10 seconds" })
+    world.search("limit 10.5")
+    const early = world.search("early")
+    expect(outcomeOf(early)).toEqual(heldBack(10.5))
+    world.pass(500)
+    const late = world.search("late")
+    world.pass(10_000)
+    expect(outcomeOf(late)).toBe("found")
+  })
+
+  it("ends once maxWait is over while the first one is out", () => {
+    const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "10 seconds" })
+    world.search("limit 5")
+    world.pass(5_000)
+    world.search("hang")
+    const other = world.search("oats")
+    world.pass(9_999)
+    expect(outcomeOf(other)).toBe("waits")
+    world.pass(1)
+    expect(outcomeOf(other)).toEqual(heldBack(1))
+  })
+
+  it("leaves no trace where it is interrupted", () => {
+    const double = byTerm()
+    const world = worldOver(double, {
+      onTooManyRequests: "wait",
+      rate: { limit: 1, interval: "1 second" },
+      maxWait: "1 minute"
+    })
+    world.search("one")
+    const waiting = ["two", "three", "four", "five"].map((term) => world.search(term))
+    world.interrupt(waiting[0] ?? expect.fail())
+    world.interrupt(waiting[2] ?? expect.fail())
+    world.pass(2_000)
+    expect(termsOf(double)).toEqual(["one", "three", "five"])
+    expect([world.time.pendingTimers, outcomeOf(world.search("six"))]).toEqual([0, "waits"])
+    world.pass(1_000)
+    expect(timesOf(double, world)).toEqual([0, 1_000, 2_000, 3_000])
+  })
+
+  it("may be in a region that can't be interrupted", () => {
+    const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
+    world.search("limit 5")
+    const waiting = world.run(Effect.uninterruptible(world.advisor.search("oats")))
+    world.pass(5_000)
+    expect(outcomeOf(waiting)).toBe("found")
+  })
+})
+
+describe("ignore", () => {
+  it("holds nothing after a 429", () => {
+    const double = byTerm()
+    const world = worldOver(double, { onTooManyRequests: "ignore" })
+    world.search("limit 30")
+    expect(outcomeOf(world.search("oats"))).toBe("found")
+  })
+
+  it("keeps the rate", () => {
+    const double = byTerm()
+    const world = worldOver(double, { onTooManyRequests: "ignore", rate: { limit: 2, interval: "1 second" } })
+    ;["limit 30", "a", "b"].forEach((term) => world.search(term))
+    expect(double.sent).toHaveLength(2)
+    world.pass(1_000)
+    expect(double.sent).toHaveLength(3)
+  })
+})
+
+describe("what holds nothing", () => {
+  it.each<readonly [string, Failure]>([
+    ["a 429 of the exchange", new TooManyRequests({ operation: "token", status: 429, retryAfter: 30 })],
+    ["a refusal of a throttle below", heldBack(30)],
+    ["a failure of the service with a time", new ServerError({ operation, status: 503, retryAfter: 30 })]
+  ])("is %s", (_, error) => {
+    const double = AdvisorDouble.answering(Effect.fail(error), found)
+    const world = worldOver(double)
+    expect(outcomesOf([world.search("one"), world.search("other")])).toEqual([error, "found"])
+  })
+})
+
+describe("httpClient", () => {
+  it("is held with the searches, and holds them, for every method", () => {
+    const limited = new TooManyRequests({ operation: "request", status: 429, retryAfter: 30 })
+    const double = AdvisorDouble.answering(Effect.fail(limited), found)
+    const world = worldOver(double)
+    const request = (method: "GET" | "POST") =>
+      world.run(world.advisor.httpClient.execute(HttpClientRequest.make(method)("/v2/plan")))
+    expect(outcomeOf(request("POST"))).toEqual(limited)
+    expect(outcomeOf(world.search("oats"))).toEqual(heldBack(30))
+    expect(outcomeOf(request("GET"))).toEqual(new TooManyRequests({ operation: "request", retryAfter: 30 }))
+  })
+
+  it.effect("keeps its other members working", () =>
+    Effect.gen(function*() {
+      const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
+      const response = yield* httpClient.get("/v2/plan", { urlParams: { day: 1 } })
+      expect(yield* response.json).toEqual({ day: 1 })
+      expect(response.request.url).toBe("/v2/plan")
+    }).pipe(
+      Effect.provide(
+        Layer.provide(Throttle.layer(), AdvisorDouble.answering(Effect.succeed({ day: 1 })).layer)
+      )
+    ))
+})
+
+describe("the rate", () => {
+  /** The most that begin in any interval, its end left out. */
+  const most = (times: ReadonlyArray<number>, interval: number) => {
+    let end = 0
+    return times.reduce((most, from, start) => {
+      while (end < times.length && (times[end] ?? 0) < from + interval) end += 1
+      return Math.max(most, end - start)
+    }, 0)
+  }
+
+  it(
+    "lets no more than limit begin in any interval, in their order and as early as that allows: 10,000 random arrivals",
+    () => {
+      FastCheck.assert(
+        FastCheck.property(
+          FastCheck.array(FastCheck.constantFrom(0, 0, 0, 1, 3, 10, 40, 400), {
+            minLength: 1_000,
+            maxLength: 1_000,
+            size: "max"
+          }),
+          FastCheck.integer({ min: 1, max: 50 }),
+          FastCheck.constantFrom(100, 1_000),
+          (gaps, limit, interval) => {
+            const double = byTerm()
+            const world = worldOver(double, { rate: { limit, interval }, maxWait: "20 days" })
+            const expected: Array<number> = []
+            let at = 0
+            gaps.forEach((gap, index) => {
+              at += gap
+              world.pass(at - world.now)
+              world.search(`${index}`)
+              expected.push(Math.max(at, expected[index - 1] ?? 0, (expected[index - limit] ?? -interval) + interval))
+            })
+            world.pass(1_100_000)
+            const times = timesOf(double, world)
+            expect(most(times, interval)).toBeLessThanOrEqual(limit)
+            expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
+            expect(times).toEqual(expected)
+          }
+        ),
+        { numRuns: 10, endOnFailure: true }
+      )
+    },
+    120_000
+  )
+
+  it("holds by maxWait, at once where others before make the wait longer", () => {
+    const double = byTerm()
+    const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
+    const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
+    expect(outcomesOf(fibers).filter((outcome) => outcome === "found")).toHaveLength(10)
+    expect(outcomesOf(fibers.slice(40))).toEqual(
+      Array(20).fill(heldBack(4)).map((_, index) => heldBack(index < 10 ? 4 : 4))
+    )
+    world.pass(3_000)
+    expect(outcomesOf(fibers.slice(0, 40))).toEqual(Array(40).fill("found"))
+    expect(double.sent).toHaveLength(40)
+  })
+
+  it("lets nobody begin during a hold, and keeps within itself after it", () => {
+    const double = AdvisorDouble.make(({ what }) => Effect.delay(what === "0" ? Effect.fail(tooMany(5)) : found, 10))
+    const world = worldOver(double, { onTooManyRequests: "wait", rate: { limit: 2, interval: "1 second" } })
+    Array.from({ length: 7 }, (_, index) => world.search(`${index}`))
+    world.pass(20_000)
+    expect(timesOf(double, world)).toEqual([0, 0, 5_010, 5_020, 6_010, 6_020, 7_010])
+  })
+
+  it("ends who waits for it at once where a hold begins and the others fail", () => {
+    const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
+    const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
+    const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))
+    world.pass(10)
+    expect(outcomesOf(fibers)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
+  })
+
+  it("counts a request that fails or is interrupted: it began", () => {
+    const double = byTerm()
+    const world = worldOver(double, { rate: { limit: 2, interval: "1 second" } })
+    world.search("die")
+    world.interrupt(world.search("hang"))
+    const third = world.search("oats")
+    world.pass(999)
+    expect(outcomeOf(third)).toBe("waits")
+    world.pass(1)
+    expect(outcomeOf(third)).toBe("found")
+  })
+})
+
+describe("what Throttle shows", () => {
+  const holdSeconds = Effect.map(
+    Metric.value(Metric.gauge("nutrition_advisor_hold_seconds", {
+      description: "Seconds for which requests are still held after a 429 of the service"
+    })),
+    ({ value }) => value
+  )
+
+  it.effect("is each held request, once a reason", () =>
+    Effect.gen(function*() {
+      const [, grown] = yield* growth(
+        "nutrition_advisor_held_requests_total",
+        Effect.sync(() => {
+          const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
+          world.search("limit 5")
+          world.search("both")
+          world.search("both")
+          world.pass(20_000)
+          world.search("neither")
+        })
+      )
+      expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
+    }))
+
+  it.scoped("has counters from the layer's build on", () =>
+    Effect.gen(function*() {
+      yield* Layer.build(Layer.provide(Throttle.layer(), byTerm().layer))
+      expect(Object.keys(yield* countsOf("nutrition_advisor_held_requests_total")).sort())
+        .toEqual(["Rate", "TooManyRequests"])
+    }))
+
+  it.effect("is the seconds left at each 429 and each held request, and zero once the time is over, whether one comes or not", () =>
+    Effect.gen(function*() {
+      const world = worldOver(byTerm())
+      world.search("limit 30")
+      expect(yield* holdSeconds).toBe(30)
+      world.pass(10_000)
+      world.search("oats")
+      expect(yield* holdSeconds).toBe(20)
+      world.pass(20_000)
+      expect(yield* holdSeconds).toBe(0)
+    }))
+})
+
+describe("Throttle", () => {
+  it.effect.each<readonly [string, Throttle.Options]>([
+    ["onTooManyRequests", { onTooManyRequests: "sometimes" as "fail" }],
+    ["rate.limit", { rate: { limit: 0, interval: "1 second" } }],
+    ["rate.limit", { rate: { limit: -1, interval: "1 second" } }],
+    ["rate.limit", { rate: { limit: 1.5, interval: "1 second" } }],
+    ["rate.limit", { rate: { limit: Number.NaN, interval: "1 second" } }],
+    ["rate.interval", { rate: { limit: 1, interval: 0 } }],
+    ["rate.interval", { rate: { limit: 1, interval: -1 } }],
+    ["rate.interval", { rate: { limit: 1, interval: Number.NaN } }],
+    ["rate.interval", { rate: { limit: 1, interval: Duration.infinity } }],
+    ["maxWait", { maxWait: -1 }],
+    ["maxWait", { maxWait: Number.NaN }],
+    ["maxWait", { maxWait: "-30 seconds" }]
+  ])("refuses a setting that makes no sense by its name: %s", ([field, options]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Layer.build(Layer.provide(Throttle.layer(options), byTerm().layer)))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }).pipe(Effect.scoped))
+
+  it.scoped("shares nothing between two clients that are given the same value", () =>
+    Effect.gen(function*() {
+      const same = Throttle.layer({ rate: { limit: 1, interval: "1 hour" } })
+      const searched = (term: string) =>
+        Layer.effectDiscard(NutritionAdvisor.search(term)).pipe(
+          Layer.provide(same),
+          Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(term) }))
+        )
+      yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
+    }))
+
+  it("decodes what a search ends with, as NutritionAdvisor does", () => {
+    const world = worldOver(AdvisorDouble.answering(Effect.succeed({ calories: "155" })))
+    const decoded = <A, I>(schema: Schema.Schema<A, I>) => outcomeOf(world.run(world.advisor.searchAs(schema)("egg")))
+    expect(decoded(Schema.Struct({ calories: Schema.NumberFromString }))).toEqual({ calories: 155 })
+    expect(decoded(Schema.String)).toEqual(new UnexpectedResponse({ operation, status: 200, reason: "Schema" }))
+  })
+
+  it.effect("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "30" } })
+      expect(yield* Effect.flip(NutritionAdvisor.search("oats"))).toEqual(tooMany(30))
+      expect(yield* Effect.flip(NutritionAdvisor.search("oats"))).toEqual(heldBack(30))
+      yield* TestClock.adjust("30 seconds")
+      yield* NutritionAdvisor.search("oats")
+      expect((yield* simulator.counters).searches).toBe(2)
+      expect((yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)).state).toBe("fresh")
+    }).pipe(
+      Effect.provide(
+        Throttle.layer().pipe(
+          Layer.provideMerge(
+            NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+          ),
+          Layer.provideMerge(Simulator.layerHttpClient())
+        )
+      )
+    ))
+})

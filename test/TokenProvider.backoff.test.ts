@@ -1,0 +1,411 @@
+import { inspect } from "node:util"
+import { describe, expect, it } from "@effect/vitest"
+import { Array as Arr, Cause, Effect, Exit, Fiber, HashMap, Logger, LogLevel, Option, Random } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Issuer from "./doubles/IssuerDouble.js"
+import * as Time from "./doubles/Time.js"
+
+const windowStart = 900_000
+const marginStart = 990_000
+const expiry = 1_000_000
+
+const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+
+const badKey = new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 })
+
+const begun = Effect.tap(Issuer.services, ({ provider }) => provider.get)
+
+const withLongestGate = Effect.withRandom(Random.fixed([0]))
+
+const withShortestGate = Effect.withRandom(Random.fixed([1]))
+
+describe("while a token holds", () => {
+  it.effect("a failed refresh leaves callers with it until the margin", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(windowStart)
+      const values = yield* Effect.all(
+        Effect.replicate(Effect.zipLeft(Effect.map(provider.get, Issuer.valueOf), Time.pass("9 seconds")), 10)
+      )
+      expect(values).toEqual(Arr.replicate(Issuer.secretOf(1), 10))
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("a failed refresh leaves it in the store, by identity", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, store } = yield* begun
+      const first = Option.getOrThrow(yield* store.current)
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(windowStart)
+      yield* provider.get
+      yield* Time.pass(0)
+      expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("a thousand calls a second for a minute cost what the backoff allows", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(windowStart)
+      const second = Effect.zipRight(
+        Effect.all(Effect.replicate(provider.get, 1_000), { discard: true }),
+        Time.pass("1 second")
+      )
+      yield* Effect.repeatN(second, 59)
+      const [, ...starts] = yield* issuer.starts
+      expect(starts.map((at) => at - windowStart)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000])
+    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
+
+  it.effect("a refused key is tried no more often than that either", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(badKey))
+      yield* Time.set(windowStart)
+      yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 118)
+      expect((yield* issuer.calls) - 1).toBeLessThanOrEqual(7)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("a refused key shows in the status at once", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(badKey))
+      yield* Time.set(windowStart)
+      yield* provider.get
+      yield* Time.pass(0)
+      expect(Option.map((yield* provider.status).lastFailure, ({ error }) => error)).toEqual(Option.some(badKey))
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("the end of a backoff", () => {
+  it.effect("is told in whole milliseconds, in the status as in the log", () => {
+    const told: Array<unknown> = []
+    const logger = Logger.make(({ annotations, message }) => {
+      if (String(message) === "The exchange failed") {
+        told.push(Option.getOrUndefined(HashMap.get(annotations, "retryAt")))
+      }
+    })
+    return Effect.gen(function*() {
+      const { issuer, provider } = yield* Issuer.services
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get)
+      const retryAt = Option.getOrThrow((yield* provider.status).lastFailure).retryAt
+      expect(Number.isInteger(retryAt)).toBe(true)
+      expect(told).toEqual([retryAt])
+      yield* Time.set(retryAt - 1)
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(1)
+      yield* Time.set(retryAt)
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(
+      Effect.provide(Issuer.layerOnDemand),
+      Effect.withRandom(Random.fixed([0.123])),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.Debug)
+    )
+  })
+})
+
+describe("once a token is expired", () => {
+  it.effect("a failed exchange fails the call, and the token is not served", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(marginStart)
+      expect(yield* Effect.flip(provider.get)).toBe(unavailable)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("a refused key fails the call with the error of the key", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(badKey))
+      yield* Time.set(marginStart)
+      expect(yield* Effect.flip(provider.get)).toBe(badKey)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("calls before the backoff is over fail at once with the last error, at no cost", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(marginStart)
+      yield* Effect.flip(provider.get)
+      yield* issuer.setLatency("10 seconds")
+      const errors = yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
+      expect([new Set(errors), yield* issuer.calls]).toEqual([new Set([unavailable]), 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("the backoff that a failed refresh started holds for callers who wait, too", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(marginStart - 1)
+      yield* provider.get
+      yield* Time.pass("10 millis")
+      expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+const failing = (error: NutritionAdvisorError.TokenError) =>
+  Effect.gen(function*() {
+    const all = yield* Issuer.services
+    yield* all.issuer.respondAlways(Effect.fail(error))
+    yield* Effect.flip(all.provider.get)
+    return all
+  })
+
+describe("the backoff", () => {
+  it.effect("stands for 1 s after the first failure, to the ms", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* failing(unavailable)
+      yield* Time.pass("999 millis")
+      yield* Effect.flip(provider.get)
+      const before = yield* issuer.calls
+      yield* Time.pass("1 millis")
+      yield* Effect.flip(provider.get)
+      expect([before, yield* issuer.calls]).toEqual([1, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
+
+  it.effect("is shorter by a fifth at most", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* failing(unavailable)
+      yield* Time.pass("799 millis")
+      yield* Effect.flip(provider.get)
+      const before = yield* issuer.calls
+      yield* Time.pass("1 millis")
+      yield* Effect.flip(provider.get)
+      expect([before, yield* issuer.calls]).toEqual([1, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand), withShortestGate))
+
+  it.effect("doubles with each failure up to a minute", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* failing(unavailable)
+      yield* Effect.repeatN(Effect.zipRight(Time.pass("1 second"), Effect.flip(provider.get)), 250)
+      const starts = yield* issuer.starts
+      expect(starts.slice(1).map((at, index) => (at - (starts[index] ?? 0)) / 1_000))
+        .toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
+    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
+
+  it.effect("opens after a defect as after an error", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* Issuer.services
+      yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
+      const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
+      expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
+        .toEqual([true, 1])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  const withRetryAfter: ReadonlyArray<[string, (retryAfter: number) => NutritionAdvisorError.TokenError]> = [
+    ["429", (retryAfter) => new NutritionAdvisorError.TooManyRequests({ operation: "token", retryAfter })],
+    ["503", (retryAfter) => new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter })]
+  ]
+
+  it.effect.each(withRetryAfter)(
+    "stands for the 30 s of a Retry-After with status %s",
+    ([, error]) =>
+      Effect.gen(function*() {
+        const { issuer, provider } = yield* failing(error(30))
+        yield* Time.pass("29999 millis")
+        yield* Effect.flip(provider.get)
+        const before = yield* issuer.calls
+        yield* Time.pass("1 millis")
+        yield* Effect.flip(provider.get)
+        expect([before, yield* issuer.calls]).toEqual([1, 2])
+      }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate)
+  )
+
+  it.effect.each(withRetryAfter)(
+    "stands for an hour at most, whatever a Retry-After with %s asks",
+    ([, error]) =>
+      Effect.gen(function*() {
+        const { issuer, provider } = yield* failing(error(86_400))
+        yield* Time.pass("3599999 millis")
+        yield* Effect.flip(provider.get)
+        const before = yield* issuer.calls
+        yield* Time.pass("1 millis")
+        yield* Effect.flip(provider.get)
+        expect([before, yield* issuer.calls]).toEqual([1, 2])
+      }).pipe(Effect.provide(Issuer.layerOnDemand))
+  )
+
+  it.effect("shows the time of the next try in the status", () =>
+    Effect.gen(function*() {
+      yield* Time.set(5_000)
+      const { provider } = yield* failing(unavailable)
+      expect((yield* provider.status).lastFailure)
+        .toEqual(Option.some({ error: unavailable, at: 5_000, retryAt: 6_000 }))
+    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
+
+  it.effect("is cleared by a success", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* failing(unavailable)
+      yield* Time.pass("1 second")
+      yield* issuer.respondAlways(undefined)
+      const used = yield* provider.get
+      expect([Issuer.valueOf(yield* provider.renew(used)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("starts at 1 s again after a success", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, store } = yield* failing(unavailable)
+      yield* Time.pass("1 second")
+      yield* Effect.flip(provider.get)
+      yield* Time.pass("2 seconds")
+      yield* issuer.respondAlways(undefined)
+      yield* store.invalidate(yield* provider.get)
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get)
+      yield* Time.pass("1 second")
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(5)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is not cleared by an invalidation", () =>
+    Effect.gen(function*() {
+      const { issuer, provider, store } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(windowStart)
+      yield* store.invalidate(yield* provider.get)
+      yield* Time.pass(0)
+      expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("is not passed by a rejection", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(windowStart)
+      const used = yield* provider.get
+      yield* Time.pass(0)
+      expect([yield* Effect.flip(provider.renew(used)), yield* issuer.calls]).toEqual([unavailable, 2])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("costs one exchange when it is over and 100 callers come at once", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* failing(unavailable)
+      yield* Time.pass("1 second")
+      yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("the status", () => {
+  it.effect("is none before the first token", () =>
+    Effect.gen(function*() {
+      const { provider } = yield* Issuer.services
+      expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect.each([
+    { at: 0, state: "fresh" },
+    { at: windowStart - 1, state: "fresh" },
+    { at: windowStart, state: "stale" },
+    { at: marginStart - 1, state: "stale" },
+    { at: marginStart, state: "expired" }
+  ])("is $state at $at ms of 1,000,000", ({ at, state }) =>
+    Effect.gen(function*() {
+      const { provider } = yield* begun
+      yield* Time.set(at)
+      expect(yield* provider.status).toEqual({ state, expiresAt: Option.some(expiry), lastFailure: Option.none() })
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("costs no exchange", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* Time.set(expiry)
+      yield* Effect.repeatN(provider.status, 10)
+      yield* Time.pass(0)
+      expect(yield* issuer.calls).toBe(1)
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+
+  it.effect("shows no secret", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* begun
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Time.set(windowStart)
+      yield* provider.get
+      yield* Time.pass(0)
+      const status = yield* provider.status
+      expect(inspect(status, { depth: Infinity, showHidden: true }) + JSON.stringify(status)).not.toContain("secret")
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+const client = NutritionAdvisor.make({
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey,
+  refresh: { background: false }
+})
+
+describe("a search", () => {
+  it.scoped("fails with the rate limit of the token route and its time, and waits for it", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
+      const { search } = yield* client
+      const first = yield* Effect.flip(search("oats"))
+      yield* Time.pass("29 seconds")
+      const second = yield* Effect.flip(search("oats"))
+      const { exchanges } = yield* simulator.counters
+      expect([first, second]).toMatchObject(
+        Arr.replicate({ _tag: "TooManyRequests", operation: "token", retryAfter: 30 }, 2)
+      )
+      expect(exchanges).toBe(1)
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+
+  it.scoped("goes on when the time of the rate limit is over", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
+      const { search } = yield* client
+      yield* Effect.flip(search("oats"))
+      yield* Time.pass("33 seconds")
+      expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+
+  it.scoped.each<[string, Simulator.Answer, object]>([
+    ["its own 503", { status: 503, headers: { "retry-after": "7" } }, { _tag: "ServerError", retryAfter: 7 }],
+    ["its own 500", { status: 500 }, { _tag: "ServerError" }],
+    ["its own 429", { status: 429, headers: { "retry-after": "7" } }, { _tag: "TooManyRequests", retryAfter: 7 }],
+    ["its own 404", { status: 404 }, { _tag: "UnexpectedResponse" }],
+    ["its own 422", { status: 422 }, { _tag: "UnexpectedResponse" }],
+    ["its own 400", { status: 400 }, { _tag: "BadRequest" }]
+  ])("leaves the token alone after %s", ([, reply, expected]) =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      const { search } = yield* client
+      yield* search("oats")
+      yield* simulator.respondNext("search", reply)
+      const error = yield* Effect.flip(search("oats"))
+      yield* search("oats")
+      expect(error).toMatchObject({ operation: "search", ...expected })
+      expect((yield* simulator.counters).exchanges).toBe(1)
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+
+  it.scoped("ends in Forbidden about the key, without a renewal, when the token route answers 403", () =>
+    Effect.gen(function*() {
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.respondAlways("token", { status: 403 })
+      const { search } = yield* client
+      const errors = yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 5))
+      expect(errors).toMatchObject(
+        Arr.replicate({ _tag: "Forbidden", operation: "token", reason: "KeyRejected", status: 403 }, 5)
+      )
+      const { exchanges, searches } = yield* simulator.counters
+      expect([exchanges, searches]).toEqual([1, 0])
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+
+  it.scoped("reads a license key again after an effect that died for it", () =>
+    Effect.gen(function*() {
+      let broken = true
+      const { search } = yield* NutritionAdvisor.make({
+        baseUrl: Simulator.baseUrl,
+        licenseKey: Effect.suspend(() => broken ? Effect.dieMessage("no vault") : Effect.succeed(Simulator.licenseKey)),
+        refresh: { background: false }
+      })
+      const first = yield* Effect.fork(search("oats"))
+      const exit = yield* Fiber.await(first)
+      broken = false
+      yield* Time.pass("1 second")
+      expect([Exit.isFailure(exit), Exit.isSuccess(yield* Effect.exit(search("oats")))]).toEqual([true, true])
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+})

@@ -1,0 +1,270 @@
+import { LanguageModel, Tool, Toolkit } from "@effect/ai"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, FastCheck as fc, Layer, Schema } from "effect"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
+import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import { fit } from "../../src/internal/ai/fit.js"
+
+const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
+
+const handle = <A, I>(payload: unknown, options: NutritionAdvisorTools.Options<A, I> = {}, term = "oats") =>
+  Effect.flatMap(NutritionAdvisorTools.toolkit, ({ handle }) => handle("search_foods", { term })).pipe(
+    Effect.provide(NutritionAdvisorTools.layer(options)),
+    Effect.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(payload) }))
+  )
+
+const failing = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+  Effect.flatMap(NutritionAdvisorTools.toolkit, ({ handle }) => handle("search_foods", { term: "oats" })).pipe(
+    Effect.provide(NutritionAdvisorTools.layer()),
+    Effect.provide(NutritionAdvisorTest.layer({ search: () => Effect.fail(error) }))
+  )
+
+const foods = (count: number, size = 100) =>
+  Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
+
+describe("a result", () => {
+  it.effect("is the payload where it fits", () =>
+    Effect.gen(function*() {
+      const payload = { results: foods(3), total: 3 }
+      const { encodedResult, isFailure } = yield* handle(payload)
+      expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
+    }))
+
+  it.effect.each([[[1, 2]], ["oats"], [12.5], [null], [true]])(
+    "holds %j, which is no object, under `result`",
+    (payload) =>
+      Effect.gen(function*() {
+        const { encodedResult } = yield* handle(payload)
+        expect(encodedResult).toEqual({ result: payload })
+      })
+  )
+
+  it.effect("of 1 MiB is cut to 32 KiB at whole elements, and says how many of how many it shows", () =>
+    Effect.gen(function*() {
+      const payload = { query: "oats", results: foods(9_000), alternateNames: ["oatmeal"] }
+      expect(bytesOf(payload)).toBeGreaterThan(1024 * 1024)
+      const { encodedResult } = yield* handle(payload)
+      const decoded = Schema.decodeUnknownSync(
+        Schema.Struct({
+          note: Schema.String,
+          query: Schema.String,
+          results: Schema.Array(Schema.Unknown),
+          alternateNames: Schema.Array(Schema.String)
+        })
+      )(encodedResult)
+      expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)
+      expect(decoded.results).toEqual(payload.results.slice(0, decoded.results.length))
+      expect(decoded.results.length).toBeGreaterThan(200)
+      expect(decoded.note).toContain(`${decoded.results.length} of 9000 elements of results are shown`)
+      expect({ query: decoded.query, names: decoded.alternateNames }).toEqual({ query: "oats", names: ["oatmeal"] })
+    }))
+
+  it.effect("is cut in the array that takes the most bytes, wherever it lies", () =>
+    Effect.gen(function*() {
+      const payload = { small: foods(5), data: [{ page: 1, items: foods(500) }] }
+      const { encodedResult } = yield* handle(payload, { maxResultBytes: 4096 })
+      expect(encodedResult).toMatchObject({ note: expect.stringMatching(/of 500 elements of items/), small: foods(5) })
+    }))
+
+  it.effect("that has a note of its own keeps it, under `result`", () =>
+    Effect.gen(function*() {
+      const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
+      expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
+    }))
+
+  it.effect.each([
+    ["one text", { text: "x".repeat(5_000) }],
+    ["elements of which none fits", { results: [{ text: "x".repeat(5_000) }] }],
+    ["arrays that are small, beside a large text", { results: foods(3), text: "x".repeat(5_000) }]
+  ])("that cutting can't help, as it is %s, is a failure that says so", ([_, payload]) =>
+    Effect.gen(function*() {
+      const { encodedResult, isFailure } = yield* handle(payload, { maxResultBytes: 4096 })
+      expect(isFailure).toBe(true)
+      expect(encodedResult).toMatch(/^The answer has more than 4096 bytes.* narrower term\.$/)
+    }))
+
+  it.effect("is what the user's schema takes from the payload, decoded, before it is cut", () =>
+    Effect.gen(function*() {
+      const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+      const { encodedResult } = yield* handle({ results: foods(300, 1_000) }, { schema })
+      expect(encodedResult).toEqual({ results: foods(300).map(({ name }) => ({ name })) })
+    }))
+
+  it.effect("is a failure with the error's sentence where the schema refuses the payload", () =>
+    Effect.gen(function*() {
+      const { encodedResult, isFailure } = yield* handle({ results: "none" }, {
+        schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
+      })
+      expect(isFailure).toBe(true)
+      expect(encodedResult).toMatch(/^The search was answered with JSON of another shape/)
+    }))
+
+  it.effect.each([["a big integer", 1n], ["a circle", Object.assign([], { 0: [] })]])(
+    "is a failure where a schema makes of it what JSON can't hold: %s",
+    ([_, made]) =>
+      Effect.gen(function*() {
+        if (Array.isArray(made)) made[0] = made
+        const { isFailure, result } = yield* handle({}, {
+          schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => made, encode: () => ({}) })
+        })
+        expect({ isFailure, result }).toEqual({ isFailure: true, result: "The answer can't be written as JSON." })
+      })
+  )
+})
+
+describe("a failed search", () => {
+  const errors: ReadonlyArray<NutritionAdvisorError.NutritionAdvisorError> = [
+    new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 }),
+    new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }),
+    new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }),
+    new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
+  ]
+
+  it.effect.each(errors.map((error) => [error._tag, error] as const))(
+    "is a result marked as a failure, with the sentence of %s as its text",
+    ([_, error]) =>
+      Effect.gen(function*() {
+        const { encodedResult, isFailure } = yield* failing(error)
+        expect({ encodedResult, isFailure }).toEqual({ encodedResult: error.message, isFailure: true })
+      })
+  )
+})
+
+describe("the tool", () => {
+  it("is read-only and idempotent for whoever reads its annotations", () => {
+    const { annotations, name } = NutritionAdvisorTools.SearchFoods
+    expect(name).toBe("search_foods")
+    expect(Context.get(annotations, Tool.Readonly)).toBe(true)
+    expect(Context.get(annotations, Tool.Idempotent)).toBe(true)
+    expect(Context.get(annotations, Tool.Destructive)).toBe(false)
+  })
+
+  it.effect("hands its failure to a model, which goes on", () =>
+    Effect.gen(function*() {
+      const response = yield* LanguageModel.generateText({ prompt: "?", toolkit: NutritionAdvisorTools.toolkit })
+      expect(response.toolResults).toMatchObject([{ isFailure: true, result: errorText }])
+    }).pipe(
+      Effect.provide(NutritionAdvisorTools.layer()),
+      Effect.provide(NutritionAdvisorTest.layer({
+        search: () => Effect.fail(new NutritionAdvisorError.TooManyRequests({ operation: "search" }))
+      })),
+      Effect.provideServiceEffect(
+        LanguageModel.LanguageModel,
+        LanguageModel.make({
+          generateText: () =>
+            Effect.succeed([{ type: "tool-call", id: "1", name: "search_foods", params: { term: "oats" } }]),
+          streamText: () => {
+            throw new Error("not asked for")
+          }
+        })
+      )
+    ))
+
+  it.effect("joins a toolkit of the user's", () =>
+    Effect.gen(function*() {
+      const { tools } = yield* Toolkit.merge(NutritionAdvisorTools.toolkit, Toolkit.empty)
+      expect(Object.keys(tools)).toEqual(["search_foods"])
+    }).pipe(
+      Effect.provide(Layer.provide(
+        NutritionAdvisorTools.layer(),
+        NutritionAdvisorTest.layer({ search: () => Effect.succeed({}) })
+      ))
+    ))
+})
+
+const errorText = new NutritionAdvisorError.TooManyRequests({ operation: "search" }).message
+
+describe("the settings", () => {
+  it.effect.each([0, -1, 1.5, NaN, Infinity])(
+    "refuse %d as maxResultBytes",
+    (maxResultBytes) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(handle({}, { maxResultBytes }))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "maxResultBytes" })
+      })
+  )
+})
+
+const arrays = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> =>
+  typeof value !== "object" || value === null
+    ? []
+    : [...(Array.isArray(value) ? [value] : []), ...Object.values(value).flatMap(arrays)]
+
+const withoutNote = (result: Readonly<Record<string, unknown>>) => {
+  const { note: _, ...rest } = result
+  return rest
+}
+
+/** Whether `cut` is `whole` but for one array that lost its tail, and how many elements of how many it kept. */
+const cuts = (whole: unknown, cut: unknown): ReadonlyArray<readonly [number, number]> => {
+  if (Array.isArray(whole) && Array.isArray(cut)) {
+    const kept = cut.flatMap((element, index) => cuts(whole[index], element))
+    return cut.length === whole.length ? kept : [...kept, [cut.length, whole.length]]
+  }
+  if (typeof whole === "object" && whole !== null && typeof cut === "object" && cut !== null) {
+    expect(Object.keys(cut)).toEqual(Object.keys(whole))
+    return Object.entries(whole).flatMap(([key, member]) =>
+      cuts(member, Object.entries(cut).find(([k]) => k === key)?.[1])
+    )
+  }
+  expect(cut).toEqual(whole)
+  return []
+}
+
+describe("the cutting of a payload", () => {
+  const payloads = fc.jsonValue({ maxDepth: 4 }).map((json): unknown => JSON.parse(JSON.stringify(json)))
+  const lists = fc.array(payloads, { minLength: 1, maxLength: 60 }).map((results) => ({ results, more: [1, 2, 3] }))
+  const large = fc.oneof(payloads, lists)
+
+  it.prop(
+    "gives JSON of at most so many bytes, from which nothing is missing but the tail of one array that a note counts",
+    [
+      large,
+      fc.integer({ min: 1, max: 2_000 })
+    ],
+    ([payload, maxBytes]) => {
+      const result = fit(payload, maxBytes)
+      const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload)
+      const whole = isObject ? payload : { result: payload }
+      if (bytesOf(whole) <= maxBytes) {
+        expect(result).toEqual(whole)
+        return
+      }
+      if (result === undefined) return
+      expect(bytesOf(result)).toBeLessThanOrEqual(maxBytes)
+      const expected = Object.hasOwn(whole, "note") ? { result: whole } : whole
+      const found = cuts(expected, withoutNote(result))
+      expect(found).toHaveLength(1)
+      const [[shown, all] = [0, 0]] = found
+      expect(shown).toBeGreaterThan(0)
+      expect(result["note"]).toContain(` ${shown} of ${all} elements `)
+    },
+    { fastCheck: { numRuns: 2_000 } }
+  )
+
+  it.prop("shows as many elements as fit, and gives up only where not even one does", [
+    lists,
+    fc.integer({ min: 1, max: 2_000 })
+  ], ([payload, maxBytes]) => {
+    if (bytesOf(payload) <= maxBytes) return
+    const result = fit(payload, maxBytes)
+    const withMany = (count: number) => ({
+      note: `The answer is too long: ${count} of ${payload.results.length} elements of results are shown. ` +
+        "A narrower term finds fewer.",
+      ...payload,
+      results: payload.results.slice(0, count)
+    })
+    const largest = arrays(payload).every((array) => bytesOf(array) <= bytesOf(payload.results))
+    fc.pre(largest)
+    const most = payload.results.findLastIndex((_, index) => bytesOf(withMany(index + 1)) <= maxBytes) + 1
+    if (most > 0) expect(result).toEqual(withMany(most))
+    else if (result !== undefined) expect(result["note"]).not.toContain(" elements of results are shown")
+  }, { fastCheck: { numRuns: 2_000 } })
+
+  it("gives up on a payload that is nested too deep to be written, as a failure", async () => {
+    const payload: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000))
+    const { isFailure } = await Effect.runPromise(handle(payload))
+    expect(isFailure).toBe(true)
+  })
+})

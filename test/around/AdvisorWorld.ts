@@ -1,0 +1,61 @@
+import { Context, Effect, Exit, Fiber, Layer, Random, Scope, Supervisor } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { ShakenScheduler } from "../model/ShakenScheduler.js"
+import { VirtualTime } from "../model/VirtualTime.js"
+
+/** A NutritionAdvisor and its callers in a time that is moved by hand, which thousands of callers and hours can afford. */
+export class AdvisorWorld {
+  readonly time = new VirtualTime()
+  readonly advisor: NutritionAdvisor.Service
+  private readonly scope = Effect.runSync(Scope.make())
+  private readonly supervisor = Supervisor.unsafeTrack()
+  private readonly random: Random.Random
+
+  constructor(
+    layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>,
+    seed = "a seed",
+    private readonly scheduler = new ShakenScheduler(2_048)
+  ) {
+    this.random = Random.make(seed)
+    const built = this.run(Layer.buildWithScope(layer, this.scope))
+    const exit = built.unsafePoll()
+    if (exit === null || Exit.isFailure(exit)) throw new Error("the layer was not built")
+    this.advisor = Context.get(exit.value, NutritionAdvisor.NutritionAdvisor)
+  }
+
+  get now() {
+    return this.time.monotonicMillis
+  }
+
+  /** Those that have not ended. */
+  get fibers() {
+    return Effect.runSync(this.supervisor.value).length
+  }
+
+  /** Begins it, and runs it as far as it goes without time. */
+  run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
+    const fiber = Effect.runFork(
+      effect.pipe(Effect.supervised(this.supervisor), Effect.withRandom(this.random), Effect.withClock(this.time)),
+      { scheduler: this.scheduler }
+    )
+    this.scheduler.settle()
+    return fiber
+  }
+
+  search(term: string, options?: NutritionAdvisor.SearchOptions) {
+    return this.run(this.advisor.search(term, options))
+  }
+
+  interrupt(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    fiber.unsafeInterruptAsFork(Fiber.id(fiber))
+    this.scheduler.settle()
+  }
+
+  pass(millis: number) {
+    this.time.pass(millis, this.scheduler.settle)
+  }
+
+  close() {
+    return this.run(Scope.close(this.scope, Exit.void))
+  }
+}

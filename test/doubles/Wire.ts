@@ -1,0 +1,81 @@
+/** A server on a port of this machine that answers as it is told, and what it saw. */
+import { once } from "node:events"
+import * as Http from "node:http"
+import type { AddressInfo } from "node:net"
+import { Effect, Schedule, type Scope } from "effect"
+
+export type Answer = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
+
+export interface Wire {
+  readonly origin: string
+  readonly requests: ReadonlyArray<Http.IncomingMessage>
+  readonly connections: { readonly opened: number; readonly open: number; readonly most: number }
+}
+
+export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const requests: Array<Http.IncomingMessage> = []
+    const connections = { opened: 0, open: 0, most: 0 }
+    const server = Http.createServer((request, response) => {
+      requests.push(request)
+      answer(request, response)
+    })
+    server.keepAliveTimeout = 60_000
+    server.on("connection", (socket) => {
+      connections.opened += 1
+      connections.open += 1
+      connections.most = Math.max(connections.most, connections.open)
+      socket.on("error", () => socket.destroy())
+      socket.once("close", () => {
+        connections.open -= 1
+      })
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+      () =>
+        Effect.promise(() => {
+          const closed = once(server.close(), "close")
+          server.closeAllConnections()
+          return closed
+        })
+    )
+    return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, connections }
+  })
+
+/** Answers once the request has come in whole. */
+export const afterBody =
+  (answer: (body: Buffer, request: Http.IncomingMessage, response: Http.ServerResponse) => void): Answer =>
+  (request, response) => {
+    const chunks: Array<Buffer> = []
+    request.on("data", (chunk: Buffer) => chunks.push(chunk))
+    request.once("end", () => answer(Buffer.concat(chunks), request, response))
+  }
+
+/** The same answer to every request. */
+export const replying = (
+  body: string | Uint8Array,
+  headers: Http.OutgoingHttpHeaders = {},
+  status = 200
+): Answer =>
+  afterBody((_, __, response) => {
+    response.writeHead(status, headers)
+    response.end(body)
+  })
+
+/** Whether it becomes true: waits so long that no busy machine turns a yes into a no. */
+export const eventually = (look: () => boolean): Effect.Effect<boolean> =>
+  Effect.repeat(Effect.sync(look), {
+    until: (isSo) => isSo,
+    schedule: Schedule.intersect(Schedule.spaced("10 millis"), Schedule.recurs(3_000))
+  }).pipe(Effect.zipRight(Effect.sync(look)))
+
+/** What a number comes to once it no longer changes. */
+export const settled = (look: () => number): Effect.Effect<number> =>
+  Effect.gen(function*() {
+    let before = Number.NaN
+    while (before !== look()) {
+      before = look()
+      yield* Effect.sleep("200 millis")
+    }
+    return before
+  })

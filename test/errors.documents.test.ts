@@ -1,0 +1,52 @@
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8")
+
+const errors = [...NutritionAdvisorError.errors, NutritionAdvisorError.ConfigurationError]
+
+const tags = errors.map((error) => error._tag)
+
+const sectionOf = (text: string, title: string) =>
+  text.split(/^## /m).find((section) => section.startsWith(title)) ?? ""
+
+const fieldsOf = (error: (typeof errors)[number]) => {
+  const { ast } = Schema.typeSchema(Schema.Struct(error.fields))
+  if (ast._tag !== "TypeLiteral") throw new Error(`${error._tag} has no fields`)
+  return ast.propertySignatures
+    .filter(({ name }) => name !== "_tag" && name !== "operation")
+    .map(({ isOptional, name }) => `${String(name)}${isOptional ? "?" : ""}`)
+}
+
+describe("the table of errors in README.md", () => {
+  const rows = [...sectionOf(read("README.md"), "Errors").matchAll(/^\| `([A-Z]\w+)` \|.*\|(.*)\|[^|]*\|$/gm)]
+
+  it("has a row for each error", () => {
+    expect(rows.map(([, tag]) => tag)).toEqual(tags)
+  })
+
+  it.each(errors.map((error) => [error._tag, error] as const))("names the fields of %s", (tag, error) => {
+    const cell = rows.find((row) => row[1] === tag)?.[2] ?? ""
+    expect([...cell.matchAll(/`([^`]+)`/g)].map(([, field]) => field)).toEqual(fieldsOf(error))
+  })
+})
+
+describe("docs/errors.md", () => {
+  it("has a section for each error", () => {
+    const titles = [...sectionOf(read("docs/errors.md"), "Each error").matchAll(/^### (\w+)$/gm)]
+    expect(titles.map(([, tag]) => tag)).toEqual(tags)
+  })
+})
+
+describe("the simulator's faults in docs/testing.md", () => {
+  it("bring about each error but those that the service has no part in", () => {
+    const named = new Set(
+      [...read("docs/testing.md").matchAll(/^\| `[a-z-]+`.*/gm)].flatMap(([row]) =>
+        tags.filter((tag) => row.includes(`\`${tag}\``))
+      )
+    )
+    expect(tags.filter((tag) => !named.has(tag))).toEqual(["LicenseKeyUnavailable", "ConfigurationError"])
+  })
+})

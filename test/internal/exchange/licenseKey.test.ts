@@ -1,0 +1,53 @@
+import { inspect } from "node:util"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Redacted, Ref } from "effect"
+import * as LicenseKey from "../../../src/internal/exchange/licenseKey.js"
+
+/** A setting that gives another key at each read. */
+const rotating = Effect.map(
+  Ref.make(0),
+  (reads) => Effect.map(Ref.updateAndGet(reads, (reads) => reads + 1), (read) => Redacted.make(`key-${read}`))
+)
+
+const readText = (licenseKey: LicenseKey.LicenseKey) => Effect.map(LicenseKey.read(licenseKey), Redacted.value)
+
+const handedOn = Redacted.make("key-handed-on")
+
+describe("a key that is handed on", () => {
+  it.effect("is taken by whoever has the same setting", () =>
+    Effect.gen(function*() {
+      const licenseKey = yield* rotating
+      expect(yield* LicenseKey.handOn(licenseKey, handedOn)(readText(licenseKey))).toBe("key-handed-on")
+    }))
+
+  it.effect("is not taken by one who has another setting", () =>
+    Effect.gen(function*() {
+      const [licenseKey, other] = yield* Effect.all([rotating, rotating])
+      expect(yield* LicenseKey.handOn(licenseKey, handedOn)(readText(other))).toBe("key-1")
+    }))
+
+  it.effect("is not taken by what the exchange leaves running", () =>
+    Effect.gen(function*() {
+      const licenseKey = yield* rotating
+      const ended = yield* Effect.makeLatch()
+      const left = Effect.zipRight(ended.await, readText(licenseKey))
+      const fiber = yield* LicenseKey.handOn(licenseKey, handedOn)(Effect.forkDaemon(left))
+      yield* ended.open
+      expect(yield* Fiber.join(fiber)).toBe("key-1")
+    }))
+
+  it.effect("is not seen by what the key is used for", () =>
+    Effect.gen(function*() {
+      const licenseKey = yield* rotating
+      const seen = LicenseKey.use(licenseKey, (key) =>
+        Effect.map(readText(licenseKey), (again) => [Redacted.value(key), again]))
+      expect(yield* LicenseKey.handOn(licenseKey, handedOn)(seen)).toEqual(["key-handed-on", "key-1"])
+    }))
+
+  it.effect("is in no rendering of the context that it is in", () =>
+    Effect.gen(function*() {
+      const licenseKey = yield* rotating
+      const context = yield* LicenseKey.handOn(licenseKey, handedOn)(Effect.context<never>())
+      expect(inspect(context, { depth: null, showHidden: true }) + JSON.stringify(context)).not.toContain("handed-on")
+    }))
+})

@@ -1,0 +1,316 @@
+import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Ref } from "effect"
+import {
+  type BufferedSend,
+  type Request,
+  type Sent,
+  withBufferedSend
+} from "../../../src/internal/http/bufferedSend.js"
+import * as Http from "../../../src/internal/http/client.js"
+import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
+import { RequestScope } from "../../../src/internal/request/scope.js"
+import * as Time from "../../doubles/Time.js"
+
+const request: Request = {
+  method: "GET",
+  origin: "https://advisor.example",
+  path: "/v2/x?term=secret",
+  headers: {},
+  body: HttpBody.empty
+}
+
+const answering = (respond: () => Response) =>
+  HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
+
+const send = (client: HttpClient.HttpClient) =>
+  Effect.scoped(
+    Effect.flatMap(TimeoutQueue.make(30_000), (timeout) =>
+      Http.makeClient(client)(request, { operation: "search", maxBytes: 10, timeout }))
+  )
+
+const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
+  const seen = { pulled: 0, cancelled: false }
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      const chunk = chunks[seen.pulled]
+      seen.pulled += 1
+      if (chunk === undefined) controller.close()
+      else controller.enqueue(chunk)
+    },
+    cancel: () => {
+      seen.cancelled = true
+    }
+  }, { highWaterMark: 0 })
+  return { seen, stream }
+}
+
+describe("send", () => {
+  it.effect("gives a body of exactly the limit", () =>
+    Effect.gen(function*() {
+      const { body } = yield* send(answering(() => new Response("0123456789")))
+      expect(new TextDecoder().decode(body)).toBe("0123456789")
+    }))
+
+  it.effect("refuses a body of one byte more", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(send(answering(() => new Response("0123456789a"))))
+      expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "TooLarge" })
+    }))
+
+  it.effect("stops to read where the limit is passed", () =>
+    Effect.gen(function*() {
+      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+      yield* Effect.flip(send(answering(() => new Response(stream))))
+      expect(seen.pulled).toBeLessThan(50)
+    }))
+
+  it.effect("cancels a body that it does not read to its end", () =>
+    Effect.gen(function*() {
+      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+      yield* Effect.flip(send(answering(() => new Response(stream))))
+      expect(seen.cancelled).toBe(true)
+    }))
+
+  it.effect("does not read a body whose declared length is above the limit to its end", () =>
+    Effect.gen(function*() {
+      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+      yield* Effect.flip(send(answering(() => new Response(stream, { headers: { "content-length": "6000" } }))))
+      expect(seen.pulled).toBeLessThan(50)
+    }))
+
+  it.effect("refuses a body above the limit behind a content-encoding and a small content-length", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        send(
+          answering(() =>
+            new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
+          )
+        )
+      )
+      expect(error).toMatchObject({ reason: "TooLarge" })
+    }))
+
+  it.effect("keeps the status of an error whose body is above every limit, and the beginning of the body", () =>
+    Effect.gen(function*() {
+      const answer = yield* send(answering(() => new Response("x".repeat(100_000), { status: 500 })))
+      expect([answer.status, answer.body.length]).toEqual([500, 65_536])
+    }))
+
+  it.effect("gives an answer without a body as no bytes", () =>
+    Effect.gen(function*() {
+      const answer = yield* send(answering(() => new Response(null, { status: 204 })))
+      expect(answer.body.length).toBe(0)
+    }))
+
+  it.effect("ends as Timeout where the body never ends", () =>
+    Effect.gen(function*() {
+      const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+        start: (controller) => controller.enqueue(new Uint8Array(1))
+      })
+      const fiber = yield* Effect.fork(Effect.flip(send(answering(() => new Response(stream)))))
+      yield* Time.pass("30 seconds")
+      expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    }))
+
+  it.effect("ends as Aborted where the body breaks off", () =>
+    Effect.gen(function*() {
+      const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+        pull: (controller) => controller.error(new Error("secret"))
+      })
+      const error = yield* Effect.flip(send(answering(() => new Response(stream))))
+      expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+    }))
+
+  it.effect("ends as Connection where the client dies", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(send(HttpClient.make(() => Effect.die(new Error("secret")))))
+      expect(error).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+    }))
+
+  it.effect.each([
+    ["ECONNREFUSED", "Connection"],
+    ["ENOTFOUND", "Connection"],
+    ["ECONNRESET", "Aborted"],
+    ["UND_ERR_SOCKET", "Aborted"],
+    ["ETIMEDOUT", "Timeout"],
+    ["UND_ERR_HEADERS_TIMEOUT", "Timeout"]
+  ])("names what the code of a cause says (case %#)", ([code, reason]) =>
+    Effect.gen(function*() {
+      const cause = new TypeError("fetch failed", { cause: Object.assign(new Error("secret"), { code }) })
+      const error = yield* Effect.flip(
+        send(HttpClient.make((request) =>
+          Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
+        ))
+      )
+      expect(error).toMatchObject({ _tag: "TransportError", reason })
+    }))
+
+  it.effect("says TooLarge where the client has a lower limit of its own", () =>
+    Effect.gen(function*() {
+      const cause = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
+      const error = yield* Effect.flip(
+        send(HttpClient.make((request) => {
+          const response = HttpClientResponse.fromWeb(request, new Response("", { status: 203 }))
+          return Effect.fail(new HttpClientError.ResponseError({ request, response, reason: "Decode", cause }))
+        }))
+      )
+      expect(error).toMatchObject({ _tag: "UnexpectedResponse", reason: "TooLarge", status: 203 })
+    }))
+
+  it.effect("comes to an end where causes run in a circle", () =>
+    Effect.gen(function*() {
+      const cause: { cause?: unknown } = {}
+      cause.cause = cause
+      const error = yield* Effect.flip(
+        send(HttpClient.make((request) =>
+          Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
+        ))
+      )
+      expect(error).toMatchObject({ reason: "Connection" })
+    }))
+
+  it.effect("interrupts the request of a caller who is interrupted", () =>
+    Effect.gen(function*() {
+      const isInterrupted = yield* Ref.make(false)
+      const waiting = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(isInterrupted, true)))
+      const fiber = yield* Effect.fork(send(waiting))
+      yield* Effect.yieldNow()
+      yield* Effect.yieldNow()
+      yield* Fiber.interrupt(fiber)
+      expect(yield* Ref.get(isInterrupted)).toBe(true)
+    }))
+
+  it.effect("passes an interruption on", () =>
+    Effect.gen(function*() {
+      const fiber = yield* Effect.fork(send(HttpClient.make(() => Effect.never)))
+      yield* Effect.yieldNow()
+      const exit = yield* Fiber.interrupt(fiber)
+      expect(exit._tag === "Failure" && exit.cause._tag !== "Fail").toBe(true)
+    }))
+})
+
+type Ending = "answer" | "failure" | "none"
+
+const throughResponses = (ending: Ending): HttpClient.HttpClient =>
+  HttpClient.make((request) => {
+    switch (ending) {
+      case "answer":
+        return Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{}")))
+      case "failure":
+        return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
+      case "none":
+        return Effect.never
+    }
+  })
+
+/** A client that brings a whole answer in one step, at once or later, and how often a request was abandoned. */
+const inOneStep = (ending: Ending, isAtOnce = false) => {
+  const seen = { abandoned: 0 }
+  const sendBuffered: BufferedSend = (_, receiver) => {
+    const end = () => {
+      if (ending === "answer") receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      if (ending === "failure") receiver.onError({ cause: undefined })
+    }
+    if (isAtOnce) end()
+    else setTimeout(end, 1)
+    return {
+      cancel: () => {
+        seen.abandoned += 1
+      }
+    }
+  }
+  return { client: withBufferedSend(throughResponses("none"), sendBuffered), seen }
+}
+
+/** Who is in a timeout that is never met. */
+const attended = () => {
+  const present = new Set<TimeoutQueue.Entry>()
+  const timeout: TimeoutQueue.TimeoutQueue = {
+    add: (entry) => void present.add(entry),
+    remove: (entry) => void present.delete(entry)
+  }
+  return { timeout, present }
+}
+
+describe.each([
+  { name: "in one step", clientOf: (ending: Ending) => inOneStep(ending).client },
+  { name: "through a response", clientOf: throughResponses }
+])("The timeout of a request $name", ({ clientOf }) => {
+  const sentWith = (ending: Ending) => {
+    const { timeout, present } = attended()
+    return {
+      present,
+      exit: Effect.exit(Http.makeClient(clientOf(ending))(request, { operation: "search", maxBytes: 10, timeout }))
+    }
+  }
+
+  it.live("is left once the answer is there", () =>
+    Effect.gen(function*() {
+      const { exit, present } = sentWith("answer")
+      expect(Exit.isSuccess(yield* exit)).toBe(true)
+      expect(present.size).toBe(0)
+    }))
+
+  it.live("is left once the request has failed", () =>
+    Effect.gen(function*() {
+      const { exit, present } = sentWith("failure")
+      expect(Exit.isFailure(yield* exit)).toBe(true)
+      expect(present.size).toBe(0)
+    }))
+
+  it.live("is left once the request is interrupted, in which it was entered", () =>
+    Effect.gen(function*() {
+      const { exit, present } = sentWith("none")
+      const fiber = yield* Effect.fork(exit)
+      while (present.size === 0) yield* Effect.yieldNow()
+      expect(present.size).toBe(1)
+      yield* Fiber.interrupt(fiber)
+      expect(present.size).toBe(0)
+    }))
+})
+
+describe("A request whose time is over", () => {
+  const endsInTime = (client: HttpClient.HttpClient) =>
+    Effect.gen(function*() {
+      const timeout = yield* TimeoutQueue.make(20)
+      const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10, timeout })
+      const ending = yield* Effect.forkDaemon(Effect.flip(sending))
+      const error = yield* Effect.timeoutOption(Effect.disconnect(Fiber.join(ending)), "20 seconds")
+      expect(error).toMatchObject({ _tag: "Some", value: { _tag: "TransportError", reason: "Timeout" } })
+    })
+
+  it.scopedLive("ends though its client can't be interrupted", () =>
+    endsInTime(HttpClient.make(() => Effect.uninterruptible(Effect.delay(Effect.die("too late"), "1 minute")))))
+
+  it.scopedLive("ends though abandoning it throws", () =>
+    endsInTime(withBufferedSend(throughResponses("none"), (): Sent => ({
+      cancel: () => {
+        throw new Error("a dispatcher's own")
+      }
+    }))))
+})
+
+describe("A request in one step", () => {
+  const givenUpIn = ({ client, seen }: ReturnType<typeof inOneStep>) =>
+    Effect.gen(function*() {
+      const scope = new RequestScope(yield* Effect.clock)
+      const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10 }, scope)
+      yield* Effect.race(Effect.exit(sending), Effect.sleep("10 millis"))
+      scope.cancel()
+      return seen.abandoned
+    })
+
+  it.live("is abandoned where it is given up", () =>
+    Effect.gen(function*() {
+      expect(yield* givenUpIn(inOneStep("none"))).toBe(1)
+    }))
+
+  it.live.each([{ when: "at once", isAtOnce: true }, { when: "later", isAtOnce: false }])(
+    "is not abandoned any more once its answer has come $when",
+    ({ isAtOnce }) =>
+      Effect.gen(function*() {
+        expect(yield* givenUpIn(inOneStep("answer", isAtOnce))).toBe(0)
+      })
+  )
+})

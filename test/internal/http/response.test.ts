@@ -1,0 +1,168 @@
+import { Headers } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck, Redacted } from "effect"
+import * as ResponseData from "../../../src/internal/http/response.js"
+
+const now = Date.UTC(2026, 0, 1, 12, 0, 0)
+
+const retryAfter = (value: string) => ResponseData.retryAfter(Headers.fromInput({ "retry-after": value }), now)
+
+describe("retryAfter", () => {
+  it.each([
+    ["120", 120],
+    ["0", 0],
+    [" 7 ", 7],
+    ["1.5", 1.5],
+    ["999999999999999", 999_999_999_999_999],
+    ["Thu, 01 Jan 2026 12:00:30 GMT", 30]
+  ])("reads %j as %d seconds", (value, seconds) => {
+    expect(retryAfter(value)).toBe(seconds)
+  })
+
+  it("reads a past date as no wait at all", () => {
+    expect(retryAfter("Thu, 01 Jan 2026 11:00:00 GMT")).toBe(0)
+  })
+
+  it.each([
+    "",
+    " ",
+    "-1",
+    "soon",
+    "1e3",
+    "0x10",
+    "Infinity",
+    "NaN",
+    "12 seconds",
+    "1,2",
+    "2026-01-01",
+    "Thu, 99 Jan 2026 99:99:99 GMT",
+    "9".repeat(400)
+  ])("passes over %j", (value) => {
+    expect(retryAfter(value)).toBeUndefined()
+  })
+
+  it("is undefined where there is no such header", () => {
+    expect(ResponseData.retryAfter(Headers.empty, now)).toBeUndefined()
+  })
+
+  it.prop("is undefined, or finite and not below zero", [FastCheck.string()], ([value]) => {
+    const seconds = retryAfter(value) ?? 0
+    expect(Number.isFinite(seconds) && seconds >= 0).toBe(true)
+  })
+})
+
+describe("statusError", () => {
+  const answer = (status: number, body = "", headers: Record<string, string> = {}): ResponseData.ResponseData => ({
+    status,
+    headers: Headers.fromInput(headers),
+    body: new TextEncoder().encode(body)
+  })
+
+  it.effect.each([
+    [400, "BadRequest", undefined],
+    [402, "UnexpectedResponse", "Status"],
+    [404, "UnexpectedResponse", "Status"],
+    [422, "UnexpectedResponse", "Status"],
+    [429, "TooManyRequests", undefined],
+    [500, "ServerError", undefined],
+    [503, "ServerError", undefined],
+    [599, "ServerError", undefined],
+    [600, "UnexpectedResponse", "Status"],
+    [100, "UnexpectedResponse", "Status"],
+    [304, "UnexpectedResponse", "Status"],
+    [0, "UnexpectedResponse", "Redirect"],
+    [301, "UnexpectedResponse", "Redirect"],
+    [302, "UnexpectedResponse", "Redirect"],
+    [303, "UnexpectedResponse", "Redirect"],
+    [307, "UnexpectedResponse", "Redirect"],
+    [308, "UnexpectedResponse", "Redirect"]
+  ])("turns any other status into its error (case %#)", ([status, tag, reason]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(ResponseData.statusError(answer(Number(status)), "search"))
+      expect([error._tag, error._tag === "UnexpectedResponse" ? error.reason : undefined]).toEqual([tag, reason])
+    }))
+
+  const refused = (status: number, body: Uint8Array, type: string) =>
+    ResponseData.statusError({ status, headers: Headers.fromInput({ "content-type": type }), body }, "search").pipe(
+      Effect.flip,
+      Effect.map((error) => error.body === undefined ? undefined : Redacted.value(error.body))
+    )
+
+  const bytes = (text: string) => new TextEncoder().encode(text)
+
+  it.effect.each(["application/json", "text/plain", "application/problem+json; charset=utf-8", "TEXT/HTML"])(
+    "keeps what the service said in text or JSON (%s)",
+    (type) =>
+      Effect.gen(function*() {
+        expect(yield* refused(400, bytes("no term"), type)).toBe("no term")
+      })
+  )
+
+  it.effect.each([400, 402, 404, 409, 422, 429, 500, 503, 600])(
+    "keeps what the service said of a %d",
+    (status) =>
+      Effect.gen(function*() {
+        expect(yield* refused(status, bytes("{\"error\":\"why\"}"), "application/json")).toBe("{\"error\":\"why\"}")
+      })
+  )
+
+  it.effect.each([
+    ["is neither text nor JSON", 400, "application/octet-stream", "why"],
+    ["has no content type", 422, "", "why"],
+    ["is empty", 400, "text/plain", ""],
+    ["is a redirect", 302, "text/plain", "why"]
+  ])("keeps nothing of an answer that %s", ([_, status, type, body]) =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        ResponseData.statusError(answer(Number(status), String(body), { "content-type": String(type) }), "search")
+      )
+      expect(error).not.toHaveProperty("body")
+    }))
+
+  it.prop("keeps the first 4 KiB, cut between two characters", [
+    FastCheck.string({ unit: "grapheme", maxLength: 4_000 })
+  ], ([text]) => {
+    FastCheck.pre(text !== "" && !text.startsWith("\ufeff"))
+    const kept = Effect.runSync(refused(422, bytes(text), "text/plain")) ?? ""
+    expect(text.startsWith(kept)).toBe(true)
+    const next = Array.from(text.slice(kept.length))[0] ?? ""
+    expect(bytes(kept).length).toBeLessThanOrEqual(4096)
+    expect(next === "" || bytes(kept + next).length > 4096).toBe(true)
+  })
+
+  it.effect.each([4096, 4097, 65_536])("keeps no more than 4096 of %d bytes", (length) =>
+    Effect.gen(function*() {
+      expect(yield* refused(400, bytes("x".repeat(length)), "text/plain")).toBe("x".repeat(4096))
+    }))
+})
+
+describe("json", () => {
+  const decoded = (bytes: Uint8Array) =>
+    ResponseData.json({ status: 200, headers: Headers.empty, body: bytes }, "search")
+
+  it.prop("reads what JSON can write", [FastCheck.jsonValue()], ([value]) => {
+    const text = JSON.stringify(value)
+    expect(Effect.runSync(decoded(new TextEncoder().encode(text)))).toEqual(JSON.parse(text))
+  })
+
+  it.effect("passes over a byte order mark", () =>
+    Effect.gen(function*() {
+      expect(yield* decoded(new TextEncoder().encode("\ufeff{\"a\":1}"))).toEqual({ a: 1 })
+    }))
+
+  it.effect.each([
+    new Uint8Array(),
+    new TextEncoder().encode("<html>"),
+    new TextEncoder().encode("{\"a\":"),
+    new Uint8Array([0x22, 0xff, 0x22]),
+    new Uint8Array([0x22, 0xc3, 0x22]),
+    new Uint8Array([0xff, 0xfe, 0x7b, 0x00])
+  ])("calls anything else NotJson (case %#)", (bytes) =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(decoded(bytes))).toMatchObject({
+        _tag: "UnexpectedResponse",
+        status: 200,
+        reason: "NotJson"
+      })
+    }))
+})

@@ -1,0 +1,258 @@
+import { describe, expect, it } from "@effect/vitest"
+import { FastCheck } from "effect"
+import * as Url from "../../../src/internal/http/url.js"
+import * as Settings from "../../../src/internal/settings.js"
+
+const base: Url.Base = {
+  href: "https://advisor.example/proxy/advisor",
+  origin: "https://advisor.example",
+  pathname: "/proxy/advisor"
+}
+
+const bare: Url.Base = { href: "https://advisor.example", origin: "https://advisor.example", pathname: "" }
+
+const wellFormed = FastCheck.string({ unit: "binary", maxLength: 200 })
+
+const hostile = [".", "..", "%2e", "?&#+%/", "a\r\nb", "🥑", "a b", "+", "x".repeat(100_000), ""]
+
+describe("isWellFormed", () => {
+  it.each(["\ud800", "\udc00", "a\ud800b", "\udc00\ud800"])("refuses half of a surrogate pair (case %#)", (text) => {
+    expect(Url.isWellFormed(text)).toBe(false)
+  })
+
+  it.each(hostile)("accepts every text that UTF-8 can hold (case %#)", (text) => {
+    expect(Url.isWellFormed(text)).toBe(true)
+  })
+
+  it.prop("agrees with what encodeURIComponent can encode", [FastCheck.string16bits()], ([text]) => {
+    const isEncodable = (() => {
+      try {
+        encodeURIComponent(text)
+        return true
+      } catch {
+        return false
+      }
+    })()
+    expect(Url.isWellFormed(text)).toBe(isEncodable)
+  }, { fastCheck: { examples: [["\ud800"], ["\udc00"], ["🥑"], ["\ud800\udc00"], ["\udc00\ud800"]] } })
+})
+
+describe("encode", () => {
+  it.prop("is undone by one decoding", [wellFormed], ([text]) => {
+    expect(decodeURIComponent(Url.encode(text))).toBe(text)
+  }, { fastCheck: { examples: hostile.map((text) => [text]) } })
+
+  it.prop("leaves unreserved characters and escapes alone in its result", [wellFormed], ([text]) => {
+    expect(Url.encode(text)).toMatch(/^([\w.~-]|%[\dA-F]{2})*$/)
+  }, { fastCheck: { examples: hostile.map((text) => [text]) } })
+
+  it("writes every reserved character of RFC 3986 as an escape", () => {
+    expect(Url.encode(":/?#[]@!$&'()*+,;=")).toBe("%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D")
+  })
+
+  it("writes a space as %20 and a plus as %2B", () => {
+    expect(Url.encode("a b+c")).toBe("a%20b%2Bc")
+  })
+
+  it("writes a percent sign as an escape, also where it begins one already", () => {
+    expect(Url.encode("%2e")).toBe("%252e")
+  })
+
+  it.prop("gives a path segment that URL parsers keep whole", [wellFormed], ([text]) => {
+    FastCheck.pre(!Url.isDotSegment(Url.encode(text)))
+    const encoded = Url.encode(text)
+    expect(new URL(`https://advisor.example/a/${encoded}`).href).toBe(`https://advisor.example/a/${encoded}`)
+  }, { fastCheck: { examples: [["%2e"], ["..."], ["/.."], ["?&#+%/"], ["a\r\nb"], ["\\"], ["🥑"]] } })
+})
+
+describe("query", () => {
+  it.prop("is read back as the same pairs", [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))], ([pairs]) => {
+    FastCheck.pre(pairs.every(([name, value]) => name !== "" || value !== ""))
+    expect([...new URLSearchParams(Url.query(pairs))]).toEqual(pairs)
+  }, { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } })
+
+  it("is empty for no pairs", () => {
+    expect(Url.query([])).toBe("")
+  })
+})
+
+describe("isDotSegment", () => {
+  it.each([".", "..", "%2e", "%2E", ".%2e", "%2e.", "%2e%2E"])("recognizes %s", (segment) => {
+    expect(Url.isDotSegment(segment)).toBe(true)
+  })
+
+  it.each(["", "...", "a.", ".a", "%2e%2e%2e", "%252e", "%2f"])("passes %j", (segment) => {
+    expect(Url.isDotSegment(segment)).toBe(false)
+  })
+})
+
+describe("below", () => {
+  it.each([
+    ["/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["v2/x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["v2/x?a=1", "https://advisor.example/proxy/advisor/v2/x?a=1"],
+    ["v2/./x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["v2/y/../x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["v2/http://x", "https://advisor.example/proxy/advisor/v2/http://x"],
+    ["https://advisor.example/proxy/advisor/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["https://advisor.example/proxy/advisor", "https://advisor.example/proxy/advisor"],
+    ["HTTPS://ADVISOR.EXAMPLE/proxy/advisor/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["https://advisor.example:443/proxy/advisor/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["//advisor.example/proxy/advisor/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
+    ["v2/a%2Fb", "https://advisor.example/proxy/advisor/v2/a%2Fb"],
+    ["v2/a%252Fb%25", "https://advisor.example/proxy/advisor/v2/a%252Fb%25"],
+    ["v2/y%2f..%2fx", "https://advisor.example/proxy/advisor/v2/y%2f..%2fx"],
+    ["v2/x?next=..%2f..%2f..%2f..%2f", "https://advisor.example/proxy/advisor/v2/x?next=..%2f..%2f..%2f..%2f"],
+    ["v2/a..%2fb", "https://advisor.example/proxy/advisor/v2/a..%2fb"],
+    ["v2/x;a=1;b=..%2f", "https://advisor.example/proxy/advisor/v2/x;a=1;b=..%2f"]
+  ])("takes %s for %s", (path, expected) => {
+    expect(Url.below(base, path)?.href).toBe(expected)
+  })
+
+  it.each([
+    "https://other.example/v2/x",
+    "http://advisor.example/v2/x",
+    "https://advisor.example:8443/v2/x",
+    "https://advisor.example.other.example/v2/x",
+    "https://advisor.example@other.example/v2/x",
+    "https://user:word@advisor.example/v2/x",
+    "//other.example/v2/x",
+    "\\\\other.example/v2/x",
+    "/\\other.example/v2/x",
+    "\\/other.example/v2/x",
+    "https:\\\\other.example/v2/x",
+    "https://other.example:99999",
+    "data:text/plain,x",
+    "file:///etc/passwd",
+    "javascript:alert(1)",
+    "blob:https://advisor.example/proxy/advisor/v2/x",
+    "BLOB:https://advisor.example/proxy/advisor/v2/x",
+    "blob:blob:https://advisor.example/proxy/advisor/v2/x",
+    "filesystem:https://advisor.example/proxy/advisor/v2/x",
+    "view-source:https://advisor.example/proxy/advisor/v2/x",
+    "wss://advisor.example/proxy/advisor/v2/x",
+    "ftp://advisor.example/proxy/advisor/v2/x"
+  ])("refuses %s, which leaves the origin", (url) => {
+    expect(Url.below(base, url)).toBeUndefined()
+  })
+
+  it.each([
+    "../x",
+    "/../x",
+    "..",
+    "v2/../../x",
+    "%2e%2e/x",
+    "/%2E%2E/%2e%2e/x",
+    "..\\x",
+    "\\..\\..\\x",
+    "../advisor-other/x"
+  ])("refuses %s, which climbs above the prefix", (path) => {
+    expect(Url.below(base, path)).toBeUndefined()
+  })
+
+  it.each([
+    "https://advisor.example/v2/x",
+    "HTTPS://ADVISOR.EXAMPLE:443/v2/x",
+    "//advisor.example/v2/x",
+    "https://advisor.example/proxy",
+    "https://advisor.example/proxy/advisory/x",
+    "https://advisor.example/proxy/advisor/../x",
+    "https://advisor.example/PROXY/ADVISOR/v2/x"
+  ])("refuses %s, which is at the origin and not below the prefix", (url) => {
+    expect(Url.below(base, url)).toBeUndefined()
+  })
+
+  it.each([
+    "..%2fx",
+    "..%2Fx",
+    "..%5cx",
+    "%2e%2e%2fx",
+    ".%2e%5Cx",
+    "v2/..%2f..%2fx",
+    "v2/%2e%2e%5c%2e%2e/x",
+    "..%252fx",
+    "%252e%252e%252fx",
+    "%25252e%25252e%25252fx",
+    "v2/..%252f..%2fx",
+    "v2%252fy/..%2f..%2f..%2fx",
+    "//..%2fx".slice(1),
+    "v2//..%2f..%2fx",
+    "..;/x",
+    "..;a=1%2fx",
+    "..%3b/x",
+    "https://advisor.example/proxy/advisor/..%2fx",
+    `%${"25".repeat(20)}2e`
+  ])("refuses %s, with which a server that decodes it would leave the prefix", (path) => {
+    expect(Url.below(base, path)).toBeUndefined()
+  })
+
+  it("comes to an end at once with a path that is encoded a hundred thousand times", () => {
+    expect(Url.below(base, `%${"25".repeat(100_000)}2e`)).toBeUndefined()
+  })
+
+  const pieces = ["..", ".", "%2e", "%252e", "/", "\\", "%2f", "%5C", "%252F", "%25", ";", "%3b", "v2", "a b", "proxy"]
+
+  it.prop(
+    "never gives a path that leaves the prefix, as URL parsers read it, however often it is decoded",
+    [FastCheck.array(FastCheck.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(""))],
+    ([path]) => {
+      let pathname = Url.below(base, path)?.pathname
+      for (let level = 0; pathname !== undefined && level < 5; level++) {
+        expect(`${new URL(base.origin + pathname).pathname}/`.startsWith("/proxy/advisor/")).toBe(true)
+        pathname = pathname.replace(
+          /%([0-9a-f]{2})/gi,
+          (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))
+        )
+      }
+    },
+    { fastCheck: { numRuns: 5_000 } }
+  )
+
+  it("leaves nothing to leave where the base has no prefix", () => {
+    expect(Url.below(bare, "v2/..%2f..%2fx")?.pathname).toBe("/v2/..%2f..%2fx")
+  })
+
+  it("does not take a longer path that begins alike for the prefix", () => {
+    expect(Url.below(base, "../advisory/x")).toBeUndefined()
+  })
+
+  it.prop(
+    "never gives a URL of another origin",
+    [FastCheck.oneof(FastCheck.webUrl(), FastCheck.string({ unit: "binary" }), FastCheck.webPath())],
+    ([path]) => {
+      expect(Url.below(base, path)?.origin ?? base.origin).toBe(base.origin)
+    },
+    {
+      fastCheck: {
+        examples: [
+          ["\t//other.example"],
+          ["/\t/other.example"],
+          [" https://other.example"],
+          ["https:/other.example"],
+          [
+            "ht\ntps://other.example"
+          ],
+          ["/\n\\other.example"],
+          ["@other.example"],
+          [":8443"],
+          [".other.example"]
+        ]
+      }
+    }
+  )
+
+  it.prop("never gives a URL of another origin where the base has no prefix", [FastCheck.string()], ([path]) => {
+    expect(Url.below(bare, path)?.origin ?? bare.origin).toBe(bare.origin)
+  }, { fastCheck: { examples: [["@other.example"], [".other.example"], [":8443"], ["\t//other.example"]] } })
+
+  it("keeps encoded segments as they are", () => {
+    expect(Url.below(base, "v2/a%2Fb%20c")?.href).toBe("https://advisor.example/proxy/advisor/v2/a%2Fb%20c")
+  })
+
+  it("works with the base that configuration makes", () => {
+    const configured = Settings.baseUrl("https://advisor.example/proxy/")
+    expect("origin" in configured ? Url.below(configured, "/v2/x")?.href : undefined).toBe(
+      "https://advisor.example/proxy/v2/x"
+    )
+  })
+})

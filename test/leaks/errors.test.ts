@@ -1,0 +1,126 @@
+import { inspect } from "node:util"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Effect, FastCheck, FiberId, FiberRefs, HashMap, List, Logger, LogLevel, Redacted, Schema } from "effect"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
+import * as Answer from "../../src/internal/http/response.js"
+import { encodings } from "./encodings.js"
+import { json, rendered } from "./rendering.js"
+
+type Failure = NutritionAdvisorError.NutritionAdvisorError
+
+const refused = [400, 402, 404, 409, 422, 429, 500, 503] as const
+
+const rejected = [401, 403] as const
+
+interface Route {
+  readonly operation: NutritionAdvisorError.Operation
+  readonly status: (typeof refused)[number] | (typeof rejected)[number]
+}
+
+const routes: ReadonlyArray<Route> = (["token", "search", "request"] as const).flatMap((operation) =>
+  [...refused, ...rejected].map((status) => ({ operation, status }))
+)
+
+const isRejected = (status: number) => rejected.some((known) => known === status)
+
+/** The error that an answer becomes, as the clients of both routes make it. */
+const errorOf = ({ operation, status }: Route, text: string): Failure => {
+  const answer = { status, headers: { "content-type": "text/plain" }, body: new TextEncoder().encode(text) }
+  return isRejected(status)
+    ? new NutritionAdvisorError.Forbidden({
+      operation,
+      ...Answer.keep(answer),
+      reason: operation === "token" ? "KeyRejected" : "RejectedAgain"
+    })
+    : Effect.runSync(Effect.flip(Answer.statusError(answer, operation)))
+}
+
+const encode = Schema.encodeSync(NutritionAdvisorError.NutritionAdvisorError)
+
+const logged = <A>(logger: Logger.Logger<unknown, A>, error: Failure): A =>
+  logger.log({
+    annotations: HashMap.make(["error", error]),
+    cause: Cause.fail(error),
+    context: FiberRefs.empty(),
+    date: new Date(0),
+    fiberId: FiberId.none,
+    logLevel: LogLevel.Error,
+    message: ["failed", error, { error }],
+    spans: List.empty()
+  })
+
+const renderings: Readonly<Record<string, (error: Failure) => string>> = {
+  String: (error) => String(error),
+  "its toString": (error) => error.toString(),
+  message: ({ message }) => message,
+  stack: ({ stack }) => stack ?? "",
+  "JSON.stringify": json,
+  inspect: (error) => inspect(error, { depth: 9, showHidden: true }),
+  "inspect in every way, and all that a debugger reaches": rendered,
+  "Cause.pretty": (error) => Cause.pretty(Cause.fail(error), { renderErrorCause: true }),
+  Cause: (error) => json(Cause.fail(error)),
+  "Logger.stringLogger": (error) => logged(Logger.stringLogger, error),
+  "Logger.logfmtLogger": (error) => logged(Logger.logfmtLogger, error),
+  "Logger.jsonLogger": (error) => logged(Logger.jsonLogger, error),
+  "Logger.structuredLogger": (error) => json(logged(Logger.structuredLogger, error)),
+  "encoding by its Schema": (error) => json(encode(error))
+}
+
+const render = (error: Failure) => Object.values(renderings).map((rendering) => rendering(error))
+
+const secret = FastCheck.string({
+  unit: FastCheck.oneof(
+    { weight: 9, arbitrary: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) },
+    { weight: 1, arbitrary: FastCheck.constantFrom("ü", "ß", "漢", "🥑", " ") }
+  ),
+  minLength: 1,
+  maxLength: 40
+})
+
+const disguised = FastCheck.tuple(
+  FastCheck.record({ key: secret, token: secret, serviceId: secret }),
+  FastCheck.array(FastCheck.constantFrom(...Object.values(encodings)), { maxLength: 4 })
+).map(([{ key, serviceId, token }, chain]) =>
+  chain.reduce(
+    (text, encode) => encode(text).slice(0, 5_000),
+    `{"key":"${key}","token":"${token}","id":"${serviceId}"}`
+  )
+)
+
+const saidIn = (error: Failure | undefined) =>
+  error !== undefined && "body" in error && error.body !== undefined ? Redacted.value(error.body) : undefined
+
+/** 4 KiB, counted by hand: whole characters as long as they fit. */
+const firstOf = (text: string) => {
+  const bytes = Buffer.from(text)
+  let end = Math.min(bytes.length, 4096)
+  while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.subarray(0, end).toString().replace(/^\ufeff/, "")
+}
+
+const escapes = `\\u005c${"u005c".repeat(13_000)}`
+
+describe("no secret shows in an error, whatever the service said", () => {
+  it("for its renderings do not depend on what the service said, encoded in any chain of ways", () => {
+    const others = new Map<Route, ReadonlyArray<string>>()
+    FastCheck.assert(
+      FastCheck.property(FastCheck.constantFrom(...routes), disguised, (route, text) => {
+        const said = others.has(route) ? [text] : [text, "no"]
+        const [error, other] = said.map((text) => errorOf(route, text))
+        if (other !== undefined) others.set(route, render(other))
+        expect(saidIn(error)).toBe(firstOf(text))
+        expect(error && render(error)).toEqual(others.get(route))
+      }),
+      { numRuns: 10_000, examples: routes.map((route) => [route, escapes]) }
+    )
+  }, 120_000)
+
+  it.each(Object.entries(renderings))("and is seen in %s where an error shows it", (_, rendering) => {
+    const careless = new NutritionAdvisorError.BadRequest({ operation: "token", detail: "the key is marker-4711" })
+    expect(rendering(careless)).toContain("marker-4711")
+  })
+
+  it.each(Object.entries(encodings))("nor in one that is written in %s, which changes a text", (_, encode) => {
+    expect(encode("<Key/4711+ü=")).not.toBe("<Key/4711+ü=")
+  })
+})

@@ -1,0 +1,197 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { expect, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import * as Bulk from "./bulk/BulkRun.js"
+import type { Greeting, Order, Sight } from "./bulk-queue/serviceProcess.js"
+import * as RedisServer from "./redis/RedisServer.js"
+import * as OrderedProcess from "./storms/OrderedProcess.js"
+
+const until = <R>(condition: Effect.Effect<boolean, never, R>) =>
+  Effect.repeat(Effect.delay(condition, "20 millis"), { until: (met) => met })
+
+const environment = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith("NUTRITION_ADVISOR_"))
+)
+
+/** A part of examples/bulk-queue as a process of its own, for the time of a scope. */
+const start = (name: "run" | "work", args: ReadonlyArray<string>, settings: Bulk.Settings) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const child = spawn(process.execPath, ["--import", "tsx", `examples/bulk-queue/${name}.ts`, ...args], {
+          cwd: Bulk.root,
+          env: { ...environment, ...settings },
+          stdio: ["ignore", "inherit", "pipe"]
+        })
+        let said = ""
+        child.stderr.on("data", (chunk) => {
+          said += chunk
+        })
+        const ended = once(child, "close").then(([code]: Array<number | null>) => ({ code, stderr: said }))
+        return { child, ended }
+      }),
+      ({ child, ended }) =>
+        Effect.promise(() => {
+          child.kill("SIGKILL")
+          return ended
+        })
+    ),
+    ({ child, ended }) => ({ child, ended: Effect.promise(() => ended) })
+  )
+
+const service = Effect.map(
+  OrderedProcess.start<Greeting, Order, Sight>(["--import", "tsx", "test/system/bulk-queue/serviceProcess.ts"]),
+  ({ greeting, tell }) => ({ port: greeting.port, sight: tell({ name: "look" }) })
+)
+
+const setting = Effect.gen(function*() {
+  const redis = yield* RedisServer.make()
+  const { port, sight } = yield* service
+  const settings: Bulk.Settings = {
+    NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${port}`,
+    NUTRITION_ADVISOR_LICENSE_KEY: "key-of-the-queue-tests",
+    NUTRITION_ADVISOR_REDIS_URL: Redacted.value(redis.url)
+  }
+  return { redis, settings, sight }
+})
+
+const termsOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => `${index % 500 === 7 ? "bad" : "food"} ${index}`)
+
+const answerTo = (term: string, index: number) => ({
+  line: index + 1,
+  term,
+  ...(term.startsWith("bad ")
+    ? { error: { _tag: "BadRequest", message: expect.any(String) } }
+    : { result: { results: [{ name: term }] } })
+})
+
+RedisServer.describeWithRedis("a queue of terms", () => {
+  it.scopedLive(
+    "answers each of 5,000 terms once with three workers, one of them killed and one 429 met on the way",
+    () =>
+      Effect.gen(function*() {
+        const { redis, settings, sight } = yield* setting
+        const { path, write } = yield* Bulk.directory
+        const terms = termsOf(5_000)
+        const input = yield* write("terms.txt", terms.join("\n"))
+        const output = path("foods.jsonl")
+
+        const [doomed] = yield* Effect.all([
+          start("work", [], settings),
+          start("work", [], settings),
+          start("work", [], settings)
+        ])
+        const { ended } = yield* start("run", [input, "--output", output, "--rate", "1000"], settings)
+        yield* until(Effect.map(sight, ({ terms }) => terms.length > 1_000))
+        expect(yield* redis.command("KEYS", "bull:bulk-queue:[0-9]*")).not.toEqual([])
+        doomed.child.kill("SIGKILL")
+        const isPaused = Effect.map(
+          redis.command("GET", "bull:bulk-queue:limiter"),
+          (count) => Number(count) === Number.MAX_SAFE_INTEGER
+        )
+        yield* until(isPaused)
+        const { now: pausedAt } = yield* sight
+        const { code, stderr } = yield* ended
+
+        expect(Bulk.lines(yield* Bulk.read(output))).toEqual(terms.map(answerTo))
+        expect({ code, stderr }).toEqual({
+          code: 0,
+          stderr: expect.stringMatching(/^5,000 of 5,000 terms, 10 failed, .* a second, 2 workers$/m)
+        })
+        const { exchanges, limited, terms: sent, times } = yield* sight
+        expect(exchanges).toBe(1)
+        expect(sent.length).toBeGreaterThan(5_000)
+        expect(sent.length).toBeLessThanOrEqual(5_000 + 1 + 16)
+        const at = limited?.at ?? Number.NaN
+        const duringPause = times.filter((time) => time > pausedAt && time < at + 3_000)
+        expect(duringPause.length).toBeLessThanOrEqual(2 * 16)
+        expect(pausedAt).toBeLessThan(at + 3_000)
+        expect(times.some((time) => time >= at + 3_000)).toBe(true)
+        expect(yield* redis.command("KEYS", "bull:bulk-queue:[0-9]*")).toEqual([])
+      }),
+    180_000
+  )
+
+  it.scopedLive(
+    "goes on where a killed run was, and searches for no term again that a worker answered meanwhile or before it was interrupted",
+    () =>
+      Effect.gen(function*() {
+        const { settings, sight } = yield* setting
+        const { path, write } = yield* Bulk.directory
+        const terms = termsOf(600)
+        const input = yield* write("terms.txt", terms.join("\n"))
+        const args = [input, "--output", path("foods.jsonl"), "--rate", "100", "--queue", "menu.of-may"]
+
+        yield* start("work", ["--queue", "menu.of-may"], settings)
+        const leaving = yield* start("work", ["--queue", "menu.of-may"], settings)
+        const killed = yield* start("run", args, settings)
+        yield* until(Effect.map(Bulk.sizeOf(path("foods.jsonl")), (size) => size > 5_000))
+        killed.child.kill("SIGKILL")
+        leaving.child.kill("SIGINT")
+        yield* killed.ended
+        yield* leaving.ended
+        const { code, stderr } = yield* Effect.flatMap(start("run", args, settings), ({ ended }) => ended)
+        expect({ code, stderr }).toEqual({
+          code: 1,
+          stderr: expect.stringMatching(/^The queue menu\.of-may has terms of another run: .*--resume.*\n$/)
+        })
+
+        const resumed = yield* start("run", [...args, "--resume"], settings)
+        expect(yield* resumed.ended).toMatchObject({ code: 0 })
+        expect(Bulk.lines(yield* Bulk.read(path("foods.jsonl")))).toEqual(terms.map(answerTo))
+        expect([...(yield* sight).terms].sort()).toEqual([...terms].sort())
+      }),
+    180_000
+  )
+
+  it.scopedLive(
+    "ends in one sentence where Redis comes back empty, and goes on with the same workers",
+    () =>
+      Effect.gen(function*() {
+        const { redis, settings } = yield* setting
+        const { path, write } = yield* Bulk.directory
+        const terms = termsOf(300)
+        const input = yield* write("terms.txt", terms.join("\n"))
+        const args = [input, "--output", path("foods.jsonl"), "--rate", "50"]
+
+        yield* start("work", [], settings)
+        const { ended } = yield* start("run", args, settings)
+        yield* until(Effect.map(Bulk.sizeOf(path("foods.jsonl")), (size) => size > 2_000))
+        yield* redis.kill
+        yield* redis.start
+        const { code, stderr } = yield* ended
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^The queue can't be used: .*\n$/m) })
+        const written = yield* Bulk.read(path("foods.jsonl"))
+        expect(Bulk.lines(written)).toEqual(terms.map(answerTo).slice(0, Bulk.lines(written).length))
+
+        const resumed = yield* start("run", [...args, "--resume"], settings)
+        expect(yield* resumed.ended).toMatchObject({ code: 0 })
+        expect(Bulk.lines(yield* Bulk.read(path("foods.jsonl")))).toEqual(terms.map(answerTo))
+      }),
+    180_000
+  )
+
+  it.scopedLive.each<["run" | "work", ReadonlyArray<string>, Bulk.Settings, RegExp]>([
+    ["run", [], {}, /^Name one file/],
+    ["run", ["package.json", "--output", "/missing/o", "--rate", "0"], {}, /^--rate must be/],
+    ["run", ["package.json", "--output", "/missing/o", "--queue", "a:b"], {}, /^--queue must be/],
+    ["run", ["package.json", "--output", "/missing/o"], {}, /^NUTRITION_ADVISOR_REDIS_URL is not set/],
+    [
+      "run",
+      ["package.json", "--output", "/missing/o"],
+      { NUTRITION_ADVISOR_REDIS_URL: "redis://:a-password-7c1@127.0.0.1:1" },
+      /^Redis can't be reached/
+    ],
+    ["work", ["--concurrency", "0"], {}, /^--concurrency must be/],
+    ["work", [], {}, /^A setting is missing/]
+  ])("ends %s %j in one sentence where it can't go on", ([name, args, settings, sentence]) =>
+    Effect.gen(function*() {
+      const { code, stderr } = yield* Effect.flatMap(start(name, args, settings), ({ ended }) => ended)
+      const sentences = stderr.trim().split("\n").filter((line) => !line.startsWith("timestamp="))
+      expect(sentences).toEqual([expect.stringMatching(sentence)])
+      expect(stderr).not.toContain("a-password-7c1")
+      expect(code).toBe(1)
+    }))
+})

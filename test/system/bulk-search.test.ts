@@ -1,0 +1,282 @@
+import { spawnSync } from "node:child_process"
+import { once } from "node:events"
+import { appendFile } from "node:fs/promises"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Bulk from "./bulk/BulkRun.js"
+
+const escape = "\u001b"
+
+const until = <R>(condition: Effect.Effect<boolean, never, R>) =>
+  Effect.repeat(Effect.delay(condition, "20 millis"), { until: (met) => met })
+
+const terms = (count: number, term: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => `${term(index)}\n`).join("")
+
+const uneven = (count: number) => terms(count, (index) => `food ${index} ${(index * 7919) % 40} ms`)
+
+describe("a line for each term", () => {
+  it.scopedLive("comes in the order of the input, though the answers come in another, and no more searches run than allowed", () =>
+    Effect.gen(function*() {
+      const { settings, sight } = yield* Bulk.service
+      const input = terms(8, (index) => `slow food ${index} ${900 - index * 50} ms`) + uneven(150)
+      const { code, stdout } = yield* Bulk.run(["--concurrency", "8"], settings, input)
+      expect(Bulk.lines(stdout)).toEqual(
+        input.trim().split("\n").map((term, index) => ({
+          line: index + 1,
+          term,
+          result: { results: [{ name: term }], alternateNames: [] }
+        }))
+      )
+      expect(yield* sight).toEqual({ exchanges: 1, searches: 158, searchesAtOnce: 8 })
+      expect(code).toBe(0)
+    }))
+
+  it.scopedLive("holds the error of a term that failed, and the run goes on", () =>
+    Effect.gen(function*() {
+      const { settings } = yield* Bulk.service
+      const input = ["apple", "", "x".repeat(10_001), "a status 400", "b status 429", "c nested", "oats"]
+      const { code, stderr, stdout } = yield* Bulk.run([], settings, input.join("\n"))
+      const error = (_tag: string) => ({ error: { _tag, message: expect.stringMatching(/^[A-Z].*\.$/) } })
+      const result = { result: expect.anything() }
+      expect(Bulk.lines(stdout)).toEqual(
+        [
+          result,
+          error("BadRequest"),
+          error("BadRequest"),
+          error("BadRequest"),
+          error("TooManyRequests"),
+          error("UnexpectedResponse"),
+          result
+        ].map((outcome, index) => ({ line: index + 1, term: input[index], ...outcome }))
+      )
+      expect(stderr).toMatch(/^7 terms, 5 failed, /m)
+      expect(code).toBe(0)
+    }))
+
+  it.scopedLive("comes after three tries where the service fails, and after one where it calls the term wrong", () =>
+    Effect.gen(function*() {
+      const { settings, sight } = yield* Bulk.service
+      const { stdout } = yield* Bulk.run([], settings, "a status 503 once\nb status 503\nc status 400\n")
+      expect(Bulk.lines(stdout)).toMatchObject([
+        { result: expect.anything() },
+        { error: { _tag: "ServerError" } },
+        { error: { _tag: "BadRequest" } }
+      ])
+      expect((yield* sight).searches).toBe(2 + 3 + 1)
+    }))
+
+  it.scopedLive("is for what the line says, without byte order mark and carriage return, with or without an end of line", () =>
+    Effect.gen(function*() {
+      const { settings } = yield* Bulk.service
+      const { stdout } = yield* Bulk.run([], settings, "\ufeffcrème brûlée\r\n\r\nmuesli\rflakes\n豆腐")
+      expect(Bulk.lines(stdout).map(({ term }) => term)).toEqual(["crème brûlée", "", "muesli\rflakes", "豆腐"])
+    }))
+
+  it.live("is written by the embedded simulator where nothing is set", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* Bulk.run([], {}, "apple\n")
+      expect(Bulk.lines(stdout)).toMatchObject([{ line: 1, term: "apple", result: { results: expect.any(Array) } }])
+      expect(code).toBe(0)
+    }))
+})
+
+describe.concurrent("a run that can't go on", () => {
+  const wrong: Bulk.Settings = {
+    NUTRITION_ADVISOR_BASE_URL: "http://127.0.0.1:1",
+    NUTRITION_ADVISOR_LICENSE_KEY: "wrong-key-91c2"
+  }
+
+  it.live.each<[string, ReadonlyArray<string>, Bulk.Settings, RegExp]>([
+    ["no input", ["/missing/terms.txt"], {}, /^\/missing\/terms.txt can't be read: no such file or directory\.$/],
+    ["a directory as input", ["/"], {}, /^\/ can't be read/],
+    ["--resume without --output", ["--resume"], {}, /^--resume needs --output/],
+    ["an unknown option", ["--paralel", "2"], {}, /^The options are/],
+    ["no concurrency", ["--concurrency", "0"], {}, /^--concurrency must be/],
+    ["two inputs", ["a", "b"], {}, /^Name one file/],
+    ["half of the settings", [], { NUTRITION_ADVISOR_LICENSE_KEY: "k" }, /^A setting is missing.*BASE_URL/],
+    ["a refused setting", [], { ...wrong, NUTRITION_ADVISOR_BASE_URL: "http://a.example" }, /^The setting baseUrl/],
+    ["no service", [], wrong, /^The token exchange could not reach the service/],
+    ["a full disk", ["--output", "/dev/full"], {}, /^\/dev\/full can't be written: no space left on device\.$/],
+    ["an output that is there", ["--output", "package.json"], {}, /^package.json is not empty: .*--resume/],
+    ["the output of another program", ["--output", "package.json", "--resume"], {}, /^package.json is not the output/]
+  ])("ends with one sentence for %s", ([_, args, settings, sentence]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* Bulk.run(args, settings, "apple\n")
+      const sentences = stderr.trim().split("\n").filter((line) => !line.startsWith("timestamp="))
+      expect(sentences).toEqual([expect.stringMatching(sentence)])
+      expect(stderr).not.toContain("wrong-key-91c2")
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    }))
+})
+
+describe("a run that is interrupted", () => {
+  it.scopedLive(
+    "leaves whole lines in order, and --resume makes them the file of a run that was not",
+    () =>
+      Effect.gen(function*() {
+        const { settings } = yield* Bulk.service
+        const { path, write } = yield* Bulk.directory
+        const input = yield* write("terms.txt", uneven(600))
+        yield* Bulk.run([input, "--output", path("whole.jsonl")], settings)
+        const whole = yield* Bulk.read(path("whole.jsonl"))
+
+        const resumed = [input, "--output", path("resumed.jsonl"), "--resume"]
+        for (const size of [whole.length / 4, whole.length / 2]) {
+          const { child, ended } = Bulk.start(resumed, settings)
+          yield* until(Effect.map(Bulk.sizeOf(path("resumed.jsonl")), (written) => written > size))
+          child.kill("SIGINT")
+          const { code, stderr } = yield* Effect.promise(ended)
+          const left = yield* Bulk.read(path("resumed.jsonl"))
+          expect(left.endsWith("\n")).toBe(true)
+          expect(left.length).toBeLessThan(whole.length)
+          expect(whole.startsWith(left)).toBe(true)
+          expect(code).toBe(130)
+          expect(stderr).toMatch(/^Interrupted\. .*--resume/m)
+          expect(stderr).not.toMatch(/^ +at /m)
+          yield* Effect.promise(() => appendFile(path("resumed.jsonl"), whole.slice(left.length, left.length + 25)))
+        }
+        const { code } = yield* Bulk.run(resumed, settings)
+        expect(yield* Bulk.read(path("resumed.jsonl"))).toBe(whole)
+        expect(code).toBe(0)
+        yield* Bulk.run(resumed, settings)
+        expect(yield* Bulk.read(path("resumed.jsonl"))).toBe(whole)
+      }),
+    60_000
+  )
+
+  it.scopedLive("leaves nothing where the first exchange was still under way", () =>
+    Effect.gen(function*() {
+      const { hangTokens, settings, sight } = yield* Bulk.service
+      const { path, write } = yield* Bulk.directory
+      yield* hangTokens
+      const { child, ended } = Bulk.start(
+        [yield* write("terms.txt", "apple\n"), "--output", path("out.jsonl")],
+        settings
+      )
+      yield* until(Effect.map(sight, ({ exchanges }) => exchanges > 0))
+      child.kill("SIGINT")
+      const { code, stderr } = yield* Effect.promise(ended)
+      expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringMatching(/^Interrupted\. .*--resume.*\n$/) })
+      expect(yield* Bulk.sizeOf(path("out.jsonl"))).toBe(0)
+    }))
+
+  it.scopedLive("is not gone on with from another input", () =>
+    Effect.gen(function*() {
+      const { path, write } = yield* Bulk.directory
+      const first = yield* write("first.txt", "apple\noats\n")
+      const args = ["--output", path("out.jsonl"), "--resume"]
+      yield* Bulk.run([first, ...args])
+      const before = yield* Bulk.read(path("out.jsonl"))
+      for (const other of ["apple\nlentils\nquince\n", "apple\n", ""]) {
+        const { code, stderr } = yield* Bulk.run([yield* write("other.txt", other), ...args])
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/another input.*\n$/) })
+        expect(yield* Bulk.read(path("out.jsonl"))).toBe(before)
+      }
+    }))
+})
+
+describe("a reader of standard output", () => {
+  it.scopedLive("that ends early ends the run without a word", () =>
+    Effect.gen(function*() {
+      const { settings } = yield* Bulk.service
+      const { child, ended } = Bulk.start([], settings, uneven(5_000))
+      child.stdout.once("data", () => child.stdout.destroy())
+      expect(yield* Effect.promise(ended)).toMatchObject({ code: 141, stderr: "" })
+    }))
+
+  it.scopedLive("that stops reading stops the searches", () =>
+    Effect.gen(function*() {
+      const { settings, sight } = yield* Bulk.service
+      const { child, ended } = Bulk.start([], settings, terms(40_000, (index) => `food ${index} of a long name`))
+      yield* until(Effect.map(sight, ({ searches }) => searches > 0))
+      let before = 0
+      yield* until(
+        Effect.gen(function*() {
+          const { searches } = yield* Effect.delay(sight, "1 second")
+          const stands = searches === before
+          before = searches
+          return stands
+        })
+      )
+      expect(before).toBeGreaterThan(100)
+      expect(before).toBeLessThan(20_000)
+      child.kill("SIGKILL")
+      yield* Effect.promise(ended)
+    }), 60_000)
+})
+
+describe("progress", () => {
+  it.scopedLive("is plain lines where stderr is no terminal", () =>
+    Effect.gen(function*() {
+      const { settings } = yield* Bulk.service
+      const { path, write } = yield* Bulk.directory
+      const input = yield* write("terms.txt", terms(70, (index) => `food ${index} 100 ms`))
+      const { stderr } = yield* Bulk.run([input, "--output", path("out.jsonl"), "--concurrency", "1"], settings)
+      expect(stderr).toMatch(
+        /^\d+ of 70 terms, 0 failed, \d\.\d a second, \ds left\n70 of 70 terms, 0 failed, \d\.\d a second\n$/
+      )
+    }))
+
+  const hasScript = spawnSync("script", ["--version"]).status === 0
+
+  if (!hasScript) console.log("script of util-linux is not installed: the test of the progress bar is left out")
+
+  it.skipIf(!hasScript && process.env.CI === undefined)(
+    "is a bar with rate and remaining time where it is one (needs `script` of util-linux)",
+    async () => {
+      await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+        const { settings } = yield* Bulk.service
+        const { path, write } = yield* Bulk.directory
+        const input = yield* write("terms.txt", terms(20, (index) => `food ${index} 100 ms`))
+        const command = `${process.execPath} --import tsx examples/bulk-search.ts ${input} --concurrency 1 --output ${
+          path("out.jsonl")
+        }`
+        const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
+          cwd: Bulk.root,
+          env: { ...process.env, ...settings },
+          encoding: "utf8"
+        })
+        expect(stdout).toMatch(/=+-+ \d+ of 20 terms, 0 failed, \d\.\d a second, \ds left/)
+        expect(stdout).toMatch(/={20} 20 of 20 terms, 0 failed, \d\.\d a second/)
+        expect(stdout).toContain(escape)
+        expect(Bulk.lines(yield* Bulk.read(path("out.jsonl")))).toHaveLength(20)
+      })))
+    }
+  )
+})
+
+describe("memory", () => {
+  const count = Number(process.env.BULK_SEARCH_TERMS ?? 20_000)
+
+  it.scopedLive(
+    `stays under 150 MB resident and does not grow after the first 5,000 of ${count} terms`,
+    () =>
+      Effect.gen(function*() {
+        const { settings, sight } = yield* Bulk.service
+        const { path, write } = yield* Bulk.directory
+        const input = yield* write("terms.txt", terms(count, (index) => `food ${index}`))
+        const { child, ended } = Bulk.start([input, "--output", path("out.jsonl")], settings)
+        const closed = once(child, "close")
+        let early = 0
+        let peak = 0
+        const watch = Effect.gen(function*() {
+          const now = yield* Bulk.peakMegabytes(child.pid ?? 0)
+          if (now === undefined) return
+          peak = now
+          if ((yield* sight).searches < 5_000) early = now
+        })
+        yield* Effect.raceFirst(Effect.forever(Effect.delay(watch, "100 millis")), Effect.promise(() => closed))
+        const { code } = yield* Effect.promise(ended)
+        console.log(`${count} terms: ${early.toFixed(0)} MB after 5,000, ${peak.toFixed(0)} MB at most.`)
+        expect(Bulk.lines(yield* Bulk.read(path("out.jsonl"))).map(({ line }) => line)).toEqual(
+          Array.from({ length: count }, (_, index) => index + 1)
+        )
+        expect(early).toBeGreaterThan(50)
+        expect(peak).toBeLessThan(150)
+        expect(peak - early).toBeLessThan(10)
+        expect(code).toBe(0)
+      }),
+    600_000
+  )
+})

@@ -1,0 +1,85 @@
+/** examples/bulk-search.ts as a process of its own, against a service of its own, for the time of a scope. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+import * as OrderedProcess from "../storms/OrderedProcess.js"
+import type { Greeting, Order, Sight } from "./serviceProcess.js"
+
+export const root = fileURLToPath(new URL("../../..", import.meta.url))
+
+const { NUTRITION_ADVISOR_BASE_URL: _, NUTRITION_ADVISOR_LICENSE_KEY: __, ...environment } = process.env
+
+export type Settings = Record<string, string>
+
+export interface Ending {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export const start = (args: ReadonlyArray<string>, settings: Settings = {}, input: string | Uint8Array = "") => {
+  const child = spawn(process.execPath, ["--import", "tsx", "examples/bulk-search.ts", ...args], {
+    cwd: root,
+    env: { ...environment, ...settings }
+  })
+  let stderr = ""
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk
+  })
+  child.stdin.on("error", () => {}).end(input)
+  const closed = once(child, "close")
+  const ended = async (): Promise<Ending> => {
+    let stdout = ""
+    child.stdout.on("data", (chunk) => {
+      stdout += chunk
+    })
+    const [code] = await closed
+    return { code, stdout, stderr }
+  }
+  return { child, ended }
+}
+
+export const run = (...args: Parameters<typeof start>) => Effect.promise(() => start(...args).ended())
+
+export const service = Effect.map(
+  OrderedProcess.start<Greeting, Order, Sight>(["--import", "tsx", "test/system/bulk/serviceProcess.ts"]),
+  ({ greeting, tell }) => ({
+    settings: {
+      NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${greeting.port}`,
+      NUTRITION_ADVISOR_LICENSE_KEY: "key-of-the-bulk-tests"
+    },
+    hangTokens: tell({ name: "hangTokens" }),
+    sight: tell({ name: "look" })
+  })
+)
+
+export const directory = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "bulk-"))),
+    (path) => Effect.promise(() => rm(path, { recursive: true }))
+  ),
+  (path) => ({
+    path: (name: string) => join(path, name),
+    write: (name: string, text: string) =>
+      Effect.as(Effect.promise(() => writeFile(join(path, name), text)), join(path, name))
+  })
+)
+
+export const read = (path: string) => Effect.promise(() => readFile(path, "utf8").catch(() => ""))
+
+export const sizeOf = (path: string) => Effect.promise(() => stat(path).then(({ size }) => size, () => 0))
+
+export const lines = (text: string): ReadonlyArray<{ readonly line: number; readonly term: string }> =>
+  text.split("\n").slice(0, -1).map((line) => JSON.parse(line))
+
+/** The most memory that a process had resident so far, in megabytes; nothing once it has ended. */
+export const peakMegabytes = (pid: number) =>
+  Effect.promise(async () => {
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "")
+    const kibibytes = /VmHWM:\s+(\d+) kB/.exec(status)?.[1]
+    return kibibytes === undefined ? undefined : Number(kibibytes) / 1024
+  })

@@ -1,0 +1,59 @@
+import { execFile } from "node:child_process"
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify, stripVTControlCharacters } from "node:util"
+import { describe, expect, it } from "@effect/vitest"
+import { afterAll, beforeAll } from "vitest"
+
+const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+const run = promisify(execFile)
+
+const text = (folder: string, path: string) => readFile(join(folder, path), "utf8")
+
+const versionIn = async (folder: string): Promise<string> => JSON.parse(await text(folder, "package.json")).version
+
+const topEntryOf = async (folder: string) => /^## (.+)$/m.exec(await text(folder, "CHANGELOG.md"))?.[1]
+
+describe("the version", () => {
+  it("is the one at the top of CHANGELOG.md", async () => {
+    expect(await versionIn(repository)).toBe(await topEntryOf(repository))
+  })
+})
+
+describe("a changeset", () => {
+  let folder = ""
+
+  const changeset = (command: string) =>
+    run(process.execPath, [join(repository, "node_modules/@changesets/cli/bin.js"), command], { cwd: folder })
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "changesets-"))
+    const git = (...args: ReadonlyArray<string>) =>
+      run("git", ["-c", "user.name=test", "-c", "user.email=test@example", ...args], { cwd: folder })
+    await mkdir(join(folder, ".changeset"))
+    for (const path of ["package.json", "CHANGELOG.md", ".changeset/config.json"]) {
+      await cp(join(repository, path), join(folder, path))
+    }
+    await git("init", "--quiet", "--initial-branch", "main")
+    await git("add", ".")
+    await git("commit", "--quiet", "--message", "Start")
+    const { name } = JSON.parse(await text(folder, "package.json"))
+    await writeFile(join(folder, ".changeset/option.md"), `---\n"${name}": minor\n---\n\nA new option.\n`)
+    await git("add", ".")
+  }, 60_000)
+
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it("is seen, and becomes the next version and its entry at the top", { timeout: 60_000 }, async () => {
+    const { stderr, stdout } = await changeset("status")
+    expect(stripVTControlCharacters(stdout + stderr)).toMatch(/to be bumped at minor:[^]*effect-nutrition-advisor\n/)
+    const [major, minor] = (await versionIn(folder)).split(".").map(Number)
+    await changeset("version")
+    const next = `${major}.${(minor ?? 0) + 1}.0`
+    expect([await versionIn(folder), await topEntryOf(folder)]).toEqual([next, next])
+    expect(await text(folder, "CHANGELOG.md")).toMatch(/^# Changes\n\n## [^]*\n- A new option\.\n[^]*\n## /)
+  })
+})

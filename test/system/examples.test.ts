@@ -1,0 +1,271 @@
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { fileURLToPath } from "node:url"
+import { HttpServer } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as RedisServer from "./redis/RedisServer.js"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+const {
+  FORCE_COLOR: _,
+  NUTRITION_ADVISOR_BASE_URL: __,
+  NUTRITION_ADVISOR_LICENSE_KEY: ___,
+  ...environment
+} = process.env
+
+const start = (example: string, args: ReadonlyArray<string> = [], settings: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, ["--import", "tsx", `examples/${example}.ts`, ...args], {
+    cwd: root,
+    env: { ...environment, ...settings }
+  })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk
+  })
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk
+  })
+  const ended = once(child, "exit").then(([code]) => ({ code, stdout, stderr }))
+  return { child, ended, printed: () => stdout }
+}
+
+const run = (example: string, args?: ReadonlyArray<string>, settings?: Record<string, string>) =>
+  Effect.promise(() => start(example, args, settings).ended)
+
+const key = "wrong-key-91c2"
+
+const failsWithOneSentence = (args: ReadonlyArray<string>, settings: Record<string, string>, saying: RegExp) =>
+  Effect.map(run("search", args, settings), ({ code, stderr, stdout }) => {
+    const sentences = stderr.trim().split("\n").filter((line) => !line.startsWith("timestamp="))
+    expect(sentences).toEqual([expect.stringMatching(saying)])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr).not.toContain(key)
+  })
+
+const SimulatorOnPort = Simulator.layerServer().pipe(
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+)
+
+const portOf = Effect.map(HttpServer.HttpServer, ({ address }) => address._tag === "TcpAddress" ? address.port : 0)
+
+describe("examples/search.ts", () => {
+  it.live("prints a table and names the simulator and three variables when nothing is set", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("search", ["greek yogurt"])
+      expect(stdout).toMatch(/^Food, per 100 g +kcal +protein/)
+      expect(stdout).toMatch(/\nGreek yogurt, plain +97 +9 g/)
+      expect(stdout).toMatch(/simulator.*NUTRITION_ADVISOR_BASE_URL.*_LICENSE_KEY.*_TOKEN_ROUTE.*\n$/)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    }))
+
+  it.live("prints nothing but the payload on stdout with --json", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* run("search", ["--json", "oats"])
+      expect(JSON.parse(stdout)).toMatchObject({ results: expect.any(Array), alternateNames: expect.any(Array) })
+      expect(code).toBe(0)
+    }))
+
+  it.scopedLive("searches at the configured service with the configured key", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* run("search", ["banana"], {
+        NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${yield* portOf}`,
+        NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey)
+      })
+      const { counters } = yield* Simulator.Simulator
+      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
+      expect(stdout).toContain("Banana")
+      expect(stdout).not.toContain("simulator")
+      expect(code).toBe(0)
+    }).pipe(Effect.provide(SimulatorOnPort)))
+
+  it.scopedLive("says in one sentence that the key is wrong, without the key", () =>
+    Effect.gen(function*() {
+      yield* failsWithOneSentence(["banana"], {
+        NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${yield* portOf}`,
+        NUTRITION_ADVISOR_LICENSE_KEY: key
+      }, /Check the license key/)
+    }).pipe(Effect.provide(SimulatorOnPort)))
+
+  it.live("says in one sentence that a term is missing", () => failsWithOneSentence([], {}, /what to search for/))
+
+  it.live("says in one sentence that nothing listens at the base URL", () =>
+    failsWithOneSentence(["banana"], {
+      NUTRITION_ADVISOR_BASE_URL: "http://127.0.0.1:1",
+      NUTRITION_ADVISOR_LICENSE_KEY: key
+    }, /could not reach the service/))
+
+  it.live("says in one sentence that a plain-http address is refused", () =>
+    failsWithOneSentence(["banana"], {
+      NUTRITION_ADVISOR_BASE_URL: "http://nutrition.example",
+      NUTRITION_ADVISOR_LICENSE_KEY: key
+    }, /baseUrl \(NUTRITION_ADVISOR_BASE_URL\) must begin with https/))
+
+  it.live("says in one sentence that half of the settings are missing", () =>
+    failsWithOneSentence(["banana"], { NUTRITION_ADVISOR_LICENSE_KEY: key }, /NUTRITION_ADVISOR_BASE_URL/))
+})
+
+describe("examples/service.ts", () => {
+  it.live("serves foods, health and metrics with one token and ends on SIGTERM", () =>
+    Effect.promise(async () => {
+      const { child, ended, printed } = start("service", [], { PORT: "0" })
+      while (!printed().includes("\n")) await once(child.stdout, "data")
+      const address = /http:\S+/.exec(printed())?.[0]
+      const found = await fetch(`${address}/foods?term=apple`)
+      const blank = await fetch(`${address}/foods?term=`)
+      const health = await fetch(`${address}/health`)
+      const metrics = await fetch(`${address}/metrics`)
+      const ready = await fetch(`${address}/ready`)
+      expect([found.status, blank.status, health.status, metrics.status, ready.status]).toEqual([
+        200,
+        400,
+        200,
+        200,
+        200
+      ])
+      expect(await metrics.text()).toMatch(/^nutrition_advisor_token_exchanges_total\{.*outcome="issued".*\} 1$/m)
+      expect(await found.json()).toHaveProperty("results.0.name", "Apple")
+      expect(await health.json()).toMatchObject({ token: "fresh", lastFailure: null })
+      child.kill("SIGTERM")
+      expect((await ended).code).toBe(0)
+    }))
+})
+
+describe("examples/service.ts without a token", () => {
+  it.live("is healthy and not ready while exchanges fail", () =>
+    Effect.promise(async () => {
+      const { child, ended, printed } = start("service", [], {
+        PORT: "0",
+        NUTRITION_ADVISOR_BASE_URL: "http://127.0.0.1:1",
+        NUTRITION_ADVISOR_LICENSE_KEY: key
+      })
+      while (!printed().includes("\n")) await once(child.stdout, "data")
+      const address = /http:\S+/.exec(printed())?.[0]
+      const ready = await fetch(`${address}/ready`)
+      const health = await fetch(`${address}/health`)
+      const body = await ready.json()
+      await health.body?.cancel()
+      child.kill("SIGTERM")
+      expect([ready.status, health.status]).toEqual([503, 200])
+      expect(body).toMatchObject({ ready: false })
+      expect((await ended).code).toBe(0)
+    }))
+})
+
+describe("examples/run-promise.ts", () => {
+  it.live("shows one token for one layer, and a token per call for a layer per call", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* run("run-promise")
+      expect(stdout).toMatch(/one layer for the process: 1 token\n/)
+      expect(stdout).toMatch(/a layer for each call: 3 tokens\n/)
+      expect(code).toBe(0)
+    }))
+})
+
+describe("examples/telemetry.ts", () => {
+  it.live("shows three searches of the user's span, each linked to one exchange", () =>
+    Effect.map(run("telemetry"), ({ code, stdout }) => {
+      expect(stdout.match(/name: '[\w.]+'/g)?.filter((name) => name !== "name: 'menu'").sort()).toEqual([
+        "name: 'NutritionAdvisor.search'",
+        "name: 'NutritionAdvisor.search'",
+        "name: 'NutritionAdvisor.search'",
+        "name: 'TokenIssuer.issue'",
+        "name: 'planMenu'"
+      ])
+      const exchange = /name: 'TokenIssuer.issue',\s+id: '(\w+)'/.exec(stdout)?.[1]
+      expect(stdout.match(/links: \[\s+\{\s+context: \{\s+spanId: '(\w+)'/g)).toHaveLength(3)
+      expect(stdout.split(`spanId: '${exchange}'`)).toHaveLength(4)
+      const user = /name: 'planMenu',\s+id: '(\w+)'/.exec(stdout)?.[1]
+      expect(stdout.match(new RegExp(`parentSpanContext: \\{[^}]*spanId: '${user}'`, "g"))).toHaveLength(3)
+      expect(code).toBe(0)
+    }))
+})
+
+describe("examples/test-double.ts", () => {
+  it.live("passes its own assertions", () =>
+    Effect.map(run("test-double"), ({ code, stdout }) => {
+      expect(stdout).toContain("answered, failed and recorded")
+      expect(code).toBe(0)
+    }))
+})
+
+describe("examples/other-routes.ts", () => {
+  it.live("reads and writes at other routes, also after a revocation", () =>
+    Effect.map(run("other-routes"), ({ code, stdout }) => {
+      expect(stdout).toContain("GET 200 { asked: 'day=2026-11-20' }")
+      expect(stdout).toContain("POST 201 { food: 'apple', grams: 182 }")
+      expect(code).toBe(0)
+    }))
+})
+
+const sharesOneToken = (place: string, settings: Record<string, string> = {}) =>
+  Effect.map(run("shared-token", [place], settings), ({ code, stderr, stdout }) => {
+    const said = stdout.trim().split("\n").map((line) => line.replace(/^(Anna|Ben|Cleo) /, ""))
+    expect(said.sort()).toEqual([
+      "3 searches, 1 exchange.",
+      "exchanged the license key.",
+      "was handed the token.",
+      "was handed the token."
+    ])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  })
+
+describe("examples/shared-token.ts", () => {
+  it.live("shows one exchange for three workers that share a directory", () => sharesOneToken("files"))
+
+  it.live("shows an exchange per worker, and a warning each, where no Redis runs", () =>
+    Effect.map(
+      run("shared-token", ["redis"], { NUTRITION_ADVISOR_REDIS_URL: "redis://127.0.0.1:1" }),
+      ({ code, stdout }) => {
+        expect(stdout.match(/exchanged the license key by itself/g)).toHaveLength(3)
+        expect(stdout).toContain("3 searches, 3 exchanges.")
+        expect(code).toBe(0)
+      }
+    ))
+})
+
+RedisServer.describeWithRedis("examples/shared-token.ts over Redis", () => {
+  it.scopedLive("shows one exchange for three workers", () =>
+    Effect.flatMap(
+      RedisServer.make(),
+      ({ url }) => sharesOneToken("redis", { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(url) })
+    ))
+})
+
+describe("examples/rotating-key.ts", () => {
+  it.live("reads the key anew at each exchange, and says when it can't", () =>
+    Effect.map(run("rotating-key"), ({ code, stdout }) => {
+      expect(stdout).toContain("2 exchanges, each with the key of its day; 3 searches sent")
+      expect(stdout).toContain("The license key is not available (the key file can't be read).")
+      expect(code).toBe(0)
+    }))
+})
+
+describe("examples/agent.ts", () => {
+  it.live("shows a model that asks for foods twice, and answers with what it found", () =>
+    Effect.map(run("agent"), ({ code, stderr, stdout }) => {
+      expect(stdout.split("\n")).toEqual([
+        "The model searches for \"rolled oats\".",
+        "The model searches for \"quinoa, cooked\".",
+        "Protein in 100 g: Oats, rolled has 13.2 g; Quinoa, cooked has 4.4 g.",
+        ""
+      ])
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    }))
+})
+
+describe("examples/resilient.ts", () => {
+  it.live("prints what a cache, a retry and a throttle have saved", () =>
+    Effect.map(run("resilient"), ({ code, stderr, stdout }) => {
+      expect(stdout).toContain("200 searches for oats, 99 joined the first one, 100 were answered from memory.")
+      expect(stdout).toContain("3 of 3 were answered.")
+      expect(stdout).toContain("after one 429, 100 of 100 searches were not sent")
+      expect(stdout).toContain("In all 305 searches, of which the service saw 9.")
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    }))
+})

@@ -1,0 +1,84 @@
+/** A fleet of replicas: the program is bundled once, and each replica is a Node process of its own. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Array as Arr, Effect, type Scope } from "effect"
+import { build } from "esbuild"
+import * as OrderedProcess from "../storms/OrderedProcess.js"
+import type { Greeting, Order, Report, Settings } from "./replicaProcess.js"
+
+export interface Program {
+  readonly file: string
+  readonly remove: () => Promise<void>
+}
+
+/** Two dozen processes that each compile TypeScript would take a minute to start. */
+export const bundle = async (): Promise<Program> => {
+  const folder = await mkdtemp(join(tmpdir(), "fleet-"))
+  const file = join(folder, "replica.mjs")
+  await build({
+    absWorkingDir: fileURLToPath(new URL("../../..", import.meta.url)),
+    banner: {
+      js: "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
+    },
+    bundle: true,
+    entryPoints: ["test/system/fleet/replicaProcess.ts"],
+    format: "esm",
+    logLevel: "silent",
+    minify: true,
+    outfile: file,
+    platform: "node",
+    target: "node20"
+  })
+  return { file, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+export type Replica = OrderedProcess.OrderedProcess<Greeting, Order, Report>
+
+/** The reports of a fleet, added up. */
+export interface Sum {
+  readonly answered: number
+  readonly failed: Readonly<Record<string, number>>
+  readonly handedOver: number
+  readonly exchanged: number
+  readonly exchangedAlone: number
+  readonly warnings: number
+}
+
+const added = (counts: ReadonlyArray<Readonly<Record<string, number>>>) => {
+  const sums: Record<string, number> = {}
+  for (const [name, count] of counts.flatMap(Object.entries<number>)) sums[name] = (sums[name] ?? 0) + count
+  return sums
+}
+
+export const sumOf = (reports: ReadonlyArray<Report>): Sum => {
+  const tokens = added(reports.map(({ tokens }) => tokens))
+  return {
+    answered: reports.reduce((sum, { answered }) => sum + answered, 0),
+    failed: added(reports.map(({ failed }) => failed)),
+    handedOver: tokens["HandedOver"] ?? 0,
+    exchanged: tokens["Exchanged"] ?? 0,
+    exchangedAlone: tokens["ExchangedAlone"] ?? 0,
+    warnings: reports.reduce((sum, { warnings }) => sum + warnings, 0)
+  }
+}
+
+/** Starts replicas together, and waits until each of them is ready; what is left of them ends with the scope. */
+export const start = (
+  size: number,
+  { file }: Program,
+  settings: Settings
+): Effect.Effect<ReadonlyArray<Replica>, never, Scope.Scope> =>
+  Effect.all(
+    Arr.makeBy(size, () => OrderedProcess.start<Greeting, Order, Report>([file, JSON.stringify(settings)])),
+    { concurrency: "unbounded" }
+  )
+
+/** Gives one order to all replicas at the same moment, and waits until the last has carried it out. */
+export const tell = (replicas: ReadonlyArray<Replica>, order: Order): Effect.Effect<Sum> =>
+  Effect.map(Effect.all(replicas.map((replica) => replica.tell(order)), { concurrency: "unbounded" }), sumOf)
+
+/** Lets all replicas end by themselves: their exit codes. */
+export const end = (replicas: ReadonlyArray<Replica>): Effect.Effect<ReadonlyArray<number | null>> =>
+  Effect.all(replicas.map(({ end }) => end), { concurrency: "unbounded" })

@@ -1,0 +1,1165 @@
+import { readFileSync } from "node:fs"
+import { describe, expect, it } from "@effect/vitest"
+import {
+  Cause,
+  Clock,
+  Config,
+  ConfigProvider,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Inspectable,
+  Layer,
+  Option,
+  Redacted,
+  Schedule,
+  Stream
+} from "effect"
+import { SharedTokenCache, SharedTokenIssuer } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { Cluster, Redis, type RedisOptions } from "ioredis"
+import * as IssuerDouble from "../../doubles/IssuerDouble.js"
+import * as RedisCluster from "./RedisCluster.js"
+import * as RedisServer from "./RedisServer.js"
+import * as Replicas from "./replicas.js"
+import * as RespServer from "./RespServer.js"
+import * as TcpProxy from "./TcpProxy.js"
+import * as Tls from "./tls.js"
+import * as Unhandled from "./unhandled.js"
+
+const { describeWithRedis } = RedisServer
+
+const name = "name-1"
+
+const minute = 60_000
+
+const overNothing = { over: Option.none<string>(), timeToLive: minute }
+
+const over = (entry: string) => ({ over: Option.some(entry), timeToLive: minute })
+
+const texts = (answer: unknown) => Array.isArray(answer) ? answer.map(String) : []
+
+const keysOf = ({ command }: RedisServer.RedisServer) => Effect.map(command("KEYS", "*"), (keys) => texts(keys).sort())
+
+const cacheOf = (options: RedisTokenCache.Options) => RedisTokenCache.make(options)
+
+/** A server with nothing in it, and a cache over a connection of its own. */
+const alone = Effect.gen(function*() {
+  const server = yield* RedisServer.make()
+  return { server, cache: yield* cacheOf({ url: server.url }) }
+})
+
+const live = it.scopedLive
+
+/** A client of the user's own, closed at the end of the test. */
+const client = <Client extends Redis | Cluster>(open: () => Client) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const client = open()
+      client.on("error", () => {})
+      return client
+    }),
+    (client) => Effect.sync(() => client.disconnect())
+  )
+
+const clientOf = ({ port }: RedisServer.RedisServer, options: RedisOptions = {}) =>
+  client(() => new Redis({ port, host: "127.0.0.1", ...options }))
+
+/** How often the name was heard of while the effect ran, and a little longer, by a watch that stood and met this before. */
+const heardWhile = <A, E, R>(
+  listening: SharedTokenCache.Service,
+  effect: Effect.Effect<A, E, R>,
+  before: Effect.Effect<unknown> = Effect.void
+) =>
+  Effect.gen(function*() {
+    let heard = 0
+    yield* Effect.forkScoped(Stream.runForEach(listening.changes(name), () =>
+      Effect.sync(() => {
+        heard += 1
+      })))
+    yield* Effect.repeat(Effect.sync(() => heard), {
+      until: (heard) => heard > 0,
+      schedule: Schedule.spaced("5 millis")
+    }).pipe(Effect.timeout("5 seconds"))
+    yield* before
+    const heardBefore = heard
+    yield* effect
+    yield* Effect.sleep("150 millis")
+    return heard - heardBefore
+  })
+
+describeWithRedis("an entry", () => {
+  live("is none where nothing was written", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      expect(yield* cache.read(name)).toEqual(Option.none())
+    }))
+
+  live("is read as it was written", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "v1.ä \r\n\u0000", overNothing)
+      expect(yield* cache.read(name)).toEqual(Option.some("v1.ä \r\n\u0000"))
+    }))
+
+  live("is read by another cache on the same server", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* (yield* cacheOf({ url: server.url })).read(name)).toEqual(Option.some("first"))
+    }))
+
+  live("replaces the one that was read", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect([yield* cache.write(name, "second", over("first")), yield* cache.read(name)])
+        .toEqual([true, Option.some("second")])
+    }))
+
+  live("replaces no other than the one that was read", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect([yield* cache.write(name, "second", over("another")), yield* cache.read(name)])
+        .toEqual([false, Option.some("first")])
+    }))
+
+  live("replaces none where none was read", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect([yield* cache.write(name, "second", overNothing), yield* cache.read(name)])
+        .toEqual([false, Option.some("first")])
+    }))
+
+  live("is not written over one that is gone", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      expect([yield* cache.write(name, "second", over("first")), yield* cache.read(name)])
+        .toEqual([false, Option.none()])
+    }))
+
+  live("is written by one of twenty who saw none", () =>
+    Effect.gen(function*() {
+      const { server } = yield* alone
+      const caches = yield* Effect.replicateEffect(cacheOf({ url: server.url }), 20)
+      const written = yield* Effect.forEach(
+        caches,
+        (cache, index) => cache.write(name, `entry-${index}`, overNothing),
+        { concurrency: "unbounded" }
+      )
+      expect(written.filter((did) => did)).toHaveLength(1)
+    }))
+
+  live("is removed by one who read it", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect([yield* cache.remove(name, "first"), yield* cache.read(name)]).toEqual([true, Option.none()])
+    }))
+
+  live("stays where another one is to be removed", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "second", overNothing)
+      expect([yield* cache.remove(name, "first"), yield* cache.read(name)]).toEqual([false, Option.some("second")])
+    }))
+
+  live("is removed once", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      yield* cache.remove(name, "first")
+      expect(yield* cache.remove(name, "first")).toBe(false)
+    }))
+
+  live("ends with its time to live", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", { over: Option.none(), timeToLive: 100 })
+      yield* Effect.sleep("150 millis")
+      expect(yield* cache.read(name)).toEqual(Option.none())
+    }))
+
+  live("is nothing to those who ask for another name", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* cache.read("name-2")).toEqual(Option.none())
+    }))
+
+  live("is nothing to those with another prefix", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* (yield* cacheOf({ url: server.url, prefix: "other:" })).read(name)).toEqual(Option.none())
+    }))
+})
+
+describeWithRedis("a lease", () => {
+  live("is the first one's of twenty, and all twenty are told whose", () =>
+    Effect.gen(function*() {
+      const { server } = yield* alone
+      const caches = yield* Effect.replicateEffect(cacheOf({ url: server.url }), 20)
+      const owners = yield* Effect.forEach(
+        caches,
+        (cache, index) => Effect.map(cache.lease(name, `owner-${index}`, minute), ({ owner }) => owner),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(owners).size).toBe(1)
+    }))
+
+  live("tells those who come later how long it may last", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.lease(name, "first", minute)
+      yield* Effect.sleep("20 millis")
+      const { remaining } = yield* cache.lease(name, "second", 1_000_000)
+      expect([remaining <= minute - 19, remaining > minute / 2]).toEqual([true, true])
+    }))
+
+  live("ends by itself", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.lease(name, "first", 100)
+      yield* Effect.sleep("150 millis")
+      expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
+    }))
+
+  live("ends when its owner gives it back", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.lease(name, "first", minute)
+      yield* cache.release(name, "first")
+      expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
+    }))
+
+  live("is not given back by one who does not own it", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.lease(name, "first", minute)
+      expect([yield* cache.release(name, "second"), (yield* cache.lease(name, "third", minute)).owner])
+        .toEqual([false, "first"])
+    }))
+
+  live("is given back once", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      yield* cache.lease(name, "first", minute)
+      expect([yield* cache.release(name, "first"), yield* cache.release(name, "first")]).toEqual([true, false])
+    }))
+})
+
+describeWithRedis("a watch", () => {
+  const heardOf = (change: (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>) =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* cache.lease(name, "first", minute)
+      return yield* heardWhile(yield* cacheOf({ url: server.url }), change(cache))
+    })
+
+  live("hears of an entry that was written", () =>
+    Effect.gen(function*() {
+      expect(yield* heardOf((cache) => cache.write(name, "first", overNothing))).toBe(1)
+    }))
+
+  live("hears of a lease that was given back", () =>
+    Effect.gen(function*() {
+      expect(yield* heardOf((cache) => cache.release(name, "first"))).toBe(1)
+    }))
+
+  live("hears nothing of an entry that was refused", () =>
+    Effect.gen(function*() {
+      expect(yield* heardOf((cache) => cache.write(name, "second", over("first")))).toBe(0)
+    }))
+
+  live("hears nothing of a lease that was not given back", () =>
+    Effect.gen(function*() {
+      expect(yield* heardOf((cache) => cache.release(name, "second"))).toBe(0)
+    }))
+
+  live("hears nothing of other names", () =>
+    Effect.gen(function*() {
+      expect(yield* heardOf((cache) => cache.write("name-2", "first", overNothing))).toBe(0)
+    }))
+
+  live("hears of changes after its connection was cut", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      const proxy = yield* TcpProxy.make(server.port)
+      const heard = yield* heardWhile(
+        yield* cacheOf({ url: proxy.url }),
+        cache.write(name, "first", overNothing),
+        Effect.zipRight(proxy.cut, Effect.sleep("500 millis"))
+      )
+      expect(heard).toBe(1)
+    }))
+
+  live("uses one connection however many watch", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* Effect.forEach(Array.from({ length: 20 }), () => Effect.forkScoped(Stream.runDrain(cache.changes(name))))
+      yield* Effect.sleep("200 millis")
+      const clients = String(yield* server.command("CLIENT", "LIST", "TYPE", "pubsub")).trim().split("\n")
+      expect(clients).toHaveLength(1)
+    }))
+
+  live("ends in a failure where the server refuses it, instead of in silence", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* cache.read(name)
+      yield* server.command("ACL", "SETUSER", "default", "resetchannels")
+      const error = yield* Effect.flip(Stream.runDrain(cache.changes(name)))
+      expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable", code: "NOPERM" })
+    }))
+})
+
+const longest = 16 * 1024
+
+/** What someone else may put under a key of ours, with no end. */
+const strangers: ReadonlyArray<readonly [string, ReadonlyArray<string | Buffer>]> = [
+  ["a text above 16 KiB", ["SET", "KEY", "A".repeat(longest + 1)]],
+  ["16 MiB", ["SET", "KEY", "A".repeat(16 * 1024 * 1024)]],
+  ["a list", ["RPUSH", "KEY", "a", "b"]],
+  ["a hash", ["HSET", "KEY", "a", "b"]],
+  ["a set", ["SADD", "KEY", "a"]],
+  ["a stream", ["XADD", "KEY", "*", "a", "b"]],
+  ["an empty text", ["SET", "KEY", ""]]
+]
+
+const put = (server: RedisServer.RedisServer, kind: "token" | "lease", command: ReadonlyArray<string | Buffer>) =>
+  Effect.flatMap(clientOf(server), (redis) => {
+    const [called = "", ...args] = command.map((word) => word === "KEY" ? `nutrition-advisor:{${name}}:${kind}` : word)
+    return Effect.promise(() => redis.call(String(called), ...args))
+  })
+
+describeWithRedis("what a cache has not written", () => {
+  live.each(strangers)("is no entry, and is replaced by the next one: %s", ([, command]) =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* put(server, "token", command)
+      const before = yield* cache.read(name)
+      expect([before, yield* cache.write(name, "first", overNothing), yield* cache.read(name)])
+        .toEqual([Option.none(), true, Option.some("first")])
+    }))
+
+  live.each(strangers)("is nobody's lease: %s", ([, command]) =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* put(server, "lease", command)
+      const held = yield* cache.lease(name, "first", minute)
+      expect([held, yield* cache.release(name, "first")]).toEqual([{ owner: "first", remaining: minute }, true])
+    }))
+
+  live("is replaced too where it is bytes that are no UTF-8", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* put(server, "token", ["SET", "KEY", Buffer.from([0xff, 0xfe, 0x00, 0xc3])])
+      const over = yield* cache.read(name)
+      const written = yield* cache.write(name, "first", { over, timeToLive: minute })
+      expect([Option.isSome(over), written, yield* cache.read(name)]).toEqual([true, true, Option.some("first")])
+    }))
+
+  live("is not transferred where it is above 16 KiB", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const proxy = yield* TcpProxy.make(server.port)
+      const cache = yield* cacheOf({ url: proxy.url })
+      yield* put(server, "token", ["SET", "KEY", "A".repeat(1_000_000)])
+      yield* put(server, "lease", ["SET", "KEY", "A".repeat(1_000_000)])
+      yield* Effect.all([cache.read(name), cache.lease(name, "first", minute)])
+      expect((yield* proxy.recorded).length).toBeLessThan(20_000)
+    }))
+
+  live("is an entry where it is 16 KiB, and none that is written where it is more", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* alone
+      const [fits, doesNot] = ["A".repeat(longest), "ä".repeat(longest / 2 + 1)]
+      const written = [
+        yield* cache.write(name, doesNot, overNothing),
+        yield* cache.write(name, fits, overNothing)
+      ]
+      expect([written, yield* cache.read(name)]).toEqual([[false, true], Option.some(fits)])
+    }))
+
+  live("is a lease like one taken now where it has no end, for one whole time", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* put(server, "lease", ["SET", "KEY", "by hand"])
+      const held = yield* cache.lease(name, "first", 150)
+      yield* Effect.sleep("200 millis")
+      expect([held, (yield* cache.lease(name, "second", minute)).owner])
+        .toEqual([{ owner: "by hand", remaining: 150 }, "second"])
+    }))
+})
+
+describeWithRedis("a time that is no whole number of milliseconds", () => {
+  live.each([0.5, 1_500.7, 1e300, Number.POSITIVE_INFINITY])(
+    "is one for the lease and for an entry: %s",
+    (time) =>
+      Effect.gen(function*() {
+        const { cache } = yield* alone
+        const written = yield* cache.write(name, "first", { over: Option.none(), timeToLive: time })
+        expect([written, (yield* cache.lease(name, "owner", time)).owner]).toEqual([true, "owner"])
+      })
+  )
+})
+
+describeWithRedis("a call of the cache that fails", () => {
+  const failureOf = (prepare: (server: RedisServer.RedisServer) => Effect.Effect<unknown>) =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* prepare(server)
+      return yield* Effect.flip(cache.lease(name, "first", minute))
+    })
+
+  live("names a server that is not there, by no more than a word", () =>
+    Effect.gen(function*() {
+      const error = yield* failureOf(({ stop }) => stop)
+      expect(error).toMatchObject({ reason: "Unavailable", code: "ECONNREFUSED" })
+    }))
+
+  live("names a host that has no address", () =>
+    Effect.gen(function*() {
+      const cache = yield* cacheOf({ url: Redacted.make("redis://nowhere.invalid:6379") })
+      const error = yield* Effect.flip(cache.read(name))
+      expect(error).toMatchObject({ code: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/) })
+    }))
+
+  live("names what a client of the user's own met, where that has a listener for errors", () =>
+    Effect.gen(function*() {
+      const port = yield* RedisServer.freePort
+      const redis = yield* client(() => new Redis({ port, host: "127.0.0.1", maxRetriesPerRequest: 0 }))
+      const error = yield* Effect.flip((yield* RedisTokenCache.makeFromClient(redis)).read(name))
+      expect(error).toMatchObject({ reason: "Unavailable", code: "ECONNREFUSED" })
+    }))
+
+  live("says that the connection was closed where nobody knows more", () =>
+    Effect.gen(function*() {
+      const server = yield* RespServer.make
+      yield* server.answer(() => RespServer.cutAfter(""))
+      const error = yield* Effect.flip((yield* cacheOf({ url: server.url })).read(name))
+      expect(error).toMatchObject({ reason: "Unavailable", code: "ConnectionClosed" })
+    }))
+
+  live("leaves the listeners of a client of the user's own as they were", () =>
+    Effect.gen(function*() {
+      const redis = yield* client(() => new Redis({ lazyConnect: true }))
+      const counts = () => ["error", "ready"].map((event) => redis.listenerCount(event))
+      const before = counts()
+      yield* Effect.scoped(RedisTokenCache.makeFromClient(redis))
+      expect(counts()).toEqual(before)
+    }))
+
+  live("calls a read-only replica READONLY", () =>
+    Effect.gen(function*() {
+      const error = yield* failureOf(({ command }) => command("REPLICAOF", "127.0.0.1", 1))
+      expect(error).toMatchObject({ reason: "Unavailable", code: "READONLY" })
+    }))
+
+  live("calls a full server OOM", () =>
+    Effect.gen(function*() {
+      const error = yield* failureOf(({ command }) => command("CONFIG", "SET", "maxmemory", "1"))
+      expect(error).toMatchObject({ reason: "Unavailable", code: "OOM" })
+    }))
+
+  live("calls a server that asks for a password NOAUTH", () =>
+    Effect.gen(function*() {
+      const error = yield* failureOf(({ command }) => command("CONFIG", "SET", "requirepass", "secret"))
+      expect(error).toMatchObject({ reason: "Unavailable", code: "NOAUTH" })
+    }))
+})
+
+describeWithRedis("what lies in Redis", () => {
+  const used = Effect.tap(
+    alone,
+    ({ cache }) => Effect.zipRight(cache.write(name, "first", overNothing), cache.lease(name, "owner", minute))
+  )
+
+  live("has a time to live in every key", () =>
+    Effect.gen(function*() {
+      const { server } = yield* used
+      const times = yield* Effect.forEach(yield* keysOf(server), (key) => server.command("PTTL", key))
+      expect(times.map((time) => Number(time) > 0 && Number(time) <= minute)).toEqual([true, true])
+    }))
+
+  live("has keys under a prefix of its own", () =>
+    Effect.gen(function*() {
+      const { server } = yield* used
+      expect((yield* keysOf(server)).map((key) => key.startsWith("nutrition-advisor:"))).toEqual([true, true])
+    }))
+
+  live("has keys under the prefix that was set", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* cacheOf({ url: server.url, prefix: "ours:" })
+      yield* cache.write(name, "first", overNothing)
+      expect((yield* keysOf(server)).map((key) => key.startsWith("ours:"))).toEqual([true])
+    }))
+
+  live("has the name as a hash tag in every key", () =>
+    Effect.gen(function*() {
+      const { server } = yield* used
+      expect((yield* keysOf(server)).map((key) => /\{(.*?)\}/.exec(key)?.[1])).toEqual([name, name])
+    }))
+
+  live("is in the database of the URL", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* cacheOf({ url: Redacted.make(`${Redacted.value(server.url)}/3`) })
+      yield* cache.write(name, "first", overNothing)
+      expect(String(yield* server.command("INFO", "keyspace"))).toMatch(/db3:keys=1/)
+    }))
+})
+
+describeWithRedis("a script", () => {
+  const everyCall = (cache: SharedTokenCache.Service) =>
+    Effect.all([
+      cache.read(name),
+      cache.write(name, "first", overNothing),
+      Effect.map(cache.lease(name, "owner", minute), ({ owner }) => owner),
+      cache.release(name, "owner"),
+      cache.remove(name, "first")
+    ])
+
+  const callsOf = ({ command }: RedisServer.RedisServer, called: string) =>
+    Effect.map(
+      command("INFO", "commandstats"),
+      (info) => Number(new RegExp(`cmdstat_${called}:calls=(\\d+)`).exec(String(info))?.[1] ?? 0)
+    )
+
+  live("is sent once and then called by its hash", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      yield* Effect.replicateEffect(everyCall(cache), 10)
+      expect([yield* callsOf(server, "eval"), yield* callsOf(server, "evalsha")]).toEqual([5, 45])
+    }))
+
+  live("does every call on its own, with no command beside it", () =>
+    Effect.gen(function*() {
+      const { server } = yield* alone
+      const proxy = yield* TcpProxy.make(server.port)
+      yield* everyCall(yield* cacheOf({ url: proxy.url }))
+      const commands = [...(yield* proxy.sent).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)\r\n/g)].map(([, called]) => called)
+      expect(commands.filter((called) => !["client", "info"].includes(called?.toLowerCase() ?? "")))
+        .toEqual(Array.from({ length: 5 }, () => "eval"))
+    }))
+
+  live("works after SCRIPT FLUSH as before", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      const before = yield* everyCall(cache)
+      yield* server.command("SCRIPT", "FLUSH")
+      expect(yield* everyCall(cache)).toEqual(before)
+    }))
+
+  live("works after a restart of the server", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      const before = yield* everyCall(cache)
+      yield* server.kill
+      yield* server.start
+      const after = yield* Effect.retry(everyCall(cache), Schedule.spaced("50 millis")).pipe(
+        Effect.timeout("10 seconds")
+      )
+      expect(after).toEqual(before)
+    }))
+})
+
+describe("a configuration", () => {
+  it.effect.each([
+    "http://127.0.0.1:6379/secret-1",
+    "secret-1",
+    "",
+    "//secret-1:6379",
+    "redis://user:secret-1@127.0.0.1:port",
+    " redis://user:secret-1@127.0.0.1:6379",
+    "redis:secret-1",
+    "redis://user:secret-1%@127.0.0.1:6379"
+  ])("refuses the URL %j without repeating it", (url) =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(
+        Effect.scoped(Layer.build(RedisTokenCache.layer({ url: Redacted.make(url) })))
+      )
+      const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
+      expect([error, Inspectable.toStringUnknown(exit).includes("secret-1")])
+        .toEqual([expect.objectContaining({ _tag: "ConfigurationError", field: "url" }), false])
+    }))
+
+  it.effect.each(["{app}:", "app{", "app}"])(
+    "refuses the prefix %j: braces are for the hash tag",
+    (prefix) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(Effect.scoped(Layer.build(
+          RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1"), prefix })
+        )))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "prefix" })
+      })
+  )
+
+  it.scopedLive("refuses such a prefix for a client of one's own too", () =>
+    Effect.gen(function*() {
+      const redis = yield* client(() => new Redis({ lazyConnect: true }))
+      const error = yield* Effect.flip(Layer.build(RedisTokenCache.layerFromClient(redis, { prefix: "{app}:" })))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "prefix" })
+    }))
+
+  it.effect("makes no connection before its first use", () =>
+    Effect.gen(function*() {
+      const exit = yield* Effect.exit(Effect.scoped(Layer.build(
+        RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1") })
+      )))
+      expect(Exit.isSuccess(exit)).toBe(true)
+    }))
+
+  it.effect("from the environment fails in a ConfigError where the URL is missing", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(RedisTokenCache.layerConfig())))
+      expect(String(error)).toContain("NUTRITION_ADVISOR_REDIS_URL")
+    }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))))
+})
+
+const builtFrom = <E>(layer: Layer.Layer<SharedTokenCache.SharedTokenCache, E>) =>
+  Effect.map(Layer.build(layer), Context.get(SharedTokenCache.SharedTokenCache))
+
+describeWithRedis("layerConfig", () => {
+  const fromEnvironment = (server: RedisServer.RedisServer, further: Readonly<Record<string, string>> = {}) =>
+    builtFrom(RedisTokenCache.layerConfig()).pipe(
+      Effect.withConfigProvider(ConfigProvider.fromMap(
+        new Map(Object.entries({ NUTRITION_ADVISOR_REDIS_URL: Redacted.value(server.url), ...further }))
+      ))
+    )
+
+  live("reads NUTRITION_ADVISOR_REDIS_URL", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* fromEnvironment(server)
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* keysOf(server)).toEqual([`nutrition-advisor:{${name}}:token`])
+    }))
+
+  live("reads a variable for what is not given", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* builtFrom(RedisTokenCache.layerConfig({ prefix: Config.succeed("given:") })).pipe(
+        Effect.withConfigProvider(ConfigProvider.fromMap(
+          new Map([["NUTRITION_ADVISOR_REDIS_URL", Redacted.value(server.url)], [
+            "NUTRITION_ADVISOR_REDIS_PREFIX",
+            "ours:"
+          ]])
+        ))
+      )
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* keysOf(server)).toEqual([`given:{${name}}:token`])
+    }))
+
+  live("reads NUTRITION_ADVISOR_REDIS_PREFIX where it is set", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* fromEnvironment(server, { NUTRITION_ADVISOR_REDIS_PREFIX: "ours:" })
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* keysOf(server)).toEqual([`ours:{${name}}:token`])
+    }))
+})
+
+describeWithRedis("a layer", () => {
+  const connections = ({ command }: RedisServer.RedisServer) =>
+    Effect.map(command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
+
+  live("leaves no connection behind", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const before = yield* connections(server)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const cache = yield* builtFrom(RedisTokenCache.layer({ url: server.url }))
+        yield* cache.write(name, "first", overNothing)
+        yield* heardWhile(cache, Effect.void)
+      }))
+      yield* Effect.sleep("100 millis")
+      expect(yield* connections(server)).toBe(before)
+    }))
+
+  live("from a client leaves that client open", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const redis = yield* clientOf(server)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const cache = yield* builtFrom(RedisTokenCache.layerFromClient(redis))
+        yield* heardWhile(cache, cache.write(name, "first", overNothing))
+      }))
+      expect(yield* Effect.promise(() => redis.ping())).toBe("PONG")
+    }))
+})
+
+const issuerOver = (cache: SharedTokenCache.Service, licenseKey = "license-1") =>
+  SharedTokenIssuer.make({
+    baseUrl: Simulator.baseUrl,
+    licenseKey: Redacted.make(licenseKey),
+    cacheTimeout: "20 seconds",
+    lease: "1 minute"
+  }).pipe(
+    Effect.provideService(SharedTokenCache.SharedTokenCache, cache)
+  )
+
+/** A clock on which all that takes longer than two looks must be apart takes a minute: who waits looks once a minute. */
+const patient = Effect.map(Effect.clock, (clock): Clock.Clock => ({
+  ...clock,
+  [Clock.ClockTypeId]: Clock.ClockTypeId,
+  currentTimeMillis: clock.currentTimeMillis,
+  currentTimeNanos: clock.currentTimeNanos,
+  sleep: (duration) => clock.sleep(Duration.greaterThan(duration, "25 millis") ? Duration.minutes(1) : duration),
+  unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
+  unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos()
+}))
+
+/**
+ * A replica that waits for a peer's exchange, once that exchange has ended: so many times it has looked before, the second time
+ * since its watch has begun.
+ */
+const waiterAfterExchange = (
+  publishing: SharedTokenCache.Service,
+  waiting: SharedTokenCache.Service,
+  looksBefore: number
+) =>
+  Effect.gen(function*() {
+    const double = yield* IssuerDouble.IssuerDouble
+    const isReleased = yield* Effect.makeLatch()
+    yield* double.respondNext(Effect.zipRight(isReleased.await, IssuerDouble.issued(1, 3_600_000)))
+    let looks = 0
+    const counting: SharedTokenCache.Service = {
+      ...waiting,
+      lease: (...args) =>
+        Effect.tap(waiting.lease(...args), () =>
+          Effect.sync(() => {
+            looks += 1
+          }))
+    }
+    const peer = yield* issuerOver(publishing)
+    const waiter = yield* issuerOver(counting)
+    const exchange = yield* Effect.fork(peer.issue(Option.none()))
+    yield* Effect.repeat(double.calls, { until: (calls) => calls === 1, schedule: Schedule.spaced(5) })
+    const wait = yield* Effect.fork(Effect.withClock(waiter.issue(Option.none()), yield* patient))
+    yield* Effect.repeat(Effect.sync(() => looks), {
+      until: (looks) => looks === looksBefore,
+      schedule: Schedule.spaced(5)
+    })
+    yield* isReleased.open
+    yield* Fiber.join(exchange)
+    return { double, wait }
+  })
+
+/** The token that a waiter returns with, which would look by itself only after a minute, and what was exchanged for it. */
+const learned = (publishing: SharedTokenCache.Service, waiting: SharedTokenCache.Service) =>
+  Effect.gen(function*() {
+    const { double, wait } = yield* waiterAfterExchange(publishing, waiting, 2)
+    const token = yield* Fiber.join(wait)
+    return [IssuerDouble.valueOf(token), yield* double.calls]
+  }).pipe(Effect.provide(IssuerDouble.layer))
+
+const peers = [IssuerDouble.secretOf(1), 1]
+
+describeWithRedis("a replica that waits", () => {
+  live("learns of the new token by a message, long before it would look by itself", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      expect(yield* learned(cache, yield* cacheOf({ url: server.url }))).toEqual(peers)
+    }))
+
+  live("learns of it so with a client of one's own and its keyPrefix", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = Effect.flatMap(clientOf(server, { keyPrefix: "app:" }), (redis) =>
+        RedisTokenCache.makeFromClient(redis))
+      expect(yield* learned(yield* cache, yield* cache)).toEqual(peers)
+    }))
+
+  live("learns of it so with a client of one's own that queues no commands", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = Effect.gen(function*() {
+        const redis = yield* clientOf(server, { enableOfflineQueue: false })
+        yield* Effect.retry(Effect.tryPromise(() => redis.ping()), Schedule.spaced("10 millis"))
+        return yield* RedisTokenCache.makeFromClient(redis)
+      })
+      expect(yield* learned(yield* cache, yield* cache)).toEqual(peers)
+    }))
+
+  live("still waits where it hears of no publication, so the tests above can fail", () =>
+    Effect.gen(function*() {
+      const { cache, server } = yield* alone
+      const deaf = { ...(yield* cacheOf({ url: server.url })), changes: () => Stream.never }
+      const { wait } = yield* waiterAfterExchange(cache, deaf, 1)
+      yield* Effect.sleep("300 millis")
+      expect(yield* Fiber.poll(wait)).toEqual(Option.none())
+    }).pipe(Effect.provide(IssuerDouble.layer)))
+})
+
+describeWithRedis("a client with a keyPrefix", () => {
+  live("has it before the keys", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* RedisTokenCache.makeFromClient(yield* clientOf(server, { keyPrefix: "app:" }))
+      yield* cache.write(name, "first", overNothing)
+      yield* cache.lease(name, "owner", minute)
+      expect(yield* keysOf(server)).toEqual(["lease", "token"].map((key) => `app:nutrition-advisor:{${name}}:${key}`))
+    }))
+
+  live("reads what it wrote", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* RedisTokenCache.makeFromClient(yield* clientOf(server, { keyPrefix: "app:" }))
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* cache.read(name)).toEqual(Option.some("first"))
+    }))
+
+  live("may be given as an option of the cache's own connection", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const cache = yield* cacheOf({ url: server.url, redis: { keyPrefix: "app:" } })
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* keysOf(server)).toEqual([`app:nutrition-advisor:{${name}}:token`])
+    }))
+})
+
+const simulated = <A, E>(
+  title: string,
+  test: () => Effect.Effect<A, E, Effect.Effect.Context<ReturnType<typeof Replicas.make>> | Simulator.Simulator>
+) => live(title, () => Effect.provide(test(), Simulator.layerHttpClient()))
+
+/** For a Redis that works: on a busy machine an answer may take long. */
+const unhurried = { cacheTimeout: "20 seconds" } as const
+
+describeWithRedis("replicas", () => {
+  simulated("cost one exchange together at a cold start with 200 searches", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const replicas = yield* Replicas.makeMany(10, () => RedisTokenCache.layer({ url: server.url }), unhurried)
+      expect(yield* Replicas.cost(Replicas.searchAll(replicas, 20))).toBe(1)
+    }))
+
+  simulated("cost one exchange together at a revocation", () =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const replicas = yield* Replicas.makeMany(10, () => RedisTokenCache.layer({ url: server.url }), unhurried)
+      yield* Replicas.searchAll(replicas)
+      expect(yield* Replicas.revocationCost(replicas)).toBe(1)
+    }))
+
+  simulated("share no token where their prefixes differ", () =>
+    Effect.gen(function*() {
+      const { url } = yield* RedisServer.make()
+      const replicas = yield* Effect.forEach(["a:", "b:"], (prefix) =>
+        Replicas.make(RedisTokenCache.layer({ url, prefix }), unhurried))
+      expect(yield* Replicas.cost(Replicas.searchAll(replicas))).toBe(2)
+    }))
+})
+
+describeWithRedis("an entry that a peer can't have written", () => {
+  const damaged: ReadonlyArray<readonly [string, (entry: string) => string]> = [
+    ["changed in its first sealed character", (entry) => {
+      const at = entry.lastIndexOf(".") + 1
+      return entry.slice(0, at) + (entry[at] === "A" ? "B" : "A") + entry.slice(at + 1)
+    }],
+    ["changed in its nonce", (entry) => entry.slice(0, 3) + (entry[3] === "A" ? "B" : "A") + entry.slice(4)],
+    ["cut in half", (entry) => entry.slice(0, entry.length / 2)],
+    ["cut by four characters", (entry) => entry.slice(0, -4)],
+    ["of a version to come", (entry) => entry.replace(/^v1/, "v2")],
+    ["of no version", (entry) => entry.replace(/^v1\./, "")],
+    ["with something after it", (entry) => `${entry}.AAAA`],
+    ["an empty text", () => ""],
+    ["a token in the clear", () => JSON.stringify({ value: "t", serviceId: "s", receivedAt: 0, expiresAt: 9e12 })],
+    ["a megabyte of nothing", () => "v1.AAAAAAAAAAAAAAAA.".padEnd(1_000_000, "A")]
+  ]
+
+  const started = Effect.gen(function*() {
+    const server = yield* RedisServer.make()
+    const layer = () => RedisTokenCache.layer({ url: server.url })
+    yield* Replicas.searchAll([yield* Replicas.make(layer())])
+    const [key = ""] = yield* keysOf(server)
+    return { server, layer, key, entry: String(yield* server.command("GET", key)) }
+  })
+
+  describe.each(damaged)("since it is %s", (_, damage) => {
+    simulated("is a miss, with nothing to warn of", () =>
+      Effect.gen(function*() {
+        const { entry, key, layer, server } = yield* started
+        yield* server.command("SET", key, damage(entry), "PX", minute)
+        const replica = yield* Replicas.make(layer())
+        expect([yield* Replicas.cost(replica.search), yield* replica.warnings]).toEqual([1, 0])
+      }))
+
+    simulated("is replaced, so that peers share again", () =>
+      Effect.gen(function*() {
+        const { entry, key, layer, server } = yield* started
+        yield* server.command("SET", key, damage(entry), "PX", minute)
+        yield* Replicas.searchAll([yield* Replicas.make(layer())])
+        expect(yield* Replicas.cost(Replicas.searchAll(yield* Replicas.makeMany(3, layer)))).toBe(0)
+      }))
+  })
+
+  simulated("is a miss where it was sealed with another license key", () =>
+    Effect.gen(function*() {
+      const { key, layer, server } = yield* started
+      const { cache } = yield* alone
+      const foreign = yield* Effect.provide(
+        Effect.gen(function*() {
+          let written = ""
+          const recording: SharedTokenCache.Service = {
+            ...cache,
+            write: (name, entry, options) => {
+              written = entry
+              return cache.write(name, entry, options)
+            }
+          }
+          yield* (yield* issuerOver(recording, "license-2")).issue(Option.none())
+          return written
+        }),
+        IssuerDouble.layer
+      )
+      yield* server.command("SET", key, foreign, "PX", minute)
+      expect([foreign.startsWith("v1."), yield* Replicas.cost((yield* Replicas.make(layer())).search)])
+        .toEqual([true, 1])
+    }))
+})
+
+describeWithRedis("Redis and the way to it", () => {
+  const customerId = "customer-5f1c"
+
+  const licenseKey = "license key/7f+3a"
+
+  const formsOf = (secret: string) => [
+    secret,
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString("hex"),
+    ...[0, 1, 2].map((offset) => Buffer.from(secret).subarray(offset).toString("base64url").slice(0, -2)),
+    ...[0, 1, 2].map((offset) =>
+      Buffer.from(secret).subarray(offset).toString("base64").replace(/=+$/, "").slice(0, -2)
+    )
+  ]
+
+  /** What a cold start, a revocation and searches have left in each place where Redis shows what it is told. */
+  const traces = Effect.gen(function*() {
+    const server = yield* RedisServer.make(["--slowlog-log-slower-than", "0", "--slowlog-max-len", "10000"])
+    const proxy = yield* TcpProxy.make(server.port)
+    const monitored: Array<string> = []
+    const monitor = yield* Effect.flatMap(clientOf(server), (redis) => Effect.promise(() => redis.monitor()))
+    yield* Effect.addFinalizer(() => Effect.sync(() => monitor.disconnect()))
+    monitor.on("monitor", (_time: string, args: ReadonlyArray<string>) => {
+      monitored.push(args.join(" "))
+    })
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.setLatency("token", "100 millis")
+    const replicas = yield* Replicas.makeMany(3, () => RedisTokenCache.layer({ url: proxy.url }), {
+      licenseKey: Redacted.make(licenseKey)
+    })
+    yield* Replicas.searchAll(replicas, 2)
+    const cold = yield* Replicas.exchanges
+    yield* Replicas.revocationCost(replicas)
+    const keys = yield* keysOf(server)
+    const values = yield* Effect.forEach(keys, (key) => server.command("GET", key))
+    const dumps = yield* Effect.forEach(keys, (key) => server.command("DUMP", key))
+    const used = new Set(
+      (yield* simulator.requests).flatMap(({ authorization }) =>
+        Option.toArray(Option.map(authorization, (value) => Redacted.value(value).replace("Bearer ", "")))
+      )
+    )
+    return {
+      cold,
+      secrets: [...used, customerId, licenseKey, new URL(Simulator.baseUrl).hostname, "token-cache"],
+      places: {
+        wire: yield* proxy.recorded,
+        monitor: monitored.join("\n"),
+        memory: [...keys, ...values, ...dumps].join("\n"),
+        clients: String(yield* server.command("CLIENT", "LIST")),
+        slowlog: JSON.stringify(yield* server.command("SLOWLOG", "GET", -1))
+      }
+    }
+  }).pipe(
+    Effect.provide(Simulator.layerHttpClient({ customerId, licenseKeys: [licenseKey] }))
+  )
+
+  const places = ["wire", "monitor", "memory", "clients", "slowlog"] as const
+
+  live.each(places)("hold no token, identifier, license key or URL in the %s", (place) =>
+    Effect.gen(function*() {
+      const { places, secrets } = yield* traces
+      const text = places[place]
+      expect(secrets.flatMap(formsOf).filter((form) => text.includes(form))).toEqual([])
+    }))
+
+  live("were looked into where they hold the sealed entry of two tokens", () =>
+    Effect.gen(function*() {
+      const { cold, places: { memory, monitor, slowlog, wire }, secrets } = yield* traces
+      expect([cold, secrets.length, [memory, monitor, slowlog, wire].map((text) => /v1\.[\w-]{16}\./.test(text))])
+        .toEqual([1, 6, [true, true, true, true]])
+    }))
+})
+
+describeWithRedis("a cluster of three", () => {
+  const clusterOf = (nodes: ReadonlyArray<RedisServer.RedisServer>, options: { keyPrefix?: string } = {}) =>
+    client(() => new Cluster(nodes.map(({ port }) => ({ host: "127.0.0.1", port })), options))
+
+  live("has one token's keys on one node, and the tokens on all three", () =>
+    Effect.gen(function*() {
+      const nodes = yield* RedisCluster.make
+      const cache = yield* RedisTokenCache.makeFromClient(yield* clusterOf(nodes))
+      const names = Array.from({ length: 30 }, (_, index) => `name-${index}`)
+      yield* Effect.forEach(names, (name) =>
+        Effect.all([cache.write(name, "first", overNothing), cache.lease(name, "owner", minute)]))
+      const namesByNode = yield* Effect.forEach(nodes, (node) =>
+        Effect.map(keysOf(node), (keys) =>
+          keys.map((key) =>
+            /\{(.*?)\}/.exec(key)?.[1]
+          )))
+      const nodesOf = names.map((name) => namesByNode.map((keys) => keys.filter((known) => known === name).length))
+      expect([
+        nodesOf.every((counts) => Math.max(...counts) === 2 && counts.reduce((a, b) => a + b) === 2),
+        namesByNode.every((keys) => keys.length > 0)
+      ]).toEqual([true, true])
+    }))
+
+  simulated("costs ten replicas one exchange at a cold start, and one at a revocation", () =>
+    Effect.gen(function*() {
+      const nodes = yield* RedisCluster.make
+      const clients = yield* Effect.replicateEffect(clusterOf(nodes), 10)
+      const replicas = yield* Effect.forEach(clients, (redis) =>
+        Replicas.make(RedisTokenCache.layerFromClient(redis), unhurried))
+      const costs = [yield* Replicas.cost(Replicas.searchAll(replicas, 5)), yield* Replicas.revocationCost(replicas)]
+      expect([
+        costs,
+        yield* Effect.forEach(replicas, ({ warnings }) =>
+          warnings)
+      ])
+        .toEqual([[1, 1], replicas.map(() => 0)])
+    }))
+
+  live("tells those who wait", () =>
+    Effect.gen(function*() {
+      const nodes = yield* RedisCluster.make
+      const cache = yield* RedisTokenCache.makeFromClient(yield* clusterOf(nodes))
+      const listening = yield* RedisTokenCache.makeFromClient(yield* clusterOf(nodes))
+      yield* Effect.scoped(heardWhile(listening, Effect.void))
+      expect(yield* learned(cache, listening)).toEqual(peers)
+    }))
+})
+
+Tls.describeWithTls("a server with TLS", () => {
+  const secured = Effect.gen(function*() {
+    const { file, key, text } = yield* Tls.certificate
+    const port = yield* RedisServer.freePort
+    const server = yield* RedisServer.make([
+      ...["--tls-port", String(port), "--tls-cert-file", file, "--tls-key-file", key],
+      ...["--tls-ca-cert-file", file, "--tls-auth-clients", "no"]
+    ])
+    return { server, port, certificate: text, url: Redacted.make(`rediss://127.0.0.1:${port}`) }
+  })
+
+  live("is used where its certificate is trusted", () =>
+    Effect.gen(function*() {
+      const { certificate, server, url } = yield* secured
+      const cache = yield* cacheOf({ url, redis: { tls: { ca: certificate } } })
+      yield* cache.write(name, "first", overNothing)
+      expect(yield* keysOf(server)).toEqual([`nutrition-advisor:{${name}}:token`])
+    }))
+
+  live("is not used where its certificate is not trusted", () =>
+    Effect.gen(function*() {
+      const { url } = yield* secured
+      const error = yield* Effect.flip((yield* cacheOf({ url })).read(name))
+      expect(error).toMatchObject({ _tag: "SharedTokenCacheError", reason: "Unavailable" })
+    }))
+
+  live("tells those who wait", () =>
+    Effect.gen(function*() {
+      const { certificate, url } = yield* secured
+      const cache = cacheOf({ url, redis: { tls: { ca: certificate } } })
+      expect(yield* heardWhile(yield* cache, (yield* cache).write(name, "first", overNothing))).toBe(1)
+    }))
+
+  live("is never sent a command in the clear, however the scheme of its URL is written", () =>
+    Effect.gen(function*() {
+      const { port } = yield* secured
+      const proxy = yield* TcpProxy.make(port)
+      yield* Effect.gen(function*() {
+        const cache = yield* cacheOf({ url: Redacted.make(`REDISS://user:secret@127.0.0.1:${proxy.port}`) })
+        yield* Effect.timeout(cache.read(name), "2 seconds")
+      }).pipe(Effect.exit)
+      expect(yield* proxy.recorded).not.toContain("secret")
+    }))
+})
+
+describeWithRedis("a user of an ACL", () => {
+  const documentedCommands = readFileSync(new URL("../../../docs/sharing.md", import.meta.url), "utf8")
+    .match(/^ {2}-@all (\+.*)$/m)?.[1]?.split(" ") ?? []
+
+  const restricted = (...further: ReadonlyArray<string>) =>
+    Effect.gen(function*() {
+      const server = yield* RedisServer.make()
+      const rules = ["on", ">secret", "resetkeys", "resetchannels", ...further, "-@all", ...documentedCommands]
+      yield* server.command("ACL", "SETUSER", "advisor", ...rules)
+      return { server, url: Redacted.make(`redis://advisor:secret@127.0.0.1:${server.port}`) }
+    })
+
+  const keys = "~nutrition-advisor:*"
+
+  const channels = "&nutrition-advisor:*"
+
+  live("needs the keys and channels of the prefix only", () =>
+    Effect.gen(function*() {
+      const { url } = yield* restricted(keys, channels)
+      const cache = yield* cacheOf({ url })
+      expect(yield* heardWhile(yield* cacheOf({ url }), cache.write(name, "first", overNothing))).toBe(1)
+    }))
+
+  live("may be given by name and password among ioredis' own options", () =>
+    Effect.gen(function*() {
+      const { server } = yield* restricted(keys, channels)
+      const cache = yield* cacheOf({ url: server.url, redis: { username: "advisor", password: "secret" } })
+      yield* cache.write(name, "first", overNothing)
+      expect(String(yield* server.command("CLIENT", "LIST"))).toContain("user=advisor")
+    }))
+
+  live("is refused where the prefix is not the one of its keys", () =>
+    Effect.gen(function*() {
+      const { url } = yield* restricted(keys, channels)
+      const error = yield* Effect.flip((yield* cacheOf({ url, prefix: "other:" })).read(name))
+      expect(error).toMatchObject({ reason: "Unavailable", code: "NOPERM" })
+    }))
+
+  simulated("shares without any channel: a waiter looks by itself", () =>
+    Effect.gen(function*() {
+      const { url } = yield* restricted(keys)
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.setLatency("token", "300 millis")
+      const replicas = yield* Replicas.makeMany(5, () => RedisTokenCache.layer({ url }))
+      const costs = [yield* Replicas.cost(Replicas.searchAll(replicas)), yield* Replicas.revocationCost(replicas)]
+      expect(costs).toEqual([1, 1])
+    }))
+
+  simulated("is not said to exchange by itself where only the channel is refused", () =>
+    Effect.gen(function*() {
+      const { url } = yield* restricted(keys)
+      const simulator = yield* Simulator.Simulator
+      yield* simulator.setLatency("token", "300 millis")
+      const replicas = yield* Replicas.makeMany(3, () => RedisTokenCache.layer({ url }))
+      yield* Replicas.searchAll(replicas)
+      const lines = (yield* Effect.forEach(replicas, ({ lines }) => lines)).flat()
+      expect(lines.filter(({ message }) => message.includes("exchanges the license key by itself"))).toEqual([])
+    }))
+
+  live("that loses its channels leaves no rejected promise behind", () =>
+    Effect.gen(function*() {
+      const { server, url } = yield* restricted(keys, channels)
+      const rejections = yield* Unhandled.rejections
+      const cache = yield* cacheOf({ url })
+      yield* heardWhile(
+        cache,
+        Effect.zipRight(server.command("ACL", "SETUSER", "advisor", "resetchannels"), Effect.sleep("400 millis"))
+      )
+      expect(yield* rejections).toEqual([])
+    }))
+})

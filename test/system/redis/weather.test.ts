@@ -1,0 +1,499 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer, Option, Schedule } from "effect"
+import { SharedTokenCache, SharedTokenIssuer } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as IssuerDouble from "../../doubles/IssuerDouble.js"
+import * as RedisServer from "./RedisServer.js"
+import * as Replicas from "./replicas.js"
+import * as TcpProxy from "./TcpProxy.js"
+import * as Unhandled from "./unhandled.js"
+
+const { describeWithRedis } = RedisServer
+
+const count = 4
+
+const layerTo = ({ url }: Pick<RedisServer.RedisServer, "url">) => () => RedisTokenCache.layer({ url })
+
+/** A server, a proxy in front of it, and replicas that know the proxy only. */
+const surroundings = Effect.gen(function*() {
+  const server = yield* RedisServer.make(["--repl-diskless-sync-delay", "0"])
+  const proxy = yield* TcpProxy.make(server.port)
+  const replica = yield* Replicas.make(layerTo(proxy)())
+  const others = yield* Replicas.makeMany(count - 1, layerTo(proxy))
+  const simulator = yield* Simulator.Simulator
+  return { server, proxy, replica, others, replicas: [replica, ...others], simulator }
+})
+
+/** The same, each replica with a token. */
+const running = Effect.tap(surroundings, ({ replicas }) => Replicas.searchAll(replicas))
+
+const revocations = (times: number, replicas: ReadonlyArray<Replicas.Replica>) =>
+  Effect.replicateEffect(Replicas.revocationCost(replicas), times)
+
+const shared = [1, 1, 1]
+
+/** What three revocations in a row cost in the end: once each of them cost one exchange, or after many seconds. */
+const costsAfterwards = (replicas: ReadonlyArray<Replicas.Replica>) =>
+  Effect.gen(function*() {
+    const end = performance.now() + 60_000
+    let costs = yield* revocations(3, replicas)
+    while (costs.some((cost) => cost > 1) && performance.now() < end) {
+      yield* Effect.sleep("50 millis")
+      costs = yield* revocations(3, replicas)
+    }
+    return costs
+  })
+
+const warningsOf = (replicas: ReadonlyArray<Replicas.Replica>) => Effect.forEach(replicas, ({ warnings }) => warnings)
+
+const oneEach = Array.from({ length: count }, () => 1)
+
+const noneEach = Array.from({ length: count }, () => 0)
+
+const live = <A, E>(
+  title: string,
+  test: () => Effect.Effect<A, E, Effect.Effect.Context<typeof surroundings>>
+) => it.scopedLive(title, () => Effect.provide(test(), Simulator.layerHttpClient()))
+
+interface Weather {
+  readonly title: string
+  /** Whether calls of the cache are not even refused. */
+  readonly isSilent?: boolean
+  readonly begins: (around: Effect.Effect.Success<typeof surroundings>) => Effect.Effect<unknown>
+  readonly ends: (around: Effect.Effect.Success<typeof surroundings>) => Effect.Effect<unknown>
+}
+
+/** So full that the removal of an entry makes no room for another one. */
+const fill = ({ command }: RedisServer.RedisServer) =>
+  Effect.gen(function*() {
+    yield* command("CONFIG", "SET", "maxmemory-policy", "noeviction")
+    yield* Effect.forEach(
+      Array.from({ length: 30 }, (_, index) => index),
+      (index) => command("SET", `ballast:${index}`, "x".repeat(100_000))
+    )
+    yield* command("CONFIG", "SET", "maxmemory", "3mb")
+  })
+
+/** Weather in which no call of the cache brings anything. */
+const weathers: ReadonlyArray<Weather> = [
+  {
+    title: "is stopped",
+    begins: ({ server }) => server.stop,
+    ends: ({ server }) => server.start
+  },
+  {
+    title: "is killed",
+    begins: ({ server }) => server.kill,
+    ends: ({ server }) => server.start
+  },
+  {
+    title: "answers after 30 s",
+    isSilent: true,
+    begins: ({ proxy }) => proxy.setDelay(30_000),
+    ends: ({ proxy }) => proxy.setDelay(0)
+  },
+  {
+    title: "is frozen",
+    isSilent: true,
+    begins: ({ server }) => server.freeze,
+    ends: ({ server }) => server.thaw
+  },
+  {
+    title: "is paused by CLIENT PAUSE",
+    isSilent: true,
+    begins: ({ server }) => server.command("CLIENT", "PAUSE", 3_000, "ALL"),
+    ends: ({ server }) => server.command("PING")
+  },
+  {
+    title: "is full",
+    begins: ({ server }) => fill(server),
+    ends: ({ server }) => server.command("FLUSHALL")
+  },
+  {
+    title: "is a read-only replica",
+    begins: ({ server }) => server.command("REPLICAOF", "127.0.0.1", 1),
+    ends: ({ server }) => server.command("REPLICAOF", "NO", "ONE")
+  },
+  {
+    title: "takes no connections",
+    begins: ({ proxy }) => Effect.zipRight(proxy.setRefusing(true), proxy.cut),
+    ends: ({ proxy }) => proxy.setRefusing(false)
+  },
+  {
+    title: "has its connections cut in the middle of commands",
+    begins: ({ proxy }) => proxy.cutNextCommands(1_000_000),
+    ends: ({ proxy }) => proxy.cutNextCommands(0)
+  },
+  {
+    title: "has its connections cut before the answers",
+    begins: ({ proxy }) => proxy.cutNextAnswers(1_000_000),
+    ends: ({ proxy }) => proxy.cutNextAnswers(0)
+  }
+]
+
+describeWithRedis("a Redis in bad weather", () => {
+  describe.each(weathers)("that $title", ({ begins, ends, isSilent }) => {
+    live("fails no search, nor more exchanges than replicas", () =>
+      Effect.gen(function*() {
+        const around = yield* running
+        yield* begins(around)
+        expect(yield* revocations(2, around.replicas)).toEqual([count, count])
+      }))
+
+    live("costs a search the time of one call of the cache", () =>
+      Effect.gen(function*() {
+        const around = yield* running
+        yield* begins(around)
+        yield* around.simulator.revoke
+        const before = yield* around.replica.failedCalls
+        yield* around.replica.search
+        const failures = (yield* around.replica.failedCalls) - before
+        expect(isSilent ? [1] : [1, 2]).toContain(failures)
+      }))
+
+    live("is told of once a minute by each replica", () =>
+      Effect.gen(function*() {
+        const around = yield* running
+        yield* begins(around)
+        yield* revocations(3, around.replicas)
+        expect(yield* warningsOf(around.replicas)).toEqual(oneEach)
+      }))
+
+    live("is shared again by itself afterwards", () =>
+      Effect.gen(function*() {
+        const around = yield* running
+        yield* begins(around)
+        yield* revocations(2, around.replicas)
+        yield* ends(around)
+        expect(yield* costsAfterwards(around.replicas)).toEqual(shared)
+      }))
+  })
+
+  describe("that is away when the replicas start", () => {
+    const startedWithout = Effect.tap(surroundings, ({ server }) => server.stop)
+
+    live("fails no search, and each replica exchanges for itself", () =>
+      Effect.gen(function*() {
+        const { replicas } = yield* startedWithout
+        expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(count)
+      }))
+
+    live("is shared by itself once it has come", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* startedWithout
+        yield* Replicas.searchAll(replicas)
+        yield* server.start
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+  })
+
+  describe("that changes while replicas wait for a peer's exchange", () => {
+    /** What a cold start costs when this happens in the middle of the one exchange that all wait for. */
+    const coldStart = (happens: (around: Effect.Effect.Success<typeof surroundings>) => Effect.Effect<unknown>) =>
+      Effect.gen(function*() {
+        const around = yield* surroundings
+        yield* around.simulator.setLatency("token", "500 millis")
+        const searches = yield* Effect.fork(Replicas.cost(Replicas.searchAll(around.replicas)))
+        yield* Effect.repeat(Replicas.exchanges, { until: (exchanges) => exchanges > 0, schedule: Schedule.spaced(10) })
+        yield* Effect.sleep("100 millis")
+        yield* happens(around)
+        const cost = yield* Fiber.join(searches)
+        yield* around.simulator.setLatency("token", 0)
+        return { ...around, cost }
+      })
+
+    live("lets each replica exchange once when it goes away", () =>
+      Effect.gen(function*() {
+        expect((yield* coldStart(({ server }) => server.kill)).cost).toBe(count)
+      }))
+
+    live("is shared again after it went away and came back", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* coldStart(({ server }) => server.kill)
+        yield* server.start
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+
+    live("costs one exchange when every connection is cut and can be made again", () =>
+      Effect.gen(function*() {
+        expect((yield* coldStart(({ proxy }) => proxy.cut)).cost).toBe(1)
+      }))
+
+    live("costs one exchange more when it is flushed: the lease is lost", () =>
+      Effect.gen(function*() {
+        expect((yield* coldStart(({ server }) => server.command("FLUSHALL"))).cost).toBe(2)
+      }))
+  })
+
+  describe("that is flushed", () => {
+    live("costs no exchange while the replicas have their token", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* running
+        yield* server.command("FLUSHALL")
+        expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(0)
+      }))
+
+    live("costs one exchange where a token has to be renewed", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* running
+        yield* server.command("FLUSHALL")
+        expect(yield* revocations(3, replicas)).toEqual(shared)
+      }))
+
+    live("is no failure to warn of", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* running
+        yield* server.command("FLUSHALL")
+        yield* revocations(3, replicas)
+        expect(yield* warningsOf(replicas)).toEqual(noneEach)
+      }))
+  })
+
+  describe("that fails over to a replica", () => {
+    const failingOver = Effect.gen(function*() {
+      const around = yield* running
+      const successor = yield* RedisServer.make()
+      yield* successor.command("REPLICAOF", "127.0.0.1", around.server.port)
+      yield* Effect.repeat(successor.command("DBSIZE"), {
+        until: (keys) => Number(keys) > 0,
+        schedule: Schedule.spaced("20 millis")
+      })
+      yield* around.server.kill
+      return { ...around, successor }
+    })
+
+    const failedOver = Effect.tap(
+      failingOver,
+      ({ proxy, successor }) =>
+        Effect.zipRight(successor.command("REPLICAOF", "NO", "ONE"), proxy.switchTo(successor.port))
+    )
+
+    live("fails no search between the end of the one and the promotion of the other", () =>
+      Effect.gen(function*() {
+        const { proxy, replicas, successor } = yield* failingOver
+        yield* proxy.switchTo(successor.port)
+        expect(yield* revocations(2, replicas)).toEqual([count, count])
+      }))
+
+    live("hands its token on to replicas that start later", () =>
+      Effect.gen(function*() {
+        const { proxy } = yield* failedOver
+        const later = yield* Replicas.makeMany(count, layerTo(proxy))
+        expect(yield* Replicas.cost(Replicas.searchAll(later))).toBe(0)
+      }))
+
+    live("is shared again by itself", () =>
+      Effect.gen(function*() {
+        const { replicas } = yield* failedOver
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+
+    live(
+      "is shared again by itself where the old master stays as a replica, and connections to it stay too",
+      () =>
+        Effect.gen(function*() {
+          const { proxy, replicas, server } = yield* running
+          const successor = yield* RedisServer.make()
+          yield* server.command("REPLICAOF", "127.0.0.1", successor.port)
+          yield* proxy.divertTo(successor.port)
+          expect(yield* costsAfterwards(replicas)).toEqual(shared)
+        })
+    )
+
+    live("is shared again though the connections met the replica before it was promoted", () =>
+      Effect.gen(function*() {
+        const { proxy, replicas, successor } = yield* failingOver
+        yield* proxy.switchTo(successor.port)
+        yield* revocations(2, replicas)
+        yield* successor.command("REPLICAOF", "NO", "ONE")
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+  })
+
+  describe("that loses an answer in the middle of a search", () => {
+    const leases = ({ command }: RedisServer.RedisServer) =>
+      Effect.map(command("KEYS", "*:lease"), (keys) => Array.isArray(keys) ? keys.length : Number.NaN)
+
+    live("keeps no lease that a replica was given without knowing it", () =>
+      Effect.gen(function*() {
+        const { proxy, replica, server, simulator } = yield* running
+        yield* simulator.revoke
+        yield* proxy.delayFrom(":lease", 30_000)
+        yield* replica.search
+        yield* Effect.sleep("200 millis")
+        expect(yield* leases(server)).toBe(0)
+      }))
+
+    live("is shared again by itself afterwards", () =>
+      Effect.gen(function*() {
+        const { proxy, replicas } = yield* running
+        yield* proxy.delayFrom(":lease", 30_000)
+        yield* revocations(2, replicas)
+        yield* proxy.setDelay(0)
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+  })
+
+  describe("whose connections fell silent", () => {
+    live("fails no search", () =>
+      Effect.gen(function*() {
+        const { proxy, replicas } = yield* running
+        yield* proxy.silence
+        expect(yield* Replicas.revocationCost(replicas)).toBe(count)
+      }))
+
+    live("is shared again by itself, over new connections", () =>
+      Effect.gen(function*() {
+        const { proxy, replicas } = yield* running
+        yield* proxy.silence
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+  })
+
+  describe("that holds revoked tokens", () => {
+    /** Sealed entries of tokens that the Simulator does not accept, as peers may have published them before a revocation. */
+    const revokedEntry = Effect.gen(function*() {
+      const written: Array<string> = []
+      const memory = yield* SharedTokenCache.makeMemory
+      const issuer = yield* SharedTokenIssuer.make({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+        .pipe(
+          Effect.provideService(SharedTokenCache.SharedTokenCache, {
+            ...memory,
+            write: (name, entry, options) => {
+              written.push(entry)
+              return memory.write(name, entry, options)
+            }
+          })
+        )
+      yield* issuer.issue(Option.none())
+      return written.join()
+    })
+
+    /** The next revoked token stands in Redis as soon as the one before was removed. */
+    const following = (entries: Array<string>) => (cache: SharedTokenCache.Service): SharedTokenCache.Service => ({
+      ...cache,
+      remove: (name, entry) =>
+        Effect.tap(cache.remove(name, entry), () => {
+          const next = entries.shift()
+          return next === undefined
+            ? Effect.void
+            : cache.write(name, next, { over: Option.none(), timeToLive: 60_000 })
+        })
+    })
+
+    it.scopedLive.each([1, 2, 5])(
+      "costs a search one exchange where %i of them come one after another",
+      (count) =>
+        Effect.gen(function*() {
+          const server = yield* RedisServer.make()
+          const simulator = yield* Simulator.Simulator
+          const entries: Array<string> = []
+          const replica = yield* Replicas.make(Layer.map(layerTo(server)(), (context) =>
+            Context.make(
+              SharedTokenCache.SharedTokenCache,
+              following(entries)(Context.get(context, SharedTokenCache.SharedTokenCache))
+            )))
+          yield* replica.search
+          yield* simulator.revoke
+          entries.push(...yield* Effect.provide(Effect.replicateEffect(revokedEntry, count), IssuerDouble.layer))
+          expect(yield* Replicas.cost(replica.search)).toBe(1)
+        }).pipe(Effect.provide(Simulator.layerHttpClient()))
+    )
+  })
+
+  describe("that breaks again and again", () => {
+    live("is told of once more after a minute", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* running
+        yield* server.stop
+        yield* revocations(2, replicas)
+        yield* Effect.forEach(replicas, ({ setOffset }) => setOffset(60_001))
+        yield* revocations(2, replicas)
+        expect(yield* warningsOf(replicas)).toEqual([2, 2, 2, 2])
+      }))
+
+    live("is told of once in that minute, though it worked between", () =>
+      Effect.gen(function*() {
+        const { replicas, server } = yield* running
+        yield* server.stop
+        yield* revocations(2, replicas)
+        yield* server.start
+        yield* costsAfterwards(replicas)
+        yield* server.stop
+        yield* revocations(2, replicas)
+        expect(yield* warningsOf(replicas)).toEqual(oneEach)
+      }))
+
+    live(
+      "leaves no rejected promise behind when the connection of those who listen is cut while it comes back",
+      () =>
+        Effect.gen(function*() {
+          const { proxy, replicas, simulator } = yield* running
+          const rejections = yield* Unhandled.rejections
+          yield* simulator.setLatency("token", "300 millis")
+          yield* Replicas.revocationCost(replicas)
+          yield* proxy.cutAt("subscribe")
+          yield* proxy.cut
+          yield* Effect.sleep("700 millis")
+          expect(yield* rejections).toEqual([])
+        })
+    )
+  })
+
+  describe.each([
+    { title: "an hour ahead", offset: 3_600_000 },
+    { title: "an hour behind", offset: -3_600_000 }
+  ])("with one replica whose clock is $title", ({ offset }) => {
+    const skewed = Effect.tap(surroundings, ({ replica }) => replica.setOffset(offset))
+
+    live("costs one exchange for all at a cold start that this replica begins", () =>
+      Effect.gen(function*() {
+        const { others, replica } = yield* skewed
+        const cost = yield* Replicas.cost(Effect.zipRight(replica.search, Replicas.searchAll(others)))
+        expect(cost).toBe(1)
+      }))
+
+    live("costs one exchange for all at a cold start that another replica begins", () =>
+      Effect.gen(function*() {
+        const { others, replica } = yield* skewed
+        const cost = yield* Replicas.cost(Effect.zipRight(Replicas.searchAll(others), replica.search))
+        expect(cost).toBe(1)
+      }))
+
+    live("costs at most two exchanges for all at a revocation", () =>
+      Effect.gen(function*() {
+        const { replicas } = yield* skewed
+        yield* Replicas.searchAll(replicas)
+        expect(Math.max(...yield* revocations(5, replicas))).toBeLessThanOrEqual(2)
+      }))
+
+    live("warns of nothing", () =>
+      Effect.gen(function*() {
+        const { replicas } = yield* skewed
+        yield* Replicas.searchAll(replicas)
+        yield* revocations(3, replicas)
+        expect(yield* warningsOf(replicas)).toEqual(noneEach)
+      }))
+
+    live("is shared as before once the clock is right", () =>
+      Effect.gen(function*() {
+        const { replica, replicas } = yield* skewed
+        yield* Replicas.searchAll(replicas)
+        yield* revocations(2, replicas)
+        yield* replica.setOffset(0)
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }))
+
+    live("sends no token that has expired", () =>
+      Effect.gen(function*() {
+        const { others, replica, simulator } = yield* skewed
+        yield* simulator.setTokenLifetime(1)
+        yield* replica.search
+        yield* Replicas.searchAll(others)
+        yield* Effect.sleep("1100 millis")
+        yield* Replicas.searchAll(others)
+        expect((yield* simulator.counters).rejections).toBe(0)
+      }))
+  })
+})

@@ -1,0 +1,215 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import type { Simulator } from "effect-nutrition-advisor/testing"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { document } from "../../src/testing/ServiceApi.js"
+import { usage } from "../../src/testing/simulatorArguments.js"
+
+const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+const main = "src/testing/simulatorMain.ts"
+
+const demoKey = "demo-key-7f3a"
+
+interface Run {
+  readonly child: ChildProcess
+  readonly output: { stdout: string; stderr: string }
+  /** The exit code, or the signal that ended the process. */
+  readonly ended: Promise<number | NodeJS.Signals | null>
+}
+
+const children = new Set<ChildProcess>()
+
+const start = (args: ReadonlyArray<string>, node: ReadonlyArray<string> = []): Run => {
+  const child = spawn(process.execPath, [...node, "--import", "tsx", main, ...args], { cwd: repository })
+  children.add(child)
+  const output = { stdout: "", stderr: "" }
+  child.stdout.on("data", (text) => output.stdout += text)
+  child.stderr.on("data", (text) => output.stderr += text)
+  const ended = once(child, "close").then(([code, signal]) => {
+    children.delete(child)
+    return code ?? signal
+  })
+  return { child, output, ended }
+}
+
+const finished = async (...args: ReadonlyArray<string>) => {
+  const { ended, output } = start(args)
+  return { code: await ended, ...output }
+}
+
+const listening = async (...args: ReadonlyArray<string>) => {
+  const run = start(["--port", "0", ...args])
+  while (!run.output.stdout.includes("\n")) {
+    const isOver = await Promise.race([
+      run.ended.then(() => true),
+      once(run.child.stdout ?? run.child, "data").then(() => false)
+    ])
+    if (isOver) throw new Error(`The simulator ended: ${run.output.stderr}`)
+  }
+  return { ...run, url: /^\S+/.exec(run.output.stdout)?.[0] ?? "" }
+}
+
+const post = (url: string) => fetch(url, { method: "POST" })
+
+const exchange = async (url: string, key = demoKey) => {
+  const response = await post(`${url}/v2/token-cache/unified/oauth/token/${key}`)
+  return await response.json() as Record<string, unknown>
+}
+
+const search = (url: string, token: Record<string, unknown>) =>
+  fetch(`${url}/v2/products/napi/food/search/semantic?term=apple`, {
+    headers: { authorization: `Bearer ${token["access_token"]}`, "service-id": String(token["customer_id"]) }
+  })
+
+const counters = async (url: string) => {
+  const response = await fetch(`${url}/simulator/counters`)
+  return await response.json() as Simulator.Counters
+}
+
+afterAll(() => {
+  for (const child of children) child.kill("SIGKILL")
+})
+
+describe("the simulator as a program", () => {
+  let simulator: Awaited<ReturnType<typeof listening>>
+
+  beforeAll(async () => {
+    simulator = await listening()
+  })
+
+  it("starts as a script of Node", () => {
+    expect(readFileSync(`${repository}/${main}`, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
+  })
+
+  it("prints its address, with the port that it was given by the system, and the demo key, and nothing else", () => {
+    expect(simulator.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    expect(simulator.output).toEqual({
+      stdout: `${simulator.url} simulates the Nutrition Advisor service; its license key is the demo key ${demoKey}\n`,
+      stderr: ""
+    })
+  })
+
+  it("exchanges the demo key and searches", async () => {
+    const response = await search(simulator.url, await exchange(simulator.url))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
+  })
+
+  it("serves the OpenAPI document", async () => {
+    const response = await fetch(`${simulator.url}/openapi.json`)
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document())))
+  })
+
+  it("can be controlled over HTTP", async () => {
+    const token = await exchange(simulator.url)
+    await post(`${simulator.url}/simulator/revoke`)
+    expect((await search(simulator.url, token)).status).toBe(403)
+    await post(`${simulator.url}/simulator/provoke/search/unavailable?times=1`)
+    expect((await search(simulator.url, await exchange(simulator.url))).status).toBe(503)
+  })
+
+  it("says in one sentence that its port is in use, and ends with 1", async () => {
+    const { port } = new URL(simulator.url)
+    expect(await finished("--port", port)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `Port ${port} of 127.0.0.1 is in use; --port takes another, and 0 takes a free one.\n`
+    })
+  })
+
+  it("ends with SIGTERM at once and with 0, while a call hangs", async () => {
+    const { child, ended, output, url } = simulator
+    const before = await counters(url)
+    await post(`${url}/simulator/provoke/token/hang`)
+    const hanging = exchange(url).then(() => "answered", () => "broken")
+    await expect.poll(() => counters(url)).toMatchObject({ exchanges: before.exchanges + 1 })
+    child.kill("SIGTERM")
+    expect(await ended).toBe(0)
+    expect(await hanging).toBe("broken")
+    expect(output.stderr).toBe("")
+  })
+})
+
+describe("a simulator that is started again", () => {
+  it("issues other tokens than before", async () => {
+    const runs = [await listening(), await listening()]
+    const tokens = await Promise.all(runs.map(async ({ url }) => (await exchange(url))["access_token"]))
+    expect(new Set(tokens).size).toBe(2)
+    for (const { child } of runs) child.kill("SIGTERM")
+    expect(await Promise.all(runs.map(({ ended }) => ended))).toEqual([0, 0])
+  })
+})
+
+describe("a simulator whose parent is killed", () => {
+  /** A parent that starts the simulator and tells its address. */
+  const parent = `
+    const { spawn } = require("node:child_process")
+    const args = ["--import", "tsx", ${JSON.stringify(main)}, "--port", "0"]
+    spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] })
+  `
+
+  const orphaned = async (env: NodeJS.ProcessEnv) => {
+    const child = spawn(process.execPath, ["-e", parent], { cwd: repository, env: { ...process.env, ...env } })
+    children.add(child)
+    const [text] = await once(child.stdout, "data")
+    child.kill("SIGKILL")
+    await once(child, "exit")
+    return /^\S+/.exec(String(text))?.[0] ?? ""
+  }
+
+  const isServing = (url: string) => counters(url).then(() => true, () => false)
+
+  it("ends with npx", async () => {
+    const url = await orphaned({ npm_command: "exec" })
+    await expect.poll(() => isServing(url), { timeout: 30_000 }).toBe(false)
+  })
+})
+
+describe("the simulator's arguments", () => {
+  it("set the key, the life and the identifier of its tokens, and the key is not printed", async () => {
+    const { child, ended, output, url } = await listening(
+      ...["--license-key", "key-of-the-test", "--token-lifetime", "90.5", "--customer-id", "c-1", "--host", "localhost"]
+    )
+    expect(output.stdout).toBe(
+      `${url} simulates the Nutrition Advisor service; its license key is the one that was given\n`
+    )
+    expect(await exchange(url, "key-of-the-test")).toMatchObject({ customer_id: "c-1", expires_in: 90.5 })
+    expect(await exchange(url)).toEqual({ error: "unknown license key" })
+    child.kill("SIGINT")
+    expect(await ended).toBe(0)
+  })
+
+  it("are listed by --help, which ends with 0", async () => {
+    expect(await finished("--help")).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
+  })
+
+  it("that can't be used end it with 1 and one sentence", async () => {
+    expect(await finished("--port", "http")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "--port takes a whole number from 0 to 65535.\n"
+    })
+  })
+})
+
+describe("the simulator without @effect/platform-node", () => {
+  const hook = "export const resolve = (specifier, context, next) => {" +
+    "if (specifier.startsWith('@effect/platform-node')) throw new Error('not installed');" +
+    "return next(specifier, context) }"
+
+  const registration = `import { register } from "node:module"; register("data:text/javascript,${
+    encodeURIComponent(hook)
+  }")`
+
+  it("says in one sentence what is missing, and ends with 1", async () => {
+    const { ended, output } = start([], ["--import", `data:text/javascript,${encodeURIComponent(registration)}`])
+    expect(await ended).toBe(1)
+    expect(output).toEqual({
+      stdout: "",
+      stderr: expect.stringMatching(/^[^\n]*npm install @effect\/platform-node@\^0\.108\n$/)
+    })
+  })
+})

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inspect } from "node:util"
+import { KeyValueStore } from "@effect/platform"
+import { NodeContext } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Option } from "effect"
+import { SharedTokenCache } from "effect-nutrition-advisor"
+import { SharedTokenCacheLaws } from "effect-nutrition-advisor/testing"
+import { beforeAll } from "vitest"
+import { brokenCaches, foreignEntry } from "./BrokenCaches.js"
+
+const { laws } = SharedTokenCacheLaws
+
+const timeout = 30_000
+
+/** A KeyValueStore can't compare and write in one step: SharedTokenCache.layerKeyValueStore says so. */
+const exceptions = ["write compares and writes in one step: of ten at once, one writes"]
+
+const directory = Layer.unwrapScoped(Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "laws-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  ),
+  KeyValueStore.layerFileSystem
+))
+
+const Files = SharedTokenCache.layerKeyValueStore.pipe(Layer.provide(directory), Layer.provide(NodeContext.layer))
+
+const slow = Effect.map(KeyValueStore.KeyValueStore, (store) => ({
+  ...store,
+  get: (key: string) => Effect.zipLeft(store.get(key), Effect.sleep("5 millis"))
+}))
+
+const Slow = Layer.effect(KeyValueStore.KeyValueStore, slow).pipe(Layer.provide(KeyValueStore.layerMemory))
+
+type Results = ReadonlyArray<SharedTokenCacheLaws.LawBroken>
+
+/** Every law at once: those that are broken, each with what was seen. */
+const broken = Effect.forEach(laws, ({ holds }) => Effect.option(Effect.flip(Effect.scoped(holds))), {
+  concurrency: "unbounded"
+}).pipe(Effect.map((results): Results => results.flatMap(Option.toArray)))
+
+const brokenIn = (cache: SharedTokenCache.Service) =>
+  Effect.provideService(broken, SharedTokenCache.SharedTokenCache, cache)
+
+const titlesOf = (broken: Results) => broken.map(({ title }) => title).sort()
+
+describe.concurrent("the laws", () => {
+  it.live("hold for layerMemory", () =>
+    Effect.gen(function*() {
+      expect(yield* broken).toEqual([])
+    }).pipe(Effect.provide(SharedTokenCache.layerMemory)), timeout)
+
+  it.live(
+    "hold for layerKeyValueStore over a directory, but for the one that it documents",
+    () =>
+      Effect.gen(function*() {
+        expect(titlesOf(yield* broken).filter((title) => !exceptions.includes(title))).toEqual([])
+      }).pipe(Effect.provide(Files)),
+    timeout
+  )
+
+  it.live(
+    "hold for layerKeyValueStore, but for the one that it documents, where each look takes 5 ms",
+    () =>
+      Effect.gen(function*() {
+        expect(titlesOf(yield* broken)).toEqual(exceptions)
+      }).pipe(Effect.provide(Layer.provide(SharedTokenCache.layerKeyValueStore, Slow))),
+    timeout
+  )
+
+  it.scoped("have the real clock where TestClock is in place", () =>
+    Effect.gen(function*() {
+      expect(yield* broken).toEqual([])
+    }).pipe(Effect.provide(SharedTokenCache.layerMemory)), timeout)
+
+  it.live("leave what others have in the cache, and hold while others use it", () =>
+    Effect.gen(function*() {
+      const cache = yield* SharedTokenCache.SharedTokenCache
+      yield* cache.write("theirs", "entry", { over: Option.none(), timeToLive: 60_000 })
+      yield* cache.lease("theirs", "them", 60_000)
+      expect(yield* Effect.all([broken, broken], { concurrency: 2 })).toEqual([[], []])
+      expect(yield* cache.read("theirs")).toEqual(Option.some("entry"))
+      expect((yield* cache.lease("theirs", "others", 1)).owner).toBe("them")
+    }).pipe(Effect.provide(SharedTokenCache.layerMemory)), timeout)
+
+  it.live("let their caller go where the cache hangs for ever", () =>
+    Effect.gen(function*() {
+      const cache = yield* SharedTokenCache.makeMemory
+      const hanging = brokenIn({ ...cache, read: () => Effect.uninterruptible(Effect.never) })
+      expect(yield* Effect.timeoutOption(hanging, "50 millis")).toEqual(Option.none())
+    }), timeout)
+
+  it("have a title each", () => {
+    expect(new Set(laws.map(({ title }) => title)).size).toBe(laws.length)
+  })
+
+  it("are each broken by a cache of this suite", () => {
+    const tested = new Set(brokenCaches.flatMap(({ laws }) => laws))
+    expect(laws.map(({ title }) => title).filter((title) => !tested.has(title))).toEqual([])
+  })
+})
+
+describe("a cache", () => {
+  let results: ReadonlyMap<string, Results>
+
+  beforeAll(async () => {
+    const all = Effect.forEach(brokenCaches, ({ flaw, what }) =>
+      Effect.gen(function*() {
+        const cache = yield* SharedTokenCache.makeMemory
+        return [what, yield* brokenIn({ ...cache, ...flaw(cache) })] as const
+      }), { concurrency: 16 })
+    results = new Map(await Effect.runPromise(all))
+  }, timeout)
+
+  it.each(brokenCaches)("$what breaks the laws that say so, and no other", ({ laws, what }) => {
+    expect(titlesOf(results.get(what) ?? [])).toEqual([...laws].sort())
+  })
+
+  it.each([
+    ["whose remove hangs and can't be interrupted", "remove gave no answer in 4 seconds"],
+    ["whose remove dies", "remove ended in a defect (RangeError)"],
+    ["whose remove interrupts itself", "remove interrupted itself"],
+    ["whose remove throws before it gives an effect", "remove ended in a defect (Error)"],
+    ["whose remove fails", "remove ended in SharedTokenCacheError (READONLY)"],
+    ["whose read is something else than an Option", "reading an answer ended in a defect (TypeError)"],
+    ["whose changes die", "changes ended in a defect (Error)"],
+    ["whose entries outlive their time", "an entry for 1000 ms was there after 5000"],
+    ["whose lease tells of a negative time", "lease gave a remaining time that is no number from 0 up"],
+    ["whose entries are cut", "read gave an entry and not that entry"]
+  ])("%s is told so: %s", (what, seen) => {
+    const [first] = results.get(what) ?? []
+    expect(first?.message).toBe(`${first?.title}: ${seen}.`)
+  })
+
+  it("is told nothing of its entries", () => {
+    const all = [...results.values()].flat()
+    expect(inspect(all, { depth: 9 }) + all.map(String).join()).not.toContain(foreignEntry)
+  })
+})

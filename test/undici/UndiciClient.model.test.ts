@@ -1,0 +1,255 @@
+import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse, type HttpMethod } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Exit, FastCheck, Layer } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { runs } from "../doubles/runs.js"
+import { afterBody, serve } from "../doubles/Wire.js"
+import { advisor, behindAnother } from "./ways.js"
+
+interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | Array<string>>>
+  readonly body: ReadonlyArray<Uint8Array>
+  readonly framing: "length" | "chunks" | "until the end"
+  /** Whether the connection breaks before the end. */
+  readonly isCut: boolean
+}
+
+/** A server that gives the reply that is set, and says what it last received. */
+const scripted = Effect.gen(function*() {
+  const state: { reply: Reply | undefined; received: unknown } = { reply: undefined, received: undefined }
+  const wire = yield* serve(afterBody((body, { headers, method, url }, response) => {
+    const { host: _, connection: __, ...rest } = headers
+    state.received = { method, url, headers: rest, body: body.toString("latin1") }
+    const reply = state.reply ?? expect.unreachable("there is no reply")
+    const length = reply.body.reduce((sum, piece) => sum + piece.length, 0)
+    const hasBody = reply.status !== 204 && reply.status !== 304
+    response.sendDate = false
+    response.writeHead(reply.status, {
+      ...reply.headers,
+      ...(hasBody && reply.framing === "length" ? { "content-length": length } : {}),
+      ...(reply.framing === "until the end" ? { connection: "close" } : {})
+    })
+    const next = (index: number): void => {
+      const piece = reply.body[index]
+      if (reply.isCut && index === reply.body.length - 1) response.destroy()
+      else if (piece === undefined || !hasBody) response.end()
+      else response.write(piece, () => next(index + 1))
+    }
+    next(0)
+  }))
+  return { origin: wire.origin, state }
+})
+
+const bytes = FastCheck.oneof(
+  FastCheck.jsonValue().map((value) => new TextEncoder().encode(JSON.stringify(value))),
+  FastCheck.string({ unit: "binary" }).map((text) => new TextEncoder().encode(text)),
+  FastCheck.uint8Array({ maxLength: 300 }),
+  FastCheck.integer({ min: 1, max: 200_000 }).map((length) => new Uint8Array(length).fill(49))
+)
+
+/** A text cut anywhere, in the middle of a character too. */
+const pieces = FastCheck.tuple(
+  bytes,
+  FastCheck.array(FastCheck.double({ min: 0, max: 1, noNaN: true }), { maxLength: 3 })
+)
+  .map(([whole, cuts]) => {
+    const ends = [0, ...cuts.map((cut) => Math.floor(cut * whole.length)).sort((a, b) => a - b), whole.length]
+    return ends.slice(1).map((end, index) => whole.subarray(ends[index], end)).filter(({ length }) => length > 0)
+  })
+
+const values = FastCheck.stringMatching(/^[!-~\x80-\xff]([ -~\x80-\xff]{0,20}[!-~\x80-\xff])?$/)
+
+const names = FastCheck.oneof(
+  FastCheck.constantFrom("retry-after", "content-type", "content-encoding", "location", "set-cookie", "x-many"),
+  FastCheck.stringMatching(/^x-[a-z0-9-]{1,12}$/)
+)
+
+const replies: FastCheck.Arbitrary<Reply> = FastCheck.record({
+  status: FastCheck.oneof(
+    FastCheck.constant(200),
+    FastCheck.integer({ min: 200, max: 599 }),
+    FastCheck.constantFrom(204, 205, 304, 400, 401, 403, 429, 500, 503)
+  ),
+  headers: FastCheck.dictionary(
+    names,
+    FastCheck.oneof(values, FastCheck.array(values, { minLength: 1, maxLength: 3 })),
+    { maxKeys: 5, noNullPrototype: true }
+  ),
+  body: pieces,
+  framing: FastCheck.constantFrom("length", "chunks", "until the end"),
+  isCut: FastCheck.integer({ min: 0, max: 9 }).map((dice) => dice === 0)
+})
+
+const parameters = FastCheck.dictionary(FastCheck.string({ unit: "grapheme", minLength: 1 }), FastCheck.string(), {
+  maxKeys: 3,
+  noNullPrototype: true
+})
+
+const requestHeaders = FastCheck.dictionary(FastCheck.stringMatching(/^x-[a-z]{1,8}$/), values, {
+  maxKeys: 3,
+  noNullPrototype: true
+})
+
+const requestBodies = FastCheck.oneof(
+  FastCheck.constant(HttpBody.empty),
+  FastCheck.string().map((text) => HttpBody.text(text)),
+  FastCheck.uint8Array().map((bytes) => HttpBody.uint8Array(bytes)),
+  FastCheck.jsonValue().map((value) => HttpBody.unsafeJson(value)),
+  FastCheck.string().map((text) => HttpBody.raw(text)),
+  FastCheck.dictionary(FastCheck.string(), FastCheck.string()).map((fields) =>
+    HttpBody.raw(new URLSearchParams(fields))
+  )
+)
+
+const paths = FastCheck.array(FastCheck.oneof(FastCheck.string({ unit: "grapheme" }), FastCheck.webPath()), {
+  maxLength: 3
+})
+  .map((segments) => `/v2/${segments.join("/")}`)
+
+const methods = FastCheck.constantFrom<HttpMethod.HttpMethod>(
+  "GET",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+  "HEAD",
+  "OPTIONS"
+)
+
+/** What may be compared of an end: errors by their fields, and without what Node says in them. */
+const told = <A, E>(exit: Exit.Exit<A, E>): unknown =>
+  Exit.match(exit, {
+    onSuccess: (value) => ({ value }),
+    onFailure: (cause) =>
+      cause._tag === "Fail"
+        ? {
+          error: JSON.parse(
+            JSON.stringify(cause.error, ["_tag", "operation", "status", "reason", "retryAfter", "detail"])
+          )
+        }
+        : { cause: cause._tag }
+  })
+
+const holds = <A>(given: FastCheck.Arbitrary<A>, check: (given: A) => Effect.Effect<void>) =>
+  Effect.promise(() =>
+    FastCheck.assert(
+      FastCheck.asyncProperty(given, (given) => Effect.runPromise(check(given))),
+      { numRuns: runs(300) }
+    )
+  )
+
+const stock = Layer.build(NodeHttpClient.layerUndici).pipe(Effect.map(Context.get(HttpClient.HttpClient)))
+
+const ours = Effect.orDie(UndiciClient.make())
+
+const readings = {
+  text: ({ text }) => text,
+  json: ({ json }) => json,
+  arrayBuffer: ({ arrayBuffer }) => Effect.map(arrayBuffer, (buffer) => Buffer.from(buffer).toString("latin1")),
+  urlParamsBody: ({ urlParamsBody }) => urlParamsBody
+} satisfies Record<string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, unknown>>
+
+describe("Whatever a service answers", () => {
+  it.scopedLive.each(Object.entries(readings))(
+    "UndiciClient gives the status, headers, cookies and %s that the stock client gives",
+    ([, read]) =>
+      Effect.gen(function*() {
+        const { origin, state } = yield* scripted
+        const clients = [yield* ours, yield* stock]
+        const request = FastCheck.record({ reply: replies, method: methods, headers: requestHeaders })
+        yield* holds(request, ({ headers, method, reply }) =>
+          Effect.gen(function*() {
+            state.reply = reply
+            const [one, two] = yield* Effect.forEach(clients, (client) =>
+              client.execute(HttpClientRequest.make(method)(`${origin}/v2/x`, { headers })).pipe(
+                Effect.flatMap((response) =>
+                  Effect.map(Effect.exit(read(response)), (body) => ({
+                    status: response.status,
+                    headers: { ...response.headers },
+                    cookies: response.cookies.toJSON(),
+                    body: told(body)
+                  }))
+                ),
+                Effect.exit,
+                Effect.map(told),
+                Effect.map((ended) => ({ ended, received: state.received })),
+                Effect.withTracerEnabled(false)
+              ))
+            expect(one).toEqual(two)
+          }))
+      }),
+    60_000
+  )
+
+  const bothWays = Effect.gen(function*() {
+    const { origin, state } = yield* scripted
+    const client = yield* ours
+    return {
+      state,
+      inOneStep: yield* advisor(client, `${origin}/prefix`, { maxResponseBytes: 100_000 }),
+      throughResponse: yield* advisor(behindAnother(client), `${origin}/prefix`, { maxResponseBytes: 100_000 })
+    }
+  })
+
+  it.scopedLive("a search ends in one step as it does through a response", () =>
+    Effect.gen(function*() {
+      const { inOneStep, state, throughResponse } = yield* bothWays
+      const given = FastCheck.record({
+        reply: replies,
+        term: FastCheck.oneof(FastCheck.string(), FastCheck.string({ unit: "grapheme" })),
+        urlParams: parameters,
+        headers: requestHeaders
+      })
+      yield* holds(given, ({ reply, term, ...options }) =>
+        Effect.gen(function*() {
+          state.reply = reply
+          const [one, two] = yield* Effect.forEach(
+            [inOneStep, throughResponse],
+            ({ search }) =>
+              Effect.map(
+                Effect.exit(search(term, options)),
+                (exit) => ({ ended: told(exit), received: state.received })
+              )
+          )
+          expect(one).toEqual(two)
+        }))
+    }), 60_000)
+
+  it.scopedLive(
+    "a request through httpClient ends in one step as it does through a response",
+    () =>
+      Effect.gen(function*() {
+        const { inOneStep, state, throughResponse } = yield* bothWays
+        const given = FastCheck.record({
+          reply: replies,
+          method: methods,
+          path: paths,
+          urlParams: parameters,
+          headers: requestHeaders,
+          body: requestBodies
+        })
+        yield* holds(given, ({ body, method, path, reply, ...options }) =>
+          Effect.gen(function*() {
+            state.reply = reply
+            const request = HttpClientRequest.make(method)(path, options)
+            const sent = method === "GET" || method === "HEAD" ? request : HttpClientRequest.setBody(request, body)
+            const [one, two] = yield* Effect.forEach([inOneStep, throughResponse], ({ httpClient }) =>
+              httpClient.execute(sent).pipe(
+                Effect.flatMap((response) =>
+                  Effect.map(response.arrayBuffer, (buffer) => ({
+                    status: response.status,
+                    headers: { ...response.headers },
+                    body: Buffer.from(buffer).toString("latin1")
+                  }))
+                ),
+                Effect.exit,
+                Effect.map((exit) => ({ ended: told(exit), received: state.received }))
+              ))
+            expect(one).toEqual(two)
+          }))
+      }),
+    60_000
+  )
+})
