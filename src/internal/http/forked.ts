@@ -82,7 +82,7 @@ export const makeForked = (client: HttpClient.HttpClient) => {
       Effect.flatMap((response) => Platform.read(response, Outcome.maxBytesOf(options, response.status)))
     )
 
-  return (request: Request, options: Outcome.SendOptions<unknown>): Outcome.Outcome =>
+  const sendForked = (request: Request, options: Outcome.SendOptions<unknown>): Outcome.Outcome =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(requestInit, Platform.withoutLeaks).pipe(
         Effect.zipRight(send(request, options)),
@@ -96,5 +96,10 @@ export const makeForked = (client: HttpClient.HttpClient) => {
           )
         })
       )
+    )
+
+  return (request: Request, options: Outcome.SendOptions<unknown>): Outcome.Outcome =>
+    Effect.suspend(() =>
+      options.timeout?.isClosed() === true ? Outcome.unanswered(options, "Aborted") : sendForked(request, options)
     )
 }

@@ -24,6 +24,8 @@ export interface TimeoutQueue {
   readonly add: (entry: Entry) => void
   /** Nothing happens to one who is not there. */
   readonly remove: (entry: Entry) => void
+  /** Whether the scope is closed: nothing is to begin any more. */
+  readonly isClosed: () => boolean
 }
 
 /** In milliseconds: a sleep that nobody waits for any more keeps a process alive no longer than this. */
@@ -92,5 +94,5 @@ export const make = (millis: number): Effect.Effect<TimeoutQueue, never, Scope.S
     yield* Effect.addFinalizer(() => close)
     yield* Effect.forkScoped(Effect.interruptible(watch))
 
-    return { add, remove }
+    return { add, remove, isClosed: () => isClosed }
   })

@@ -227,6 +227,7 @@ const inOneStep = (ending: Ending, isAtOnce = false) => {
 const attended = () => {
   const present = new Set<TimeoutQueue.Entry>()
   const timeout: TimeoutQueue.TimeoutQueue = {
+    isClosed: () => false,
     add: (entry) => void present.add(entry),
     remove: (entry) => void present.delete(entry)
   }
