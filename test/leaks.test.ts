@@ -11,7 +11,7 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { type Around, layersAround, misconfigured } from "./leaks/around.js"
+import { allAround, type Around, misconfigured } from "./leaks/around.js"
 import { clients } from "./leaks/clients.js"
 import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "./leaks/doubles.js"
 import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
@@ -146,19 +146,17 @@ const withoutPayload = ({ end }: Outcome, sinks: ReadonlyMap<string, string>) =>
     ? new Map([...sinks].filter(([sink]) => sink !== "Exits of spans"))
     : sinks
 
-for (const { layer, name } of layersAround) {
-  describe(`with ${name} around UndiciClient no secret shows`, () => {
-    for (const outcome of outcomes) {
-      it.scopedLive(`in ${outcome.title}`, () =>
-        Effect.gen(function*() {
-          const { exit, service, sinks } = yield* run(outcome, Layer.orDie(UndiciClient.layer()), layer)
-          expect(leaksIn(withoutPayload(outcome, sinks))).toEqual([])
-          expectEnd(exit, outcome.end)
-          expect(service.receivedElsewhere).toEqual([])
-        }))
-    }
-  })
-}
+describe("with SearchCache, RequestRetry and Throttle around UndiciClient no secret shows", () => {
+  for (const outcome of outcomes) {
+    it.scopedLive(`in ${outcome.title}`, () =>
+      Effect.gen(function*() {
+        const { exit, service, sinks } = yield* run(outcome, Layer.orDie(UndiciClient.layer()), allAround)
+        expect(leaksIn(withoutPayload(outcome, sinks))).toEqual([])
+        expectEnd(exit, outcome.end)
+        expect(service.receivedElsewhere).toEqual([])
+      }))
+  }
+})
 
 describe("with a secret in a setting of a layer around the client no secret shows", () => {
   for (const { field, layer } of misconfigured) {

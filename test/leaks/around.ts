@@ -1,5 +1,5 @@
-/** The layers around the client, each with settings under which every search still ends as it does without it. */
-import type { Duration, Layer } from "effect"
+/** The layers around the client, with settings under which every search still ends as it does without them. */
+import { type Duration, Layer } from "effect"
 import {
   type NutritionAdvisor,
   type NutritionAdvisorError,
@@ -15,11 +15,10 @@ export type Around = Layer.Layer<
   NutritionAdvisor.NutritionAdvisor
 >
 
-export const layersAround: ReadonlyArray<{ readonly name: string; readonly layer: Around }> = [
-  { name: "RequestRetry", layer: RequestRetry.layer({ times: 1, base: "1 millis" }) },
-  { name: "Throttle", layer: Throttle.layer({ rate: { limit: 1_000, interval: "1 second" } }) },
-  { name: "SearchCache", layer: SearchCache.layer({ timeToLive: "1 millis" }) }
-]
+export const allAround: Around = SearchCache.layer({ timeToLive: "1 millis" }).pipe(
+  Layer.provideMerge(RequestRetry.layer({ times: 1, base: "1 millis" })),
+  Layer.provideMerge(Throttle.layer({ rate: { limit: 1_000, interval: "1 second" } }))
+)
 
 /** What a program without types may hand over. */
 const duration = Secrets.key as Duration.DurationInput

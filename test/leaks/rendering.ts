@@ -49,6 +49,7 @@ export const json = (value: unknown): string => {
 
 const everything = {
   breakLength: Number.POSITIVE_INFINITY,
+  compact: false,
   depth: Number.POSITIVE_INFINITY,
   maxArrayLength: Number.POSITIVE_INFINITY,
   maxStringLength: Number.POSITIVE_INFINITY,

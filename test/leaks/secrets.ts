@@ -77,8 +77,11 @@ const needles: ReadonlyArray<Needle> = [
   ...new Map(Object.entries(all).flatMap(needlesOf).map((needle) => [needle.text, needle])).values()
 ]
 
+const anyNeedle = new RegExp(needles.map(({ text }) => text.replace(/[^a-z0-9]/gi, "\\$&")).join("|"))
+
 /** The secrets that show in a text, in whole or in part; escapes of escapes count as escapes. */
 export const shownIn = (text: string): ReadonlyArray<string> => {
   const searched = withSingleBackslashes(text)
+  if (!anyNeedle.test(searched)) return []
   return needles.filter((needle) => searched.includes(needle.text)).map(({ name }) => name)
 }

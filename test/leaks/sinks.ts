@@ -171,6 +171,9 @@ const observed = (program: Subject["program"]) =>
     Effect.withSpan("menu", { attributes: { page: "lunch" } })
   )
 
+/** Metrics belong to the process: those of an observation are the ones that are new or have changed since it began. */
+const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
+
 const printServices = (sinks: Sinks, printed: ReadonlyArray<unknown>) =>
   Effect.gen(function*() {
     const context = yield* Effect.context<Services>()
@@ -180,8 +183,8 @@ const printServices = (sinks: Sinks, printed: ReadonlyArray<unknown>) =>
     const token = yield* Effect.exit(provider.get)
     for (const value of [advisor, advisor.httpClient, provider, context, status, token]) {
       yield* Effect.log("The service", value)
-      sinks.keep("services, context, status and token", rendered(value))
     }
+    sinks.keep("services, context, status and token", rendered({ context, status, token }))
     for (const value of printed) yield* Effect.log("The settings", value)
   })
 
@@ -189,6 +192,7 @@ const printServices = (sinks: Sinks, printed: ReadonlyArray<unknown>) =>
 export const observe = (subject: Subject): Effect.Effect<Observation> =>
   Effect.promise(async () => {
     const sinks = new Sinks()
+    const metricsBefore = new Set(await Effect.runPromise(metricTexts))
     const runtime = ManagedRuntime.make(Layer.provideMerge(subject.layer, layerSinks(sinks)))
     const abort = new AbortController()
     void subject.interruptedAt?.then(() => abort.abort())
@@ -202,7 +206,8 @@ export const observe = (subject: Subject): Effect.Effect<Observation> =>
     await runtime.runPromiseExit(printServices(sinks, subject.printed))
     for (const value of subject.printed) sinks.keep("options and layers", rendered(value))
     await runtime.dispose()
-    sinks.keep("metrics", rendered(await Effect.runPromise(Metric.snapshot)))
+    const metrics = await Effect.runPromise(metricTexts)
+    sinks.keep("metrics", metrics.filter((text) => !metricsBefore.has(text)).join("\n"))
     sinks.keep("what reaches the service", rendered(subject.sent()))
     return { exit, sinks: sinks.texts }
   })

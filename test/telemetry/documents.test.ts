@@ -8,9 +8,9 @@ import * as ManualClock from "../doubles/ManualClock.js"
 import { advisor, countOf, request, searches } from "./simulated.js"
 
 /** Those of the client itself: the layers around it count by themselves, and each has its own tests of that. */
-const lists = /\n## The lists\n([^]*?)\n### Layers around the client\n/.exec(
+const [lists = "", ofLayersAround = ""] = (/\n## The lists\n([^]*)/.exec(
   readFileSync(new URL("../../docs/telemetry.md", import.meta.url), "utf8")
-)?.[1] ?? ""
+)?.[1] ?? "").split("\n### Layers around the client\n")
 
 const quoted = (text: string) => Array.from(text.matchAll(/`([^`]+)`/g), ([, word = ""]) => word)
 
@@ -155,7 +155,7 @@ const counted = Effect.gen(function*() {
   yield* everything
   const seen = new Map<string, Seen>()
   for (const { metricKey } of yield* Metric.snapshot) {
-    if (!metricKey.name.startsWith("nutrition_advisor_")) continue
+    if (!metricKey.name.startsWith("nutrition_advisor_") || ofLayersAround.includes(`\n| \`${metricKey.name}`)) continue
     const metric = seen.get(metricKey.name) ?? { type: typeOf(metricKey), values: new Map() }
     for (const { key, value } of metricKey.tags) {
       metric.values.set(key, (metric.values.get(key) ?? new Set()).add(value))
