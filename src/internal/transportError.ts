@@ -178,7 +178,7 @@ interface Text {
 }
 
 const texts: Record<TransportReason, Text> = {
-  Timeout: { what: "had no complete answer in time", advice: "Try again, or raise the timeout." },
+  Timeout: { what: "timed out", advice: "Try again, or raise the timeout." },
   Connection: { what: "could not reach the service", advice: "Check the base URL and the network." },
   Aborted: { what: "was cut off before the answer was complete", advice: "Try again." }
 }

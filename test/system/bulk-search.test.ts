@@ -247,7 +247,7 @@ describe("progress", () => {
 })
 
 describe("memory", () => {
-  const count = Number(process.env.BULK_SEARCH_TERMS ?? 20_000)
+  const count = Number(process.env.BULK_SEARCH_TERMS ?? 12_000)
 
   it.scopedLive(
     `stays under 150 MB resident and does not grow after the first 5,000 of ${count} terms`,

@@ -6,14 +6,14 @@ import * as RedisServer from "./redis/RedisServer.js"
 import type { Sight } from "./storms/simulatorProcess.js"
 import * as SpawnedSimulator from "./storms/SpawnedSimulator.js"
 
-const size = 24
+const size = 12
 
 const searchesEach = 10
 
 /** Searches that each replica has in flight all the time while it is under load. */
 const loops = 50
 
-/** How long a search takes under load: 24 replicas, 2 cores and no latency would measure the machine. */
+/** How long a search takes under load: 12 replicas, 2 cores and no latency would measure the machine. */
 const searchLatency = 3_000
 
 const tokenLatency = 2_000
@@ -29,7 +29,7 @@ const failedOf = ({ answered, failed }: Fleet.Sum) => {
   return `failed searches ${failures} of ${answered + failures}`
 }
 
-RedisServer.describeWithRedis("A fleet of 24 processes that share a token", () => {
+RedisServer.describeWithRedis("A fleet of 12 processes that share a token", () => {
   let program: Fleet.Program
 
   beforeAll(async () => {

@@ -232,7 +232,7 @@ describe.concurrent.each(clients)("A flood over $name", (client) => {
         client: client.name,
         goodOrigin: `${origin}/good`,
         baseUrls: floods.map((_, index) => `${origin}/${index}`),
-        rounds: 3
+        rounds: 2
       })
       yield* Effect.sync(() =>
         console.log(`${client.name}: ${endings.length} floods, resident memory + ${growthInMegabytes.toFixed(1)} MB`)

@@ -170,12 +170,9 @@ describe.each(BoundedClient.clients)("A token route that hangs over $name", (cli
   )
 })
 
-/** Two cores carry 500 searches a second once, not twice at the same time. */
-const perSecond = new Map([["undici", 500], ["UndiciClient", 100]])
+const rate = 100
 
 describe.concurrent.each(BoundedClient.clients)("A storm of a minute over $name", (client) => {
-  const rate = perSecond.get(client.name) ?? 0
-
   it.scopedLive(
     `costs at most 12 exchanges when every search is refused with 403, at ${rate} searches a second`,
     () =>
