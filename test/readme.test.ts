@@ -2,7 +2,9 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import ts from "typescript"
+import { text as llms } from "../scripts/llms.js"
 import { type Block, blocksOf, brokenLinksOf } from "./readme/blocks.js"
 import { complaintsAbout } from "./readme/typeCheck.js"
 
@@ -111,6 +113,28 @@ describe("a table of settings has a row for each field, and no other", () => {
   })
 })
 
+describe("llms.txt", () => {
+  it("is what npm run docs writes", () => {
+    expect(read("llms.txt")).toBe(llms)
+  })
+
+  it("has at most 6,000 bytes", () => {
+    expect(Buffer.byteLength(llms)).toBeLessThanOrEqual(6_000)
+  })
+
+  it("has the install line, a search, a test, and a line for each option, error and entry", () => {
+    const { exports } = JSON.parse(read("package.json") ?? "")
+    const entries = Object.keys(exports).filter((entry) => /^\.\/[A-Za-z]+$/.test(entry))
+    const options = [...fieldsOf("src/TokenIssuer.ts", "Options"), ...fieldsOf("src/NutritionAdvisor.ts", "Options")]
+    const tags = [...NutritionAdvisorError.errors, NutritionAdvisorError.ConfigurationError].map(({ _tag }) => _tag)
+    const starts = llms.split("\n").flatMap((line) => /^- (\w+)/.exec(line)?.[1] ?? [])
+    expect(starts).toEqual(expect.arrayContaining([...entries.map((entry) => entry.slice(2)), ...options, ...tags]))
+    expect(llms).toContain("\nnpm install effect-nutrition-advisor effect@^3.22 ")
+    const codeOf = (text: string) => blocksOf(text).map(({ code }) => code)
+    expect(codeOf(llms)).toEqual(codeOf(read("README.md") ?? "").filter((_, index) => index !== 1))
+  })
+})
+
 describe("ARCHITECTURE.md", () => {
   it("has at most 7,000 bytes", () => {
     expect(Buffer.byteLength(read("ARCHITECTURE.md") ?? "")).toBeLessThanOrEqual(7_000)
@@ -125,6 +149,7 @@ const beside = [
   "SECURITY.md",
   "SERVICE.md",
   "bench/RESULTS.md",
+  "llms.txt",
   "test/README.md",
   "test/mutations.md"
 ]

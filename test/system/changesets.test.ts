@@ -23,6 +23,57 @@ describe("the version", () => {
   })
 })
 
+describe("a publish", () => {
+  const address = "https://git.example/foods/effect-nutrition-advisor"
+
+  /** What is done before each publish, in a copy whose package.json has this `repository`. */
+  const before = async (named: unknown) => {
+    const folder = await mkdtemp(join(tmpdir(), "publish-"))
+    try {
+      await mkdir(join(folder, "scripts"))
+      await cp(join(repository, "scripts/release.mjs"), join(folder, "scripts/release.mjs"))
+      const manifest = JSON.parse(await text(repository, "package.json"))
+      await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, repository: named }))
+      const { code, stderr } = await run("npm", ["run", "--silent", "prepublishOnly"], {
+        cwd: folder,
+        shell: process.platform === "win32"
+      }).then(({ stderr }) => ({ code: 0, stderr }), ({ code, stderr }) => ({ code, stderr }))
+      const { bugs, homepage, repository: filled } = JSON.parse(await text(folder, "package.json"))
+      return { code, sentence: stderr.replace(/^npm warn .*\n/gm, ""), links: { bugs, homepage, repository: filled } }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  it.each([undefined, "", { type: "git", url: "" }, "the-owner/the-name"])(
+    "ends in one sentence while `repository` is %j",
+    { timeout: 60_000 },
+    async (named) => {
+      expect(await before(named)).toMatchObject({
+        code: 1,
+        sentence: expect.stringMatching(/^Nothing is published: `repository` in package\.json must be [^\n]+\.\n$/),
+        links: { bugs: undefined, homepage: undefined }
+      })
+    }
+  )
+
+  it.each([address, { type: "git", url: `git+${address}.git` }])(
+    "fills homepage and bugs from `repository` %j",
+    { timeout: 60_000 },
+    async (named) => {
+      expect(await before(named)).toEqual({
+        code: 0,
+        sentence: "",
+        links: {
+          repository: { type: "git", url: `git+${address}.git` },
+          homepage: `${address}#readme`,
+          bugs: { url: `${address}/issues` }
+        }
+      })
+    }
+  )
+})
+
 describe("a changeset", () => {
   let folder = ""
 

@@ -1,9 +1,12 @@
-import { spawn } from "node:child_process"
-import { readdirSync } from "node:fs"
+import { execFile, spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { parseCircular, parseDependencyTree } from "dpdm"
 import { beforeAll } from "vitest"
+import { relativeLinksOf } from "../readme/blocks.js"
 import * as Runtime from "./runtimes/Runtime.js"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
@@ -118,6 +121,26 @@ describe("the package", () => {
 
   it.each(Object.entries(bounds))("measures less than its bound: %s", (name, bound) => {
     expect(run.figures.get(name)).toBeLessThan(bound)
+  })
+})
+
+describe("a text in the package", () => {
+  it("links to what is in the package", { timeout: 60_000 }, async () => {
+    const args = ["pack", "--dry-run", "--json", "--ignore-scripts"]
+    const options = { cwd: repository, maxBuffer: 64 * 1024 * 1024, shell: process.platform === "win32" }
+    const [packed] = JSON.parse((await promisify(execFile)("npm", args, options)).stdout)
+    const files: ReadonlyArray<string> = packed.files.map(({ path }: { readonly path: string }) => path)
+    const texts = files.filter((path) => /\.(md|txt)$/.test(path))
+    expect(texts).toEqual(expect.arrayContaining(["README.md", "llms.txt", "docs/telemetry.md", "docs/api/README.md"]))
+    const lost = texts.flatMap((path) =>
+      relativeLinksOf(readFileSync(`${repository}/${path}`, "utf8")).flatMap(({ line, target }) => {
+        const [file = ""] = target.split("#")
+        const pointedTo = file === "" ? path : posix.join(posix.dirname(path), decodeURIComponent(file))
+        const isPacked = files.some((one) => one === pointedTo || one.startsWith(`${pointedTo.replace(/\/$/, "")}/`))
+        return isPacked ? [] : [`${path}:${line} ${target}`]
+      })
+    )
+    expect(lost).toEqual([])
   })
 })
 

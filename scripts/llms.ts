@@ -1,0 +1,100 @@
+/**
+ * Writes llms.txt, what an assistant needs that reads node_modules: `npx tsx scripts/llms.ts`. All but a few sentences comes from
+ * package.json, README.md and the tables of docs/.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8")
+
+const readme = read("README.md")
+
+const manifest: { readonly name: string; readonly version: string; readonly exports: Record<string, unknown> } = JSON
+  .parse(read("package.json"))
+
+const section = (title: string) => readme.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? ""
+
+const codeIn = (text: string) => /^```ts\n[^]*?^```/m.exec(text)?.[0] ?? ""
+
+const rowsOf = (text: string) =>
+  Array.from(text.matchAll(/^\| (.*) \|$/gm), ([, row = ""]) => row.split(/ *\| */)).slice(2)
+
+const plain = (text: string) => text.replace(/\[([^\]]+)\]\([^)]*\)/g, "$1").replaceAll("`", "")
+
+const options = rowsOf(section("Settings")).map(([name, fallback, what]) =>
+  plain(`- ${name}${fallback === "" ? "" : ` (${fallback})`}: ${what}`)
+)
+
+const errors = rowsOf(section("Errors")).map(([tag, when, , what]) => plain(`- ${tag} (${when}): ${what}`))
+
+const sentences = new Map(
+  rowsOf(read("docs/api/README.md")).map(([module = "", what = ""]) => [plain(module), what.split(/\.$|: /)[0]])
+)
+
+const modules = Object.keys(manifest.exports).flatMap((entry) => {
+  const name = entry.slice(2)
+  const what = sentences.get(name)
+  return what === undefined ? [] : [`- ${name}: ${what}`]
+})
+
+/** Without those that few programs name: the parts of the simulator, and the laws for stores and caches of one's own. */
+const folders = Array.from(sentences).flatMap(([name, what]) =>
+  /^testing\/(Answer|Fault|.*Laws)$/.test(name) || !name.includes("/") ? [] : [`- ${name}: ${what}`]
+)
+
+const pages = Array.from(
+  read("docs/README.md").matchAll(/^\| \[.*\]\((?!migrating|upstream)(.*)\.md\)/gm),
+  ([, page]) => `[${page}](docs/${page}.md)`
+)
+
+export const text = `# ${manifest.name} ${manifest.version}
+
+> ${plain(readme.split("\n\n")[1] ?? "").replaceAll("\n", " ")}
+
+${/^ +npm install .*/m.exec(readme)?.[0].trim()}
+ESM, Node 20.19 or newer. Effect 3.22, not Effect 4: keep these versions. \`Schema\` comes from \`effect\`.
+
+## Rules
+
+- Servers only, never a browser. The license key is \`Redacted\`; do not log or unwrap it.
+- One layer per process: each gets a token of its own.
+- Do not get, store or renew tokens, or set their headers: the client does.
+- A failed search is not repeated: RequestRetry does so.
+
+## A search
+
+${codeIn(section("Use"))}
+
+\`search\` gives \`unknown\`; \`searchAs(schema)(term)\` decodes it. \`(yield* NutritionAdvisor.NutritionAdvisor).httpClient\` sends to other
+routes, relative to \`baseUrl\`. \`layerConfig()\` reads NUTRITION_ADVISOR_BASE_URL, _LICENSE_KEY and so on.
+
+## Entry points
+
+Of "${manifest.name}"; each is also "${manifest.name}/<name>":
+
+${modules.join("\n")}
+
+Of "${manifest.name}/ai" and so on:
+
+${folders.join("\n")}
+
+## Options of layer (default); a number is milliseconds
+
+${options.join("\n")}
+
+## Errors, by _tag; operation is "token", "search" or "request"
+
+${errors.join("\n")}
+
+## A test
+
+${codeIn(section("A test"))}
+
+## Docs
+
+${pages.join(", ")}. [api](docs/api/README.md): each export. [SECURITY](SECURITY.md), [examples](examples).
+`
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(new URL("../llms.txt", import.meta.url), text)
+}
