@@ -1,6 +1,7 @@
 /** Files of lines as a run meets them: read as terms, counted, gone on with where a run was cut off, written line by line. */
 import { createReadStream, createWriteStream } from "node:fs"
-import { stat, truncate } from "node:fs/promises"
+import { rename, rm, stat, truncate } from "node:fs/promises"
+import { dirname } from "node:path"
 import { getSystemErrorMap } from "node:util"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Data, Effect, Option, Schema, Stream } from "effect"
@@ -12,7 +13,10 @@ export class ReaderGone extends Data.TaggedError("ReaderGone") {}
 
 export const Line = Schema.Struct({ line: Schema.Number, term: Schema.String })
 
-const none: typeof Line.Type = { line: 0, term: "" }
+const none = { line: 0, term: "", failed: 0 }
+
+/** Whether a line of an output says that its term failed. */
+export const isFailure = (text: string) => /^\{"line":\d+,"term":"(?:[^"\\]|\\.)*","error":/.test(text)
 
 const failure = (what: string) => (cause: unknown) => {
   const { errno = 0 } = cause as NodeJS.ErrnoException
@@ -27,6 +31,29 @@ const bytesOf = (file: string, range: { readonly start?: number; readonly end?: 
     failure(file === "-" ? "Standard input can't be read" : `${file} can't be read`)
   )
 
+const lineEnd = 10
+
+/** What is read, as long as it is UTF-8. */
+const utf8 = (file: string) =>
+  bytesOf(file).pipe(
+    Stream.concat(Stream.succeed(new Uint8Array())), // the end, where no character may be half
+    Stream.mapAccumEffect({ half: Buffer.alloc(0), line: 1, byte: 1 }, ({ byte, half, line }, chunk) => {
+      const bytes = Buffer.concat([half, chunk])
+      const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+      const again = Buffer.from(decoder.decode(bytes, { stream: chunk.length > 0 }))
+      const isSame = again.equals(bytes.subarray(0, again.length))
+      const good = bytes.subarray(0, isSame ? again.length : again.findIndex((value, at) => value !== bytes[at]))
+      const next = {
+        half: bytes.subarray(good.length),
+        line: line + good.reduce((ends, value) => value === lineEnd ? ends + 1 : ends, 0),
+        byte: good.includes(lineEnd) ? good.length - good.lastIndexOf(lineEnd) : byte + good.length
+      }
+      return isSame ? Effect.succeed([next, chunk] as const) : new FileFailure({
+        message: `${file === "-" ? "Standard input" : file} is not UTF-8: line ${next.line}, byte ${next.byte}.`
+      })
+    })
+  )
+
 /** Cuts each line off after so many characters: a file without line ends must not fill the memory. */
 const cutLongLines = (longest: number) =>
   Stream.mapAccum(0, (length, text: string) => {
@@ -37,12 +64,12 @@ const cutLongLines = (longest: number) =>
 
 /** The lines of a file, or of standard input for "-". */
 export const read = (file: string, longest: number) =>
-  bytesOf(file).pipe(Stream.decodeText(), cutLongLines(longest), Stream.splitLines)
+  utf8(file).pipe(Stream.decodeText(), cutLongLines(longest), Stream.splitLines)
 
-const measure = (file: string) =>
-  Stream.runFold(bytesOf(file), { lines: 0, start: 0, end: 0, size: 0 }, (before, bytes) => {
+const measure = <E>(content: Stream.Stream<Uint8Array, E>) =>
+  Stream.runFold(content, { lines: 0, start: 0, end: 0, size: 0 }, (before, bytes) => {
     let { end, lines, start } = before
-    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
+    for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, at + 1)) {
       lines += 1
       start = end
       end = before.size + at + 1
@@ -52,28 +79,38 @@ const measure = (file: string) =>
 
 const isFile = (file: string) => Effect.map(attempt(`${file} can't be read`, () => stat(file)), (info) => info.isFile())
 
-/** How many lines a file has, where reading it twice is possible. */
+/** How many lines a file has, where reading it twice is possible; then all of it has to be UTF-8. */
 export const count = (file: string) =>
   file === "-" ? Effect.succeedNone : Effect.if(isFile(file), {
     onFalse: () => Effect.succeedNone,
-    onTrue: () => Effect.map(measure(file), ({ end, lines, size }) => Option.some(size > end ? lines + 1 : lines))
+    onTrue: () => Effect.map(measure(utf8(file)), ({ end, lines, size }) => Option.some(size > end ? lines + 1 : lines))
   })
 
+/** The lines of an output. */
+export const written = (file: string) => Stream.splitLines(Stream.decodeText(bytesOf(file)))
+
 /**
- * The last whole line of an output, once what the abrupt end of a run left behind it is cut off. A file that no run has
+ * The last whole line of an output, and how many terms failed in it, once what the abrupt end of a run left behind it is cut off. A file that no run has
  * written is not touched.
  */
 export const lastWritten = (file: string | undefined, resume: boolean) =>
   Effect.gen(function*() {
     if (file === undefined) return none
     const info = yield* Effect.promise(() => stat(file).catch(() => undefined))
+    if (info === undefined) {
+      const folder = dirname(file)
+      yield* Effect.mapError(
+        attempt("", () => stat(folder)),
+        () => new FileFailure({ message: `${file} can't be written: there is no folder ${folder}.` })
+      )
+    }
     if (info === undefined || info.size === 0) return none
     if (!resume) {
       return yield* new FileFailure({
         message: `${file} is not empty: go on with it by --resume, or name another file.`
       })
     }
-    const { end, lines, size, start } = yield* measure(file)
+    const { end, lines, size, start } = yield* measure(bytesOf(file))
     const text = yield* Stream.mkString(
       Stream.decodeText(bytesOf(file, lines === 0 ? { end: 8 } : { start, end: end - 1 }))
     )
@@ -86,7 +123,8 @@ export const lastWritten = (file: string | undefined, resume: boolean) =>
       })
     }
     if (size > end) yield* attempt(`${file} can't be cut off`, () => truncate(file, end))
-    return last.value
+    const failed = yield* Stream.runCount(Stream.filter(written(file), isFailure))
+    return { ...last.value, failed }
   })
 
 /** Writes to a file's end, or to standard output; the next line may come when this one is taken. */
@@ -107,3 +145,14 @@ export const writer = (file: string | undefined) =>
             : failure(`${file ?? "Standard output"} can't be written`)(cause)
       })
   )
+
+/** Writes a file anew. Until all is written it stays as it was. */
+export const replace = <E, R>(file: string, lines: Stream.Stream<string, E, R>) => {
+  const next = `${file}.next`
+  const discard = Effect.promise(() => rm(next, { force: true }))
+  return discard.pipe(
+    Effect.zipRight(Effect.scoped(Effect.flatMap(writer(next), (write) => Stream.runForEach(lines, write)))),
+    Effect.zipRight(attempt(`${file} can't be written`, () => rename(next, file))),
+    Effect.ensuring(discard)
+  )
+}

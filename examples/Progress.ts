@@ -12,6 +12,8 @@ export interface Options {
   /** Not known of a pipe, which can be read only once. */
   readonly total: Option.Option<number>
   readonly alreadyDone: number
+  /** How many of these failed. */
+  readonly alreadyFailed: number
   /** Whether what is written goes to the terminal that the bar is on. */
   readonly sharesTerminal: boolean
   /** What else the line says at its end. */
@@ -49,7 +51,7 @@ export const make = (options: Options): Effect.Effect<Progress, never, Scope.Sco
   Effect.gen(function*() {
     const started = yield* Clock.currentTimeMillis
     let done = 0
-    let failed = 0
+    let failed = options.alreadyFailed
 
     const text = Effect.zipWith(Clock.currentTimeMillis, options.also ?? Effect.succeed(""), (now, also) => {
       const rate = done * 1000 / Math.max(1, now - started)

@@ -1,7 +1,10 @@
 /**
  * A model that asks for foods. The model is a double, so that nothing is sent anywhere: put a layer of @effect/ai-openai,
  * @effect/ai-anthropic or another provider in its place.
+ * `npx tsx examples/agent.ts` needs
+ * `npm install @effect/platform-node@^0.108 @effect/ai@^0.37 @effect/experimental@^0.61 @effect/rpc@^0.76`.
  */
+import "./help.js"
 import { Chat, LanguageModel, type Prompt } from "@effect/ai"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
  * Searches for many terms: `npx tsx examples/bulk-search.ts terms.txt --output foods.jsonl`, and `--help`. How, is in
- * BulkSearch.ts; here is what keeps the process under 150 MB, which only works before Effect is loaded.
+ * BulkSearch.ts. Needs `npm install @effect/platform-node@^0.108 cli-progress@^3.12`. Here is what keeps the process under 150 MB, which only works before Effect is loaded.
  */
 import { setFlagsFromString } from "node:v8"
 

@@ -2,7 +2,10 @@
  * A SharedTokenCache in a table of DynamoDB, by conditional writes. The table has the string `id` as its partition key, and may
  * have `expires` as the attribute of its time to live. `DYNAMODB_TABLE=tokens npx tsx examples/dynamodb.ts` searches in three
  * clients, each as a function that starts cold, on the embedded simulator.
+ * Needs a table, and
+ * `npm install @effect/platform-node@^0.108 @aws-sdk/client-dynamodb@^3 @aws-sdk/lib-dynamodb@^3`.
  */
+import "./help.js"
 import { fileURLToPath } from "node:url"
 import { ConditionalCheckFailedException, DynamoDBClient } from "@aws-sdk/client-dynamodb"
 import { DeleteCommand, DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb"

@@ -1,7 +1,9 @@
 /**
  * SearchCache, RequestRetry and Throttle around the client: `npx tsx examples/resilient.ts` sends searches to the embedded simulator while
  * it fails in the usual ways, and prints what each of the three has saved.
+ * Needs `npm install @effect/platform-node@^0.108`.
  */
+import "./help.js"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, Metric } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"

@@ -1,7 +1,9 @@
 /**
  * A key that rotates: `licenseKey` is an Effect that is run at each exchange, here one that reads a file. A secret manager is
  * asked in the same way.
+ * `npx tsx examples/rotating-key.ts` needs `npm install @effect/platform-node@^0.108`.
  */
+import "./help.js"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,7 +1,9 @@
 /**
  * From plain async code. The layer is built once, in a ManagedRuntime; `Effect.provide` inside each `Effect.runPromise` builds
  * it anew, and each new layer buys a token of its own.
+ * `npx tsx examples/run-promise.ts` needs nothing besides the package.
  */
+import "./help.js"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"

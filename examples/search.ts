@@ -1,3 +1,9 @@
+/**
+ * One search, as a table: `npx tsx examples/search.ts "greek yogurt"`, or `npm start -- "greek yogurt"` in a clone; `--json` prints
+ * the payload. NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY name the service; without them the embedded simulator
+ * answers. Needs `npm install @effect/platform-node@^0.108`.
+ */
+import "./help.js"
 import { parseArgs } from "node:util"
 import { NodeRuntime } from "@effect/platform-node"
 import { ConfigError, Console, Data, Effect, Either, Logger, Schema } from "effect"
@@ -55,7 +61,7 @@ const readable = (payload: unknown): string =>
 
 const commandLine = Effect.try({
   try: () => parseArgs({ allowPositionals: true, options: { json: { type: "boolean", default: false } } }),
-  catch: () => new Usage({ message: "The only option is --json." })
+  catch: () => new Usage({ message: "The options are --json and --help." })
 }).pipe(
   Effect.map(({ positionals, values }) => ({ term: positionals.join(" ").trim(), json: values.json })),
   Effect.filterOrFail(

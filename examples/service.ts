@@ -1,6 +1,10 @@
 /**
  * A backend that is not written in Effect: one ManagedRuntime for the whole process, so one token for all its clients.
+ * `PORT=3000 npx tsx examples/service.ts` needs
+ * `npm install @effect/platform-node@^0.108 @effect/opentelemetry@^0.64 @opentelemetry/sdk-metrics@2.12.0
+ * @opentelemetry/exporter-prometheus@0.223.0`.
  */
+import "./help.js"
 import { createServer, type ServerResponse } from "node:http"
 import { NodeSdk } from "@effect/opentelemetry"
 import { PrometheusExporter } from "@opentelemetry/exporter-prometheus"

@@ -1,7 +1,9 @@
 /**
  * Three workers, each a process of its own, and one token: `npx tsx examples/shared-token.ts` shares it through Redis (at
  * NUTRITION_ADVISOR_REDIS_URL, or on this machine), `npx tsx examples/shared-token.ts files` through a directory.
+ * Needs `npm install @effect/platform-node@^0.108 ioredis@^5`, and a Redis unless it is `files`.
  */
+import "./help.js"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 import { Command, FetchHttpClient, FileSystem, HttpServer, KeyValueStore } from "@effect/platform"

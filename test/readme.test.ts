@@ -113,6 +113,49 @@ describe("a table of settings has a row for each field, and no other", () => {
   })
 })
 
+describe("an example", () => {
+  const examples = ["examples", "examples/bulk-queue"].flatMap((folder) =>
+    readdirSync(join(repository, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
+  )
+
+  const programs = examples.filter((path) => /["/]help\.js"|`--help`/.test(read(path) ?? ""))
+
+  const entries: Record<string, string> = {
+    "effect-nutrition-advisor/ai": "@effect/ai",
+    "effect-nutrition-advisor/redis": "ioredis"
+  }
+
+  /** The packages that it imports, or what it imports does, but those that every program with the library has. */
+  const packagesOf = (path: string): ReadonlyArray<string> =>
+    Array.from((read(path) ?? "").matchAll(/(?:from|import) ?\(?"([^"]+)"/g), ([, name = ""]) => name).flatMap(
+      (name) => {
+        if (name.startsWith(".")) return packagesOf(join(path, "..", name).replace(/\.js$/, ".ts"))
+        const [, bare = name] = /^(@[^/]+\/[^/]+|[^@/][^/]*)/.exec(entries[name] ?? name) ?? []
+        return /^(node:.*|effect|effect-nutrition-advisor|@effect\/platform)$/.test(bare) ? [] : [bare]
+      }
+    )
+
+  it("is found by its --help", () => {
+    expect(programs.length).toBeGreaterThan(12)
+  })
+
+  it.each(programs)("says in its first comment what it needs: %s", (path) => {
+    const comment = /^\/\*\*[^]*?\*\//.exec(read(path) ?? "")?.[0] ?? ""
+    expect(packagesOf(path).filter((name) => !comment.includes(`${name}@`))).toEqual([])
+    expect(comment).toContain(`npx tsx ${path}`)
+  })
+
+  it.each(docs)("says what it needs where %s names it", (page) => {
+    const missing = (read(page) ?? "").split(/^## /m).flatMap((section) =>
+      programs.filter((path) => section.includes(`(../${path})`)).flatMap((path) =>
+        packagesOf(path).filter((name) => name !== "@effect/platform-node" && !section.includes(name))
+          .map((name) => `${path}: ${name}`)
+      )
+    )
+    expect(missing).toEqual([])
+  })
+})
+
 describe("llms.txt", () => {
   it("is what npm run docs writes", () => {
     expect(read("llms.txt")).toBe(llms)

@@ -1,6 +1,7 @@
 /**
  * Searches for many terms with any number of workers: `npx tsx examples/bulk-queue/run.ts terms.txt --output foods.jsonl`
  * gives the terms of a file to a queue, the workers (work.ts) search, and this writes each answer once, in the order of the file.
+ * Needs a Redis, and `npm install @effect/platform-node@^0.108 bullmq@6.7.0 ioredis@^5 cli-progress@^3.12`.
  */
 import { createHash } from "node:crypto"
 import { parseArgs } from "node:util"
@@ -24,6 +25,7 @@ Gives the terms of a file (UTF-8, one a line) to the workers of a queue, and wri
   --rate N       searches a second of all workers together, 1 to 10000; 50 by default
   --queue NAME   ${TermQueue.defaultName} by default; one run at a time for each
 
+Needs a Redis, and npm install @effect/platform-node@^0.108 bullmq@6.7.0 ioredis@^5 cli-progress@^3.12
 NUTRITION_ADVISOR_REDIS_URL names the Redis. Start the workers before or after it: work.ts, as many as you like.
 Ends with 0 when each term has its line, with 1 and a sentence when the run can't go on, with 130 when it was interrupted.`
 
@@ -142,6 +144,7 @@ const answerAll = ({ file, output, queue: name, rate, resume }: Settings) =>
     const progress = yield* Progress.make({
       total,
       alreadyDone: last.line,
+      alreadyFailed: last.failed,
       sharesTerminal: false,
       also: workersOf(queue)
     })

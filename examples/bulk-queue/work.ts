@@ -1,6 +1,7 @@
 /**
  * One worker of a queue of terms, as many of them as you like, on any machine: `npx tsx examples/bulk-queue/work.ts`, and
- * `--help`. What gives them terms is run.ts.
+ * `--help`. What gives them terms is run.ts. Needs a Redis, and
+ * `npm install @effect/platform-node@^0.108 bullmq@6.7.0 ioredis@^5`.
  */
 import { parseArgs } from "node:util"
 import { NodeHttpClient, NodeRuntime } from "@effect/platform-node"
@@ -17,6 +18,7 @@ Searches for the terms of a queue that run.ts fills, until it is interrupted.
   --concurrency N  searches at once in this process, 1 to 100; 16 by default
   --queue NAME     ${TermQueue.defaultName} by default
 
+Needs a Redis, and npm install @effect/platform-node@^0.108 bullmq@6.7.0 ioredis@^5
 NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY name the service, NUTRITION_ADVISOR_REDIS_URL the Redis.`
 
 const commandLine = Effect.try({

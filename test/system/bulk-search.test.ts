@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { appendFile } from "node:fs/promises"
+import { appendFile, writeFile } from "node:fs/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Bulk from "./bulk/BulkRun.js"
@@ -91,6 +91,8 @@ describe.concurrent("a run that can't go on", () => {
     ["no input", ["/missing/terms.txt"], {}, /^\/missing\/terms.txt can't be read: no such file or directory\.$/],
     ["a directory as input", ["/"], {}, /^\/ can't be read/],
     ["--resume without --output", ["--resume"], {}, /^--resume needs --output/],
+    ["--retry-failed without --output", ["--retry-failed"], {}, /^--retry-failed needs --output/],
+    ["an output in no folder", ["--output", "/missing/o.jsonl"], {}, /^\/missing\/o\.jsonl .*no folder \/missing\.$/],
     ["an unknown option", ["--paralel", "2"], {}, /^The options are/],
     ["no concurrency", ["--concurrency", "0"], {}, /^--concurrency must be/],
     ["two inputs", ["a", "b"], {}, /^Name one file/],
@@ -173,6 +175,86 @@ describe("a run that is interrupted", () => {
         expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/another input.*\n$/) })
         expect(yield* Bulk.read(path("out.jsonl"))).toBe(before)
       }
+    }))
+})
+
+describe("a term that failed", () => {
+  const counted = (stderr: string) => stderr.trim().split("\n").at(-1)
+
+  it.scopedLive("is searched for again by --retry-failed, and no other is", () =>
+    Effect.gen(function*() {
+      const { settings, sight } = yield* Bulk.service
+      const { path, write } = yield* Bulk.directory
+      const input = yield* write("terms.txt", "apple\na \"quoted\" status 400 once\nb status 400\noats\n")
+      const args = [input, "--output", path("out.jsonl")]
+      yield* Bulk.run(args, settings)
+      const before = Bulk.lines(yield* Bulk.read(path("out.jsonl")))
+      expect(before).toMatchObject([{ result: {} }, { error: {} }, { error: {} }, { result: {} }])
+      yield* write("terms.txt", `${yield* Bulk.read(input)}lentils\n`)
+      const { code, stderr } = yield* Bulk.run([...args, "--retry-failed"], settings)
+      const after = Bulk.lines(yield* Bulk.read(path("out.jsonl")))
+      expect(after.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5])
+      expect(after).toMatchObject([{ result: {} }, { result: {} }, { error: {} }, { result: {} }, { result: {} }])
+      expect(stderr).toMatch(/^2 of 2 terms, 1 failed/m)
+      expect(counted(stderr)).toMatch(/^5 of 5 terms, 1 failed/)
+      expect((yield* sight).searches).toBe(4 + 2 + 1)
+      expect(code).toBe(0)
+    }))
+
+  it.scopedLive("stays as it was where --retry-failed is interrupted", () =>
+    Effect.gen(function*() {
+      const { settings, sight } = yield* Bulk.service
+      const { path, write } = yield* Bulk.directory
+      const input = yield* write("terms.txt", "a status 400\nb status 400 9000 ms\n")
+      const written = `${
+        ["a status 400", "b status 400 9000 ms"].map((term, index) =>
+          JSON.stringify({ line: index + 1, term, error: { _tag: "BadRequest", message: "Earlier." } })
+        ).join("\n")
+      }\n`
+      yield* write("out.jsonl", written)
+      const { child, ended } = Bulk.start([input, "--output", path("out.jsonl"), "--retry-failed"], settings)
+      yield* until(Effect.map(sight, ({ searches }) => searches === 2))
+      child.kill("SIGINT")
+      expect((yield* Effect.promise(ended)).code).toBe(130)
+      expect(yield* Bulk.read(path("out.jsonl"))).toBe(written)
+      expect(yield* Bulk.sizeOf(path("out.jsonl.next"))).toBe(0)
+    }))
+
+  it.scopedLive("counts after --resume too", () =>
+    Effect.gen(function*() {
+      const { settings } = yield* Bulk.service
+      const { path, write } = yield* Bulk.directory
+      const args = [yield* write("terms.txt", "a status 400\napple\n"), "--output", path("out.jsonl"), "--resume"]
+      yield* Bulk.run(args, settings)
+      yield* write("terms.txt", "a status 400\napple\nb status 400\n")
+      expect(counted((yield* Bulk.run(args, settings)).stderr)).toMatch(/^3 of 3 terms, 2 failed/)
+    }))
+})
+
+describe("an input that is not UTF-8", () => {
+  const latin1 = Buffer.from("café\n".repeat(3), "latin1")
+  const late = Buffer.concat([Buffer.from("crème brûlée 豆腐\n".repeat(9_000)), latin1])
+
+  it.scopedLive.each<[string, Buffer, string]>([
+    ["at its start", latin1, "line 1, byte 4"],
+    ["after 200 kB", late, "line 9001, byte 4"],
+    ["in half a character at its end", Buffer.from("oats\n豆").subarray(0, -1), "line 2, byte 1"]
+  ])(
+    "is refused with line and byte before anything is searched for: %s",
+    ([_, input, where]) =>
+      Effect.gen(function*() {
+        const { settings, sight } = yield* Bulk.service
+        const { path } = yield* Bulk.directory
+        yield* Effect.promise(() => writeFile(path("terms.txt"), input))
+        const { code, stderr } = yield* Bulk.run([path("terms.txt"), "--output", path("out.jsonl")], settings)
+        expect({ code, stderr }).toEqual({ code: 1, stderr: `${path("terms.txt")} is not UTF-8: ${where}.\n` })
+        expect(yield* sight).toMatchObject({ exchanges: 0, searches: 0 })
+      })
+  )
+
+  it.live("ends a run that reads it from standard input", () =>
+    Effect.map(Bulk.run([], {}, latin1), ({ code, stderr }) => {
+      expect({ code, stderr }).toEqual({ code: 1, stderr: "Standard input is not UTF-8: line 1, byte 4.\n" })
     }))
 })
 
