@@ -113,6 +113,36 @@ describe("a table of settings has a row for each field, and no other", () => {
   })
 })
 
+describe("what docs/effect-4.md advises against", () => {
+  it.each(["README.md", ...docs])("is in no code of %s", (path) => {
+    const [, names = ""] = /without `union`, ([^.]+)\./.exec(read("docs/effect-4.md") ?? "") ?? []
+    const against = ["union", ...Array.from(names.matchAll(/`(\w+)`/g), ([, name = ""]) => name)]
+    expect(against).toEqual(["union", "intersect", "addDelayEffect"])
+    const code = checked(read(path) ?? "").map(({ code }) => code).join("\n")
+    expect(against.filter((name) => code.includes(`Schedule.${name}(`))).toEqual([])
+  })
+})
+
+describe("docs/telemetry.md", () => {
+  it("installs the versions that the suite runs with, and that the exporter pins", () => {
+    const { devDependencies } = JSON.parse(read("package.json") ?? "")
+    const { dependencies } = JSON.parse(read("node_modules/@opentelemetry/exporter-prometheus/package.json") ?? "")
+    const [line = ""] = /npm install @effect\/opentelemetry[^]*?\n(?=```)/.exec(read("docs/telemetry.md") ?? "") ?? []
+    const pins = Array.from(
+      line.matchAll(/(@opentelemetry\/[\w-]+)@(\S+)/g),
+      ([, name = "", version]) => [name, version]
+    )
+    expect(pins.map(([name]) => name)).toEqual(
+      expect.arrayContaining(
+        ["exporter-prometheus", "sdk-metrics", "resources"].map((name) => `@opentelemetry/${name}`)
+      )
+    )
+    for (const [name = "", version] of pins) {
+      expect([name, devDependencies[name], dependencies[name] ?? version]).toEqual([name, version, version])
+    }
+  })
+})
+
 describe("an example", () => {
   const examples = ["examples", "examples/bulk-queue"].flatMap((folder) =>
     readdirSync(join(repository, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)

@@ -1,16 +1,38 @@
 import { randomUUID } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
-import { type Duration, Effect, Layer, Logger, LogLevel, Metric, type MetricKey, MetricKeyType, Tracer } from "effect"
+import {
+  ConfigProvider,
+  type Duration,
+  Effect,
+  HashMap,
+  Layer,
+  Logger,
+  LogLevel,
+  Metric,
+  type MetricKey,
+  MetricKeyType,
+  Option,
+  Redacted,
+  TestClock,
+  Tracer
+} from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { afterAll } from "vitest"
 import * as ManualClock from "../doubles/ManualClock.js"
+import { blocksOf } from "../readme/blocks.js"
 import { advisor, countOf, request, searches } from "./simulated.js"
 
 /** Those of the client itself: the layers around it count by themselves, and each has its own tests of that. */
-const [lists = "", ofLayersAround = ""] = (/\n## The lists\n([^]*)/.exec(
-  readFileSync(new URL("../../docs/telemetry.md", import.meta.url), "utf8")
-)?.[1] ?? "").split("\n### Layers around the client\n")
+const document = readFileSync(new URL("../../docs/telemetry.md", import.meta.url), "utf8")
+
+const [lists = "", ofLayersAround = ""] = (/\n## The lists\n([^]*)/.exec(document)?.[1] ?? "").split(
+  "\n### Layers around the client\n"
+)
 
 const quoted = (text: string) => Array.from(text.matchAll(/`([^`]+)`/g), ([, word = ""]) => word)
 
@@ -262,5 +284,59 @@ describe("docs/telemetry.md lists", () => {
       const missing = lineRows.filter(([text = ""]) => !lines.some(([line]) => line.includes(text)))
       expect(missing).toEqual([])
       expect(lineRows.length).toBeGreaterThan(13)
+    }))
+})
+
+describe("the recipe for debug lines in docs/telemetry.md", () => {
+  const folder = mkdtempSync(join(tmpdir(), "telemetry-"))
+  symlinkSync(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"), "junction")
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const [{ code = "" } = {}] = blocksOf(document).filter(({ code }) => code.includes("LogLevel.Debug"))
+
+  const level = "Layer.provide(Logger.minimumLogLevel(LogLevel.Debug))"
+
+  /** As it stands, over the simulator in the place of the service, with the level on the layer or something else there. */
+  const recipe = async (instead: string): Promise<Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>> => {
+    const file = join(folder, `${randomUUID()}.ts`)
+    const simulated = code.replace(
+      "import { NodeHttpClient } from \"@effect/platform-node\"",
+      "import { Simulator } from \"effect-nutrition-advisor/testing\"\n" +
+        "const NodeHttpClient = { layerUndici: Simulator.layerHttpClient({ tokenLifetime: 3_600 }) }"
+    ).replace(level, instead)
+    writeFileSync(file, simulated)
+    return (await import(/* @vite-ignore */ file)).Advisor
+  }
+
+  const settings = ConfigProvider.fromMap(
+    new Map([
+      ["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl],
+      ["NUTRITION_ADVISOR_LICENSE_KEY", Redacted.value(Simulator.licenseKey)]
+    ])
+  )
+
+  /** The reasons of the exchanges whose debug lines show, of a search and of the hour after it. */
+  const shown = (search: Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor>, instead = level) =>
+    Effect.gen(function*() {
+      const reasons: Array<unknown> = []
+      const logger = Logger.make(({ annotations, message }) => {
+        if (String(message) === "An exchange begins") reasons.push(Option.getOrNull(HashMap.get(annotations, "reason")))
+      })
+      yield* Effect.zipRight(search, TestClock.adjust("1 hour")).pipe(
+        Effect.provide(yield* Effect.promise(() => recipe(instead))),
+        Effect.provide([Logger.replace(Logger.defaultLogger, logger), Layer.setConfigProvider(settings)])
+      )
+      return reasons
+    })
+
+  it.effect("shows the background refresh", () =>
+    Effect.gen(function*() {
+      expect(yield* shown(NutritionAdvisor.search("apple"))).toEqual(["missing", "refresh"])
+    }))
+
+  it.effect("is right: a level that is set on a search shows no exchange", () =>
+    Effect.gen(function*() {
+      const search = Logger.withMinimumLogLevel(NutritionAdvisor.search("apple"), LogLevel.Debug)
+      expect(yield* shown(search, "")).toEqual([])
     }))
 })
