@@ -9,7 +9,7 @@ import { createServer, type ServerResponse } from "node:http"
 import { NodeSdk } from "@effect/opentelemetry"
 import { PrometheusExporter } from "@opentelemetry/exporter-prometheus"
 import { Effect, Layer, ManagedRuntime, Option } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, Throttle, TokenProvider } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 import { settingsSentence } from "./settingsSentence.js"
 
@@ -17,7 +17,10 @@ const prometheus = new PrometheusExporter({ preventServerStart: true })
 
 const Telemetry = NodeSdk.layer(() => ({ resource: { serviceName: "foods" }, metricReader: prometheus }))
 
-const runtime = ManagedRuntime.make(Layer.merge(AdvisorLive, Telemetry))
+/** After a 429 the searches that follow are not sent until its time is over. */
+const Advisor = Layer.provideMerge(Throttle.layer(), AdvisorLive)
+
+const runtime = ManagedRuntime.make(Layer.merge(Advisor, Telemetry))
 
 const answerFoods = (term: string) =>
   NutritionAdvisor.search(term).pipe(
