@@ -1284,11 +1284,14 @@ describe("a second layer for the same key", () => {
       expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
     }))
 
-  it.effect("is not warned of over the simulator", () =>
-    Effect.gen(function*() {
-      const built = build("simulated", Simulator.baseUrl)
-      expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
-    }))
+  it.effect.each([Simulator.baseUrl, "http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])(
+    "is not warned of over the simulator at %s",
+    (baseUrl) =>
+      Effect.gen(function*() {
+        const built = build("simulated", baseUrl)
+        expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
+      })
+  )
 
   it.effect("is warned of without the key", () =>
     Effect.gen(function*() {

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { isLoopback } from "./settings.js"
 
 /** The layers for the same settings that are open. */
 interface Open {
@@ -30,9 +31,15 @@ const forget = (identity: number) => {
   else open.set(identity, { ...known, count: known.count - 1 })
 }
 
-/** RFC 2606 section 2: no service is ever reached there. It is where the simulator answers without a port. */
-const isSimulated = (baseUrl: string | URL) =>
-  URL.canParse(String(baseUrl)) && new URL(baseUrl).hostname.endsWith(".invalid")
+/**
+ * Where the simulator answers: at a host that RFC 2606 section 2 leaves without a service, or on a port of this machine. There a
+ * test builds as many layers as it needs.
+ */
+const isSimulated = (baseUrl: string | URL) => {
+  if (!URL.canParse(String(baseUrl))) return false
+  const { hostname, protocol } = new URL(baseUrl)
+  return hostname.endsWith(".invalid") || (protocol === "http:" && isLoopback(hostname))
+}
 
 /**
  * Warns once where a second layer for the same settings is built within a minute, while the first one is open: each buys a token

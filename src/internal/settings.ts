@@ -21,7 +21,7 @@ type Rules = ReadonlyArray<readonly [rule: string, isBroken: (text: string) => b
 const brokenRule = (rules: Rules, text: unknown): string | undefined =>
   typeof text === "string" ? rules.find(([, isBroken]) => isBroken(text))?.[0] : "is no text"
 
-const isLoopback = (hostname: string) =>
+export const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
 
