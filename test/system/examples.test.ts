@@ -82,6 +82,11 @@ describe.concurrent("an example with --help", () => {
   )
 })
 
+const settingsOfPort = Effect.map(portOf, (port) => ({
+  NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${port}`,
+  NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey)
+}))
+
 describe("examples/search.ts", () => {
   it.live("prints a table and names the simulator and three variables when nothing is set", () =>
     Effect.gen(function*() {
@@ -101,10 +106,7 @@ describe("examples/search.ts", () => {
 
   it.scopedLive("searches at the configured service with the configured key", () =>
     Effect.gen(function*() {
-      const { code, stdout } = yield* run("search", ["banana"], {
-        NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${yield* portOf}`,
-        NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey)
-      })
+      const { code, stdout } = yield* run("search", ["banana"], yield* settingsOfPort)
       const { counters } = yield* Simulator.Simulator
       expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
       expect(stdout).toContain("Banana")
@@ -182,6 +184,83 @@ describe("examples/service.ts without a token", () => {
       expect([ready.status, health.status]).toEqual([503, 200])
       expect(body).toMatchObject({ ready: false })
       expect((await ended).code).toBe(0)
+    }))
+})
+
+const startHttpApi = async (settings: Record<string, string> = {}) => {
+  const started = start("http-api", [], { PORT: "0", ...settings })
+  const listening = /Listening on http:\/\/0\.0\.0\.0:(\d+)/
+  while (!listening.test(started.printed())) await once(started.child.stdout, "data")
+  const address = `http://127.0.0.1:${listening.exec(started.printed())?.[1]}`
+  return { ...started, ask: (path: string) => fetch(`${address}${path}`) }
+}
+
+describe("examples/http-api.ts", () => {
+  it.live("answers with a food, with 400 for a blank term and 404 for an unknown food, and ends on SIGTERM", () =>
+    Effect.promise(async () => {
+      const { ask, child, ended } = await startHttpApi()
+      const found = await ask("/foods/apple")
+      expect([found.status, await found.json()]).toEqual([200, {
+        name: "Apple",
+        per100g: { energyKcal: 52, proteinG: 0.3 }
+      }])
+      const blank = await ask("/foods/%20")
+      expect([blank.status, await blank.json()]).toEqual([400, { _tag: "BadRequest" }])
+      const unknown = await ask("/foods/zzqqxx")
+      expect([unknown.status, await unknown.json()]).toEqual([404, { _tag: "NotFound" }])
+      child.kill("SIGTERM")
+      expect((await ended).code).toBe(0)
+    }))
+
+  it.scopedLive("passes an outage of the token route on as 503, without a secret in body, header or log", () =>
+    Effect.gen(function*() {
+      const { provoke } = yield* Simulator.Simulator
+      yield* provoke("token", "unavailable-retry-after")
+      const settings = yield* settingsOfPort
+      yield* Effect.promise(async () => {
+        const { ask, child, ended } = await startHttpApi(settings)
+        const response = await ask("/foods/apple")
+        const body = await response.text()
+        child.kill("SIGTERM")
+        const { stderr, stdout } = await ended
+        expect([response.status, body]).toEqual([503, "{\"_tag\":\"ServiceUnavailable\"}"])
+        expect(stdout).toContain("The token exchange failed at the service with status 503")
+        const shown = [body, JSON.stringify([...response.headers]), stdout, stderr].join()
+        for (const secret of Object.values(settings)) expect(shown).not.toContain(secret)
+      })
+    }).pipe(Effect.provide(SimulatorOnPort)))
+
+  it.scopedLive("passes a 429 of the service on with the time to wait, and any other trouble as 503", () =>
+    Effect.gen(function*() {
+      const { provoke } = yield* Simulator.Simulator
+      const settings = yield* settingsOfPort
+      const { ask, child, ended } = yield* Effect.promise(() => startHttpApi(settings))
+      yield* provoke("search", "too-many-requests-retry-after")
+      const busy = yield* Effect.promise(() => ask("/foods/apple"))
+      expect([busy.status, busy.headers.get("retry-after")]).toEqual([429, "30"])
+      yield* provoke("search", "html")
+      const broken = yield* Effect.promise(() => ask("/foods/apple"))
+      expect(broken.status).toBe(503)
+      child.kill("SIGTERM")
+      yield* Effect.promise(() => ended)
+    }).pipe(Effect.provide(SimulatorOnPort)))
+})
+
+describe("examples/tenants.ts", () => {
+  it.live("gives each tenant a token of its own, and closes a tenant that is idle", () =>
+    Effect.map(run("tenants"), ({ code, stderr, stdout }) => {
+      expect(stdout.split("\n").slice(0, 6)).toEqual([
+        "north: searches 2, exchanges 1",
+        "south: searches 2, exchanges 1",
+        "north is closed",
+        "still open: south",
+        "south: searches 2, exchanges 0",
+        "north: searches 2, exchanges 1"
+      ])
+      expect(stdout).toContain("\nThe license key is not available (there is no such tenant).")
+      expect(stdout.match(/ is closed$/gm)).toHaveLength(4)
+      expect(stdout).not.toContain("key-of")
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     }))
 })
 

@@ -1,0 +1,108 @@
+/**
+ * A backend in Effect itself: an HttpApi with errors of its own. Its callers meet four statuses, whatever the library can fail
+ * with: 400 and 404 are theirs to correct, 429 says when to come back, 503 is the backend's own trouble.
+ * `PORT=3000 npx tsx examples/http-api.ts` needs `npm install @effect/platform-node@^0.108`.
+ */
+import "./help.js"
+import { createServer } from "node:http"
+import {
+  HttpApi,
+  HttpApiBuilder,
+  HttpApiEndpoint,
+  HttpApiGroup,
+  HttpApiSchema,
+  HttpApp,
+  HttpServer,
+  HttpServerResponse
+} from "@effect/platform"
+import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
+import { Config, ConfigError, Console, Effect, Layer, Schema } from "effect"
+import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { AdvisorLive } from "./AdvisorLive.js"
+import { settingsSentence } from "./settingsSentence.js"
+
+class BadRequest
+  extends Schema.TaggedError<BadRequest>()("BadRequest", {}, HttpApiSchema.annotations({ status: 400 }))
+{}
+
+class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}, HttpApiSchema.annotations({ status: 404 })) {}
+
+class TooManyRequests extends Schema.TaggedError<TooManyRequests>()("TooManyRequests", {
+  retryAfter: Schema.Int
+}, HttpApiSchema.annotations({ status: 429 })) {}
+
+class ServiceUnavailable
+  extends Schema.TaggedError<ServiceUnavailable>()("ServiceUnavailable", {}, HttpApiSchema.annotations({ status: 503 }))
+{}
+
+class Food extends Schema.Class<Food>("Food")({
+  name: Schema.String,
+  per100g: Schema.Struct({ energyKcal: Schema.Number, proteinG: Schema.Number })
+}) {}
+
+const Foods = Schema.Struct({ results: Schema.Array(Food) })
+
+const bestMatch = HttpApiEndpoint.get("bestMatch", "/foods/:term")
+  .setPath(Schema.Struct({ term: Schema.String }))
+  .addSuccess(Food)
+  .addError(BadRequest)
+  .addError(NotFound)
+  .addError(TooManyRequests)
+  .addError(ServiceUnavailable)
+
+const Api = HttpApi.make("Foods").add(HttpApiGroup.make("foods").add(bestMatch))
+
+/** Without `default`: an error that a later version adds does not compile until it has its place here. */
+const toApiError = (error: NutritionAdvisorError.NutritionAdvisorError) => {
+  if (error.operation === "token") return new ServiceUnavailable()
+  switch (error._tag) {
+    case "BadRequest":
+      return new BadRequest()
+    case "TooManyRequests":
+      return new TooManyRequests({ retryAfter: Math.ceil(error.retryAfter ?? 60) })
+    case "Forbidden":
+    case "LicenseKeyUnavailable":
+    case "MissingServiceId":
+    case "ServerError":
+    case "TransportError":
+    case "UnexpectedResponse":
+      return new ServiceUnavailable()
+  }
+}
+
+const setRetryAfter = ({ retryAfter }: TooManyRequests) =>
+  HttpApp.appendPreResponseHandler((_, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retryAfter)))
+  )
+
+const FoodsLive = HttpApiBuilder.group(
+  Api,
+  "foods",
+  (handlers) =>
+    Effect.map(
+      NutritionAdvisor.NutritionAdvisor,
+      ({ searchAs }) =>
+        handlers.handle("bestMatch", ({ path: { term } }) =>
+          searchAs(Foods)(term).pipe(
+            Effect.tapError((error) => Effect.logWarning(error.message)),
+            Effect.mapError(toApiError),
+            Effect.tapErrorTag("TooManyRequests", setRetryAfter),
+            Effect.flatMap(({ results: [best] }) => best === undefined ? new NotFound() : Effect.succeed(best))
+          ))
+    )
+)
+
+const Server = NodeHttpServer.layerConfig(createServer, { port: Config.withDefault(Config.integer("PORT"), 3000) })
+
+const Main = HttpApiBuilder.serve().pipe(
+  Layer.provide(HttpApiBuilder.middlewareOpenApi()),
+  Layer.provide(Layer.provide(HttpApiBuilder.api(Api), Layer.provide(FoodsLive, AdvisorLive))),
+  HttpServer.withLogAddress,
+  Layer.provide(Server)
+)
+
+Layer.launch(Main).pipe(
+  Effect.catchTag("ConfigurationError", ({ message }) => Console.error(message)),
+  Effect.catchIf(ConfigError.isConfigError, () => Console.error(settingsSentence)),
+  NodeRuntime.runMain({ disablePrettyLogger: true })
+)

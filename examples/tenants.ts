@@ -1,0 +1,57 @@
+/**
+ * Many license keys in one process: each tenant has a client, a token and a background refresh of its own, built at its first
+ * search and closed when it has been idle for a while. All of them share one HttpClient.
+ * `npx tsx examples/tenants.ts` needs `npm install @effect/platform-node@^0.108`.
+ */
+import "./help.js"
+import { NodeRuntime } from "@effect/platform-node"
+import { Console, Effect, Layer, LayerMap, RcMap, Redacted } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const keys = new Map([["north", "key-of-north"], ["south", "key-of-south"]])
+
+/** Runs at each exchange, so that a key can be changed in the place where the tenants are kept. */
+const licenseKeyOf = (tenant: string) =>
+  Effect.fromNullable(keys.get(tenant)).pipe(
+    Effect.map((key) => Redacted.make(key)),
+    Effect.mapError(() => new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "there is no such tenant" }))
+  )
+
+class Tenants extends LayerMap.Service<Tenants>()("Tenants", {
+  lookup: (tenant: string) =>
+    NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: licenseKeyOf(tenant) }).pipe(
+      Layer.provide(Layer.scopedDiscard(Effect.addFinalizer(() => Console.log(`${tenant} is closed`))))
+    ),
+  /** For a backend, rather some minutes: a tenant that comes back exchanges its key again. */
+  idleTimeToLive: "2 seconds"
+}) {}
+
+const searchFor = (tenant: string, term: string) => Effect.provide(NutritionAdvisor.search(term), Tenants.get(tenant))
+
+const searchTwice = (tenant: string) =>
+  Effect.gen(function*() {
+    const { counters } = yield* Simulator.Simulator
+    const before = yield* counters
+    yield* Effect.forEach(["oats", "apple"], (term) => searchFor(tenant, term), { concurrency: "unbounded" })
+    const { exchanges, searches } = yield* counters
+    yield* Console.log(`${tenant}: searches ${searches - before.searches}, exchanges ${exchanges - before.exchanges}`)
+  })
+
+const program = Effect.gen(function*() {
+  yield* searchTwice("north")
+  yield* searchTwice("south")
+
+  yield* Effect.gen(function*() {
+    yield* Effect.sleep("3 seconds")
+    yield* Console.log(`still open: ${yield* RcMap.keys((yield* Tenants).rcMap)}`)
+    yield* searchTwice("south")
+  }).pipe(Effect.provide(Tenants.get("south")))
+
+  yield* searchTwice("north")
+  yield* Console.log((yield* Effect.flip(searchFor("west", "oats"))).message)
+}).pipe(
+  Effect.provide(Layer.provideMerge(Tenants.Default, Simulator.layerHttpClient({ licenseKeys: [...keys.values()] })))
+)
+
+NodeRuntime.runMain(program)
