@@ -15,9 +15,12 @@ const read = (path: string) => {
   return existsSync(full) ? statSync(full).isDirectory() ? "" : readFileSync(full, "utf8") : undefined
 }
 
-const docs = existsSync(join(repository, "docs"))
-  ? readdirSync(join(repository, "docs")).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)
-  : []
+const pagesIn = (folder: string) =>
+  existsSync(join(repository, folder))
+    ? readdirSync(join(repository, folder)).filter((name) => name.endsWith(".md")).map((name) => `${folder}/${name}`)
+    : []
+
+const docs = [...pagesIn("docs"), ...pagesIn("docs/recipes")]
 
 const inTypeScript = (text: string) =>
   blocksOf(text).filter(({ language }) => /^(?:[cm]?tsx?|typescript)\b/i.test(language))
@@ -57,6 +60,14 @@ it("docs/upstream.md links to each program in docs/upstream", () => {
     ([, path]) => `docs/${path}`
   )
   expect(new Set(linked)).toEqual(new Set(programs))
+})
+
+it("docs/README.md links to each page in docs and docs/recipes", () => {
+  const linked = Array.from(
+    (read("docs/README.md") ?? "").matchAll(/\]\(([\w/-]+\.md)\)/g),
+    ([, path]) => `docs/${path}`
+  )
+  expect(docs.filter((path) => path !== "docs/README.md" && !linked.includes(path))).toEqual([])
 })
 
 describe("README.md", () => {

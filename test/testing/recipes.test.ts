@@ -1,40 +1,24 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { afterAll, describe, expect, it } from "vitest"
-import { blocksOf } from "../readme/blocks.js"
+import { describe, expect, it } from "vitest"
+import { makeImporter, programsOf } from "../readme/importBlock.js"
 
-const repository = fileURLToPath(new URL("../..", import.meta.url))
+const text = readFileSync(fileURLToPath(new URL("../../docs/testing.md", import.meta.url)), "utf8")
 
-const text = readFileSync(join(repository, "docs/testing.md"), "utf8")
+const importBlock = makeImporter()
 
-const recipes = blocksOf(text).filter(({ language }) => language === "ts")
-
-/** Outside of the repository, so that neither lint nor type-check of another run meets it. */
-const folder = mkdtempSync(join(tmpdir(), "recipes-"))
-
-symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"), "junction")
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const recipes = programsOf("docs/testing.md")
 
 /** Each recipe is a test file: what it tests is tested here, under its line in docs/testing.md. */
-describe.each(recipes)("docs/testing.md:$line", async ({ code, line }) => {
-  const file = join(folder, String(line), "recipe.ts")
-  mkdirSync(join(folder, String(line)))
-  writeFileSync(file, code)
-  await import(/* @vite-ignore */ file)
+describe.each(recipes)("docs/testing.md:$line", async (block) => {
+  await importBlock(block)
 })
 
-const withVitest = blocksOf(readFileSync(join(repository, "docs/from-async-await.md"), "utf8"))
-  .filter(({ code, language }) => language === "ts" && code.includes("from \"vitest\""))
+const withVitest = programsOf("docs/from-async-await.md").filter(({ code }) => code.includes("from \"vitest\""))
 
-describe.each(withVitest)("docs/from-async-await.md:$line", async ({ code, line }) => {
-  const file = join(folder, "from-async-await", String(line), "recipe.ts")
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, code)
-  await import(/* @vite-ignore */ file)
+describe.each(withVitest)("docs/from-async-await.md:$line", async (block) => {
+  await importBlock(block)
 })
 
 describe("docs/from-async-await.md", () => {

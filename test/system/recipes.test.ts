@@ -1,0 +1,383 @@
+import { generateKeyPairSync } from "node:crypto"
+import { createServer, type IncomingHttpHeaders } from "node:http"
+import type { AddressInfo } from "node:net"
+import { inspect } from "node:util"
+import { NodeSdk } from "@effect/opentelemetry"
+import { HttpServer } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { describe, expect, it } from "@effect/vitest"
+import { SecretManagerServiceClient } from "@google-cloud/secret-manager"
+import { Controller, Get, Inject, Param } from "@nestjs/common"
+import { NestFactory } from "@nestjs/core"
+import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
+import { Effect, Layer, Metric, Schedule, type Schema } from "effect"
+import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { afterEach, vi } from "vitest"
+import { makeImporter, programsOf } from "../readme/importBlock.js"
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  Reflect.deleteProperty(globalThis, "foodsRuntime")
+})
+
+const importBlock = makeImporter()
+
+const importRecipe = <A>(name: string) =>
+  Effect.promise(() => {
+    const [block, ...others] = programsOf(`docs/recipes/${name}.md`)
+    if (block === undefined || others.length > 0) throw new Error(`${name} has not one block of TypeScript`)
+    return importBlock(block) as Promise<A>
+  })
+
+const keys = ["key-of-october", "key-of-november"] as const
+
+/** The simulator on a port, and the environment that names it. */
+const Service = Layer.effectDiscard(Effect.map(HttpServer.HttpServer, ({ address }) => {
+  vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`)
+  vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", keys[0])
+})).pipe(
+  Layer.provideMerge(Simulator.layerServer({ licenseKeys: keys })),
+  Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+)
+
+interface Backend {
+  readonly ask: (term: string, signal?: AbortSignal) => Promise<Response>
+  readonly stop: () => Promise<unknown>
+}
+
+const often = Schedule.spaced("10 millis")
+
+const init = (signal: AbortSignal | undefined) => signal === undefined ? {} : { signal }
+
+const honoBackend = Effect.map(
+  importRecipe<{
+    readonly app: { readonly request: (path: string, init: RequestInit) => Promise<Response> }
+    readonly stop: () => Promise<void>
+  }>("hono"),
+  ({ app, stop }): Backend => ({
+    ask: (term, signal) => app.request(`/foods/${encodeURIComponent(term)}`, init(signal)),
+    stop
+  })
+)
+
+const onPort = (address: string, stop: () => Promise<unknown>): Backend => ({
+  ask: (term, signal) =>
+    fetch(`${address}/foods/${encodeURIComponent(term)}`, { headers: { connection: "close" }, ...init(signal) }),
+  stop
+})
+
+const fastifyBackend = Effect.flatMap(
+  importRecipe<{
+    readonly app: {
+      readonly listen: (options: { readonly port: number; readonly host: string }) => Promise<string>
+      readonly close: () => Promise<unknown>
+    }
+  }>("fastify"),
+  ({ app }) =>
+    Effect.map(
+      Effect.promise(() => app.listen({ port: 0, host: "127.0.0.1" })),
+      (address) => onPort(address, () => app.close())
+    )
+)
+
+const nextBackend = Effect.map(
+  importRecipe<{ readonly GET: (request: Request) => Promise<Response> }>("next"),
+  ({ GET }): Backend => ({
+    ask: (term, signal) => GET(new Request(`http://shop.example/foods?term=${encodeURIComponent(term)}`, init(signal))),
+    stop: () => (Reflect.get(globalThis, "foodsRuntime") as { dispose: () => Promise<void> }).dispose()
+  })
+)
+
+interface Foods {
+  readonly search: (term: string) => Promise<unknown>
+}
+
+/** A module with a controller, its decorators called by hand: what vitest compiles has none. */
+const nestBackend = Effect.flatMap(
+  importRecipe<
+    { readonly Foods: new() => Foods; readonly foodsProvider: { provide: new() => Foods; useFactory: () => Foods } }
+  >(
+    "nest"
+  ),
+  ({ Foods, foodsProvider }) =>
+    Effect.promise(async () => {
+      class FoodsController {
+        constructor(private readonly foods: Foods) {}
+        find(term: string) {
+          return this.foods.search(term)
+        }
+      }
+      const { prototype } = FoodsController
+      Controller("foods")(FoodsController)
+      Inject(Foods)(FoodsController, undefined, 0)
+      Get(":term")(prototype, "find", { value: prototype.find })
+      Param("term")(prototype, "find", 0)
+      const app = await NestFactory.create(
+        { module: class extends Foods {}, controllers: [FoodsController], providers: [foodsProvider] },
+        { logger: false }
+      )
+      await app.listen(0, "127.0.0.1")
+      return onPort(await app.getUrl(), () => app.close())
+    })
+)
+
+const frameworks = { hono: honoBackend, fastify: fastifyBackend, next: nextBackend, nest: nestBackend }
+
+const start = (framework: keyof typeof frameworks) =>
+  Effect.acquireRelease(frameworks[framework], ({ stop }) => Effect.promise(stop))
+
+describe.each(["hono", "fastify", "next", "nest"] as const)("docs/recipes/%s.md", (framework) => {
+  it.scopedLive("answers searches with one token, and passes errors on as statuses", () =>
+    Effect.gen(function*() {
+      const { ask } = yield* start(framework)
+      const apples = yield* Effect.promise(async () => (await ask("apple")).json())
+      expect(apples).toHaveProperty("results.0.name", "Apple")
+      const blank = yield* Effect.promise(() => ask(" "))
+      const error = yield* Effect.promise(() => blank.json())
+      expect([blank.status, error]).toEqual([400, { error: "BadRequest" }])
+      yield* Effect.flatMap(Simulator.Simulator, ({ provoke }) => provoke("search", "too-many-requests"))
+      expect((yield* Effect.promise(() => ask("apple"))).status).toBe(429)
+      yield* Simulator.expectExchanges(1)
+    }).pipe(Effect.provide(Service)))
+
+  it.scopedLive("passes a token route that is out of order on as 503", () =>
+    Effect.gen(function*() {
+      const { ask } = yield* start(framework)
+      yield* Effect.flatMap(Simulator.Simulator, ({ provoke }) => provoke("token", "bad-request"))
+      expect((yield* Effect.promise(() => ask("apple"))).status).toBe(503)
+    }).pipe(Effect.provide(Service)))
+})
+
+const interruptions = Effect.map(
+  Metric.snapshot,
+  (metrics) =>
+    metrics.flatMap(({ metricKey, metricState }) =>
+      metricKey.name === "nutrition_advisor_requests_total" &&
+        metricKey.tags.some(({ value }) => value === "Interrupted") &&
+        "count" in metricState
+        ? [Number(metricState.count)]
+        : []
+    ).reduce((sum, count) => sum + count, 0)
+)
+
+describe.each(["hono", "fastify", "next"] as const)("docs/recipes/%s.md", (framework) => {
+  it.scopedLive("ends the search of a client that goes away", () =>
+    Effect.gen(function*() {
+      const { counters, provoke } = yield* Simulator.Simulator
+      const { ask } = yield* start(framework)
+      yield* Effect.promise(() => ask("apple"))
+      yield* provoke("search", "hang")
+      const before = yield* interruptions
+      const client = new AbortController()
+      const asked = ask("oats", client.signal).catch(() => undefined)
+      yield* Effect.repeat(counters, { until: ({ searches }) => searches === 2, schedule: often })
+      client.abort()
+      yield* Effect.promise(() => asked)
+      yield* Effect.repeat(interruptions, { until: (count) => count === before + 1, schedule: often })
+    }).pipe(Effect.provide(Service)), 20_000)
+})
+
+describe.each(["fastify", "nest"] as const)("docs/recipes/%s.md", (framework) => {
+  it.scopedLive("answers the request under way before it closes the client", () =>
+    Effect.gen(function*() {
+      const { counters, setLatency } = yield* Simulator.Simulator
+      const { ask, stop } = yield* frameworks[framework]
+      yield* setLatency("search", "500 millis")
+      const asked = ask("apple")
+      yield* Effect.repeat(counters, { until: ({ searches }) => searches === 1, schedule: often })
+      yield* Effect.promise(stop)
+      expect((yield* Effect.promise(() => asked)).status).toBe(200)
+    }).pipe(Effect.provide(Service)), 20_000)
+})
+
+describe("docs/recipes/next.md", () => {
+  it.scopedLive("keeps its token when the module is loaded again", () =>
+    Effect.gen(function*() {
+      const first = yield* nextBackend
+      const second = yield* start("next")
+      yield* Effect.promise(() => first.ask("apple"))
+      yield* Effect.promise(() => second.ask("apple"))
+      yield* Simulator.expectExchanges(1)
+    }).pipe(Effect.provide(Service)))
+})
+
+interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** A secret manager on a port, by its wire protocol. */
+const makeManager = (manager: Manager) =>
+  Effect.acquireRelease(
+    Effect.async<
+      { readonly port: number; readonly asked: Array<Asked>; secret: string | undefined; close: () => void }
+    >(
+      (resume) => {
+        const asked: Array<Asked> = []
+        const server = createServer(async (request, response) => {
+          const { headers, method = "", url = "" } = request
+          const chunks = await request.toArray()
+          asked.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
+          const [status, body] = double.secret === undefined
+            ? manager.refusal
+            : [200, manager.reply(double.secret)] as const
+          response.writeHead(status, { "content-type": manager.contentType }).end(JSON.stringify(body))
+        })
+        const double = {
+          port: 0,
+          asked,
+          secret: keys[0] as string | undefined,
+          close: () => server.close()
+        }
+        server.listen(0, "127.0.0.1", () => {
+          const { port } = server.address() as AddressInfo
+          double.port = port
+          resume(Effect.succeed(double))
+        })
+      }
+    ),
+    ({ close }) => Effect.sync(close)
+  )
+
+type Advisor = Layer.Layer<NutritionAdvisor.NutritionAdvisor, NutritionAdvisorError.ConfigurationError>
+
+interface Manager {
+  readonly contentType: string
+  readonly reply: (secret: string) => unknown
+  /** Its message repeats the secret, as a careless service might. */
+  readonly refusal: readonly [status: number, body: unknown]
+  readonly asks: Record<string, unknown>
+  readonly says: string
+  readonly advisor: (port: number) => Effect.Effect<Advisor>
+}
+
+const credential = "credential-of-a-test"
+
+const managers: Record<string, Manager> = {
+  "aws-secrets-manager": {
+    contentType: "application/x-amz-json-1.1",
+    reply: (SecretString) => ({ Name: "nutrition/license-key", SecretString }),
+    refusal: [400, { __type: "ResourceNotFoundException", message: `no ${keys[0]}` }],
+    asks: {
+      method: "POST",
+      headers: expect.objectContaining({ "x-amz-target": "secretsmanager.GetSecretValue" }),
+      body: "{\"SecretId\":\"nutrition/license-key\"}"
+    },
+    says: "(Secrets Manager: ResourceNotFoundException)",
+    advisor: (port) => {
+      vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${port}`)
+      vi.stubEnv("AWS_REGION", "eu-central-1")
+      vi.stubEnv("AWS_ACCESS_KEY_ID", "of-a-test")
+      vi.stubEnv("AWS_SECRET_ACCESS_KEY", credential)
+      return Effect.map(
+        importRecipe<{ readonly Advisor: Advisor }>("aws-secrets-manager"),
+        ({ Advisor }) => Advisor
+      )
+    }
+  },
+  "google-secret-manager": {
+    contentType: "application/json",
+    reply: (secret) => ({ payload: { data: Buffer.from(secret).toString("base64") } }),
+    refusal: [404, { error: { code: 404, status: "NOT_FOUND", message: `no ${keys[0]}` } }],
+    asks: {
+      method: "GET",
+      url: expect.stringMatching(/^\/v1\/projects\/shop\/secrets\/nutrition-license-key\/versions\/latest:access/)
+    },
+    says: "(Secret Manager: code 404)",
+    advisor: (port) =>
+      Effect.map(
+        importRecipe<{ readonly advisor: (secrets: SecretManagerServiceClient) => Advisor }>("google-secret-manager"),
+        ({ advisor }) =>
+          advisor(
+            new SecretManagerServiceClient({
+              apiEndpoint: "127.0.0.1",
+              port,
+              protocol: "http",
+              fallback: true,
+              projectId: "shop",
+              credentials: {
+                client_email: "test@shop.example",
+                private_key: generateKeyPairSync("rsa", {
+                  modulusLength: 2048,
+                  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+                  publicKeyEncoding: { type: "spki", format: "pem" }
+                }).privateKey
+              }
+            })
+          )
+      )
+  },
+  vault: {
+    contentType: "application/json",
+    reply: (secret) => ({ data: { data: { "license-key": secret }, metadata: { version: 3 } } }),
+    refusal: [403, { errors: [`no ${keys[0]}`] }],
+    asks: {
+      method: "GET",
+      url: "/v1/secret/data/nutrition",
+      headers: expect.objectContaining({ authorization: `Bearer ${credential}` })
+    },
+    says: "(Vault: ResponseError)",
+    advisor: (port) => {
+      vi.stubEnv("VAULT_ADDR", `http://127.0.0.1:${port}`)
+      vi.stubEnv("VAULT_TOKEN", credential)
+      return Effect.map(importRecipe<{ readonly Advisor: Advisor }>("vault"), ({ Advisor }) => Advisor)
+    }
+  }
+}
+
+describe.each(Object.entries(managers))("docs/recipes/%s.md", (_, manager) => {
+  it.scopedLive("reads the key once for each exchange, so that a rotated key is used", () =>
+    Effect.gen(function*() {
+      const double = yield* makeManager(manager)
+      const advisor = yield* manager.advisor(double.port)
+      const { revoke } = yield* Simulator.Simulator
+      yield* Effect.gen(function*() {
+        yield* NutritionAdvisor.search("apple")
+        yield* NutritionAdvisor.search("oats")
+        expect(double.asked).toEqual([expect.objectContaining(manager.asks)])
+        double.secret = keys[1]
+        yield* revoke
+        yield* NutritionAdvisor.search("apple")
+        expect(double.asked).toHaveLength(2)
+        double.secret = "a-key-that-the-service-does-not-know"
+        yield* revoke
+        expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ operation: "token", status: 400 })
+      }).pipe(Effect.provide(advisor))
+    }).pipe(Effect.provide(Service)))
+
+  it.scopedLive("ends in an error that names the trouble and shows no secret, in spans neither", () =>
+    Effect.gen(function*() {
+      const double = yield* makeManager(manager)
+      double.secret = undefined
+      const advisor = yield* manager.advisor(double.port)
+      const spans = new InMemorySpanExporter()
+      const Telemetry = NodeSdk.layer(() => ({ spanProcessor: new SimpleSpanProcessor(spans) }))
+      const [error, told] = yield* Effect.gen(function*() {
+        const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+        const finished = spans.getFinishedSpans()
+        return [error, JSON.stringify(finished.map(({ attributes, events, name }) => [name, attributes, events]))]
+      }).pipe(Effect.provide(Layer.provideMerge(advisor, Telemetry)))
+      expect(String(error)).toContain(`The license key is not available ${manager.says}`)
+      expect(told).toContain("TokenIssuer.issue")
+      const shown = [String(error), inspect(error, { depth: 9 }), told].join()
+      for (const secret of [keys[0], credential]) expect(shown).not.toContain(secret)
+    }).pipe(Effect.provide(Service)))
+})
+
+describe("docs/recipes/schema.md", () => {
+  it.scopedLive("decodes what a search finds", () =>
+    Effect.gen(function*() {
+      const { Foods } = yield* importRecipe<{
+        readonly Foods: Schema.Schema<{ readonly results: ReadonlyArray<{ readonly name: string }> }, unknown>
+      }>("schema")
+      const { results } = yield* NutritionAdvisor.searchAs(Foods)("apple")
+      expect(results[0]).toHaveProperty("name", "Apple")
+    }).pipe(Effect.provide(
+      NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }).pipe(
+        Layer.provide(Simulator.layerHttpClient())
+      )
+    )))
+})
