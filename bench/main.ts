@@ -1,11 +1,11 @@
-/** The benchmark: each scenario in turn, then one table of the goals. */
+/** The benchmark: each scenario in turn, then one table of the goals. `--draw` measures nothing, and draws the picture again. */
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { type ClientName, clientNames } from "./clients/names.js"
 import { goalsTable } from "./goals.js"
 import { machine, versions } from "./machine.js"
 import { endAll, pinning } from "./orders.js"
-import { write } from "./results.js"
+import { draw, write } from "./results.js"
 import type { Plan, Report, Scenario } from "./scenarios/Scenario.js"
 import { asText } from "./table.js"
 
@@ -31,7 +31,8 @@ const { values } = parseArgs({
     millis: { type: "string" },
     profile: { type: "string" },
     flags: { type: "string" },
-    write: { type: "boolean", default: false }
+    write: { type: "boolean", default: false },
+    draw: { type: "boolean", default: false }
   }
 })
 
@@ -67,6 +68,11 @@ const { write: isWritten, ...narrowed } = values
 
 if (isWritten && Object.values(narrowed).some((value) => value !== undefined && value !== false)) {
   throw new Error("RESULTS.md holds full runs only")
+}
+
+if (values.draw) {
+  draw()
+  process.exit()
 }
 
 try {

@@ -1,8 +1,11 @@
-/** The figures of the last full run in RESULTS.md; what is written there by hand stays. */
+/** The figures of the last full run in RESULTS.md and results.svg; what is written in RESULTS.md by hand stays. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { asMarkdown, type Table } from "./table.js"
+import { pictureOf } from "./picture.js"
+import { asMarkdown, type Table, tablesIn } from "./table.js"
 
 const file = new URL("../RESULTS.md", import.meta.url)
+
+const picture = new URL("../results.svg", import.meta.url)
 
 const begin = "<!-- written by `npm run bench -- --write` -->"
 
@@ -19,4 +22,8 @@ export const write = (run: string, tables: ReadonlyArray<Table>): void => {
       ? `${before.trimEnd()}\n\n${figures}\n`
       : before.slice(0, from) + figures + before.slice(to + end.length)
   )
+  writeFileSync(picture, pictureOf(tables))
 }
+
+/** The picture alone, from the figures that RESULTS.md has. */
+export const draw = (): void => writeFileSync(picture, pictureOf(tablesIn(readFileSync(file, "utf8"))))

@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- [--quick] [--only throughput,token] [--clients undici,ours] [--levels 64] [--rounds 3] [--millis 1000]
- * [--profile folder] [--flags=--trace-gc] [--write]`: installs the peers, builds a copy of the library that nobody else
+ * [--profile folder] [--flags=--trace-gc] [--write] [--draw]`: installs the peers, builds a copy of the library that nobody else
  * rebuilds meanwhile, compiles the benchmark against it by its name, and runs it.
  */
 import { spawnSync } from "node:child_process"

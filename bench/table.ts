@@ -35,3 +35,13 @@ export const asMarkdown = ({ columns, notes = [], rows, title }: Table): string 
     ""
   ].join("\n")
 }
+
+/** The tables of a text that `asMarkdown` wrote; notes are left out. */
+export const tablesIn = (markdown: string): ReadonlyArray<Table> =>
+  markdown.split(/^### /m).slice(1).flatMap((section) => {
+    const [title = "", ...lines] = section.split("\n")
+    const [columns, , ...rows] = lines.filter((line) => line.startsWith("| ")).map((line) =>
+      line.slice(2, -2).split(" | ")
+    )
+    return columns === undefined ? [] : [{ title, columns, rows }]
+  })

@@ -1,0 +1,5 @@
+import { defineConfig } from "vitest/config"
+
+const config = defineConfig({ test: { include: ["*.test.ts"] } })
+
+export { config as default }
