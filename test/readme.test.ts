@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
+import { DOMParser, onWarningStopParsing } from "@xmldom/xmldom"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import ts from "typescript"
 import { text as llms } from "../scripts/llms.js"
@@ -86,6 +87,70 @@ describe("README.md", () => {
     expect(screen).toContain("npm ci && npm start -- ")
     expect(screen).toContain("npm ci && npm test")
     expect(screen).toContain("npm install effect-nutrition-advisor effect@^3.22")
+  })
+})
+
+/** What a picture says, by the class of the text; a picture that is not well-formed throws. */
+const textsOf = (svg: string, name = "") =>
+  Array.from(
+    new DOMParser({ onError: onWarningStopParsing }).parseFromString(svg, "image/svg+xml").getElementsByTagName("text")
+  )
+    .flatMap((text) => (text.getAttribute("class") ?? "") === name ? [text.textContent ?? ""] : [])
+
+describe("the pictures of README.md", () => {
+  const pictures = Array.from(
+    (read("README.md") ?? "").matchAll(/^!\[[^\]]+\]\(([^)]+)\)$/gm),
+    ([, path = ""]) => path
+  )
+
+  it("are two, each in a line of its own, and nothing is drawn in characters or mermaid", () => {
+    expect(pictures).toEqual(["docs/token-life.svg", "bench/results.svg"])
+    expect(read("README.md")).not.toMatch(/```mermaid|\|-----/)
+  })
+
+  it.each(pictures)("%s is well-formed, is packed, and reads in light and dark", (path) => {
+    const { files }: { readonly files: ReadonlyArray<string> } = JSON.parse(read("package.json") ?? "")
+    expect(files.filter((packed) => path === packed || path.startsWith(`${packed}/`))).toHaveLength(1)
+    expect(textsOf(read(path) ?? "")).not.toEqual([])
+    expect(read(path)).toMatch(/prefers-color-scheme: ?dark/)
+  })
+})
+
+/** The strings of the union types that are written in a declaration, in the order of the source. */
+const literalsOf = (path: string, name: string): ReadonlyArray<string> => {
+  const file = ts.createSourceFile(path, read(path) ?? "", ts.ScriptTarget.Latest, true)
+  const within = (node: ts.Node): ReadonlyArray<string> =>
+    ts.isLiteralTypeNode(node) && ts.isStringLiteral(node.literal)
+      ? [node.literal.text]
+      : node.getChildren(file).flatMap(within)
+  return file.statements.flatMap((statement) =>
+    (ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement)) && statement.name.text === name
+      ? within(statement)
+      : []
+  )
+}
+
+const inWords = (tag: string) => tag.replace(/\B[A-Z]/g, " $&").toLowerCase()
+
+describe("docs/token-life.svg", () => {
+  const picture = read("docs/token-life.svg") ?? ""
+  const state = "src/internal/token/state.ts"
+
+  it("has each state of a token and of an exchange but the idle one, and the cool-down", () => {
+    const exchange = ["Resting", "InFlight", "BackingOff"].flatMap((name) => literalsOf(state, name))
+    const isCoolDown = (tag: string) => tag === "CoolDown"
+    expect(textsOf(picture, "state").map((text) => text.replace("-", " ")).sort()).toEqual(
+      [
+        ...literalsOf("src/TokenProvider.ts", "TokenStatus"),
+        ...literalsOf("src/AccessToken.ts", "State"),
+        ...exchange.filter((tag) => tag !== "Idle"),
+        ...literalsOf(state, "Decision").filter(isCoolDown)
+      ].map(inWords).sort()
+    )
+  })
+
+  it("has each reason for an exchange, and no other", () => {
+    expect(new Set(textsOf(picture, "reason"))).toEqual(new Set(literalsOf("src/TokenIssuer.ts", "Reason")))
   })
 })
 
