@@ -59,10 +59,10 @@ export const mutations: ReadonlyArray<Mutation> = [
       "body === undefined ? \"\" : ` The service said ${Schema.encodeSync(Schema.Redacted(Schema.String))(body)}.`"
   },
   {
-    name: "what the service said lies plain beside its Redacted",
+    name: "an error carries the answer that it was made from",
     file: "src/internal/http/response.ts",
-    find: "Redacted.make(textOf(body))",
-    replace: "Object.assign(Redacted.make(textOf(body)), { plain: textOf(body) })"
+    find: "new ServerError({ operation, ...keep(response), ...timing })",
+    replace: "Object.assign(new ServerError({ operation, ...keep(response), ...timing }), { response })"
   },
   {
     name: "the encoding of an error unwraps what the service said",
