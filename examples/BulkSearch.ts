@@ -191,7 +191,10 @@ export const run = () =>
   bulkSearch.pipe(
     Effect.catchTag("ReaderGone", () => endWith(141)),
     Effect.catchAll((error) =>
-      Effect.zipRight(Console.error(ConfigError.isConfigError(error) ? settingsSentence : error.message), endWith(1))
+      Effect.zipRight(
+        Console.error(ConfigError.isConfigError(error) ? settingsSentence(error) : error.message),
+        endWith(1)
+      )
     ),
     Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
     NodeRuntime.runMain({

@@ -52,7 +52,6 @@ const bestMatch = HttpApiEndpoint.get("bestMatch", "/foods/:term")
 
 const Api = HttpApi.make("Foods").add(HttpApiGroup.make("foods").add(bestMatch))
 
-/** Without `default`: an error that a later version adds does not compile until it has its place here. */
 const toApiError = (error: NutritionAdvisorError.NutritionAdvisorError) => {
   if (error.operation === "token") return new ServiceUnavailable()
   switch (error._tag) {
@@ -60,12 +59,7 @@ const toApiError = (error: NutritionAdvisorError.NutritionAdvisorError) => {
       return new BadRequest()
     case "TooManyRequests":
       return new TooManyRequests({ retryAfter: Math.ceil(error.retryAfter ?? 60) })
-    case "Forbidden":
-    case "LicenseKeyUnavailable":
-    case "MissingServiceId":
-    case "ServerError":
-    case "TransportError":
-    case "UnexpectedResponse":
+    default:
       return new ServiceUnavailable()
   }
 }
@@ -103,6 +97,6 @@ const Main = HttpApiBuilder.serve().pipe(
 
 Layer.launch(Main).pipe(
   Effect.catchTag("ConfigurationError", ({ message }) => Console.error(message)),
-  Effect.catchIf(ConfigError.isConfigError, () => Console.error(settingsSentence)),
+  Effect.catchIf(ConfigError.isConfigError, (error) => Console.error(settingsSentence(error))),
   NodeRuntime.runMain({ disablePrettyLogger: true })
 )

@@ -88,7 +88,7 @@ const main = Effect.gen(function*() {
 main.pipe(
   Effect.catchAll((error) =>
     Effect.zipRight(
-      Console.error(ConfigError.isConfigError(error) ? settingsSentence : error.message),
+      Console.error(ConfigError.isConfigError(error) ? settingsSentence(error) : error.message),
       Effect.sync(() => {
         process.exitCode = 1
       })

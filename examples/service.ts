@@ -11,7 +11,6 @@ import { PrometheusExporter } from "@opentelemetry/exporter-prometheus"
 import { Effect, Layer, ManagedRuntime, Option } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle, TokenProvider } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
-import { settingsSentence } from "./settingsSentence.js"
 
 const prometheus = new PrometheusExporter({ preventServerStart: true })
 
@@ -24,6 +23,7 @@ const runtime = ManagedRuntime.make(Layer.merge(Advisor, Telemetry))
 
 const answerFoods = (term: string) =>
   NutritionAdvisor.search(term).pipe(
+    Effect.tapError((error) => Effect.logWarning(error.message)),
     Effect.match({
       onFailure: (error) => ({
         status: error.operation === "token" ? 503 : NutritionAdvisorError.statuses[error._tag],
@@ -45,7 +45,7 @@ const answerHealth = Effect.gen(function*() {
   }
 })
 
-/** Not ready while there is no usable token and exchanges fail. During their backoff the question costs no call. */
+/** Not ready while there is no usable token and exchanges fail; searches are not asked. During their backoff the question costs no call. */
 const answerReady = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get).pipe(
   Effect.match({
     onFailure: (error) => ({ status: 503, body: { ready: false, error: error.message } }),
@@ -85,8 +85,8 @@ runtime.runtime().then(
     process.once("SIGTERM", stop)
     process.once("SIGINT", stop)
   },
-  () => {
-    console.error(settingsSentence)
+  (error: Error) => {
+    console.error(error.message)
     process.exitCode = 1
   }
 )

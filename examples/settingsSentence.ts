@@ -1,4 +1,7 @@
-export const settingsSentence =
-  "A setting is missing or malformed: NUTRITION_ADVISOR_BASE_URL (an https address) and " +
-  "NUTRITION_ADVISOR_LICENSE_KEY are set together; NUTRITION_ADVISOR_TOKEN_ROUTE, if set, is advisor-licence, " +
-  "advisor-token, unified or a path that ends with /{key}."
+import type { ConfigError } from "effect"
+
+/** Names the variable and what is wrong with it; effect puts no value of a redacted Config into its text. */
+export const settingsSentence = (error: ConfigError.ConfigError): string =>
+  `A setting can't be used. ${
+    String(error)
+  }. NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY are set together.`

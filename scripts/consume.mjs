@@ -169,7 +169,8 @@ const refusal = async (folder, name) => {
 const targetsOf = (target) =>
   typeof target === "string" ? [target] : target === null ? [] : Object.values(target).flatMap(targetsOf)
 
-const isTest = (path) => /(^|\/)(test|tests|__tests__|bench|coverage)\/|\.(test|spec)\.[^/]+$/.test(path)
+const isTest = (path) =>
+  /(^|\/)(test|tests|__tests__|coverage)\/|^bench\/.*(?<!\.svg)$|\.(test|spec)\.[^/]+$/.test(path)
 
 const isSecret = (path) => /(^|\/)(\.env[^/]*|[^/]*\.env|\.npmrc|[^/]*\.(pem|key|p12|pfx)|id_[a-z\d]+)$/i.test(path)
 

@@ -44,7 +44,7 @@ const folders = Array.from(sentences).flatMap(([name, what]) =>
 
 const pages = Array.from(
   read("docs/README.md").matchAll(/^\| \[.*\]\((?!migrating|upstream)(.*)\.md\)/gm),
-  ([, page]) => `[${page}](docs/${page}.md)`
+  ([, page]) => page
 )
 
 export const text = `# ${manifest.name} ${manifest.version}
@@ -92,7 +92,9 @@ ${codeIn(section("A test"))}
 
 ## Docs
 
-${pages.join(", ")}. [api](docs/api/README.md): each export. [SECURITY](SECURITY.md), [examples](examples).
+In docs/, as .md: ${
+  pages.join(", ")
+}. Each export: [docs/api](docs/api/README.md). [SECURITY.md](SECURITY.md), [examples](examples).
 `
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -36,7 +36,7 @@ export interface TokenStatus {
   readonly state: "none" | AccessToken.State
   /** When the service stops to accept the token, in epoch milliseconds. */
   readonly expiresAt: Option.Option<number>
-  /** The last exchange that failed, if any did. */
+  /** The last exchange that failed, if any did; later successes do not take it away. */
   readonly lastFailure: Option.Option<Failure>
 }
 

@@ -9,6 +9,7 @@ import { Queue, RateLimitError, Worker } from "bullmq"
 import { Config, ConfigError, Console, Duration, Effect, Layer, Logger, Runtime } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError, RequestRetry, TokenProvider } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { settingsSentence } from "../settingsSentence.js"
 import * as TermQueue from "./TermQueue.js"
 
 const help = `Usage: work [--concurrency N] [--queue NAME]
@@ -94,9 +95,6 @@ const workerOf = (name: string, concurrency: number) =>
     return yield* TermQueue.scoped(() => new Worker<TermQueue.Term, TermQueue.Outcome>(name, answer, settings))
   })
 
-const settingsSentence = "A setting is missing or malformed: NUTRITION_ADVISOR_BASE_URL (an https address), " +
-  "NUTRITION_ADVISOR_LICENSE_KEY and NUTRITION_ADVISOR_REDIS_URL are set together."
-
 const program = Effect.gen(function*() {
   const { concurrency, help: wantsHelp, queue } = yield* commandLine
   if (wantsHelp) return yield* Console.log(help)
@@ -111,7 +109,7 @@ const program = Effect.gen(function*() {
 program.pipe(
   Effect.catchAll((error) =>
     Effect.zipRight(
-      Console.error(ConfigError.isConfigError(error) ? settingsSentence : error.message),
+      Console.error(ConfigError.isConfigError(error) ? settingsSentence(error) : error.message),
       Effect.sync(() => {
         process.exitCode = 1
       })

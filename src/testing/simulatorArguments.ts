@@ -25,7 +25,7 @@ Serves the Nutrition Advisor service, simulated, until it is stopped.
   --help                      prints this
 
 GET /openapi.json is the OpenAPI document of the service.
-Under /simulator it can be controlled: GET counters, POST revoke, POST recover,
+It can be controlled: GET /simulator/counters, and under /simulator POST revoke, POST recover,
 POST provoke/{operation}/{fault}?times=1.`
 
 /**
