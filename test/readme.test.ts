@@ -224,7 +224,14 @@ describe("an example", () => {
     readdirSync(join(repository, folder)).filter((name) => name.endsWith(".ts")).map((name) => `${folder}/${name}`)
   )
 
-  const programs = examples.filter((path) => /["/]help\.js"|`--help`/.test(read(path) ?? ""))
+  const importedFrom = (path: string) =>
+    Array.from(
+      (read(path) ?? "").matchAll(/(?:from|import) ?\(?"(\.[^"]+)"/g),
+      ([, name = ""]) => join(path, "..", name).replace(/\.js$/, ".ts")
+    )
+
+  /** Those that no other imports. */
+  const programs = examples.filter((path) => !examples.flatMap(importedFrom).includes(path))
 
   const entries: Record<string, string> = {
     "effect-nutrition-advisor/ai": "@effect/ai",
@@ -241,7 +248,7 @@ describe("an example", () => {
       }
     )
 
-  it("is found by its --help", () => {
+  it("is a program where no other imports it", () => {
     expect(programs.length).toBeGreaterThan(12)
   })
 
@@ -249,6 +256,10 @@ describe("an example", () => {
     const comment = /^\/\*\*[^]*?\*\//.exec(read(path) ?? "")?.[0] ?? ""
     expect(packagesOf(path).filter((name) => !comment.includes(`${name}@`))).toEqual([])
     expect(comment).toContain(`npx tsx ${path}`)
+  })
+
+  it.each(programs.filter((path) => !path.includes("/bulk-")))("prints its first comment with --help: %s", (path) => {
+    expect(read(path)).toMatch(/^\/\*\*[^]*?\*\/\nimport "\.\/help\.js"\n/)
   })
 
   it.each(docs)("says what it needs where %s names it", (page) => {

@@ -185,7 +185,7 @@ RedisServer.describeWithRedis("a queue of terms", () => {
       /^Redis can't be reached/
     ],
     ["work", ["--concurrency", "0"], {}, /^--concurrency must be/],
-    ["work", [], {}, /^A setting is missing/]
+    ["work", [], {}, /^A setting can't be used\. .*REDIS_URL/]
   ])("ends %s %j in one sentence where it can't go on", ([name, args, settings, sentence]) =>
     Effect.gen(function*() {
       const { code, stderr } = yield* Effect.flatMap(start(name, args, settings), ({ ended }) => ended)

@@ -96,7 +96,7 @@ describe.concurrent("a run that can't go on", () => {
     ["an unknown option", ["--paralel", "2"], {}, /^The options are/],
     ["no concurrency", ["--concurrency", "0"], {}, /^--concurrency must be/],
     ["two inputs", ["a", "b"], {}, /^Name one file/],
-    ["half of the settings", [], { NUTRITION_ADVISOR_LICENSE_KEY: "k" }, /^A setting is missing.*BASE_URL/],
+    ["half of the settings", [], { NUTRITION_ADVISOR_LICENSE_KEY: "k" }, /^A setting can't be used\. .*BASE_URL/],
     ["a refused setting", [], { ...wrong, NUTRITION_ADVISOR_BASE_URL: "http://a.example" }, /^The setting baseUrl/],
     ["no service", [], wrong, /^The token exchange could not reach the service/],
     ["a full disk", ["--output", "/dev/full"], {}, /^\/dev\/full can't be written: no space left on device\.$/],
