@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { writeFile } from "node:fs/promises"
+import { copyFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it } from "@effect/vitest"
@@ -21,6 +21,8 @@ let project: Project.Project | undefined
 beforeAll(async () => {
   project = await Project.create()
   await project.add("examples/shared-token.ts")
+  // It has no types, so that it is JavaScript as it stands: Deno does not look for help.ts where help.js is imported.
+  await copyFile("examples/help.ts", join(project.folder, "help.js"))
   await writeFile(join(project.folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   for (const runtime of flags.keys()) found.set(runtime, await Runtime.find(runtime))
 }, 480_000)
