@@ -56,10 +56,13 @@ describe("a data request", () => {
 
   it.effect("is timed in seconds", () =>
     Effect.gen(function*() {
-      const timed = Effect.map(stateOf("request_duration_seconds"), (state) =>
-        state !== undefined && MetricState.isHistogramState(state)
-          ? { count: state.count, sum: state.sum }
-          : { count: 0, sum: 0 })
+      const timed = Effect.map(
+        stateOf("request_duration_seconds", { operation: "search", outcome: "Success" }),
+        (state) =>
+          state !== undefined && MetricState.isHistogramState(state)
+            ? { count: state.count, sum: state.sum }
+            : { count: 0, sum: 0 }
+      )
       yield* slow("search", "2 seconds")
       const before = yield* timed
       const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
