@@ -21,17 +21,23 @@ export const request = Effect.flatMap(
 
 export type Labels = Readonly<Record<string, string>>
 
-export const stateOf = (name: string, labels: Labels = {}) =>
-  Effect.map(Metric.snapshot, (pairs) =>
-    pairs.find(({ metricKey }) =>
-      metricKey.name === `nutrition_advisor_${name}` &&
-      Object.entries(labels).every(([key, value]) =>
-        metricKey.tags.some((tag) => MetricLabel.isMetricLabel(tag) && tag.key === key && tag.value === value)
-      )
-    )?.metricState)
+const statesOf = (name: string, labels: Labels) =>
+  Effect.map(
+    Metric.snapshot,
+    (pairs) =>
+      pairs.filter(({ metricKey }) =>
+        metricKey.name === `nutrition_advisor_${name}` &&
+        Object.entries(labels).every(([key, value]) =>
+          metricKey.tags.some((tag) => MetricLabel.isMetricLabel(tag) && tag.key === key && tag.value === value)
+        )
+      ).map(({ metricState }) => metricState)
+  )
 
+export const stateOf = (name: string, labels: Labels = {}) => Effect.map(statesOf(name, labels), ([state]) => state)
+
+/** Of all that have these labels, whatever others they have. */
 export const countOf = (name: string, labels: Labels) =>
   Effect.map(
-    stateOf(name, labels),
-    (state) => state !== undefined && MetricState.isCounterState(state) ? state.count : 0
+    statesOf(name, labels),
+    (states) => states.reduce((sum, state) => MetricState.isCounterState(state) ? sum + Number(state.count) : sum, 0)
   )
