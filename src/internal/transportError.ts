@@ -183,46 +183,29 @@ const texts: Record<TransportReason, Text> = {
   Aborted: { what: "was cut off before the answer was complete", advice: "Try again." }
 }
 
-const refused: Text = {
-  what: "could not reach the service: the connection was refused",
-  advice: "Check that the service is listening at the base URL."
-}
+const unreachable = (why: string, advice: string): Text => ({ what: `could not reach the service: ${why}`, advice })
 
-const unknownName: Text = {
-  what: "could not reach the service: its host name is not known",
-  advice: "Check the base URL and the DNS."
-}
+const refused = unreachable("the connection was refused", "Check that the service is listening at the base URL.")
 
-const noLookup: Text = {
-  what: "could not reach the service: its host name could not be looked up",
-  advice: "Check the DNS, and try again."
-}
+const unknownName = unreachable("its host name is not known", "Check the base URL and the DNS.")
 
-const noRoute: Text = {
-  what: "could not reach the service: no network leads to it",
-  advice: "Check the network, and the firewall or proxy in between."
-}
+const noLookup = unreachable("its host name could not be looked up", "Check the DNS, and try again.")
 
-const untrusted: Text = {
-  what: "could not reach the service: its certificate is not trusted",
-  advice:
-    "Check the base URL, or add the CA that signed the certificate to those that Node trusts (NODE_EXTRA_CA_CERTS)."
-}
+const noRoute = unreachable("no network leads to it", "Check the network, and the firewall or proxy in between.")
 
-const outOfDate: Text = {
-  what: "could not reach the service: its certificate is not valid today",
-  advice: "Check the certificate of the service, and the clock of this machine."
-}
+const untrusted = unreachable(
+  "its certificate is not trusted",
+  "Check the base URL, or add the CA that signed the certificate to those that Node trusts (NODE_EXTRA_CA_CERTS)."
+)
 
-const otherName: Text = {
-  what: "could not reach the service: its certificate is for another host name",
-  advice: "Check the host name in the base URL."
-}
+const outOfDate = unreachable(
+  "its certificate is not valid today",
+  "Check the certificate of the service, and the clock of this machine."
+)
 
-const notTls: Text = {
-  what: "could not reach the service: it does not answer in TLS",
-  advice: "Check the scheme and the port of the base URL."
-}
+const otherName = unreachable("its certificate is for another host name", "Check the host name in the base URL.")
+
+const notTls = unreachable("it does not answer in TLS", "Check the scheme and the port of the base URL.")
 
 const textsOfCodes: Partial<Record<TransportCode, Text>> = {
   ECONNREFUSED: refused,
