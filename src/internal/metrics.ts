@@ -24,6 +24,9 @@ const withLabels = <Type extends MetricKey.MetricKey.Untyped>(key: Type, labels:
     Object.entries(labels).map(([name, value]) => MetricLabel.make(name, value))
   ) as Type
 
+/** Without the labels of the calling fiber: for what is counted at each request. */
+const countNow = (counter: Metric.Metric.Counter<number>): void => counter.unsafeUpdate(1, noFurtherLabels)
+
 /** One metric for each set of labels, made once: making it costs more than counting. */
 const family = <Type extends MetricKey.MetricKey.Untyped, L extends Labels, M>(
   key: Type,
@@ -44,9 +47,8 @@ const counters = <L extends Labels>(name: string, description: string) => {
     (key) => Metric.fromMetricKey(key)
   )
   return {
+    of: counterOf,
     count: (labels: L): Effect.Effect<void> => Metric.increment(counterOf(labels)),
-    /** Without the labels of the calling fiber: for what is counted at each request. */
-    countNow: (labels: L): void => counterOf(labels).unsafeUpdate(1, noFurtherLabels),
     /** `rate()` sees the first event of a counter only where it stood at zero before. */
     startAtZero: (all: ReadonlyArray<L>): void => {
       for (const labels of all) counterOf(labels).unsafeUpdate(0, noFurtherLabels)
@@ -74,13 +76,13 @@ export const exchangeFailed = (reason: Reason, error: Tag | "Defect"): Effect.Ef
 
 const served = counters<{ readonly state: State }>("tokens_served_total", "Tokens handed to callers")
 
-const servedLabels: Readonly<Record<State, { readonly state: State }>> = {
-  fresh: { state: "fresh" },
-  stale: { state: "stale" },
-  expired: { state: "expired" }
+const servedBy = {
+  fresh: served.of({ state: "fresh" }),
+  stale: served.of({ state: "stale" }),
+  expired: served.of({ state: "expired" })
 }
 
-export const countServed = (state: State): void => served.countNow(servedLabels[state])
+export const countServed = (state: State): void => countNow(servedBy[state])
 
 const shared = counters<{ readonly outcome: SharedOutcome }>(
   "shared_tokens_total",
@@ -145,17 +147,28 @@ const causeOf = (cause: Cause.Cause<NutritionAdvisorError>): Pick<RequestLabels,
     onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" })
   })
 
+const requestMetrics = (labels: RequestLabels) => ({
+  count: requests.of(labels),
+  duration: durationOf({ operation: labels.operation, outcome: labels.outcome })
+})
+
+/** Looked up once: that would cost more than the counting at each request. */
+const succeeded = {
+  search: requestMetrics({ operation: "search", outcome: "Success", at: "request" }),
+  request: requestMetrics({ operation: "request", outcome: "Success", at: "request" })
+}
+
 /** Counts the end of a data request, and its time where it was sent. */
 export const requestEnded = (
   operation: Operation,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
   millis: number | undefined
 ): void => {
-  const { at, outcome } = Exit.isSuccess(exit)
-    ? { outcome: "Success" as const, at: "request" as const }
-    : causeOf(exit.cause)
-  requests.countNow({ operation, outcome, at })
-  if (millis !== undefined) durationOf({ operation, outcome }).unsafeUpdate(millis / 1000, noFurtherLabels)
+  const { count, duration } = Exit.isSuccess(exit)
+    ? succeeded[operation]
+    : requestMetrics({ operation, ...causeOf(exit.cause) })
+  countNow(count)
+  if (millis !== undefined) duration.unsafeUpdate(millis / 1000, noFurtherLabels)
 }
 
 const rejectionOutcomes: ReadonlyArray<RejectionOutcome> = [
@@ -183,7 +196,7 @@ export const startClient = (): void => {
     { reason, outcome: "unchanged", error: "none" },
     ...tags.map((error) => ({ reason, outcome: "failed" as const, error }))
   ]))
-  served.startAtZero([servedLabels.fresh, servedLabels.stale])
+  served.startAtZero([{ state: "fresh" }, { state: "stale" }])
   rejections.startAtZero(rejectionOutcomes.map((outcome) => ({ outcome })))
   const operations: ReadonlyArray<Operation> = ["search", "request"]
   requests.startAtZero(operations.flatMap((operation): ReadonlyArray<RequestLabels> => [

@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { type HttpClient, HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { clients } from "../leaks/clients.js"
 
@@ -45,90 +46,61 @@ const onAPortOver = (client: Layer.Layer<HttpClient.HttpClient>) => (fault: Simu
     Layer.provide([NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), client])
   )
 
-type Ending = {
-  readonly [E in NutritionAdvisorError.NutritionAdvisorError as E["_tag"]]:
-    & { readonly _tag: E["_tag"] }
-    & Partial<Pick<E, Extract<keyof E, "operation" | "reason" | "retryAfter" | "status">>>
-}[NutritionAdvisorError.NutritionAdvisorError["_tag"]]
+type Ending = Readonly<Record<string, string | number>>
 
-const unexpected = (reason: NutritionAdvisorError.UnexpectedResponse["reason"], status = 200): Ending => ({
-  _tag: "UnexpectedResponse",
-  reason,
-  status
-})
+/** docs/testing.md has one table of faults for any call, one for calls whose bodies are read, and one for exchanges. */
+const tables: ReadonlyArray<readonly [title: string, operations: ReadonlyArray<Simulator.Operation>]> = [
+  ["Faults of any call", ["token", "search", "request"]],
+  ["Of `\"token\"` and `\"search\"`", ["token", "search"]],
+  ["Of `\"token\"` alone", ["token"]]
+]
 
-const ofAnyCall = {
-  "bad-request": { _tag: "BadRequest", status: 400 },
-  "not-found": unexpected("Status", 404),
-  "too-many-requests": { _tag: "TooManyRequests", status: 429 },
-  "too-many-requests-retry-after": { _tag: "TooManyRequests", status: 429, retryAfter: 30 },
-  "server-error": { _tag: "ServerError", status: 500 },
-  unavailable: { _tag: "ServerError", status: 503 },
-  "unavailable-retry-after": { _tag: "ServerError", status: 503, retryAfter: 30 },
-  redirect: unexpected("Redirect", 302),
-  hang: { _tag: "TransportError", reason: "Timeout" },
-  drop: { _tag: "TransportError", reason: "Connection" },
-  "cut-short": { _tag: "TransportError", reason: "Aborted" },
-  "too-large": unexpected("TooLarge")
-} as const satisfies Record<string, Ending>
+const document = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8")
 
-const ofDocuments = {
-  html: unexpected("NotJson"),
-  "broken-json": unexpected("NotJson"),
-  "empty-body": unexpected("NotJson"),
-  "wrong-shape": unexpected("Schema")
-}
+const rowsBelow = (title: string) =>
+  document.slice(document.indexOf(title)).split("\n\n")[1]?.matchAll(/^\| (`.*`) \| (.*) \| (.*) \|$/gm) ?? []
 
-const ofTokens: Record<Simulator.Fault<"token">, Ending> = {
-  ...ofAnyCall,
-  ...ofDocuments,
-  unauthorized: { _tag: "Forbidden", reason: "KeyRejected", status: 401 },
-  forbidden: { _tag: "Forbidden", reason: "KeyRejected", status: 403 },
-  "missing-token": unexpected("Schema"),
-  "blank-token": unexpected("Schema"),
-  "malformed-token": unexpected("Schema"),
-  "missing-customer-id": { _tag: "MissingServiceId" },
-  "blank-customer-id": { _tag: "MissingServiceId" },
-  "malformed-customer-id": unexpected("Schema"),
-  "missing-expires-in": unexpected("Schema"),
-  "zero-expires-in": unexpected("Schema"),
-  "negative-expires-in": unexpected("Schema"),
-  "non-numeric-expires-in": unexpected("Schema"),
-  "wrong-token-type": unexpected("Schema"),
-  "same-token": { _tag: "Forbidden", reason: "TokenUnchanged", operation: "search", status: 403 }
-}
-
-const rejectedAgain = {
-  unauthorized: { _tag: "Forbidden", reason: "RejectedAgain", status: 401 },
-  forbidden: { _tag: "Forbidden", reason: "RejectedAgain", status: 403 }
-} as const satisfies Record<string, Ending>
-
-const ofSearches: Record<Simulator.Fault<"search">, Ending> = { ...ofAnyCall, ...ofDocuments, ...rejectedAgain }
-
-const ofRequests: Record<Simulator.Fault<"request">, Ending> = { ...ofAnyCall, ...rejectedAgain }
+const documented = new Map(
+  tables.flatMap(([title, operations]) =>
+    [...rowsBelow(title)].flatMap(([, names = "", answer = "", end = ""]) => {
+      const [, _tag = "", reason] = /`([A-Z]\w+)`(?:: `(\w+)`)?/.exec(end) ?? []
+      const retryAfter = /`retryAfter` (\d+)/.exec(end)?.[1]
+      const status = _tag === "MissingServiceId" ? undefined : /^\d{3}/.exec(answer)?.[0]
+      const ending: Ending = {
+        _tag,
+        ...(reason === undefined ? {} : { reason }),
+        ...(status === undefined ? {} : { status: Number(status) }),
+        ...(retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) })
+      }
+      return [...names.matchAll(/`([a-z-]+)`/g)].flatMap(([, fault]) =>
+        operations.map((operation) => [`${fault} of ${operation}`, ending] as const)
+      )
+    })
+  )
+)
 
 const search = NutritionAdvisor.searchAs(Payload)("apple")
 
-const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+const request = Effect.flatMap(
+  NutritionAdvisor.NutritionAdvisor,
+  ({ httpClient }) => Effect.asVoid(httpClient.get("/v2/plan"))
+)
 
 interface Row {
   readonly operation: Simulator.Operation
   readonly fault: Simulator.Fault
-  readonly call: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor>
   readonly ending: Ending
 }
 
-const rows: ReadonlyArray<Row> = [
-  ...Simulator.faults.token.map((fault) =>
-    ({ operation: "token", fault, call: search, ending: ofTokens[fault] }) as const
-  ),
-  ...Simulator.faults.search.map((fault) =>
-    ({ operation: "search", fault, call: search, ending: ofSearches[fault] }) as const
-  ),
-  ...Simulator.faults.request.map((fault) =>
-    ({ operation: "request", fault, call: request, ending: ofRequests[fault] }) as const
-  )
-]
+const sameToken: Ending = { _tag: "Forbidden", reason: "TokenUnchanged", operation: "search", status: 403 }
+
+const rows = (["token", "search", "request"] as const).flatMap((operation): ReadonlyArray<Row> =>
+  Simulator.faults[operation].map((fault) => ({
+    operation,
+    fault,
+    ending: fault === "same-token" ? sameToken : { operation, ...documented.get(`${fault} of ${operation}`) }
+  }))
+)
 
 const provoke = ({ fault, operation }: Row, times?: number) =>
   Effect.flatMap(Simulator.Simulator, (simulator) => simulator.provoke(operation, fault as never, times))
@@ -136,8 +108,6 @@ const provoke = ({ fault, operation }: Row, times?: number) =>
 const recover = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.recover)
 
 const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revoke)
-
-const wholeEnding = ({ ending, operation }: Row) => ({ operation, ...ending })
 
 const places = [
   { place: "in memory", layerFor: inMemoryFor, dropped: "Connection" },
@@ -149,27 +119,33 @@ const places = [
 ]
 
 describe.each(places)("a fault $place", ({ dropped, layerFor }) => {
-  const expected = (row: Row) => row.fault === "drop" ? { ...wholeEnding(row), reason: dropped } : wholeEnding(row)
+  const expected = ({ ending, fault }: Row) => fault === "drop" ? { ...ending, reason: dropped } : ending
 
   it.live.each(rows)(
-    "$fault of $operation ends in $ending._tag, as the error table says",
+    "$fault of $operation ends in $ending._tag, as docs/testing.md says",
     (row) =>
       Effect.gen(function*() {
         yield* search
         if (row.operation === "token") yield* revoke
         yield* provoke(row)
-        expect(yield* Effect.flip(row.call)).toMatchObject(expected(row))
+        expect(yield* Effect.flip(row.operation === "request" ? request : Effect.asVoid(search))).toMatchObject(
+          expected(row)
+        )
       }).pipe(Effect.provide(layerFor(row.fault)))
   )
 })
 
 describe("a fault", () => {
+  it("has a row in docs/testing.md, and a row has its fault", () => {
+    expect([...documented.keys()].sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
+  })
+
   const coldRows = rows.filter(({ fault, operation }) => operation === "token" && fault !== "same-token")
 
   it.live.each(coldRows)("$fault of the first exchange ends in $ending._tag", (row) =>
     Effect.gen(function*() {
       yield* provoke(row)
-      expect(yield* Effect.flip(search)).toMatchObject(wholeEnding(row))
+      expect(yield* Effect.flip(search)).toMatchObject(row.ending)
     }).pipe(Effect.provide(inMemoryFor(row.fault))))
 
   it.live.each(rows.filter(({ operation }) => operation !== "request"))(

@@ -10,22 +10,10 @@ export type Reply =
   | { readonly _tag: "Answer" }
   | { readonly _tag: "None" }
 
+/** An error with a status came from an answer to the request, unless an exchange of the license key ended in it. */
 const ofError = (error: NutritionAdvisorError): Reply => {
-  if (error.operation === "token") return { _tag: "None" }
-  switch (error._tag) {
-    case "TooManyRequests":
-      return error.status === undefined ? { _tag: "None" } : { _tag: "TooMany", retryAfter: error.retryAfter }
-    case "BadRequest":
-      return error.status === undefined ? { _tag: "None" } : { _tag: "Answer" }
-    case "ServerError":
-    case "Forbidden":
-    case "UnexpectedResponse":
-      return { _tag: "Answer" }
-    case "TransportError":
-    case "MissingServiceId":
-    case "LicenseKeyUnavailable":
-      return { _tag: "None" }
-  }
+  if (error.operation === "token" || !("status" in error) || error.status === undefined) return { _tag: "None" }
+  return error._tag === "TooManyRequests" ? { _tag: "TooMany", retryAfter: error.retryAfter } : { _tag: "Answer" }
 }
 
 export const replyOf = (exit: Exit.Exit<unknown, NutritionAdvisorError>): Reply =>

@@ -60,7 +60,7 @@ describe("statusError", () => {
 
   it.effect.each([
     [400, "BadRequest", undefined],
-    [402, "UnexpectedResponse", "Status"],
+    [418, "UnexpectedResponse", "Status"],
     [404, "UnexpectedResponse", "Status"],
     [422, "UnexpectedResponse", "Status"],
     [429, "TooManyRequests", undefined],
@@ -98,7 +98,7 @@ describe("statusError", () => {
       })
   )
 
-  it.effect.each([400, 402, 404, 409, 422, 429, 500, 503, 600])(
+  it.effect.each([400, 404, 409, 418, 422, 429, 500, 503, 600])(
     "keeps what the service said of a %d",
     (status) =>
       Effect.gen(function*() {
