@@ -17,6 +17,7 @@ export const config = defineConfig({
     setupFiles: ["test/setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    silent: "passed-only",
     poolOptions: { forks: { maxForks: Math.max(2, availableParallelism() - 1), minForks: 1 } }
   }
 })

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schedule, type Scope } from "effect"
+import { type Duration, Effect, Layer, Redacted, Schedule, type Scope } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as RedisServer from "../redis/RedisServer.js"
 import * as FunctionProcess from "./FunctionProcess.js"
@@ -37,6 +37,22 @@ const begun = (simulator: Simulator.Service, operation: "exchanges" | "searches"
     schedule: Schedule.spaced("10 millis")
   }).pipe(Effect.timeout("20 seconds"), Effect.orDie)
 
+/** Freezes a function half a second after eight searches began, and says how they ended once it went on. */
+const searchFrozenFor = (
+  process: FunctionProcess.FunctionProcess,
+  duration: Duration.DurationInput,
+  meanwhile: Effect.Effect<void> = Effect.void
+) =>
+  Effect.gen(function*() {
+    const searches = yield* process.begin(8)
+    yield* Effect.sleep("500 millis")
+    yield* process.freeze
+    yield* Effect.sleep(duration)
+    yield* meanwhile
+    yield* process.thaw
+    return yield* searches
+  })
+
 describe.each([{ background: false }, { background: true }])("a function with %j", (settings) => {
   it.scopedLive(
     "that was frozen past its token's end answers its next searches with one exchange",
@@ -65,12 +81,7 @@ describe.each([{ background: false }, { background: true }])("a function with %j
         Effect.gen(function*() {
           yield* simulator.setLatency("token", "1 second")
           const process = yield* start(settings)
-          const searches = yield* process.begin(8)
-          yield* Effect.sleep("500 millis")
-          yield* process.freeze
-          yield* Effect.sleep("3 seconds")
-          yield* process.thaw
-          expect(yield* searches).toEqual({ answered: 8 })
+          expect(yield* searchFrozenFor(process, "3 seconds")).toEqual({ answered: 8 })
           expect((yield* simulator.counters).exchanges).toBe(1)
         })
       ),
@@ -85,12 +96,7 @@ describe.each([{ background: false }, { background: true }])("a function with %j
           const process = yield* start(settings)
           yield* process.search(1)
           yield* simulator.setLatency("search", "1 second")
-          const searches = yield* process.begin(8)
-          yield* Effect.sleep("500 millis")
-          yield* process.freeze
-          yield* Effect.sleep("3 seconds")
-          yield* process.thaw
-          expect(yield* searches).toEqual({ answered: 8 })
+          expect(yield* searchFrozenFor(process, "3 seconds")).toEqual({ answered: 8 })
           expect((yield* simulator.counters).exchanges).toBe(1)
         })
       ),
@@ -105,13 +111,9 @@ describe.each([{ background: false }, { background: true }])("a function with %j
           yield* simulator.setTokenLifetime(2)
           yield* simulator.setLatency("token", "1 second")
           const process = yield* start(settings)
-          const searches = yield* process.begin(8)
-          yield* Effect.sleep("500 millis")
-          yield* process.freeze
-          yield* Effect.sleep("4 seconds")
-          yield* simulator.setTokenLifetime(3_600)
-          yield* process.thaw
-          expect(yield* searches).toEqual({ answered: 8 })
+          expect(yield* searchFrozenFor(process, "4 seconds", simulator.setTokenLifetime(3_600))).toEqual({
+            answered: 8
+          })
           expect((yield* simulator.counters).exchanges).toBeLessThanOrEqual(2)
         })
       ),
@@ -127,12 +129,7 @@ describe("a function that was frozen for longer than a timeout", () => {
         Effect.gen(function*() {
           yield* simulator.setLatency("token", "1 second")
           const process = yield* start({ tokenTimeout: 2_000 })
-          const searches = yield* process.begin(8)
-          yield* Effect.sleep("500 millis")
-          yield* process.freeze
-          yield* Effect.sleep("4 seconds")
-          yield* process.thaw
-          expect(yield* searches).toEqual({ "TransportError Timeout": 8 })
+          expect(yield* searchFrozenFor(process, "4 seconds")).toEqual({ "TransportError Timeout": 8 })
           yield* Effect.sleep("1500 millis")
           expect(yield* process.search(8)).toEqual({ answered: 8 })
           expect((yield* simulator.counters).exchanges).toBe(2)
@@ -149,12 +146,7 @@ describe("a function that was frozen for longer than a timeout", () => {
           const process = yield* start({ requestTimeout: 2_000 })
           yield* process.search(1)
           yield* simulator.setLatency("search", "1 second")
-          const searches = yield* process.begin(8)
-          yield* Effect.sleep("500 millis")
-          yield* process.freeze
-          yield* Effect.sleep("4 seconds")
-          yield* process.thaw
-          expect(yield* searches).toEqual({ "TransportError Timeout": 8 })
+          expect(yield* searchFrozenFor(process, "4 seconds")).toEqual({ "TransportError Timeout": 8 })
           expect(yield* process.search(8)).toEqual({ answered: 8 })
           expect((yield* simulator.counters).exchanges).toBe(1)
         })
