@@ -1,17 +1,34 @@
 import { config as base } from "./vitest.config.js"
 
-/** The tests of what Stryker changes, without those that take long: a mutant is run against each test that reaches it, hundreds of times. */
+/** The tests of each room, without those that take long: a mutant is run against each test that reaches it, hundreds of times. */
+const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
+  token: [
+    "test/{AccessToken,RefreshPolicy,TokenStore}.test.ts",
+    "test/TokenProvider.{backoff,clock,flight,outage,refresh,renewal}.test.ts",
+    "test/internal/token/*.test.ts",
+    "test/telemetry/{logs,metrics,spans}.test.ts"
+  ],
+  request: [
+    "test/NutritionAdvisor{,.closing,.context,.observed,.untyped,.userAgent}.test.ts",
+    "test/TokenProvider.renewal.test.ts",
+    "test/internal/request/*.test.ts",
+    "test/telemetry/{metrics,spans}.test.ts"
+  ],
+  exchange: [
+    "test/{TokenIssuer,NutritionAdvisor.untyped}.test.ts",
+    "test/internal/exchange/*.test.ts",
+    "test/telemetry/spans.test.ts"
+  ],
+  http: [
+    "test/{NutritionAdvisor,NutritionAdvisor.clients,NutritionAdvisor.closing,TokenIssuer,boundaries}.test.ts",
+    "test/internal/http/*.test.ts"
+  ],
+  shared: ["test/SharedTokenIssuer.test.ts", "test/internal/shared/*.test.ts"]
+}
+
 const config = {
   ...base,
-  test: {
-    ...base.test,
-    include: [
-      "test/{AccessToken,RefreshPolicy,SharedTokenIssuer,TokenIssuer,TokenStore}.test.ts",
-      "test/NutritionAdvisor{,.closing,.shared}.test.ts",
-      "test/TokenProvider.{backoff,clock,flight,refresh,renewal}.test.ts",
-      "test/internal/**/*.test.ts"
-    ]
-  }
+  test: { ...base.test, include: [...tests[process.env["ROOM"] ?? ""] ?? []] }
 }
 
 export { config as default }
