@@ -3,6 +3,9 @@
  *
  * @since 1.0.0
  */
+import type * as Headers from "@effect/platform/Headers"
+import type * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 
 /**
  * The calls of the service: an exchange, a food search, any other route.
@@ -35,3 +38,25 @@ export interface Reply {
  * @category models
  */
 export type Answer = Reply | "hang" | "drop" | "cut-short"
+
+/**
+ * A request as the simulator saw it; the key in a token path shows as `{key}`.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface SeenRequest {
+  readonly operation: Operation
+  readonly method: string
+  /** Below the path prefix. */
+  readonly path: string
+  /** As it was sent, without the question mark. */
+  readonly query: string
+  /** Without the two of the next fields. */
+  readonly headers: Headers.Headers
+  readonly authorization: Option.Option<Redacted.Redacted<string>>
+  readonly serviceId: Option.Option<Redacted.Redacted<string>>
+  readonly body: Uint8Array
+  /** Epoch milliseconds, by the Clock. */
+  readonly at: number
+}

@@ -5,15 +5,10 @@
  * @since 1.0.0
  */
 import * as Headers from "@effect/platform/Headers"
-import type * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
-import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"
@@ -22,12 +17,16 @@ import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Stream from "effect/Stream"
-import type { Answer, Operation, Reply } from "./Answer.js"
+import type { Answer, Operation, Reply, SeenRequest } from "./Answer.js"
 import { control } from "./controls.js"
 import { type Disturbance, disturbanceOf, type Fault, faults } from "./Fault.js"
-import { type FoodIndex, foodIndex } from "./foodIndex.js"
-import { type Food, foods } from "./foods.js"
+import type { Food } from "./foods.js"
+import { problem, SimulatorAnswers } from "./simulatorAnswers.js"
+import * as SimulatorHttp from "./simulatorHttp.js"
+import { SimulatorObservation } from "./simulatorObservation.js"
+import { SimulatorPlans } from "./simulatorPlans.js"
+import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
+import { SimulatorTokens } from "./simulatorTokens.js"
 
 /**
  * An address for the simulator in memory, which answers at any.
@@ -66,7 +65,14 @@ export type {
    * @since 1.0.0
    * @category models
    */
-  Reply
+  Reply,
+  /**
+   * A request as the simulator saw it; the key in a token path shows as `{key}`.
+   *
+   * @since 1.0.0
+   * @category models
+   */
+  SeenRequest
 } from "./Answer.js"
 export {
   /**
@@ -84,28 +90,6 @@ export {
    */
   faults
 } from "./Fault.js"
-
-/**
- * A request as the simulator saw it; the key in a token path shows as `{key}`.
- *
- * @since 1.0.0
- * @category models
- */
-export interface SeenRequest {
-  readonly operation: Operation
-  readonly method: string
-  /** Below the path prefix. */
-  readonly path: string
-  /** As it was sent, without the question mark. */
-  readonly query: string
-  /** Without the two of the next fields. */
-  readonly headers: Headers.Headers
-  readonly authorization: Option.Option<Redacted.Redacted<string>>
-  readonly serviceId: Option.Option<Redacted.Redacted<string>>
-  readonly body: Uint8Array
-  /** Epoch milliseconds, by the Clock. */
-  readonly at: number
-}
 
 /**
  * How many calls the simulator has met since it was built.
@@ -255,346 +239,157 @@ interface Incoming {
   readonly body: Effect.Effect<Uint8Array>
 }
 
-interface IssuedToken {
-  readonly key: string
-  readonly value: string
-  readonly customerId: string
-  readonly expiresAt: number
-}
-
-const searchPath = "/v2/products/napi/food/search/semantic"
-
-const tokenPath =
-  /^(\/v2\/token-cache\/(?:nutrition-advisor\/oauth\/(?:licence|token)|unified\/oauth\/token)\/)([^/]+)$/
-
 const longestTarget = 16_384
-
-const seenAtMost = 1_000
-
-const searchesKept = 1_000
-
-const json = (status: number, body: unknown): Reply => ({ status, body })
-
-const operations: ReadonlyArray<Operation> = ["token", "search", "request"]
 
 const controlPrefix = "/simulator/"
 
-type Planned = Answer | Disturbance
+/** Imported where it is asked for: HttpApi is large, and no other answer needs it. */
+const openApi = (prefix: string) =>
+  Effect.map(
+    Effect.promise(() => import("./ServiceApi.js")),
+    ({ document }): Reply => ({ status: 200, body: document(prefix) })
+  )
 
-type Given = Exclude<Answer, "hang">
-
-const problem = (status: number, message: string): Reply => json(status, { error: message })
-
-/** The payloads of earlier terms as bytes, so that a storm of searches measures the client. */
-const rememberedSearch = ({ search }: FoodIndex) => {
-  const known = new Map<string, Uint8Array>()
-  const encoder = new TextEncoder()
-  return (term: string): Uint8Array => {
-    const before = known.get(term)
-    if (before !== undefined) return before
-    const payload = encoder.encode(JSON.stringify(search(term)))
-    if (known.size >= searchesKept) known.clear()
-    known.set(term, payload)
-    return payload
-  }
+interface Parts {
+  readonly tokens: SimulatorTokens
+  readonly answers: SimulatorAnswers
+  readonly plans: SimulatorPlans
+  readonly observation: SimulatorObservation
+  readonly latency: Record<Operation, Duration.DurationInput>
 }
 
-const decodedKey = (segment: string): string | undefined => {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return undefined
-  }
+interface Controlled extends Service {
+  readonly disturb: (operation: Operation, disturbance: Disturbance, times: number | undefined) => Effect.Effect<void>
 }
 
-let ofDefaultFoods: FoodIndex | undefined
+const makeControlled = ({ answers, latency, observation, plans, tokens }: Parts): Controlled => {
+  const disturb = (operation: Operation, disturbance: Disturbance, times: number | undefined): Effect.Effect<void> =>
+    Effect.sync(() =>
+      times === undefined
+        ? plans.setAlways(operation, disturbance)
+        : plans.addNext(operation, ...Array.from({ length: times }, () => disturbance))
+    )
 
-/** One for all simulators of a process, and none before the first search: a suite builds many, and an index takes its time. */
-const defaultFoods = (): FoodIndex => ofDefaultFoods ??= foodIndex(foods)
+  return {
+    disturb,
+    revoke: Effect.sync(() => tokens.revoke()),
+    provoke: (operation, fault, times) =>
+      Effect.suspend(() => {
+        const disturbance = disturbanceOf(operation, fault)
+        return disturbance === undefined
+          ? Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
+          : disturb(operation, disturbance, times)
+      }),
+    recover: Effect.sync(() => plans.clear()),
+    respondNext: (operation, ...next) => Effect.sync(() => plans.addNext(operation, ...next)),
+    respondAlways: (operation, answer) => Effect.sync(() => plans.setAlways(operation, answer)),
+    setTokenLifetime: (seconds) =>
+      Effect.sync(() => {
+        tokens.lifetime = seconds
+      }),
+    setLatency: (operation, duration) =>
+      Effect.sync(() => {
+        latency[operation] = duration
+      }),
+    setHandsBackToken: (enabled) =>
+      Effect.sync(() => {
+        tokens.handsBackValid = enabled
+      }),
+    setCustomerId: (id) =>
+      Effect.sync(() => {
+        tokens.customerId = id
+      }),
+    counters: Effect.sync(() => ({
+      exchanges: observation.calls.token,
+      exchangesAtOnce: observation.exchangesAtOnce,
+      rejections: answers.rejections,
+      requests: observation.calls.request,
+      searches: observation.calls.search,
+      tokensIssued: tokens.issuedCount
+    })),
+    requests: Effect.sync(() => observation.requests)
+  }
+}
 
 /** `series` is a part of each token. */
 const make = (options: Options = {}, series = "simulated") =>
   Effect.sync(() => {
-    const licenseKeys = new Set(options.licenseKeys ?? [Redacted.value(licenseKey)])
-    const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
     const prefix = options.pathPrefix ?? ""
-    const routes = new Map(Object.entries(options.routes ?? {}))
-    let search: ReturnType<typeof rememberedSearch> | undefined
-    let tokenLifetime = options.tokenLifetime ?? 86_155.482
-    let customerId = options.customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-    let handsBackToken = false
-    let exchangesRunning = 0
-    let counters: Counters = {
-      exchanges: 0,
-      exchangesAtOnce: 0,
-      rejections: 0,
-      requests: 0,
-      searches: 0,
-      tokensIssued: 0
-    }
-    let seen: Array<SeenRequest> = []
-    const latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
-    const next: Record<Operation, Array<Planned>> = { token: [], search: [], request: [] }
-    const always: Record<Operation, Planned | undefined> = { token: undefined, search: undefined, request: undefined }
-    const valid = new Map<string, IssuedToken>()
-    const issued = new Map<string, IssuedToken>()
-
-    const count = (name: keyof Counters) => {
-      counters = { ...counters, [name]: counters[name] + 1 }
-    }
-
-    const issue = (key: string, now: number): IssuedToken => {
-      count("tokensIssued")
-      const token = {
-        key,
-        value: `${series}-${[...licenseKeys].indexOf(key) + 1}-${counters.tokensIssued}`,
-        customerId,
-        expiresAt: now + tokenLifetime * 1000
-      }
-      valid.set(token.value, token)
-      issued.set(key, token)
-      return token
-    }
-
-    const lastValid = (key: string, now: number) =>
-      [...valid.values()].findLast((token) => token.key === key && token.expiresAt > now)
-
-    const lastIssued = (key: string, now: number) => {
-      const token = issued.get(key)
-      return token === undefined || token.expiresAt <= now ? undefined : token
-    }
-
-    const exchange = (request: SeenRequest, keySegment: string, handsBackRevoked: boolean): Reply => {
-      const key = decodedKey(keySegment)
-      if (request.method !== "POST") return { ...problem(405, "method not allowed"), headers: { allow: "POST" } }
-      if (request.body.length > 0 || Option.isSome(request.authorization)) {
-        return problem(400, "unexpected body or header")
-      }
-      if (key === undefined || !licenseKeys.has(key)) {
-        return problem(options.unknownKeyStatus ?? 400, "unknown license key")
-      }
-      const earlier = handsBackRevoked
-        ? lastIssued(key, request.at)
-        : handsBackToken
-        ? lastValid(key, request.at)
-        : undefined
-      const token = earlier ?? issue(key, request.at)
-      return json(200, {
-        access_token: token.value,
-        customer_id: token.customerId,
-        expires_in: (token.expiresAt - request.at) / 1000,
-        token_type: "Bearer",
-        scope: "read:search"
-      })
-    }
-
-    const refusal = ({ at, authorization, serviceId }: SeenRequest): Reply | undefined => {
-      const bearer = Option.filterMap(authorization, (value) =>
-        Option.fromNullable(/^Bearer (\S+)$/.exec(Redacted.value(value))?.[1]))
-      if (Option.isNone(bearer)) {
-        return problem(options.missingTokenStatus ?? 401, "no bearer token")
-      }
-      const token = valid.get(bearer.value)
-      if (token === undefined || token.expiresAt <= at) {
-        count("rejections")
-        return problem(options.rejectedTokenStatus ?? 403, "token not accepted")
-      }
-      return Option.exists(serviceId, (id) =>
-          Redacted.value(id) === token.customerId)
-        ? undefined
-        : problem(options.missingServiceIdStatus ?? 400, "missing or invalid customer identifier")
-    }
-
-    const find = ({ method, query }: SeenRequest): Reply => {
-      if (method !== "GET") {
-        return { ...problem(405, "method not allowed"), headers: { allow: "GET" } }
-      }
-      const term = new URLSearchParams(query).get("term")?.trim() ?? ""
-      if (term === "") return problem(400, "the query parameter term is missing")
-      search ??= rememberedSearch(options.foods === undefined ? defaultFoods() : foodIndex(options.foods))
-      return { status: 200, headers: { "content-type": "application/json" }, body: search(term) }
-    }
-
-    const own = (request: SeenRequest, keySegment: string | undefined, handsBackRevoked = false): Reply => {
-      if (keySegment !== undefined) return exchange(request, keySegment, handsBackRevoked)
-      const refused = refusal(request)
-      if (refused !== undefined) return refused
-      if (request.operation === "search") return find(request)
-      return routes.get(`${request.method} ${request.path}`)?.(request) ?? problem(404, "no such route")
-    }
-
-    /** Imported where it is asked for: HttpApi is large, and no other answer needs it. */
-    const openApi = Effect.map(
-      Effect.promise(() => import("./ServiceApi.js")),
-      ({ document }): Reply => ({ status: 200, body: document(prefix) })
+    const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
+    const licenseKeys = new Set(options.licenseKeys ?? [Redacted.value(licenseKey)])
+    const tokens = new SimulatorTokens(
+      licenseKeys,
+      series,
+      options.tokenLifetime ?? 86_155.482,
+      options.customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
     )
+    const answers = new SimulatorAnswers(tokens, {
+      unknownKey: options.unknownKeyStatus ?? 400,
+      missingToken: options.missingTokenStatus ?? 401,
+      rejectedToken: options.rejectedTokenStatus ?? 403,
+      missingServiceId: options.missingServiceIdStatus ?? 400
+    }, options)
+    const plans = new SimulatorPlans()
+    const observation = new SimulatorObservation()
+    const latency: Parts["latency"] = { token: 0, search: 0, request: 0 }
+    const service = makeControlled({ answers, latency, observation, plans, tokens })
 
-    const below = (pathname: string) => pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
+    const seen = ({ body, headers, method, pathname, search }: Incoming, { operation, path }: Route) =>
+      Effect.zipWith(body, Effect.clock, (body, clock): SeenRequest => ({
+        operation,
+        method,
+        path: withoutKeys(path ?? pathname, licenseKeys),
+        query: search.slice(1),
+        headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
+        authorization: Option.map(Headers.get(headers, "authorization"), Redacted.make),
+        serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
+        body,
+        at: clock.unsafeCurrentTimeMillis()
+      }))
 
-    /** Whatever follows a token route, and a known key anywhere else. */
-    const withoutKeys = (path: string) =>
-      path.replace(tokenPath, "$1{key}").split("/").map((segment) =>
-        licenseKeys.has(decodedKey(segment) ?? segment) ? "{key}" : segment
-      ).join("/")
+    const answerOf = (request: SeenRequest, { keySegment, path }: Route, revokedToo: boolean): Reply =>
+      path === undefined
+        ? problem(404, "no such route")
+        : keySegment === undefined
+        ? answers.data(request)
+        : answers.exchange(request, keySegment, revokedToo)
 
-    const respond = ({ body, headers, method, pathname, search: query }: Incoming): Effect.Effect<Answer> =>
+    const answered = (incoming: Incoming, route: Route): Effect.Effect<Answer> =>
       Effect.gen(function*() {
-        if (pathname.length + query.length > longestTarget) return problem(414, "the request target is too long")
-        const path = below(pathname)
-        if (path === "/openapi.json" && method === "GET") return yield* openApi
-        if (options.controls === true && path?.startsWith(controlPrefix) === true) {
-          return yield* control({ ...service, disturb }, {
-            method,
-            path: path.slice(controlPrefix.length - 1),
-            search: query
-          })
-        }
-        const token = tokenPath.exec(path ?? "")
-        const operation = token !== null ? "token" : path === searchPath ? "search" : "request"
+        const { operation } = route
         const clock = yield* Effect.clock
-        const request: SeenRequest = {
-          operation,
-          method,
-          path: withoutKeys(path ?? pathname),
-          query: query.slice(1),
-          headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
-          authorization: Option.map(Headers.get(headers, "authorization"), Redacted.make),
-          serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
-          body: yield* body,
-          at: clock.unsafeCurrentTimeMillis()
-        }
-        if (seen.length >= 2 * seenAtMost) seen = seen.slice(-seenAtMost)
-        seen.push(request)
-        count(operation === "token" ? "exchanges" : operation === "search" ? "searches" : "requests")
-        const planned = next[operation].shift() ?? always[operation]
+        const request = yield* seen(incoming, route)
+        observation.add(request)
+        const planned = plans.take(operation)
         if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
-        const reply = (handsBackRevoked?: boolean) =>
-          path === undefined
-            ? problem(404, "no such route")
-            : own({ ...request, at: clock.unsafeCurrentTimeMillis() }, token?.[2], handsBackRevoked)
-        return planned === undefined
-          ? reply()
-          : typeof planned === "function"
-          ? planned({ reply, handedBack: () => reply(true) })
-          : planned
+        const reply = (revokedToo = false) =>
+          answerOf({ ...request, at: clock.unsafeCurrentTimeMillis() }, route, revokedToo)
+        if (planned === undefined) return reply()
+        return typeof planned === "function" ? planned({ reply, handedBack: () => reply(true) }) : planned
       })
 
-    const answered = (incoming: Incoming): Effect.Effect<Given> =>
-      Effect.flatMap(respond(incoming), (answer) => answer === "hang" ? Effect.never : Effect.succeed(answer))
-
-    const counted = (incoming: Incoming): Effect.Effect<Given> =>
-      tokenPath.test(below(incoming.pathname) ?? "")
-        ? Effect.acquireUseRelease(
-          Effect.sync(() => {
-            exchangesRunning += 1
-            counters = { ...counters, exchangesAtOnce: Math.max(counters.exchangesAtOnce, exchangesRunning) }
-          }),
-          () => answered(incoming),
-          () =>
-            Effect.sync(() => {
-              exchangesRunning -= 1
-            })
-        )
-        : answered(incoming)
-
-    const disturb = (operation: Operation, disturbance: Disturbance, times: number | undefined): Effect.Effect<void> =>
-      Effect.sync(() => {
-        if (times === undefined) always[operation] = disturbance
-        else next[operation].push(...Array.from({ length: times }, () => disturbance))
-      })
-
-    const service: Service = {
-      revoke: Effect.sync(() => valid.clear()),
-      provoke: (operation, fault, times) =>
-        Effect.suspend(() => {
-          const disturbance = disturbanceOf(operation, fault)
-          return disturbance === undefined
-            ? Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
-            : disturb(operation, disturbance, times)
-        }),
-      recover: Effect.sync(() => {
-        for (const operation of operations) {
-          next[operation].length = 0
-          always[operation] = undefined
-        }
-      }),
-      respondNext: (operation, ...answers) => Effect.sync(() => next[operation].push(...answers)),
-      respondAlways: (operation, answer) =>
-        Effect.sync(() => {
-          always[operation] = answer
-        }),
-      setTokenLifetime: (seconds) =>
-        Effect.sync(() => {
-          tokenLifetime = seconds
-        }),
-      setLatency: (operation, duration) =>
-        Effect.sync(() => {
-          latency[operation] = duration
-        }),
-      setHandsBackToken: (enabled) =>
-        Effect.sync(() => {
-          handsBackToken = enabled
-        }),
-      setCustomerId: (id) =>
-        Effect.sync(() => {
-          customerId = id
-        }),
-      counters: Effect.sync(() => counters),
-      requests: Effect.sync(() => seen.slice(-seenAtMost))
+    const respond = (incoming: Incoming): Effect.Effect<Answer> => {
+      const { method, pathname, search } = incoming
+      const route = routeOf(prefix, pathname)
+      const { path = "" } = route
+      if (pathname.length + search.length > longestTarget) {
+        return Effect.succeed(problem(414, "the request target is too long"))
+      }
+      if (path === "/openapi.json" && method === "GET") return openApi(prefix)
+      return options.controls === true && path.startsWith(controlPrefix)
+        ? control(service, { method, path: path.slice(controlPrefix.length - 1), search })
+        : answered(incoming, route)
     }
-    return { service, respond: counted }
-  })
 
-const encoder = new TextEncoder()
-
-const bytesOf = (body: unknown): Uint8Array =>
-  body === undefined
-    ? new Uint8Array()
-    : body instanceof Uint8Array
-    ? body
-    : encoder.encode(typeof body === "string" ? body : JSON.stringify(body))
-
-const headersOf = ({ body, headers }: Reply): Record<string, string> => {
-  const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)
-  return { ...(isJson ? { "content-type": "application/json" } : {}), ...headers }
-}
-
-const requestBody = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> => {
-  switch (body._tag) {
-    case "Uint8Array":
-      return Effect.succeed(body.body)
-    case "Raw":
-    case "FormData":
-      return Effect.promise(async () => {
-        const sent = new Response(
-          (body._tag === "Raw" ? body.body : body.formData) as ConstructorParameters<typeof Response>[0]
-        )
-        return new Uint8Array(await sent.arrayBuffer())
-      })
-    case "Stream":
-      return Effect.map(
-        Effect.orDie(Stream.runCollect(body.stream)),
-        (chunks) => Uint8Array.from(Chunk.toReadonlyArray(chunks).flatMap((chunk) => [...chunk]))
-      )
-    default:
-      return Effect.succeed(new Uint8Array())
-  }
-}
-
-const firstByte = new Uint8Array([123])
-
-const brokenBody = () => {
-  let pulls = 0
-  return new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull: (controller) => {
-      pulls += 1
-      if (pulls === 1) controller.enqueue(firstByte)
-      else controller.error(new Error("the connection is dropped"))
+    return {
+      service,
+      respond: (incoming: Incoming) => {
+        const answer = Effect.flatMap(respond(incoming), (answer) =>
+          answer === "hang" ? Effect.never : Effect.succeed(answer))
+        return routeOf(prefix, incoming.pathname).operation === "token" ? observation.duringExchange(answer) : answer
+      }
     }
   })
-}
-
-const bodiless = new Set([204, 205, 304])
 
 /**
  * The service in memory, as an HttpClient that answers at any origin.
@@ -608,38 +403,16 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
       Context.make(Simulator, service).pipe(
         Context.add(
           HttpClient.HttpClient,
-          HttpClient.make((request, url) =>
-            Effect.flatMap(
-              respond({
-                method: request.method,
-                pathname: url.pathname,
-                search: url.search,
-                headers: request.headers,
-                body: requestBody(request.body)
-              }),
-              (answer) => {
-                if (answer === "drop") {
-                  return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
-                }
-                if (answer === "cut-short") {
-                  return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(brokenBody())))
-                }
-                const body = bodiless.has(answer.status) ? null : bytesOf(answer.body) as Uint8Array<ArrayBuffer>
-                const length = body === null ? {} : { "content-length": String(body.length) }
-                return Effect.succeed(
-                  HttpClientResponse.fromWeb(
-                    request,
-                    new Response(body, { status: answer.status, headers: { ...length, ...headersOf(answer) } })
-                  )
-                )
-              }
+          HttpClient.make((request, { pathname, search }) => {
+            const { body, headers, method } = request
+            return Effect.flatMap(
+              respond({ method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
+              (answer) => SimulatorHttp.clientResponse(request, answer)
             )
-          )
+          })
         )
       ))
   )
-
-const cutShort = Stream.concat(Stream.make(firstByte), Stream.fail("the connection is dropped"))
 
 /** Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged. */
 const randomSeries = Effect.sync(() => `simulated-${crypto.randomUUID().slice(0, 8)}`)
@@ -657,33 +430,12 @@ export const layerServer = (options?: Options): Layer.Layer<Simulator, never, Ht
         Layer.succeed(Simulator, service),
         HttpServer.serve(
           Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+            const { headers, method } = request
             const [pathname = "/", ...query] = request.url.split("?")
-            return Effect.flatMap(
-              respond({
-                method: request.method,
-                pathname,
-                search: query.length === 0 ? "" : `?${query.join("?")}`,
-                headers: request.headers,
-                body: request.method === "GET" || request.method === "HEAD"
-                  ? Effect.succeed(new Uint8Array())
-                  : Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => new Uint8Array(buffer))
-              }),
-              (answer) => {
-                if (answer === "drop" || answer === "cut-short") {
-                  return Effect.succeed(
-                    HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
-                  )
-                }
-                return Effect.succeed(
-                  bodiless.has(answer.status)
-                    ? HttpServerResponse.empty({ status: answer.status, headers: headersOf(answer) })
-                    : HttpServerResponse.uint8Array(bytesOf(answer.body), {
-                      status: answer.status,
-                      headers: { "content-type": "application/octet-stream", ...headersOf(answer) },
-                      contentType: headersOf(answer)["content-type"] ?? "text/plain"
-                    })
-                )
-              }
+            const search = query.length === 0 ? "" : `?${query.join("?")}`
+            return Effect.map(
+              respond({ method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }),
+              SimulatorHttp.serverResponse
             )
           })
         ).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))

@@ -28,10 +28,10 @@ const program = () => {
   })
 }
 
-/** Those that package.json exports, and what they are made of but for src/internal. */
+/** Those that package.json exports, and what they are made of but for src/internal and the parts of the simulator. */
 const publicModules = (program: ts.Program) =>
   program.getSourceFiles().filter(({ fileName }) =>
-    fileName.startsWith(join(repository, "src")) && !/\/internal\//.test(fileName)
+    fileName.startsWith(join(repository, "src")) && !/\/internal\/|\/testing\/simulator/.test(fileName)
   )
 
 /** `npx vitest run test/types/signatures.test.ts -u` writes the file anew: read what it changes, since users see each line. */

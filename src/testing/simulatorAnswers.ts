@@ -1,0 +1,115 @@
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import type { Reply, SeenRequest } from "./Answer.js"
+import { type FoodIndex, foodIndex } from "./foodIndex.js"
+import { type Food, foods } from "./foods.js"
+import { decodedKey } from "./simulatorRoutes.js"
+import type { SimulatorTokens } from "./simulatorTokens.js"
+
+export const problem = (status: number, message: string): Reply => ({ status, body: { error: message } })
+
+const notAllowed = (allowed: string): Reply => ({ ...problem(405, "method not allowed"), headers: { allow: allowed } })
+
+const searchesKept = 1_000
+
+/** The payloads of earlier terms as bytes, so that a storm of searches measures the client. */
+const rememberedSearch = ({ search }: FoodIndex) => {
+  const known = new Map<string, Uint8Array>()
+  const encoder = new TextEncoder()
+  return (term: string): Uint8Array => {
+    const before = known.get(term)
+    if (before !== undefined) return before
+    const payload = encoder.encode(JSON.stringify(search(term)))
+    if (known.size >= searchesKept) known.clear()
+    known.set(term, payload)
+    return payload
+  }
+}
+
+let ofDefaultFoods: FoodIndex | undefined
+
+/** One for all simulators of a process, and none before the first search: a suite builds many, and an index takes its time. */
+const defaultFoods = (): FoodIndex => ofDefaultFoods ??= foodIndex(foods)
+
+/** The statuses that SERVICE.md does not show. */
+interface Statuses {
+  readonly unknownKey: number
+  readonly missingToken: number
+  readonly rejectedToken: number
+  readonly missingServiceId: number
+}
+
+interface Contents {
+  readonly routes?: Readonly<Record<string, (request: SeenRequest) => Reply>> | undefined
+  readonly foods?: ReadonlyArray<Food> | undefined
+}
+
+/** What the service answers where no test has planned anything else: SERVICE.md, and statuses of the test's where that leaves one open. */
+export class SimulatorAnswers {
+  /** Authorized requests whose token was not accepted. */
+  rejections = 0
+  private search: ReturnType<typeof rememberedSearch> | undefined
+  private readonly routes: ReadonlyMap<string, (request: SeenRequest) => Reply>
+
+  constructor(
+    private readonly tokens: SimulatorTokens,
+    private readonly statuses: Statuses,
+    private readonly contents: Contents
+  ) {
+    this.routes = new Map(Object.entries(contents.routes ?? {}))
+  }
+
+  /** To an exchange with this segment of its path; `revokedToo` hands back the last token even where it was revoked. */
+  exchange({ at, authorization, body, method }: SeenRequest, keySegment: string, revokedToo: boolean): Reply {
+    const key = decodedKey(keySegment)
+    if (method !== "POST") return notAllowed("POST")
+    if (body.length > 0 || Option.isSome(authorization)) return problem(400, "unexpected body or header")
+    if (key === undefined || !this.tokens.licenseKeys.has(key)) {
+      return problem(this.statuses.unknownKey, "unknown license key")
+    }
+    const token = this.tokens.exchange(key, at, revokedToo)
+    return {
+      status: 200,
+      body: {
+        access_token: token.value,
+        customer_id: token.customerId,
+        expires_in: (token.expiresAt - at) / 1000,
+        token_type: "Bearer",
+        scope: "read:search"
+      }
+    }
+  }
+
+  /** To a search, or to a request of another route. */
+  data(request: SeenRequest): Reply {
+    const refused = this.refusal(request)
+    if (refused !== undefined) return refused
+    if (request.operation === "search") return this.find(request)
+    return this.routes.get(`${request.method} ${request.path}`)?.(request) ?? problem(404, "no such route")
+  }
+
+  private refusal({ at, authorization, serviceId }: SeenRequest): Reply | undefined {
+    const bearer = Option.filterMap(
+      authorization,
+      (value) => Option.fromNullable(/^Bearer (\S+)$/.exec(Redacted.value(value))?.[1])
+    )
+    if (Option.isNone(bearer)) return problem(this.statuses.missingToken, "no bearer token")
+    const token = this.tokens.find(bearer.value, at)
+    if (token === undefined) {
+      this.rejections += 1
+      return problem(this.statuses.rejectedToken, "token not accepted")
+    }
+    return Option.exists(serviceId, (id) => Redacted.value(id) === token.customerId)
+      ? undefined
+      : problem(this.statuses.missingServiceId, "missing or invalid customer identifier")
+  }
+
+  private find({ method, query }: SeenRequest): Reply {
+    if (method !== "GET") return notAllowed("GET")
+    const term = new URLSearchParams(query).get("term")?.trim() ?? ""
+    if (term === "") return problem(400, "the query parameter term is missing")
+    const { foods } = this.contents
+    this.search ??= rememberedSearch(foods === undefined ? defaultFoods() : foodIndex(foods))
+    return { status: 200, headers: { "content-type": "application/json" }, body: this.search(term) }
+  }
+}
