@@ -1,7 +1,6 @@
-import { once } from "node:events"
-import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
+import type * as Http from "node:http"
 import { Effect, type Scope } from "effect"
+import { afterBody, serve } from "../doubles/Wire.js"
 
 /** A request as it arrived, with nothing redacted. */
 export interface Received {
@@ -48,32 +47,17 @@ const receive = (incoming: Http.IncomingMessage, body: string): Received => {
   return { method: incoming.method ?? "", path, query, headers: incoming.headers, body }
 }
 
-const originOf = (server: Http.Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-
 const listen = (
   answer: (request: Received, response: Http.ServerResponse) => void
 ): Effect.Effect<Listening, never, Scope.Scope> =>
   Effect.gen(function*() {
     const received: Array<Received> = []
-    const server = Http.createServer((incoming, response) => {
-      const chunks: Array<Buffer> = []
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-      incoming.on("end", () => {
-        const request = receive(incoming, Buffer.concat(chunks).toString("utf8"))
-        received.push(request)
-        answer(request, response)
-      })
-    })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
-      () =>
-        Effect.promise(() => {
-          const closed = once(server.close(), "close")
-          server.closeAllConnections()
-          return closed
-        })
-    )
-    return { origin: originOf(server), received }
+    const { origin } = yield* serve(afterBody((body, incoming, response) => {
+      const request = receive(incoming, body.toString("utf8"))
+      received.push(request)
+      answer(request, response)
+    }))
+    return { origin, received }
   })
 
 /** The service on a port of this machine, and a second origin that only records. */
