@@ -39,10 +39,12 @@ describe("defaults", () => {
   })
 })
 
-const fieldOf = (policy: Partial<RefreshPolicy.RefreshPolicy>) => {
+const brokenRule = (policy: Partial<RefreshPolicy.RefreshPolicy>) => {
   const made = RefreshPolicy.make(policy)
-  return made instanceof NutritionAdvisorError.ConfigurationError ? [made._tag, made.field] : "accepted"
+  return made instanceof NutritionAdvisorError.ConfigurationError ? [made.field, made.rule] : "none"
 }
+
+const broken = (field: string, rule: string) => [`refresh.${field}`, `\`${field}\` ${rule}`]
 
 const durations = [
   "window",
@@ -60,57 +62,87 @@ const durations = [
 
 const badDurations = [0, -1, NaN, Infinity, Duration.infinity]
 
-const fractions = ["windowFraction", "marginFraction", "unchangedFraction"] as const
+const fractions = {
+  windowFraction: "must be between 0 and 1",
+  marginFraction: "must be between 0 and `windowFraction`",
+  unchangedFraction: "must be above 0 and at most 1"
+} as const
 
 const counts = ["attempts", "revocationRejections"] as const
 
 describe("make", () => {
-  it.each<readonly [string, Partial<RefreshPolicy.RefreshPolicy>]>([
-    ["The setting refresh.attempts: `attempts` must be a whole number above 0.", { attempts: 1.5 }],
-    ["The setting refresh.window: `window` is no duration.", { window: Object("soon") }],
-    ["The setting refresh.margin: `margin` must be shorter than `window`.", { margin: "1 hour" }],
-    ["The setting refresh.backoffCap: `backoffCap` must not be shorter than `backoffStart`.", { backoffCap: 1 }]
-  ])("names the rule that was broken: %s", (message, policy) => {
-    expect(RefreshPolicy.make(policy)).toMatchObject({ message })
-  })
-
   it.each(durations.flatMap((field) => badDurations.map((value) => ({ field, value }))))(
     "refuses $value as $field",
     ({ field, value }) => {
-      expect(fieldOf({ [field]: value })).toEqual(["ConfigurationError", `refresh.${field}`])
+      expect(brokenRule({ [field]: value })).toEqual(broken(field, "must be above zero, and finite"))
     }
   )
 
   it.each(durations)("refuses a %s that is no duration at all", (field) => {
     const fromOutside: Partial<RefreshPolicy.RefreshPolicy> = JSON.parse(`{"${field}":"soon"}`)
-    expect(fieldOf(fromOutside)).toEqual(["ConfigurationError", `refresh.${field}`])
+    expect(brokenRule(fromOutside)).toEqual(broken(field, "is no duration"))
   })
 
-  it.each(fractions.flatMap((field) => [0, -0.1, 1.1, NaN, Infinity].map((value) => ({ field, value }))))(
-    "refuses $value as $field",
-    ({ field, value }) => {
-      expect(fieldOf({ [field]: value })).toEqual(["ConfigurationError", `refresh.${field}`])
-    }
-  )
+  it.each(
+    Object.entries(fractions).flatMap(([field, rule]) =>
+      [0, -0.1, 1.1, NaN, Infinity].map((value) => ({ field, rule, value }))
+    )
+  )("refuses $value as $field", ({ field, rule, value }) => {
+    expect(brokenRule({ [field]: value })).toEqual(broken(field, rule))
+  })
 
   it.each(counts.flatMap((field) => [0, -1, 1.5, NaN, Infinity].map((value) => ({ field, value }))))(
     "refuses $value as $field",
     ({ field, value }) => {
-      expect(fieldOf({ [field]: value })).toEqual(["ConfigurationError", `refresh.${field}`])
+      expect(brokenRule({ [field]: value })).toEqual(broken(field, "must be a whole number above 0"))
     }
   )
 
-  it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, keyof RefreshPolicy.RefreshPolicy]>([
-    ["a window of the whole life", { windowFraction: 1 }, "windowFraction"],
-    ["a margin as long as the window", { window: "10 seconds", margin: "10 seconds" }, "margin"],
-    ["a margin that takes as much of the life as the window", { marginFraction: 0.1 }, "marginFraction"],
-    ["a window as long as the longest life", { window: "1 hour", longestLife: "1 hour" }, "window"],
-    ["a step beyond what a timer holds", { step: 2 ** 31 }, "step"],
-    ["a backoff cap under the backoff's start", { backoffCap: 999 }, "backoffCap"],
-    ["a Retry-After cap under the backoff cap", { backoffRetryAfterCap: "59 seconds" }, "backoffRetryAfterCap"],
-    ["a cool-down cap under its start", { coolDownCap: "4 seconds" }, "coolDownCap"]
-  ])("refuses %s", (_, policy, field) => {
-    expect(fieldOf(policy)).toEqual(["ConfigurationError", `refresh.${field}`])
+  it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, ReadonlyArray<string>]>([
+    ["a window of the whole life", { windowFraction: 1 }, broken("windowFraction", fractions.windowFraction)],
+    [
+      "a margin as long as the window",
+      { window: "10 seconds", margin: "10 seconds" },
+      broken("margin", "must be shorter than `window`")
+    ],
+    [
+      "a margin that takes as much of the life as the window",
+      { marginFraction: 0.1 },
+      broken("marginFraction", fractions.marginFraction)
+    ],
+    [
+      "a window as long as the longest life",
+      { window: "1 hour", longestLife: "1 hour" },
+      broken("window", "must be shorter than `longestLife`")
+    ],
+    [
+      "a step beyond what a timer holds",
+      { step: 2 ** 31 },
+      broken("step", "must be below 2^31 milliseconds (24.8 days)")
+    ],
+    [
+      "a backoff cap under the backoff's start",
+      { backoffCap: 999 },
+      broken("backoffCap", "must not be shorter than `backoffStart`")
+    ],
+    [
+      "a Retry-After cap under the backoff cap",
+      { backoffRetryAfterCap: "59 seconds" },
+      broken("backoffRetryAfterCap", "must not be shorter than `backoffCap`")
+    ],
+    [
+      "a cool-down cap under its start",
+      { coolDownCap: "4 seconds" },
+      broken("coolDownCap", "must not be shorter than `coolDownStart`")
+    ]
+  ])("refuses %s", (_, policy, rule) => {
+    expect(brokenRule(policy)).toEqual(rule)
+  })
+
+  it("says what is wrong in one sentence", () => {
+    expect(RefreshPolicy.make({ attempts: 1.5 })).toMatchObject({
+      message: "The setting refresh.attempts: `attempts` must be a whole number above 0."
+    })
   })
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>]>([
@@ -122,7 +154,7 @@ describe("make", () => {
     ["a wait of the whole window after an unchanged token", { unchangedFraction: 1 }],
     ["a margin 1 ms under the window", { window: 10_001 }]
   ])("accepts %s", (_, policy) => {
-    expect(fieldOf(policy)).toBe("accepted")
+    expect(brokenRule(policy)).toBe("none")
   })
 })
 
