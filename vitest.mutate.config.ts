@@ -6,7 +6,7 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/{AccessToken,RefreshPolicy,TokenStore}.test.ts",
     "test/TokenProvider.{backoff,clock,flight,outage,refresh,renewal}.test.ts",
     "test/internal/token/*.test.ts",
-    "test/telemetry/{logs,metrics,spans}.test.ts"
+    "test/telemetry/*.test.ts"
   ],
   request: [
     "test/NutritionAdvisor{,.closing,.context,.observed,.untyped,.userAgent}.test.ts",

@@ -1,6 +1,6 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { FastCheck as fc } from "effect"
+import { FastCheck as fc, Redacted } from "effect"
 import { AccessToken, RefreshPolicy } from "effect-nutrition-advisor"
 import { timingOf } from "./doubles/timing.js"
 
@@ -25,6 +25,15 @@ const lives = [
   { life: 86_155_482, window: 300_000, margin: 10_000 },
   { life: 31_536_000_000, window: 300_000, margin: 10_000 }
 ]
+
+describe("make", () => {
+  it("takes secrets as texts, and as they are where they are Redacted already", () => {
+    const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
+    const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
+    expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
+      .toEqual([true, true, true])
+  })
+})
 
 describe("stateAt", () => {
   it.each(lives)("is fresh from the receipt of a token of $life ms", ({ life }) => {

@@ -1,11 +1,12 @@
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Context, Effect, Exit, Layer, Metric, MetricState, Option, Redacted, Stream } from "effect"
+import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Stream } from "effect"
 import type { SharedTokenCache, TokenProvider } from "effect-nutrition-advisor"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
+import { added } from "./doubles/counters.js"
 import * as Time from "./doubles/Time.js"
 import * as Secrets from "./leaks/secrets.js"
 import { observe } from "./leaks/sinks.js"
@@ -330,37 +331,10 @@ describe("a token that was handed over and is rejected", () => {
 })
 
 describe("the counters", () => {
-  const counted = Effect.map(
-    Metric.snapshot,
-    (pairs) =>
-      new Map(
-        pairs.flatMap(({ metricKey, metricState }) =>
-          MetricState.isCounterState(metricState)
-            ? [[
-              [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value).sort()].join(" "),
-              Number(metricState.count)
-            ]]
-            : []
-        )
-      )
-  )
-
-  const added = <A, E, R>(prefix: string, effect: Effect.Effect<A, E, R>) =>
-    Effect.gen(function*() {
-      const before = yield* counted
-      yield* effect
-      const after = yield* counted
-      return Object.fromEntries(
-        [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
-          .filter(([name, count]) => name.startsWith(prefix) && count > 0)
-          .map(([name, count]) => [name.replace(prefix, "").trim(), count])
-      )
-    })
-
   it.scoped("of exchanges leave a token out that was handed over", () =>
     Effect.gen(function*() {
       const all = yield* replicas(3)
-      expect(yield* added("nutrition_advisor_token_exchanges_total", Effect.forEach(all, from)))
+      expect(yield* added(Effect.forEach(all, from), "token_exchanges_total"))
         .toEqual({ "issued missing none": 1 })
     }).pipe(setup()))
 
@@ -369,14 +343,14 @@ describe("the counters", () => {
       const all = yield* replicas(3)
       yield* Effect.forEach(all, from)
       yield* revoke
-      expect(yield* added("nutrition_advisor_token_exchanges_total", Effect.forEach(all, from)))
+      expect(yield* added(Effect.forEach(all, from), "token_exchanges_total"))
         .toEqual({ "issued none rejection": 1 })
     }).pipe(setup()))
 
   it.scoped("of shared tokens tell the two ways apart", () =>
     Effect.gen(function*() {
       const all = yield* replicas(3)
-      expect(yield* added("nutrition_advisor_shared_tokens_total", Effect.forEach(all, from)))
+      expect(yield* added(Effect.forEach(all, from), "shared_tokens_total"))
         .toEqual({ Exchanged: 1, HandedOver: 2 })
     }).pipe(setup()))
 
@@ -388,7 +362,7 @@ describe("the counters", () => {
       yield* revoke
       yield* from(first)
       yield* revoke
-      expect(yield* added("nutrition_advisor_rejections_total", from(second))).toEqual({ AcceptedAfterRenewal: 1 })
+      expect(yield* added(from(second), "rejections_total")).toEqual({ AcceptedAfterRenewal: 1 })
     }).pipe(setup()))
 })
 

@@ -8,8 +8,6 @@ import {
   Fiber,
   Layer,
   Logger,
-  Metric,
-  MetricState,
   Option,
   Redacted,
   Ref,
@@ -27,6 +25,7 @@ import {
 import { vi } from "vitest"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
+import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
 import * as Time from "./doubles/Time.js"
@@ -87,33 +86,7 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return [result, (yield* Clock.currentTimeMillis) - start] as const
   })
 
-const counted = Effect.map(
-  Metric.snapshot,
-  (pairs) =>
-    new Map(
-      pairs.flatMap(({ metricKey, metricState }) =>
-        MetricState.isCounterState(metricState)
-          ? [[
-            [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value)].join(" "),
-            Number(metricState.count)
-          ]]
-          : []
-      )
-    )
-)
-
-/** What an effect adds to the counters of the sharing. */
-const added = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const before = yield* counted
-    yield* effect
-    const after = yield* counted
-    return Object.fromEntries(
-      [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const)
-        .filter(([name, count]) => name.startsWith("nutrition_advisor_shared_") && count > 0)
-        .map(([name, count]) => [name.replace("nutrition_advisor_shared_", ""), count])
-    )
-  })
+const addedToSharing = <A, E, R>(effect: Effect.Effect<A, E, R>) => added(effect, "shared_")
 
 describe("a cold start", () => {
   it.scoped("of ten replicas costs one exchange", () =>
@@ -862,7 +835,7 @@ describe("a broken cache", () => {
 
   it.scoped.each(failures)("is counted where %s %s", ([operation, , manner, reason]) =>
     Effect.gen(function*() {
-      const counts = yield* added(broken(operation, manner))
+      const counts = yield* addedToSharing(broken(operation, manner))
       expect(counts[`cache_failures_total ${reason}`]).toBeGreaterThan(0)
     }).pipe(setup))
 
@@ -1121,7 +1094,7 @@ describe("a cache that tells nonsense", () => {
   it.scoped.each(answers)("is a broken one where %s answers %j", ([operation, answer]) =>
     Effect.gen(function*() {
       const here = yield* over({ [operation]: () => Effect.succeed(answer) })
-      const counts = yield* added(Effect.gen(function*() {
+      const counts = yield* addedToSharing(Effect.gen(function*() {
         expect(yield* got(here)).toBe(Issuer.secretOf(1))
         yield* quiet
       }))
@@ -1198,27 +1171,27 @@ describe("a cache that works again", () => {
 describe("the counter of shared tokens", () => {
   it.scoped("tells an exchange for all", () =>
     Effect.gen(function*() {
-      expect(yield* added(Effect.flatMap(replica(), got))).toEqual({ "tokens_total Exchanged": 1 })
+      expect(yield* addedToSharing(Effect.flatMap(replica(), got))).toEqual({ "tokens_total Exchanged": 1 })
     }).pipe(setup))
 
   it.scoped("tells a token that was handed over", () =>
     Effect.gen(function*() {
       yield* Effect.flatMap(replica(), got)
-      expect(yield* added(Effect.flatMap(replica(), got))).toEqual({ "tokens_total HandedOver": 1 })
+      expect(yield* addedToSharing(Effect.flatMap(replica(), got))).toEqual({ "tokens_total HandedOver": 1 })
     }).pipe(setup))
 
   it.scoped("tells an exchange of one who waited in vain", () =>
     Effect.gen(function*() {
       const { cache } = yield* doubles
       yield* cache.squat(100, 100, 15_000)
-      expect(yield* added(Effect.flatMap(replica(), got))).toEqual({ "tokens_total ExchangedAlone": 1 })
+      expect(yield* addedToSharing(Effect.flatMap(replica(), got))).toEqual({ "tokens_total ExchangedAlone": 1 })
     }).pipe(setup))
 
   it.scoped("tells an exchange without the cache", () =>
     Effect.gen(function*() {
       const { cache } = yield* doubles
       yield* cache.behaveNext("lease", Cache.fails)
-      const counts = yield* added(Effect.flatMap(replica(), got))
+      const counts = yield* addedToSharing(Effect.flatMap(replica(), got))
       expect(counts).toEqual({ "tokens_total ExchangedAlone": 1, "cache_failures_total Unavailable": 1 })
     }).pipe(setup))
 
@@ -1226,7 +1199,7 @@ describe("the counter of shared tokens", () => {
     Effect.gen(function*() {
       const { issuer } = yield* doubles
       yield* issuer.respondNext(Effect.fail(unavailable))
-      expect(yield* added(Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here)))))).toEqual({})
+      expect(yield* addedToSharing(Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here)))))).toEqual({})
     }).pipe(setup))
 })
 

@@ -83,6 +83,31 @@ describe("a failed exchange", () => {
       )
   )
 
+  it.effect("is told as a defect where the issuer has a bug", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { issuer, provider } = yield* Issuer.services
+        yield* issuer.respondAlways(Effect.die("a bug"))
+        yield* Effect.exit(provider.get)
+        expect(lines.map(({ message }) => message)).toEqual([
+          "The license key could not be exchanged. The exchange ended in a defect. There is no usable token; the next " +
+          "try is not before 1970-01-01T00:00:01.000Z."
+        ])
+      })
+    ))
+
+  it.effect("leaves no usable token once the last one has expired", () =>
+    logged((lines) =>
+      Effect.gen(function*() {
+        const { issuer, provider } = yield* Issuer.services
+        yield* provider.get
+        yield* Time.set(1_000_000)
+        yield* issuer.respondAlways(Effect.fail(unavailable))
+        yield* Effect.exit(provider.get)
+        expect(lines.map(({ message }) => message.includes("There is no usable token"))).toEqual([true])
+      })
+    ))
+
   it.effect("is one warning a minute, however many there are", () =>
     logged((lines) =>
       Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Metric, MetricStat
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { ProviderPart } from "../src/internal/token/providerPart.js"
+import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Time from "./doubles/Time.js"
 
@@ -588,30 +589,6 @@ describe("a 403 that is not about the token", () => {
         .toEqual([["RejectedAgain", "CoolingDown", "CoolingDown"], 2, 0])
     }).pipe(Effect.provide(simulated)))
 })
-
-const counted = Effect.map(Metric.snapshot, (pairs) =>
-  Object.fromEntries(
-    pairs.filter(({ metricKey, metricState }) =>
-      metricKey.name.startsWith("nutrition_advisor_") && MetricState.isCounterState(metricState)
-    ).map(({ metricKey, metricState }) => [
-      [metricKey.name.replace("nutrition_advisor_", ""), ...Array.from(metricKey.tags, ({ value }) => value).sort()]
-        .join(" "),
-      MetricState.isCounterState(metricState) ? Number(metricState.count) : 0
-    ])
-  ))
-
-/** What an effect adds to each counter; those that it leaves alone are not named. */
-const added = <A, E, R>(self: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const before = yield* counted
-    yield* self
-    const after = yield* counted
-    return Object.fromEntries(
-      Object.entries(after).map(([name, count]) => [name, count - (before[name] ?? 0)] as const).filter(([, count]) =>
-        count > 0
-      )
-    )
-  })
 
 describe("the counters", () => {
   it.effect("add up over success, stale serve, failure, same token and rejection", () =>

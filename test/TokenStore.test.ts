@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { type AccessToken, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { token } from "./doubles/IssuerDouble.js"
+import { secretOf, token, valueOf } from "./doubles/IssuerDouble.js"
 
 const first = token(1, 0, 3_600_000)
 
@@ -10,6 +10,23 @@ const second = token(2, 1_000, 3_600_000)
 describe("layer", () => {
   const run = <A, E>(test: (store: TokenStore.Service) => Effect.Effect<A, E>) =>
     Effect.provide(Effect.flatMap(TokenStore.TokenStore, test), TokenStore.layer)
+
+  it.effect("has a store for each issuer that uses it", () => {
+    const issuerOf = (...numbers: ReadonlyArray<number>): TokenIssuer.Service => {
+      const left = [...numbers]
+      return { issue: () => Effect.sync(() => token(left.shift() ?? 0, 0, 3_600_000)) }
+    }
+    const [one, other] = [issuerOf(1, 2), issuerOf(3, 4)]
+    const got = (issuer: TokenIssuer.Service) =>
+      Effect.flatMap(TokenProvider.make({ background: false }), ({ get }) => get).pipe(
+        Effect.provideService(TokenIssuer.TokenIssuer, issuer),
+        Effect.map(valueOf)
+      )
+    return Effect.gen(function*() {
+      const values = yield* Effect.forEach([one, other, one, other], got)
+      expect(values).toEqual([1, 3, 1, 3].map(secretOf))
+    }).pipe(Effect.scoped, Effect.provide(TokenStore.layer))
+  })
 
   it.effect("is empty at first", () =>
     run((store) =>

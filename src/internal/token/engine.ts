@@ -173,10 +173,11 @@ class TokenEngine {
   }
 
   private serveOrExchange(current: Option.Option<Token>, now: number): Effect.Effect<Token, TokenError> {
-    const state = Option.map(current, (token) => AccessToken.stateAt(token, now, this.parts.policy))
-    if (current._tag === "None" || state._tag === "None" || state.value === "expired") return this.exchanged(current)
-    const token = this.serve(current.value, state.value, now)
-    return state.value === "fresh" ? Effect.succeed(token) : Effect.as(this.refresh(token), token)
+    if (current._tag === "None") return this.exchanged(current)
+    const state = AccessToken.stateAt(current.value, now, this.parts.policy)
+    if (state === "expired") return this.exchanged(current)
+    const token = this.serve(current.value, state, now)
+    return state === "fresh" ? Effect.succeed(token) : Effect.as(this.refresh(token), token)
   }
 
   /** Waits for a token that is not expired once it is here, at most `attempts` times. */
@@ -269,7 +270,7 @@ class TokenEngine {
         return current.value
       }
       yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason: flight.reason })
-      if (flight.reason === "rejection") yield* this.invalidateRejected
+      yield* this.invalidateRejected
       const token = yield* this.issue(flight)
       return yield* this.land(flight, token)
     }).pipe(

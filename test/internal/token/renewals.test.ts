@@ -267,3 +267,11 @@ describe("a revocation during the cool-down", () => {
     expect(it.mayRenew()).toBe(true)
   })
 })
+
+describe("what is kept of tokens", () => {
+  it("is one record for each of the last four", () => {
+    let self = Renewals.initial
+    for (const number of [1, 2, 3, 3, 4, 5, 5]) self = Renewals.rejected(self, token(number, number, life))
+    expect(self.records.map(({ rejections }) => rejections)).toEqual([1, 2, 1, 2])
+  })
+})

@@ -120,6 +120,17 @@ describe("after a failed exchange", () => {
   )
 
   it(
+    "a renewal is told the failure first, and cools down after the backoff",
+    tells([
+      [0, isRejected(T1), "Start flight 1"],
+      [0, fails(unavailable), "retry at 1 s"],
+      [0.999, isRejected(T1), "Fail"],
+      [1, isRejected(T1), "CoolDown"],
+      [5, isRejected(T1), "Start flight 2"]
+    ])
+  )
+
+  it(
     "a Retry-After makes the backoff longer",
     tells([
       [0, needsToken, "Start flight 1"],
@@ -191,6 +202,17 @@ describe("a refresh that gave back the same stale token", () => {
       [3_430, refreshes(T1), "Start flight 2"],
       [3_430, brings(T1, T1), "T1 stays"],
       [3_431, needsToken, "Start flight 3"]
+    ])
+  )
+})
+
+describe("a refresh that gave back the same token while it was fresh", () => {
+  it(
+    "keeps none waiting that is due afterwards",
+    tells([
+      [3_290, refreshes(T1), "Start flight 1"],
+      [3_290, brings(T1, T1), "T1 stays"],
+      [3_301, refreshes(T1), "Start flight 2"]
     ])
   )
 })
