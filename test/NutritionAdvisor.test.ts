@@ -643,29 +643,18 @@ describe("any other answer", () => {
       ])
     }).pipe(setup()))
 
-  it.effect.each([301, 302, 303, 307, 308])(
-    "is not followed where it is a redirect: %d",
-    (status) =>
-      Effect.gen(function*() {
-        yield* respondNext("search", { status, headers: { location: "https://other.example/v2/x" } })
-        expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-          new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status, reason: "Redirect" })
-        )
-        expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1, requests: 0 })
-      }).pipe(setup())
-  )
-
-  it.effect.each([301, 302, 303, 307, 308])(
-    "is not followed by the token call where it is a redirect: %d",
-    (status) =>
-      Effect.gen(function*() {
-        yield* respondNext("token", { status, headers: { location: "https://other.example/v2/x" } })
-        expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-          new NutritionAdvisorError.UnexpectedResponse({ operation: "token", status, reason: "Redirect" })
-        )
-        expect(yield* counters).toMatchObject({ exchanges: 1, searches: 0, requests: 0 })
-      }).pipe(setup())
-  )
+  it.effect.each(
+    (["search", "token"] as const).flatMap((operation) =>
+      [301, 302, 303, 307, 308].map((status) => ({ operation, status }))
+    )
+  )("is not followed by $operation where it is a redirect: $status", ({ operation, status }) =>
+    Effect.gen(function*() {
+      yield* respondNext(operation, { status, headers: { location: "https://other.example/v2/x" } })
+      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+        new NutritionAdvisorError.UnexpectedResponse({ operation, status, reason: "Redirect" })
+      )
+      expect(yield* counters).toMatchObject({ exchanges: 1, searches: operation === "search" ? 1 : 0, requests: 0 })
+    }).pipe(setup()))
 
   it.effect("is not followed by fetch where it is a redirect", () =>
     Effect.gen(function*() {

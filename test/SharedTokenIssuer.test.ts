@@ -983,27 +983,19 @@ describe("a broken cache", () => {
       expect(line).toMatch(/^WARN The shared token cache could not be used \(ECONNREFUSED\): .* by itself\./)
     }).pipe(setup))
 
-  it.scoped("is worth one warning in a minute", () =>
-    Effect.gen(function*() {
-      const lines = yield* warnings(Effect.flatMap(failing, (here) =>
-        Effect.gen(function*() {
-          yield* got(here)
-          yield* Time.pass("59 seconds")
-          yield* got(here)
-        })))
-      expect(lines.length).toBe(1)
-    }).pipe(setup))
-
-  it.scoped("is worth another warning after a minute", () =>
-    Effect.gen(function*() {
-      const lines = yield* warnings(Effect.flatMap(failing, (here) =>
-        Effect.gen(function*() {
-          yield* got(here)
-          yield* Time.pass("60 seconds")
-          yield* got(here)
-        })))
-      expect(lines.length).toBe(2)
-    }).pipe(setup))
+  it.scoped.each([["59 seconds", 1], ["60 seconds", 2]] as const)(
+    "is worth one warning in a minute: %s",
+    ([time, count]) =>
+      Effect.gen(function*() {
+        const lines = yield* warnings(Effect.flatMap(failing, (here) =>
+          Effect.gen(function*() {
+            yield* got(here)
+            yield* Time.pass(time)
+            yield* got(here)
+          })))
+        expect(lines.length).toBe(count)
+      }).pipe(setup)
+  )
 
   it.scoped("is not one where a peer holds the lease, a token is refused or an exchange fails", () =>
     Effect.gen(function*() {

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import { HttpApi, HttpBody, HttpClient, HttpClientRequest, HttpServer } from "@effect/platform"
-import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { HttpApi, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
-import { Array, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Array, Effect, Option, Redacted, Schema } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { document, ServiceApi } from "../../src/testing/ServiceApi.js"
+import { inMemory, onAPort } from "../doubles/simulated.js"
 import * as Time from "../doubles/Time.js"
 
 interface Endpoint {
@@ -64,27 +63,6 @@ const complaint = ({ name, schemas }: Endpoint, { status, text, type }: Answered
 
 const complaints = (endpoint: Endpoint, answers: ReadonlyArray<Answered>) =>
   Array.filterMap(answers, (answer) => Option.fromNullable(complaint(endpoint, answer)))
-
-const atBaseUrl = Layer.map(
-  (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) =>
-    Context.add(
-      context,
-      HttpClient.HttpClient,
-      HttpClient.mapRequest(
-        Context.get(context, HttpClient.HttpClient),
-        HttpClientRequest.prependUrl(Simulator.baseUrl)
-      )
-    )
-)
-
-const inMemory = (options?: Simulator.Options) => atBaseUrl(Simulator.layerHttpClient(options))
-
-const onAPort = (options?: Simulator.Options) =>
-  Layer.merge(Simulator.layerServer(options), HttpServer.layerTestClient).pipe(
-    Layer.provide(NodeHttpServer.layer(createServer, { port: 0 })),
-    Layer.provide(NodeHttpClient.layerUndici),
-    Layer.orDie
-  )
 
 const Token = Schema.parseJson(Schema.Struct({ access_token: Schema.String, customer_id: Schema.String }))
 

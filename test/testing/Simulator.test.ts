@@ -1,10 +1,9 @@
-import { createServer } from "node:http"
 import { inspect } from "node:util"
-import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
-import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
+import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { inMemory, onAPort } from "../doubles/simulated.js"
 import * as Time from "../doubles/Time.js"
 
 const key = Redacted.value(Simulator.licenseKey)
@@ -48,27 +47,6 @@ const authorizedBy = (token: typeof Token.Type, serviceIdHeader = "Service-ID"):
 const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogurt`, call)
 
 const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
-
-const atBaseUrl = Layer.map(
-  (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) =>
-    Context.add(
-      context,
-      HttpClient.HttpClient,
-      HttpClient.mapRequest(
-        Context.get(context, HttpClient.HttpClient),
-        HttpClientRequest.prependUrl(Simulator.baseUrl)
-      )
-    )
-)
-
-const inMemory = (options?: Simulator.Options) => atBaseUrl(Simulator.layerHttpClient(options))
-
-const onAPort = (options?: Simulator.Options) =>
-  Layer.merge(Simulator.layerServer(options), HttpServer.layerTestClient).pipe(
-    Layer.provide(NodeHttpServer.layer(createServer, { port: 0 })),
-    Layer.provide(NodeHttpClient.layerUndici),
-    Layer.orDie
-  )
 
 const places = [
   ["in memory", inMemory],
