@@ -9,8 +9,9 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/telemetry/*.test.ts"
   ],
   request: [
-    "test/NutritionAdvisor{,.closing,.context,.observed,.untyped,.userAgent}.test.ts",
+    "test/NutritionAdvisor{,.closing,.context,.observed,.shared,.untyped,.userAgent}.test.ts",
     "test/TokenProvider.renewal.test.ts",
+    "test/undici/UndiciClient.queue.test.ts",
     "test/internal/request/*.test.ts",
     "test/telemetry/{metrics,spans}.test.ts"
   ],
