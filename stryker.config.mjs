@@ -16,7 +16,7 @@ const config = {
   testRunner: "vitest",
   vitest: { configFile: "vitest.mutate.config.ts" },
   mutate: files[room],
-  ignorePatterns: ["dist", "bench", "docs"],
+  ignorePatterns: ["dist", "bench"],
   coverageAnalysis: "perTest",
   concurrency: 2,
   timeoutMS: 10_000,

@@ -24,11 +24,10 @@ class KeyOfExchange extends Context.Reference<KeyOfExchange>()("effect-nutrition
 }) {}
 
 const run = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.filterOrElse(
-    Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey,
-    (key) => Settings.brokenKeyRule(key) === undefined,
-    (key) => new LicenseKeyUnavailable({ detail: `what was read ${Settings.brokenKeyRule(key) ?? ""}` })
-  )
+  Effect.flatMap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey, (key) => {
+    const rule = Settings.brokenKeyRule(key)
+    return rule === undefined ? Effect.succeed(key) : new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
+  })
 
 /** The key that was read for this exchange, if it was read from the same setting; else it is read now. */
 export const read = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>

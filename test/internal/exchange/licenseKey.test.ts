@@ -13,6 +13,19 @@ const readText = (licenseKey: LicenseKey.LicenseKey) => Effect.map(LicenseKey.re
 
 const handedOn = Redacted.make("key-handed-on")
 
+describe("a key that is read", () => {
+  it.effect.each([
+    ["what was read is blank", Redacted.make(" ")],
+    ["what was read is not Redacted: wrap it in Redacted.make", Object("a-key")]
+  ])("is checked: %s", ([detail, key]) =>
+    Effect.gen(function*() {
+      expect(yield* Effect.flip(LicenseKey.read(Effect.succeed(key)))).toMatchObject({
+        _tag: "LicenseKeyUnavailable",
+        detail
+      })
+    }))
+})
+
 describe("a key that is handed on", () => {
   it.effect("is taken by whoever has the same setting", () =>
     Effect.gen(function*() {
