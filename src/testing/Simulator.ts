@@ -258,11 +258,7 @@ interface Parts {
   readonly latency: Record<Operation, Duration.DurationInput>
 }
 
-interface Controlled extends Service {
-  readonly disturb: (operation: Operation, disturbance: Disturbance, times: number | undefined) => Effect.Effect<void>
-}
-
-const makeControlled = ({ answers, latency, observation, plans, tokens }: Parts): Controlled => {
+const makeService = ({ answers, latency, observation, plans, tokens }: Parts) => {
   const disturb = (operation: Operation, disturbance: Disturbance, times: number | undefined): Effect.Effect<void> =>
     Effect.sync(() =>
       times === undefined
@@ -270,8 +266,7 @@ const makeControlled = ({ answers, latency, observation, plans, tokens }: Parts)
         : plans.addNext(operation, ...Array.from({ length: times }, () => disturbance))
     )
 
-  return {
-    disturb,
+  const service: Service = {
     revoke: Effect.sync(() => tokens.revoke()),
     provoke: (operation, fault, times) =>
       Effect.suspend(() => {
@@ -309,6 +304,8 @@ const makeControlled = ({ answers, latency, observation, plans, tokens }: Parts)
     })),
     requests: Effect.sync(() => observation.requests)
   }
+
+  return { disturb, service }
 }
 
 /** `series` is a part of each token. */
@@ -332,7 +329,7 @@ const make = (options: Options = {}, series = "simulated") =>
     const plans = new SimulatorPlans()
     const observation = new SimulatorObservation()
     const latency: Parts["latency"] = { token: 0, search: 0, request: 0 }
-    const service = makeControlled({ answers, latency, observation, plans, tokens })
+    const { disturb, service } = makeService({ answers, latency, observation, plans, tokens })
 
     const seen = ({ body, headers, method, pathname, search }: Incoming, { operation, path }: Route) =>
       Effect.zipWith(body, Effect.clock, (body, clock): SeenRequest => ({
@@ -377,7 +374,7 @@ const make = (options: Options = {}, series = "simulated") =>
       }
       if (path === "/openapi.json" && method === "GET") return openApi(prefix)
       return options.controls === true && path.startsWith(controlPrefix)
-        ? control(service, { method, path: path.slice(controlPrefix.length - 1), search })
+        ? control({ ...service, disturb }, { method, path: path.slice(controlPrefix.length - 1), search })
         : answered(incoming, route)
     }
 
