@@ -646,14 +646,23 @@ describe("the counters", () => {
       })
     }).pipe(Effect.provide(simulated)))
 
-  it.scoped("count a rejection of which the renewal failed", () =>
+  it.scoped.each([400, 403])(
+    "count a rejection of which the renewal was answered with %d",
+    (status) =>
+      Effect.gen(function*() {
+        const { search, simulator } = yield* started
+        yield* simulator.revoke
+        yield* simulator.respondNext("token", { status })
+        expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ RenewalFailed: 1 })
+      }).pipe(Effect.provide(simulated))
+  )
+
+  it.scoped("count a rejection during a cool-down", () =>
     Effect.gen(function*() {
       const { search, simulator } = yield* started
-      yield* simulator.revoke
-      yield* simulator.respondNext("token", { status: 400 })
-      const counts = yield* added(Effect.flip(search("oats")))
-      expect(Object.entries(counts).filter(([name]) => name.startsWith("rejections_total")).map(([, count]) => count))
-        .toEqual([1])
+      yield* simulator.respondAlways("search", { status: 403 })
+      yield* Effect.flip(search("oats"))
+      expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ CoolingDown: 1 })
     }).pipe(Effect.provide(simulated)))
 
   it.scoped.each([429, 500])(
