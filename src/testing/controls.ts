@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { Operation, Reply } from "./Answer.js"
 import { type Disturbance, disturbanceOf, faults } from "./Fault.js"
+import { problem } from "./simulatorAnswers.js"
 
 /**
  * What the control calls act on.
@@ -25,8 +26,6 @@ export interface Controlled {
 }
 
 const provocation = /^\/provoke\/(token|search|request)\/([a-z-]+)$/
-
-const problem = (status: number, error: string): Reply => ({ status, body: { error } })
 
 /**
  * The answer to a control call at `path`, which begins below /simulator; `search` is the query with its question mark.

@@ -92,13 +92,18 @@ interface Row {
   readonly ending: Ending
 }
 
-const sameToken: Ending = { _tag: "Forbidden", reason: "TokenUnchanged", operation: "search", status: 403 }
+/** The exchange succeeds, and the search is rejected. */
+const sameToken: Ending = { operation: "search", status: 403 }
 
 const rows = (["token", "search", "request"] as const).flatMap((operation): ReadonlyArray<Row> =>
   Simulator.faults[operation].map((fault) => ({
     operation,
     fault,
-    ending: fault === "same-token" ? sameToken : { operation, ...documented.get(`${fault} of ${operation}`) }
+    ending: {
+      operation,
+      ...documented.get(`${fault} of ${operation}`),
+      ...fault === "same-token" ? sameToken : {}
+    }
   }))
 )
 

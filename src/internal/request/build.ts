@@ -43,7 +43,7 @@ export const searchRequest = (
   if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   const further = urlParams ? UrlParams.remove(UrlParams.fromInput(urlParams), "term") : []
-  const sent = headers ? Headers.remove(Headers.fromInput(headers), ["authorization", serviceIdHeader]) : Headers.empty
+  const sent = Headers.fromInput(headers ?? undefined)
   if (!Url.isWellFormed(term) || !areWellFormed(further)) {
     return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
   }
@@ -52,7 +52,7 @@ export const searchRequest = (
     method: "GET",
     origin: base.origin,
     path: `${base.pathname}${searchRoute}?${Url.query([["term", term], ...further])}`,
-    headers: { "user-agent": userAgent, ...sent },
+    headers: { "user-agent": userAgent, ...headers && Headers.remove(sent, ["authorization", serviceIdHeader]) },
     body: HttpBody.empty
   }
 }

@@ -270,7 +270,7 @@ class TokenEngine {
         return current.value
       }
       yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason: flight.reason })
-      yield* this.invalidateRejected
+      if (flight.reason === "rejection") yield* this.invalidateRejected
       const token = yield* this.issue(flight)
       return yield* this.land(flight, token)
     }).pipe(

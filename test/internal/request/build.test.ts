@@ -32,6 +32,10 @@ describe("a search that is not sent", () => {
       "a header holds characters that HTTP does not allow",
       () => Build.searchRequest(target, "oats", { headers: { "x-name": "a\nb" } })
     ],
+    [
+      "a header holds characters that HTTP does not allow",
+      () => Build.searchRequest(target, "oats", { headers: { authorization: "a\nb" } })
+    ],
     [workerRule, () => Build.searchRequest(inOtherRequest, "oats", {})]
   ])("says why: %s", (detail, build) => {
     expect(build()).toMatchObject({ _tag: "BadRequest", operation: "search", detail })

@@ -1,6 +1,13 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
-import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import {
+  AccessToken,
+  NutritionAdvisorError,
+  type RefreshPolicy,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
 import { ExchangeContext } from "../../../src/internal/exchange/context.js"
 import { ProviderPart } from "../../../src/internal/token/providerPart.js"
 import { added } from "../../doubles/counters.js"
@@ -46,13 +53,28 @@ describe("a token that waits for a connection", () => {
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
-const withStore = (current: () => Option.Option<AccessToken.AccessToken>) => {
+describe("a token that was rejected twice", () => {
+  it.effect("is still sent while it stays the current one, since its renewals cool down", () =>
+    Effect.gen(function*() {
+      const { issuer, provider } = yield* Issuer.services
+      const part = yield* hotPath
+      yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
+      const first = yield* provider.get
+      const errors = yield* Effect.replicateEffect(Effect.flip(provider.renew(first)), 2)
+      expect([errors.map(({ _tag }) => _tag), part.isRejected(first)]).toEqual([["Forbidden", "Forbidden"], false])
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+const withStore = (
+  current: () => Option.Option<AccessToken.AccessToken>,
+  policy?: Partial<RefreshPolicy.RefreshPolicy>
+) => {
   const store: TokenStore.Service = {
     current: Effect.sync(current),
     put: () => Effect.void,
     invalidate: () => Effect.succeed(false)
   }
-  return TokenProvider.layer({ background: false }).pipe(
+  return TokenProvider.layer({ ...policy, background: false }).pipe(
     Layer.provideMerge(Layer.merge(Issuer.layer, Layer.succeed(TokenStore.TokenStore, store)))
   )
 }
@@ -82,7 +104,7 @@ describe("a store of one's own", () => {
     }).pipe(Effect.provide(withStore(() => {
       reads += 1
       return reads === 1 ? Option.none() : Option.some(Issuer.token(9, 0, 10_000))
-    })))
+    }, { attempts: 1 })))
   })
 
   it.effect("is asked by an effect each time: nothing is had without one", () =>
