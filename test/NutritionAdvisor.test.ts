@@ -1,4 +1,4 @@
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import {
   Cause,
@@ -971,6 +971,18 @@ describe("httpClient", () => {
         new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "BodyNotReplayable" })
       )
       expect((yield* counters).requests).toBe(1)
+    }).pipe(setup({}, planRoutes)))
+
+  it.effect.each([
+    ["text", "a=1"],
+    ["bytes", new TextEncoder().encode("a=1")],
+    ["parameters", new URLSearchParams({ a: "1" })]
+  ])("sends a raw body of %s once more after a rejection", ([_, body]) =>
+    Effect.gen(function*() {
+      yield* respondNext("request", rejected)
+      const request = HttpClientRequest.setBody(HttpClientRequest.post("/v2/plan"), HttpBody.raw(body))
+      expect(yield* Effect.flatMap(execute(request), ({ json }) => json)).toEqual({ received: 3 })
+      expect((yield* counters).requests).toBe(2)
     }).pipe(setup({}, planRoutes)))
 
   it.effect("leaves a new token for the request after a streamed body that was rejected", () =>
