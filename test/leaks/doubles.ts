@@ -14,6 +14,8 @@ export interface Double {
     HttpClientResponse.HttpClientResponse,
     HttpClientError.HttpClientError
   >
+  /** Whether it fails while `execute` is called, before there is an effect. */
+  readonly isEager?: boolean
 }
 
 const defect = (request: HttpClientRequest.HttpClientRequest) =>
@@ -31,13 +33,14 @@ export const doubles: ReadonlyArray<Double> = [
     end: { _tag: "TransportError" },
     fails: (request) => Effect.die(defect(request))
   },
-  {
-    title: "throws",
+  ...[false, true].map((isEager): Double => ({
+    title: isEager ? "throws before there is an effect" : "throws",
     end: { _tag: "TransportError" },
+    isEager,
     fails: (request) => {
       throw defect(request)
     }
-  },
+  })),
   {
     title: "fails",
     end: { _tag: "TransportError" },
@@ -94,7 +97,13 @@ const issued = (request: HttpClientRequest.HttpClientRequest) =>
   HttpClientResponse.fromWeb(request, new Response(Replies.tokenBody()))
 
 /** Fails at the token call, or at the data call after a token was issued. */
-export const clientOf = ({ fails }: Double, at: Place): HttpClient.HttpClient =>
-  HttpClient.make((request, url) =>
-    at === "search" && url.pathname.startsWith("/v2/token-cache/") ? Effect.succeed(issued(request)) : fails(request)
-  )
+export const clientOf = ({ fails, isEager }: Double, at: Place): HttpClient.HttpClient => {
+  const answer: Double["fails"] = (request) =>
+    at === "search" && request.url.includes("/v2/token-cache/") ? Effect.succeed(issued(request)) : fails(request)
+  return isEager === true
+    ? HttpClient.mapRequestInput(HttpClient.make(answer), (request) => {
+      answer(request)
+      return request
+    })
+    : HttpClient.make(answer)
+}

@@ -40,6 +40,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     replace: "onFailure: (cause): Outcome.Outcome => Cause.isDie(cause) ? Effect.failCause(Cause.die(cause)) :\n"
   },
   {
+    name: "what a client throws as it is called is passed through",
+    file: "src/internal/http/forked.ts",
+    find: "Effect.suspend(() => client.execute(Platform.requestOf(request)))",
+    replace: "client.execute(Platform.requestOf(request))"
+  },
+  {
     name: "the log line of a failed body stream is left on",
     file: "src/internal/http/platform.ts",
     find: "[FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],",

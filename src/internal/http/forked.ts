@@ -73,9 +73,12 @@ const isAnswer = (error: HttpClientError.HttpClientError): error is HttpClientEr
 export const makeForked = (client: HttpClient.HttpClient) => {
   const requestInit = Platform.requestInitOf(client)
 
+  /** A client may throw as soon as it is called. */
+  const execute = (request: Request) => Effect.suspend(() => client.execute(Platform.requestOf(request)))
+
   const send = (request: Request, options: Outcome.SendOptions<unknown>) =>
     Effect.catchIf(
-      client.execute(Platform.requestOf(request)),
+      execute(request),
       isAnswer,
       ({ response }) => Effect.succeed(response)
     ).pipe(

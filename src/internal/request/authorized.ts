@@ -52,6 +52,9 @@ interface Authorization {
 /** Tokens of a shared cache that one request sends, each after the one before it was rejected. */
 const cachedTokensSent = 3
 
+/** The first one, those of the cache, and the one of an exchange of its own. */
+const tokensOfRequest = 1 + cachedTokensSent + 1
+
 const canSendTwice = ({ body }: Request): boolean =>
   body._tag === "Stream"
     ? false
@@ -80,8 +83,8 @@ class AuthorizedClient {
   private readonly hotPath: ReturnType<typeof ProviderPart.of>
   private readonly options: OptionsBy
   private authorization: Authorization | undefined
-  /** The token before: the service may still name it. */
-  private replaced: AccessToken | undefined
+  /** The tokens that one request may have been sent with: the service may still name an earlier one. */
+  private sent: ReadonlyArray<AccessToken> = []
 
   constructor(private readonly parts: Parts) {
     this.hotPath = ProviderPart.of(parts.tokens)
@@ -190,8 +193,7 @@ class AuthorizedClient {
   }
 
   private observe({ scope }: DataRequest, token: AccessToken, response: Response): Response {
-    const tokens = this.replaced === undefined ? [token] : [token, this.replaced]
-    const observed = observe(this.parts.observeHeaders, response, tokens)
+    const observed = observe(this.parts.observeHeaders, response, [token, ...this.sent])
     for (const [name, value] of Object.entries(observed)) scope.span?.attribute(`http.response.header.${name}`, value)
     return { ...response, observed }
   }
@@ -200,7 +202,7 @@ class AuthorizedClient {
   private authorizationOf(token: AccessToken): Authorization {
     if (this.authorization?.token !== token) {
       const { hotPath } = this
-      this.replaced = this.authorization?.token
+      this.sent = [...this.sent, token].slice(-tokensOfRequest)
       this.authorization = {
         token,
         headers: {
