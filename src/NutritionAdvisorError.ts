@@ -1,7 +1,7 @@
 /**
  * Every error a caller can meet. Each is matched by `_tag`, and says in its `message` what happened and what to do. Its fields
- * are numbers, literals, texts of the client's own, and `body`, what the service said, which is redacted. None holds a request,
- * a response, a header, a URL or a foreign cause.
+ * are numbers, literals, texts of the client's own, `headers` with those that `observeHeaders` names, and `body`, what the service
+ * said, which is redacted. None holds a request, a response, a URL or a foreign cause.
  *
  * @since 1.0.0
  */

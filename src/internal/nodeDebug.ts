@@ -5,8 +5,17 @@ interface Surroundings {
   readonly Deno?: unknown
 }
 
-/** Sections under which Node, or undici, prints the path or the headers of a request, or the options it is made with. */
-const sections = ["undici", "fetch", "http", "https", "http2"]
+/** Sections under which Node, or undici, prints the path, the headers or the options of a request, or the bytes of an answer. */
+export const sections: ReadonlyArray<string> = [
+  "undici",
+  "fetch",
+  "websocket",
+  "http",
+  "https",
+  "http2",
+  "net",
+  "stream"
+]
 
 /** Nothing where there is no environment or it may not be read. Deno would ask at the terminal, and prints no such sections. */
 const setting = ({ Deno, process }: Surroundings): string => {
@@ -36,6 +45,6 @@ export const noteNodeDebug = (surroundings: Surroundings = globalThis as Surroun
     told = nodeDebug
     return Effect.logWarning(
       "NODE_DEBUG makes Node print requests with their paths and headers, and so the license key and tokens. " +
-        "Remove undici, fetch, http, https and http2 from it."
+        `Remove ${sections.join(", ")} from it.`
     )
   })
