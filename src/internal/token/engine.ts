@@ -154,9 +154,9 @@ class TokenEngine {
       case "Accepted":
         return Renewals.accepted(renewals, token)
       case "AcceptedAfterRenewal":
-        return Renewals.succeeded(renewals, token)
+        return Renewals.renewalHelped(renewals, token)
       case "RejectedAgain":
-        return Renewals.rejectedAgain(renewals, token, this.parts.policy, momentOf(clock))
+        return Renewals.newTokenRejected(renewals, token, this.parts.policy, momentOf(clock))
     }
   }
 

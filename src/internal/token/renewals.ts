@@ -10,8 +10,8 @@ interface Record {
   /** Rejections since the last acceptance. */
   readonly rejections: number
   /** Whether the renewal that brought this token helped a request. */
-  readonly renewal: "unknown" | "succeeded" | "failed"
-  /** Renewals in a row that had failed before the one that brought this token. */
+  readonly renewal: "unknown" | "helped" | "did not help"
+  /** Renewals in a row that had not helped before the one that brought this token. */
   readonly failuresBefore: number
 }
 
@@ -22,10 +22,10 @@ interface Record {
 export interface Renewals {
   /** Of the last few tokens, since answers about an old token come late. The last one is the one heard of last. */
   readonly records: ReadonlyArray<Record>
-  /** Renewals in a row that failed. */
+  /** Renewals in a row that did not help. One that helps starts the count anew. */
   readonly failures: number
   readonly coolDown: Pause.Pause | undefined
-  /** After a cool-down that ended early: no other one ends early before this is over. */
+  /** After a renewal during a cool-down, for a revocation: no other one follows before this is over. */
   readonly revocation: Pause.Pause | undefined
 }
 
@@ -59,21 +59,21 @@ export const rejected = (self: Renewals, token: AccessToken.AccessToken): Renewa
 }
 
 /**
- * A request was accepted with the new token: the cool-down ends. Where the same token was rejected again before, it is the
+ * A request was accepted with the new token: the cool-down ends, and the next one is as short as the first. Where the same token was rejected again before, it is the
  * request that is refused, and the cool-down stays.
  */
-export const succeeded = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
+export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
   const after = accepted(self, token)
   const record = recordOf(after, token)
   return record.renewal !== "unknown" ? after : {
-    ...withRecord(after, { ...record, renewal: "succeeded", failuresBefore: self.failures }),
+    ...withRecord(after, { ...record, renewal: "helped", failuresBefore: self.failures }),
     failures: 0,
     coolDown: undefined
   }
 }
 
 /** A cool-down that has longer to go stays. */
-const coolDown = (
+const withCoolDown = (
   self: Renewals,
   failures: number,
   policy: RefreshPolicy.Timing,
@@ -88,21 +88,26 @@ const coolDown = (
 }
 
 /** The new token was rejected too. Of many requests that were sent again with it, the first that is rejected counts. */
-export const rejectedAgain = (
+export const newTokenRejected = (
   self: Renewals,
   token: AccessToken.AccessToken,
   policy: RefreshPolicy.Timing,
   now: Moment
 ): Renewals => {
   const record = recordOf(self, token)
-  if (record.renewal === "failed") return self
-  const before = record.renewal === "succeeded" ? record.failuresBefore : self.failures
-  return coolDown(withRecord(self, { ...record, renewal: "failed", failuresBefore: before }), before + 1, policy, now)
+  if (record.renewal === "did not help") return self
+  const before = record.renewal === "helped" ? record.failuresBefore : self.failures
+  return withCoolDown(
+    withRecord(self, { ...record, renewal: "did not help", failuresBefore: before }),
+    before + 1,
+    policy,
+    now
+  )
 }
 
 /** The renewal brought no other token: its exchange failed, or gave back the very one that was rejected. Each counts. */
-export const failed = (self: Renewals, policy: RefreshPolicy.Timing, now: Moment): Renewals =>
-  coolDown(self, self.failures + 1, policy, now)
+export const noNewToken = (self: Renewals, policy: RefreshPolicy.Timing, now: Moment): Renewals =>
+  withCoolDown(self, self.failures + 1, policy, now)
 
 /** Whether the token was accepted once and every request has been rejected since: a revocation does not wait. */
 const looksRevoked = ({ records, revocation }: Renewals, policy: RefreshPolicy.Timing, now: Moment): boolean => {

@@ -173,10 +173,10 @@ export const tokenThatStays = <Result>(
 
 const afterRenewal = <Result>(
   { renewals }: State<Result>,
-  isFailed: boolean,
+  isWithoutNewToken: boolean,
   policy: RefreshPolicy.Timing,
   now: Moment
-): Renewals.Renewals => isFailed ? Renewals.failed(renewals, policy, now) : renewals
+): Renewals.Renewals => isWithoutNewToken ? Renewals.noNewToken(renewals, policy, now) : renewals
 
 /** The exchange brought a token, and `stored` is the current one now. */
 export const issued = <Result>(

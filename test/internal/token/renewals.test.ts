@@ -21,14 +21,14 @@ const started = () => {
     rejected: (number: number, times = 1) => {
       for (let time = 0; time < times; time++) self = Renewals.rejected(self, token(number, number, life))
     },
-    succeeded: (number: number) => {
-      self = Renewals.succeeded(self, token(number, number, life))
+    renewalHelped: (number: number) => {
+      self = Renewals.renewalHelped(self, token(number, number, life))
     },
-    rejectedAgain: (number: number) => {
-      self = Renewals.rejectedAgain(self, token(number, number, life), timing, momentOf(clock))
+    newTokenRejected: (number: number) => {
+      self = Renewals.newTokenRejected(self, token(number, number, life), timing, momentOf(clock))
     },
-    failed: () => {
-      self = Renewals.failed(self, timing, momentOf(clock))
+    noNewToken: () => {
+      self = Renewals.noNewToken(self, timing, momentOf(clock))
     },
     mayRenew: () => {
       const [may, after] = Renewals.mayRenew(self, timing, momentOf(clock))
@@ -49,13 +49,13 @@ describe("the cool-down", () => {
 
   it("is 5 s after the first renewal that did not help", () => {
     const it = started()
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
     expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
   })
 
   it("is over after its time, not 1 ms earlier", () => {
     const it = started()
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
     ManualClock.pass(it.clock, 4_999)
     const before = it.mayRenew()
     ManualClock.pass(it.clock, 1)
@@ -65,7 +65,7 @@ describe("the cool-down", () => {
   it("doubles with each further renewal that did not help, up to a minute", () => {
     const it = started()
     const coolDowns = [2, 3, 4, 5, 6, 7].map((number) => {
-      it.rejectedAgain(number)
+      it.newTokenRejected(number)
       return it.coolDown()
     })
     expect(coolDowns).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
@@ -73,33 +73,33 @@ describe("the cool-down", () => {
 
   it("goes on doubling after it has been over", () => {
     const it = started()
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
     ManualClock.pass(it.clock, 60_000)
-    it.rejectedAgain(3)
+    it.newTokenRejected(3)
     expect(it.coolDown()).toBe(10_000)
   })
 
   it("counts a token once, however many replays it failed", () => {
     const it = started()
-    it.rejectedAgain(2)
-    it.rejectedAgain(2)
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
+    it.newTokenRejected(2)
+    it.newTokenRejected(2)
     expect(it.coolDown()).toBe(5_000)
   })
 
   it("counts two tokens twice, in whatever order their replays failed", () => {
     const it = started()
-    it.rejectedAgain(2)
-    it.rejectedAgain(3)
-    it.rejectedAgain(2)
-    it.rejectedAgain(3)
+    it.newTokenRejected(2)
+    it.newTokenRejected(3)
+    it.newTokenRejected(2)
+    it.newTokenRejected(3)
     expect(it.coolDown()).toBe(10_000)
   })
 
   it("grows each time an exchange brings no other token, though the rejected one is the same", () => {
     const it = started()
     const coolDowns = [1, 2, 3].map(() => {
-      it.failed()
+      it.noNewToken()
       return it.coolDown()
     })
     expect(coolDowns).toEqual([5_000, 10_000, 20_000])
@@ -107,62 +107,62 @@ describe("the cool-down", () => {
 
   it("is not shortened by a late verdict on an older token whose renewal had helped", () => {
     const it = started()
-    it.succeeded(2)
-    it.rejectedAgain(3)
-    it.rejectedAgain(4)
-    it.rejectedAgain(2)
+    it.renewalHelped(2)
+    it.newTokenRejected(3)
+    it.newTokenRejected(4)
+    it.newTokenRejected(2)
     expect(it.coolDown()).toBeGreaterThanOrEqual(10_000)
   })
 
-  it("is cleared by a renewal that succeeded after one that brought no other token", () => {
+  it("is cleared by a renewal that helped after one that brought no other token", () => {
     const it = started()
-    it.failed()
-    it.succeeded(2)
+    it.noNewToken()
+    it.renewalHelped(2)
     expect(it.mayRenew()).toBe(true)
   })
 
   it("does not begin anew with another replay of the token that began it", () => {
     const it = started()
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
     ManualClock.pass(it.clock, 3_000)
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
     expect(it.coolDown()).toBe(2_000)
   })
 
-  it("is cleared by a renewal that succeeded", () => {
+  it("is cleared by a renewal that helped", () => {
     const it = started()
-    it.rejectedAgain(2)
-    it.succeeded(3)
+    it.newTokenRejected(2)
+    it.renewalHelped(3)
     expect(it.mayRenew()).toBe(true)
   })
 
-  it("starts at 5 s again after a renewal that succeeded", () => {
+  it("starts at 5 s again after a renewal that helped", () => {
     const it = started()
-    it.rejectedAgain(2)
-    it.rejectedAgain(3)
-    it.succeeded(4)
-    it.rejectedAgain(5)
+    it.newTokenRejected(2)
+    it.newTokenRejected(3)
+    it.renewalHelped(4)
+    it.newTokenRejected(5)
     expect(it.coolDown()).toBe(5_000)
   })
 
   it("is not cleared by a search that succeeds without a renewal", () => {
     const it = started()
-    it.rejectedAgain(2)
+    it.newTokenRejected(2)
     it.accepted(2)
     expect(it.mayRenew()).toBe(false)
   })
 
   it("stays where one replay of the new token was rejected and another one accepted", () => {
     const it = started()
-    it.rejectedAgain(2)
-    it.succeeded(2)
+    it.newTokenRejected(2)
+    it.renewalHelped(2)
     expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
   })
 
   it("begins where one replay of the new token was accepted and another one rejected", () => {
     const it = started()
-    it.succeeded(2)
-    it.rejectedAgain(2)
+    it.renewalHelped(2)
+    it.newTokenRejected(2)
     expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
   })
 
@@ -170,10 +170,10 @@ describe("the cool-down", () => {
     const rejectedFirst = started()
     const acceptedFirst = started()
     for (const number of [2, 3, 4]) {
-      rejectedFirst.rejectedAgain(number)
-      rejectedFirst.succeeded(number)
-      acceptedFirst.succeeded(number)
-      acceptedFirst.rejectedAgain(number)
+      rejectedFirst.newTokenRejected(number)
+      rejectedFirst.renewalHelped(number)
+      acceptedFirst.renewalHelped(number)
+      acceptedFirst.newTokenRejected(number)
     }
     expect([rejectedFirst.coolDown(), acceptedFirst.coolDown()]).toEqual([20_000, 20_000])
   })
@@ -181,7 +181,7 @@ describe("the cool-down", () => {
 
 const coolingDown = () => {
   const state = started()
-  state.rejectedAgain(2)
+  state.newTokenRejected(2)
   return state
 }
 
@@ -222,7 +222,7 @@ describe("a revocation during the cool-down", () => {
     it.accepted(2)
     it.rejected(2, 8)
     it.mayRenew()
-    it.rejectedAgain(3)
+    it.newTokenRejected(3)
     it.accepted(3)
     it.rejected(3, 8)
     const atOnce = it.mayRenew()
