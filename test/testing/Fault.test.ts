@@ -48,21 +48,23 @@ const onAPortOver = (client: Layer.Layer<HttpClient.HttpClient>) => (fault: Simu
 
 type Ending = Readonly<Record<string, string | number>>
 
-/** docs/testing.md has one table of faults for any call, one for calls whose bodies are read, and one for exchanges. */
-const tables: ReadonlyArray<readonly [title: string, operations: ReadonlyArray<Simulator.Operation>]> = [
-  ["Faults of any call", ["token", "search", "request"]],
-  ["Of `\"token\"` and `\"search\"`", ["token", "search"]],
-  ["Of `\"token\"` alone", ["token"]]
-]
+const operations = ["token", "search", "request"] as const
 
 const document = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8")
 
-const rowsBelow = (title: string) =>
-  document.slice(document.indexOf(title)).split("\n\n")[1]?.matchAll(/^\| (`.*`) \| (.*) \| (.*) \|$/gm) ?? []
+/** In docs/testing.md the sentence above each table of faults names its operations, or says that they are faults of any call. */
+const tables = [...document.matchAll(/^(.+)\n\n\| fault \|.*\n.*\n((?:\|.*\n)+)/gm)].map(
+  ([, sentence = "", rows = ""]) => ({
+    rows: rows.matchAll(/^\| (`.*`) \| (.*) \| (.*) \|$/gm),
+    operations: sentence.includes("any call")
+      ? operations
+      : operations.filter((operation) => sentence.includes(`\`"${operation}"\``))
+  })
+)
 
 const documented = new Map(
-  tables.flatMap(([title, operations]) =>
-    [...rowsBelow(title)].flatMap(([, names = "", answer = "", end = ""]) => {
+  tables.flatMap(({ operations, rows }) =>
+    [...rows].flatMap(([, names = "", answer = "", end = ""]) => {
       const [, _tag = "", reason] = /`([A-Z]\w+)`(?:: `(\w+)`)?/.exec(end) ?? []
       const retryAfter = /`retryAfter` (\d+)/.exec(end)?.[1]
       const status = _tag === "MissingServiceId" ? undefined : /^\d{3}/.exec(answer)?.[0]
@@ -95,7 +97,7 @@ interface Row {
 /** The exchange succeeds, and the search is rejected. */
 const sameToken: Ending = { operation: "search", status: 403 }
 
-const rows = (["token", "search", "request"] as const).flatMap((operation): ReadonlyArray<Row> =>
+const rows = operations.flatMap((operation): ReadonlyArray<Row> =>
   Simulator.faults[operation].map((fault) => ({
     operation,
     fault,

@@ -272,9 +272,9 @@ describe("an error", () => {
     compiles(() => search.pipe(Effect.catchTag("TransportError", ({ status }) => Effect.succeed(status))))
   })
 
-  it("is not gone where one of eight is caught", () => {
+  it("is not gone where only one of them is caught", () => {
     const caught = Effect.catchTag(search, "TooManyRequests", () => Effect.void)
-    // @ts-expect-error seven errors are left to handle
+    // @ts-expect-error the other errors are left to handle
     compiles((): Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor> => caught)
   })
 

@@ -64,7 +64,7 @@ export const keep = (response: ResponseData): Kept => {
     : head(response)
 }
 
-/** The error that SERVICE.md section 7 and the error table give to an answer that is not 2xx. */
+/** The error of an answer that is not 2xx (SERVICE.md section 7; docs/errors.md). */
 export const statusError = (
   response: ResponseData,
   operation: Operation
