@@ -46,3 +46,35 @@ describe("BodyBytes", () => {
     expect([...bytes.whole]).toEqual([1, 2, 3])
   })
 })
+
+/** In bytes: all memory that its fields refer to. */
+const memoryOf = (bytes: BodyBytes) => {
+  const arrays = Object.values(bytes).flat().filter((value) => value instanceof Uint8Array)
+  return [...new Set(arrays.map(({ buffer }) => buffer))].reduce((sum, { byteLength }) => sum + byteLength, 0)
+}
+
+const viewOf = (length: number, memory: number) => new Uint8Array(new ArrayBuffer(memory), 0, length)
+
+const repeated = (length: number, memory: number, count: number) =>
+  gathered(viewOf(length, length), Array.from({ length: count - 1 }, () => viewOf(length, memory)))
+
+describe("the memory of a body", () => {
+  it.each([[1, 65_536, 1_000], [100, 200, 1_000], [4_095, 4_095, 100], [5_000, 65_536, 100], [30_000, 65_536, 100]])(
+    "is at most three times its length and 1 KiB where its pieces of %d bytes are views of %d",
+    (length, memory, count) => {
+      expect(memoryOf(repeated(length, memory, count))).toBeLessThanOrEqual(3 * length * count + 1_024)
+    }
+  )
+
+  it.each([[4_096, 4_096], [4_096, 8_192], [50_000, 65_536]])(
+    "is that of its pieces of %d bytes where they are at least half of the %d that they are views of",
+    (length, memory) => {
+      expect(memoryOf(repeated(length, memory, 10))).toBe(length + 9 * memory)
+    }
+  )
+
+  it("is that of few pieces where it came in thousands of small ones", () => {
+    const objects = Object.values(repeated(100, 100, 10_000)).flat().filter((value) => value instanceof Uint8Array)
+    expect(objects.length).toBeLessThan(20)
+  })
+})

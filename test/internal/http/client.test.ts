@@ -1,6 +1,6 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Ref } from "effect"
+import { Effect, Exit, Fiber, Ref, Stream } from "effect"
 import {
   type BufferedSend,
   type Request,
@@ -205,7 +205,7 @@ const throughResponses = (ending: Ending): HttpClient.HttpClient =>
   })
 
 /** A client that brings a whole answer in one step, at once or later, and how often a request was abandoned. */
-const inOneStep = (ending: Ending, isAtOnce = false) => {
+const inOneStep = (ending: Ending, isAtOnce = false, throughResponse: Ending = "none") => {
   const seen = { abandoned: 0 }
   const sendBuffered: BufferedSend = (_, receiver) => {
     const end = () => {
@@ -220,7 +220,7 @@ const inOneStep = (ending: Ending, isAtOnce = false) => {
       }
     }
   }
-  return { client: withBufferedSend(throughResponses("none"), sendBuffered), seen }
+  return { client: withBufferedSend(throughResponses(throughResponse), sendBuffered), seen }
 }
 
 /** Who is in a timeout that is never met. */
@@ -305,6 +305,14 @@ describe("A request in one step", () => {
   it.live("is abandoned where it is given up", () =>
     Effect.gen(function*() {
       expect(yield* givenUpIn(inOneStep("none"))).toBe(1)
+    }))
+
+  it.live("is none where its body is a stream, which takes the way through a response", () =>
+    Effect.gen(function*() {
+      const { client } = inOneStep("failure", true, "answer")
+      const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
+      const { status } = yield* Http.makeClient(client)(streamed, { operation: "request", maxBytes: 10 })
+      expect(status).toBe(200)
     }))
 
   it.live.each([{ when: "at once", isAtOnce: true }, { when: "later", isAtOnce: false }])(

@@ -13,6 +13,7 @@ describe("retryAfter", () => {
     ["0", 0],
     [" 7 ", 7],
     ["1.5", 1.5],
+    ["1.123456789", 1.123456789],
     ["999999999999999", 999_999_999_999_999],
     ["Thu, 01 Jan 2026 12:00:30 GMT", 30]
   ])("reads %j as %d seconds", (value, seconds) => {
@@ -36,6 +37,8 @@ describe("retryAfter", () => {
     "1,2",
     "2026-01-01",
     "Thu, 99 Jan 2026 99:99:99 GMT",
+    "on Thu, 01 Jan 2026 12:00:30 GMT",
+    "Thu, 01 Jan 2026 12:00:30 GMT+01:00",
     "9".repeat(400)
   ])("passes over %j", (value) => {
     expect(retryAfter(value)).toBeUndefined()
@@ -49,6 +52,15 @@ describe("retryAfter", () => {
     const seconds = retryAfter(value) ?? 0
     expect(Number.isFinite(seconds) && seconds >= 0).toBe(true)
   })
+})
+
+describe("isOk", () => {
+  it.each<[status: number, isOk: boolean]>([[199, false], [200, true], [299, true], [300, false]])(
+    "of %d is %j",
+    (status, isOk) => {
+      expect(ResponseData.isOk(status)).toBe(isOk)
+    }
+  )
 })
 
 describe("statusError", () => {
@@ -109,6 +121,7 @@ describe("statusError", () => {
   it.effect.each([
     ["is neither text nor JSON", 400, "application/octet-stream", "why"],
     ["has no content type", 422, "", "why"],
+    ["has a content type with another one in it", 400, "image/text/plain", "why"],
     ["is empty", 400, "text/plain", ""],
     ["is a redirect", 302, "text/plain", "why"]
   ])("keeps nothing of an answer that %s", ([_, status, type, body]) =>
@@ -120,7 +133,7 @@ describe("statusError", () => {
     }))
 
   it.prop("keeps the first 4 KiB, cut between two characters", [
-    FastCheck.string({ unit: "grapheme", maxLength: 4_000 })
+    FastCheck.string({ unit: "grapheme", maxLength: 4_000, size: "max" })
   ], ([text]) => {
     FastCheck.pre(text !== "" && !text.startsWith("\ufeff"))
     const kept = Effect.runSync(refused(422, bytes(text), "text/plain")) ?? ""
@@ -129,6 +142,40 @@ describe("statusError", () => {
     expect(bytes(kept).length).toBeLessThanOrEqual(4096)
     expect(next === "" || bytes(kept + next).length > 4096).toBe(true)
   })
+
+  it.effect.each([[4_095, ""], [4_094, ""], [4_093, ""], [4_092, "🥑"]])(
+    "leaves out a character that is cut at 4096 bytes, behind %d others",
+    ([length, last]) =>
+      Effect.gen(function*() {
+        const before = "x".repeat(Number(length))
+        expect(yield* refused(400, bytes(`${before}🥑x`), "text/plain")).toBe(`${before}${last}`)
+      })
+  )
+
+  it.effect("keeps of a body that ends within a character what it is, up to the limit", () =>
+    Effect.gen(function*() {
+      const cut = bytes("x".repeat(4_093) + "🥑").subarray(0, 4_096)
+      expect(yield* refused(400, cut, "text/plain")).toBe(`${"x".repeat(4_093)}\ufffd`)
+    }))
+
+  it.effect("has the headers that errors may show", () =>
+    Effect.gen(function*() {
+      const observed = { "x-request-id": "1" }
+      const errors = yield* Effect.forEach([400, 302], (status) =>
+        Effect.flip(ResponseData.statusError({ ...answer(status), observed }, "search")))
+      expect(errors.map(({ headers }) =>
+        headers
+      )).toEqual([observed, observed])
+      expect(yield* Effect.flip(ResponseData.statusError(answer(302), "search"))).not.toHaveProperty("headers")
+    }))
+
+  it.effect.each([429, 503])(
+    "of %d has no retryAfter where the service names no time",
+    (status) =>
+      Effect.gen(function*() {
+        expect(yield* Effect.flip(ResponseData.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
+      })
+  )
 
   it.effect.each([4096, 4097, 65_536])("keeps no more than 4096 of %d bytes", (length) =>
     Effect.gen(function*() {

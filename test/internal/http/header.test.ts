@@ -1,0 +1,43 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Header from "../../../src/internal/http/header.js"
+
+describe("a value of ours", () => {
+  it.each(["x", "xy", "x y", "!", "~", "Bearer a.b-c_d=="])("may be %j", (value) => {
+    expect(Header.isHeaderValue(value)).toBe(true)
+  })
+
+  it.each(["", " ", " x", "x ", "x\n", "\nx", "x\ny", "\tx", "ü", "xü", "üx", "\u007f"])("may not be %j", (value) => {
+    expect(Header.isHeaderValue(value)).toBe(false)
+  })
+})
+
+describe("a name", () => {
+  it.each(["Service-ID", "x", "x1", "9", "!#$%&'*+-.^_`|~"])("may be %j", (name) => {
+    expect(Header.isHeaderName(name)).toBe(true)
+  })
+
+  it.each(["", " x", "x ", "x y", "x:", ":x", "x\n", "\u00fc", "x\u00fc", "(x)"])("may not be %j", (name) => {
+    expect(Header.isHeaderName(name)).toBe(false)
+  })
+})
+
+describe("a value of the caller's", () => {
+  it.each(["", " x ", "\t", "x\ty", "\u0080\u00ff"])("may be %j", (value) => {
+    expect(Header.isFieldContent(value)).toBe(true)
+  })
+
+  it.each(["\n", "x\n", "\nx", "x\u0000", "\u0000x", "\u007f", "\u0100", "x\u0100"])("may not be %j", (value) => {
+    expect(Header.isFieldContent(value)).toBe(false)
+  })
+})
+
+describe("a header", () => {
+  it.each<[name: string, value: string, isSendable: boolean]>([
+    ["x-name", "value", true],
+    ["x name", "value", false],
+    ["x-name", "val\nue", false],
+    ["x name", "val\nue", false]
+  ])("%j with the value %j: %j", (name, value, isSendable) => {
+    expect(Header.isSendable([name, value])).toBe(isSendable)
+  })
+})
