@@ -27,6 +27,13 @@ const unwrapping = Array.from(
   ([, name]) => name
 )
 
+/** Where log lines and spans are written, and what goes to the console. */
+const writing = Array.from(
+  readFileSync(new URL("../SECURITY.md", import.meta.url), "utf8")
+    .split("These write log lines")[1]?.split("\n\n")[0]?.split(":")[1]?.matchAll(/`([\w/]+)`/g) ?? [],
+  ([, name]) => name
+)
+
 const files = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => ({
@@ -100,6 +107,15 @@ describe("src", () => {
       !name.startsWith("testing/") && /\bRedacted\.value\b/.test(tree.text)
     ).map(({ name }) => name)
     expect(unwraps.sort()).toEqual([...unwrapping].sort())
+  })
+
+  it("writes log lines, spans and to the console in the files that SECURITY.md lists and no other", () => {
+    const writes =
+      /\bEffect\.(log|annotate|withSpan|withLogSpan|useSpan|makeSpan|linkSpan)|\.(attribute|event)\(|\b[cC]onsole\b|\.(stdout|stderr)\b/
+    const found = files.filter(({ name, tree }) =>
+      !name.startsWith("testing/") && writes.test(tree.text.replaceAll(/\/\*\*[^]*?\*\//g, ""))
+    ).map(({ name }) => name)
+    expect(found.sort()).toEqual([...writing].sort())
   })
 
   it("has no function over 100 lines", () => {
