@@ -58,7 +58,7 @@ export const below = (base: Base, pathOrUrl: string): URL | undefined => {
   const text = isAbsolute ? pathOrUrl : `${base.href}/${pathOrUrl.replace(/^[/\\]/, "")}`
   if (!URL.canParse(text, base.origin)) return undefined
   const url = new URL(text, base.origin)
-  const isAtOrigin = url.origin === base.origin && `${url.protocol}//${url.host}` === base.origin
+  const isAtOrigin = `${url.protocol}//${url.host}` === base.origin
   return isAtOrigin && url.username === "" && url.password === "" && staysBelow(base.pathname, url.pathname)
     ? url
     : undefined

@@ -103,6 +103,14 @@ describe("send", () => {
       expect(answer.body.length).toBe(0)
     }))
 
+  it.effect("gives a body in many pieces whole, and one of none as no bytes", () =>
+    Effect.gen(function*() {
+      const pieces = ["ab", "c", "", "def"].map((piece) => new TextEncoder().encode(piece))
+      const whole = yield* send(answering(() => new Response(streamOf(...pieces).stream)))
+      const none = yield* send(answering(() => new Response(streamOf().stream)))
+      expect([new TextDecoder().decode(whole.body), none.body.length]).toEqual(["abcdef", 0])
+    }))
+
   it.effect("ends as Timeout where the body never ends", () =>
     Effect.gen(function*() {
       const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -223,15 +231,19 @@ const inOneStep = (ending: Ending, isAtOnce = false, throughResponse: Ending = "
   return { client: withBufferedSend(throughResponses(throughResponse), sendBuffered), seen }
 }
 
-/** Who is in a timeout that is never met. */
+/** Who is in a timeout that is never met, and who has been. */
 const attended = () => {
   const present = new Set<TimeoutQueue.Entry>()
+  const seen: Array<TimeoutQueue.Entry> = []
   const timeout: TimeoutQueue.TimeoutQueue = {
     isClosed: () => false,
-    add: (entry) => void present.add(entry),
+    add: (entry) => {
+      present.add(entry)
+      seen.push(entry)
+    },
     remove: (entry) => void present.delete(entry)
   }
-  return { timeout, present }
+  return { timeout, present, seen }
 }
 
 describe.each([
@@ -239,9 +251,10 @@ describe.each([
   { name: "through a response", clientOf: throughResponses }
 ])("The timeout of a request $name", ({ clientOf }) => {
   const sentWith = (ending: Ending) => {
-    const { timeout, present } = attended()
+    const { present, seen, timeout } = attended()
     return {
       present,
+      seen,
       exit: Effect.exit(Http.makeClient(clientOf(ending))(request, { operation: "search", maxBytes: 10, timeout }))
     }
   }
@@ -251,6 +264,14 @@ describe.each([
       const { exit, present } = sentWith("answer")
       expect(Exit.isSuccess(yield* exit)).toBe(true)
       expect(present.size).toBe(0)
+    }))
+
+  it.live("comes to nothing where the request has ended in the same moment", () =>
+    Effect.gen(function*() {
+      const { exit, seen } = sentWith("answer")
+      yield* exit
+      for (const entry of seen) entry.abort("Timeout")
+      expect(seen.length).toBe(1)
     }))
 
   it.live("is left once the request has failed", () =>
@@ -281,6 +302,15 @@ describe("A request whose time is over", () => {
       expect(error).toMatchObject({ _tag: "Some", value: { _tag: "TransportError", reason: "Timeout" } })
     })
 
+  it.scopedLive("interrupts its client", () =>
+    Effect.gen(function*() {
+      const isInterrupted = yield* Effect.makeLatch()
+      yield* endsInTime(
+        HttpClient.make(() => Effect.onInterrupt(Effect.never, () => isInterrupted.open))
+      )
+      yield* isInterrupted.await
+    }))
+
   it.scopedLive("ends though its client can't be interrupted", () =>
     endsInTime(HttpClient.make(() => Effect.uninterruptible(Effect.delay(Effect.die("too late"), "1 minute")))))
 
@@ -292,7 +322,67 @@ describe("A request whose time is over", () => {
     }))))
 })
 
+describe("A request of a layer that is closed", () => {
+  const isSent: Array<string> = []
+  const noted = (answer: Effect.Effect<never>) =>
+    HttpClient.make(() => {
+      isSent.push("through a response")
+      return answer
+    })
+  const inOneStepToo = withBufferedSend(noted(Effect.never), () => {
+    isSent.push("in one step")
+    return { cancel: () => {} }
+  })
+  const closed: TimeoutQueue.TimeoutQueue = {
+    isClosed: () => true,
+    add: (entry) => entry.abort("Aborted"),
+    remove: () => {}
+  }
+
+  it.effect.each([noted(Effect.never), inOneStepToo])(
+    "is not sent, and ends as Aborted (case %#)",
+    (client) =>
+      Effect.gen(function*() {
+        const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10, timeout: closed })
+        expect(yield* Effect.flip(sending)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+        expect(isSent).toEqual([])
+      })
+  )
+})
+
 describe("A request in one step", () => {
+  it.effect.each([
+    { title: "there is no guard", guard: undefined, isSent: true },
+    { title: "its guard holds", guard: true, isSent: true },
+    { title: "its guard holds no more, and gives what that says", guard: false, isSent: false }
+  ])("is sent as its guard says: $title", ({ guard, isSent }) =>
+    Effect.gen(function*() {
+      const asked: Array<boolean> = []
+      const client = withBufferedSend(throughResponses("none"), (_, receiver) => {
+        asked.push(receiver.beforeSend())
+        if (asked[0] === true) receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+        return { cancel: () => {} }
+      })
+      const answer = yield* Http.makeClient(client)(request, {
+        operation: "search",
+        maxBytes: 10,
+        ...(guard === undefined ? {} : { guard: { holds: () => guard, otherwise: Effect.succeed("Unsent") } })
+      })
+      expect([asked, answer === "Unsent"]).toEqual([[isSent], !isSent])
+    }))
+
+  it.effect("hears no more once it has ended", () =>
+    Effect.gen(function*() {
+      const client = withBufferedSend(throughResponses("none"), (_, receiver) => {
+        receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+        receiver.onResponse({ status: 500, headers: {}, body: new Uint8Array(), isWhole: true })
+        receiver.onError({ cause: new Error("too late") })
+        return { cancel: () => {} }
+      })
+      const { status } = yield* Http.makeClient(client)(request, { operation: "search", maxBytes: 10 })
+      expect(status).toBe(200)
+    }))
+
   const givenUpIn = ({ client, seen }: ReturnType<typeof inOneStep>) =>
     Effect.gen(function*() {
       const scope = new RequestScope(yield* Effect.clock)

@@ -115,7 +115,12 @@ describe("below", () => {
     "https://advisor.example:8443/v2/x",
     "https://advisor.example.other.example/v2/x",
     "https://advisor.example@other.example/v2/x",
-    "https://user:word@advisor.example/v2/x",
+    "https://user:word@advisor.example/proxy/advisor/v2/x",
+    "https://user@advisor.example/proxy/advisor/v2/x",
+    "https://:word@advisor.example/proxy/advisor/v2/x",
+    "https://other.example/proxy/advisor/v2/x",
+    "http://advisor.example/proxy/advisor/v2/x",
+    "https://advisor.example:8443/proxy/advisor/v2/x",
     "//other.example/v2/x",
     "\\\\other.example/v2/x",
     "/\\other.example/v2/x",
@@ -157,9 +162,16 @@ describe("below", () => {
     "https://advisor.example/proxy",
     "https://advisor.example/proxy/advisory/x",
     "https://advisor.example/proxy/advisor/../x",
-    "https://advisor.example/PROXY/ADVISOR/v2/x"
+    "https://advisor.example/PROXY/ADVISOR/v2/x",
+    "https://advisor.example//proxy/advisor/v2/x",
+    "https://advisor.example/proxy/advisor/..;/advisory/x"
   ])("refuses %s, which is at the origin and not below the prefix", (url) => {
     expect(Url.below(base, url)).toBeUndefined()
+  })
+
+  it("takes a path that is decoded eight times, and none that is decoded nine times", () => {
+    const encoded = (times: number) => `v2/%${"25".repeat(times)}41`
+    expect([8, 9].map((times) => Url.below(base, encoded(times)) !== undefined)).toEqual([true, false])
   })
 
   it.each([
