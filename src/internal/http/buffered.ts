@@ -51,7 +51,7 @@ class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
   }
 
   onError(failure: SendFailure) {
-    this.finish()?.(Outcome.failed(failure, this.options))
+    this.finish()?.(Outcome.attempt(() => Outcome.failed(failure, this.options), this.options))
   }
 
   cancel() {

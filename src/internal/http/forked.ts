@@ -46,9 +46,10 @@ class ForkedRequest extends TimeoutQueue.Entry {
     this.resume = resume
     this.options.timeout?.add(this)
     this.child?.addObserver((exit) => {
-      this.options.timeout?.remove(this)
+      const { options, resume } = this
+      options.timeout?.remove(this)
       this.child = this.resume = undefined
-      resume(outcomeOf(exit, this.options))
+      resume?.(Outcome.attempt(() => outcomeOf(exit, options), options))
     })
   }
 
@@ -57,8 +58,16 @@ class ForkedRequest extends TimeoutQueue.Entry {
     this.resume?.(Effect.zipRight(ended, Outcome.unanswered(this.options, reason)))
   }
 
+  /** Waits for the end of the client's request, as long as the timeout allows. */
   interrupt() {
-    return this.child === undefined ? Effect.void : Fiber.interrupt(this.child)
+    return Effect.withFiberRuntime((fiber) =>
+      Effect.async<unknown>((resume) => {
+        const end = () => resume(Effect.void)
+        this.resume = end
+        if (this.child === undefined) end()
+        else this.child.unsafeInterruptAsFork(fiber.id())
+      })
+    )
   }
 }
 

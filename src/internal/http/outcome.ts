@@ -42,6 +42,13 @@ export const received = (response: BufferedResponse, options: SendOptions<unknow
     ? Effect.succeed(response)
     : Effect.fail(tooLarge(options, response.status))
 
+/** A foreign error may be a proxy or have getters that throw: then it tells nothing. */
+export const attempt = <A>(outcome: () => Outcome<A>, { operation }: SendOptions<unknown>): Outcome<A> =>
+  Effect.catchAllDefect(
+    Effect.suspend(outcome),
+    () => Effect.fail(new TransportError({ operation, reason: "Connection" }))
+  )
+
 /** The request ended in an error, which may hold an answer. A client may have a limit of its own, below ours. */
 export const failed = (failure: SendFailure, options: SendOptions<unknown>): Outcome => {
   const { cause, status } = failure

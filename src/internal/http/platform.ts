@@ -2,7 +2,7 @@ import * as Cookies from "@effect/platform/Cookies"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import type * as HttpClientError from "@effect/platform/HttpClientError"
+import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Context from "effect/Context"
@@ -47,6 +47,10 @@ const collect = (stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError
 
 const hasNoBody = (error: HttpClientError.ResponseError) => error.reason === "EmptyBody"
 
+/** A body that dies is cut off as one that fails is. */
+const cutOff = (response: HttpClientResponse.HttpClientResponse, cause: unknown) =>
+  new HttpClientError.ResponseError({ request: response.request, response, reason: "Decode", cause })
+
 /** Buffers at once where the headers prove the size; reads piece by piece and stops at the limit where they do not. */
 export const read = (
   response: HttpClientResponse.HttpClientResponse,
@@ -63,12 +67,13 @@ export const read = (
     body,
     isWhole
   })
-  return Effect.catchIf(
-    isBounded
-      ? Effect.map(response.arrayBuffer, (buffer) => withBody({ body: new Uint8Array(buffer), isWhole: true }))
-      : Effect.map(collect(response.stream, maxBytes), withBody),
-    hasNoBody,
-    () => Effect.succeed(withBody({ body: nothing, isWhole: true }))
+  const body = isBounded
+    ? Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
+    : collect(response.stream, maxBytes)
+  return body.pipe(
+    Effect.catchIf(hasNoBody, () => Effect.succeed({ body: nothing, isWhole: true })),
+    Effect.catchAllDefect((cause) => cutOff(response, cause)),
+    Effect.map(withBody)
   )
 }
 

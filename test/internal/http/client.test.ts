@@ -1,6 +1,6 @@
-import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Ref, Stream } from "effect"
+import { Effect, Exit, Fiber, Predicate, Ref, Stream } from "effect"
 import {
   type BufferedSend,
   type Request,
@@ -166,6 +166,52 @@ describe("send", () => {
       expect(error).toMatchObject({ _tag: "UnexpectedResponse", reason: "TooLarge", status: 203 })
     }))
 
+  const throwing = (name: string) =>
+    Object.defineProperty({}, name, {
+      get: () => {
+        throw new Error("secret")
+      }
+    })
+
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+
+  it.live.each<[what: string, error: (request: HttpClientRequest.HttpClientRequest) => unknown]>([
+    ["a cause whose body throws", (request) => ({ request, reason: "Transport", cause: throwing("body") })],
+    ["a cause whose code throws", (request) => ({ request, reason: "Transport", cause: throwing("code") })],
+    ["a cause whose cause throws", (request) => ({ request, reason: "Transport", cause: throwing("cause") })],
+    ["a revoked proxy for its cause", (request) => ({ request, reason: "Transport", cause: revoked() })],
+    ["no response", () => ({ _tag: "ResponseError" })],
+    ["nothing", () => null]
+  ])(
+    "ends as TransportError where the client fails with %s, also in one step",
+    ([, errorOf]) =>
+      Effect.gen(function*() {
+        const failing = HttpClient.make((request) => Effect.fail(errorOf(request) as HttpClientError.HttpClientError))
+        const inOneStep = withBufferedSend(HttpClient.make(() => Effect.never), (_, receiver) => {
+          const error = errorOf(HttpClientRequest.get("/"))
+          setTimeout(() => receiver.onError({ cause: Predicate.hasProperty(error, "cause") ? error.cause : error }), 1)
+          return { cancel: () => {} }
+        })
+        for (const client of [failing, inOneStep]) {
+          expect(yield* Effect.flip(send(client))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+        }
+      })
+  )
+
+  it.effect("ends as Aborted where the body dies", () =>
+    Effect.gen(function*() {
+      const response = (request: HttpClientRequest.HttpClientRequest) =>
+        Object.defineProperty(HttpClientResponse.fromWeb(request, new Response("{}")), "stream", {
+          value: Stream.die(new Error("secret"))
+        })
+      const error = yield* Effect.flip(send(HttpClient.make((request) => Effect.succeed(response(request)))))
+      expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+    }))
+
   it.effect("comes to an end where causes run in a circle", () =>
     Effect.gen(function*() {
       const cause: { cause?: unknown } = {}
@@ -187,6 +233,16 @@ describe("send", () => {
       yield* Effect.yieldNow()
       yield* Fiber.interrupt(fiber)
       expect(yield* Ref.get(isInterrupted)).toBe(true)
+    }))
+
+  it.scopedLive("lets a caller go who is interrupted once the timeout is over, though the client can't be interrupted", () =>
+    Effect.gen(function*() {
+      const timeout = yield* TimeoutQueue.make(50)
+      const begun = yield* Effect.makeLatch()
+      const stuck = HttpClient.make(() => Effect.uninterruptible(Effect.zipRight(begun.open, Effect.never)))
+      const fiber = yield* Effect.fork(Http.makeClient(stuck)(request, { operation: "search", maxBytes: 10, timeout }))
+      yield* begun.await
+      expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
     }))
 
   it.effect("passes an interruption on", () =>
