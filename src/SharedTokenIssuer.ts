@@ -14,6 +14,7 @@ import * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
 import { ExchangeContext } from "./internal/exchange/context.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
+import * as Fork from "./internal/fork.js"
 import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
 import * as BoundedCache from "./internal/shared/boundedCache.js"
@@ -226,10 +227,9 @@ export const make = (
 
     const issue: TokenIssuer.Service["issue"] = (replacing, reason) =>
       Effect.gen(function*() {
-        const key = yield* Effect.timeoutFail(LicenseKey.read(licenseKey), {
-          duration: tokenTimeout,
-          onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" })
-        })
+        const key = yield* LicenseKey.read(licenseKey).pipe(
+          Fork.boundedBy(tokenTimeout, () => new TransportError({ operation: "token", reason: "Timeout" }))
+        )
         const seal = yield* sealOf(key)
         if (reason === "rejection") yield* Ref.set(sharing.refused, replacing)
         const exchange = LicenseKey.handOn(licenseKey, key)(issuer.issue(replacing, reason))

@@ -12,7 +12,8 @@ import * as AccessToken from "./AccessToken.js"
 import { memoryPart } from "./internal/store/memoryPart.js"
 
 /**
- * How the one current token is read, replaced and removed; nothing of it can fail.
+ * How the one current token is read, replaced and removed. Nothing of it can fail, and each effect must end: callers wait for it, and
+ * so does the end of the layer.
  *
  * @since 1.0.0
  * @category models

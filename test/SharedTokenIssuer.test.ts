@@ -795,11 +795,24 @@ describe("settings", () => {
     }).pipe(setup))
 })
 
+describe("a key that is read by what can't be interrupted", () => {
+  it.scoped("ends as Timeout once the time of the exchange is over", () =>
+    Effect.gen(function*() {
+      const licenseKey = Effect.uninterruptible(Effect.never)
+      const [exit, millis] = yield* timed(
+        Effect.exit(missing(yield* replica({ licenseKey, tokenTimeout: "2 seconds" })))
+      )
+      expect([Exit.isFailure(exit) && Cause.squash(exit.cause), millis]).toMatchObject([{ reason: "Timeout" }, 2_000])
+    }).pipe(setup))
+})
+
 describe("a broken cache", () => {
   const manners = [
     ["fails", Cache.fails, "Unavailable"],
     ["dies", Cache.dies, "Defect"],
     ["throws", Cache.throws, "Defect"],
+    ["fails with null", Cache.failsWith(null), "Defect"],
+    ["fails with another error", Cache.failsWith(new Error("redis://user:secret@host")), "Defect"],
     ["never answers", Cache.hangs, "Timeout"],
     ["never answers and can't be interrupted", Cache.hangsUninterruptibly, "Timeout"],
     ["answers after 30 seconds", Cache.takes("30 seconds"), "Timeout"]

@@ -46,6 +46,9 @@ export const throws: Manner = () =>
     throw new Error("a cache that was written in a hurry")
   })
 
+/** As one without types may. */
+export const failsWith = (error: unknown): Manner => () => Effect.fail(error as typeof unavailable)
+
 export const hangs: Manner = () => Effect.never
 
 export const hangsUninterruptibly: Manner = () => Effect.uninterruptible(Effect.never)

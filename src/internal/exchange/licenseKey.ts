@@ -23,11 +23,20 @@ class KeyOfExchange extends Context.Reference<KeyOfExchange>()("effect-nutrition
   defaultValue: (): Effect.Effect<Option.Option<KnownKey>> => Effect.succeedNone
 }) {}
 
+/** What an effect without types fails with may hold the key. */
+const unavailable = (error: unknown) =>
+  error instanceof LicenseKeyUnavailable
+    ? error
+    : new LicenseKeyUnavailable({ detail: "the effect that reads it failed with another error" })
+
 const run = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.flatMap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey, (key) => {
-    const rule = Settings.brokenKeyRule(key)
-    return rule === undefined ? Effect.succeed(key) : new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
-  })
+  Effect.flatMap(
+    Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : Effect.mapError(licenseKey, unavailable),
+    (key) => {
+      const rule = Settings.brokenKeyRule(key)
+      return rule === undefined ? Effect.succeed(key) : new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
+    }
+  )
 
 /** The key that was read for this exchange, if it was read from the same setting; else it is read now. */
 export const read = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>

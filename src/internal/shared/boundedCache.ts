@@ -15,7 +15,12 @@ const broken = () => new SharedTokenCacheError({ reason: "Defect" })
 
 /** A cache that breaks its promises is as good as one that is gone. */
 const withoutDefects = (cause: Cause.Cause<SharedTokenCacheError>): Cause.Cause<SharedTokenCacheError> =>
-  Cause.fail(Option.getOrElse(Cause.failureOption(cause), broken))
+  Cause.fail(
+    Option.getOrElse(
+      Option.filter(Cause.failureOption(cause), (error) => error instanceof SharedTokenCacheError),
+      broken
+    )
+  )
 
 /** A lease without an end, or one of which the cache does not know the end, counts as one that was just taken. */
 const withKnownEnd = ({ owner, remaining }: Lease, duration: number): Lease => ({

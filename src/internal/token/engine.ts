@@ -11,7 +11,7 @@ import type * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
 import * as AccessToken from "../../AccessToken.js"
-import { Forbidden, type TokenError, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import { errors, Forbidden, type TokenError, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type * as TokenIssuer from "../../TokenIssuer.js"
 import type * as TokenStore from "../../TokenStore.js"
@@ -64,6 +64,9 @@ const makeResult = () => new Result()
 const tokenStatus = 200
 
 const tooShortLived = () => new UnexpectedResponse({ operation: "token", status: tokenStatus, reason: "Schema" })
+
+/** An issuer without types may fail with anything, a secret included. */
+const isTokenError = (error: TokenError) => errors.some((known) => error instanceof known)
 
 const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
@@ -294,6 +297,11 @@ class TokenEngine {
 
   private issue({ mustExchange, reason, replacing, result }: Flight) {
     return Effect.suspend(() => this.parts.issuer.issue(replacing, reason)).pipe(
+      Effect.catchAll((error) =>
+        isTokenError(error)
+          ? Effect.fail(error)
+          : Effect.dieMessage("The TokenIssuer failed with what is no TokenError.")
+      ),
       Effect.provideService(ExchangeContext, {
         mustExchange,
         onSpan: (span) => {

@@ -26,6 +26,21 @@ describe("a key that is read", () => {
     }))
 })
 
+describe("an effect that reads the key", () => {
+  it.effect.each([new Error("vault said key-7f3a"), "key-7f3a", null])(
+    "that fails with what is no LicenseKeyUnavailable shows nothing of it (case %#)",
+    (failure) =>
+      Effect.gen(function*() {
+        const error = yield* Effect.flip(LicenseKey.read(Effect.fail(failure as never)))
+        expect(error).toMatchObject({
+          _tag: "LicenseKeyUnavailable",
+          detail: "the effect that reads it failed with another error"
+        })
+        expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("7f3a")
+      })
+  )
+})
+
 describe("a key that is handed on", () => {
   it.effect("is taken by whoever has the same setting", () =>
     Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Cause, Effect, Exit, Layer, Option } from "effect"
 import {
   AccessToken,
   NutritionAdvisorError,
@@ -38,6 +38,22 @@ describe("the token that is had without an effect", () => {
       yield* Time.set(windowStart)
       expect([before, fresh, yield* freshToken]).toEqual([undefined, first, undefined])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
+})
+
+describe("an issuer that fails with what is no error of this library", () => {
+  it.effect.each([null, undefined, "key-7f3a", new Error("key-7f3a")])(
+    "ends in a defect that does not show it, and is tried again (case %#)",
+    (failure) =>
+      Effect.gen(function*() {
+        const { issuer, provider } = yield* Issuer.services
+        yield* issuer.respondNext(Effect.fail(failure as never))
+        const exit = yield* Effect.exit(provider.get)
+        expect(String(exit)).not.toContain("7f3a")
+        expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
+        yield* Time.pass("1 minute")
+        expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+      }).pipe(Effect.provide(Issuer.layerOnDemand))
+  )
 })
 
 describe("a token that waits for a connection", () => {
