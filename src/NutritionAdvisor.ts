@@ -31,6 +31,7 @@ import * as Build from "./internal/request/build.js"
 import * as RequestContext from "./internal/request/context.js"
 import { makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/scope.js"
+import { readOnce } from "./internal/request/searchOptions.js"
 import * as Settings from "./internal/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
@@ -160,13 +161,15 @@ const makeWithoutTokens = (
       term: string,
       options: SearchOptions | undefined,
       decode: (response: ResponseData.ResponseData) => Effect.Effect<A, NutritionAdvisorError, R>
-    ) =>
-      runSearch(searchAttributes, (scope) => {
-        const request = Build.searchRequest(settings, term, options ?? {})
+    ) => {
+      const further = readOnce(options)
+      return runSearch(searchAttributes, (scope) => {
+        const request = Build.searchRequest(settings, term, further() ?? {})
         return "_tag" in request
           ? Effect.fail(request)
           : authorized.send({ operation: "search", scope, request }, decode)
       })
+    }
 
     const jsonOf = (response: ResponseData.ResponseData) => ResponseData.json(response, "search")
 
@@ -383,8 +386,10 @@ export const layerSharedConfig = (
 export const search = (
   term: string,
   options?: SearchOptions
-): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
-  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options))
+): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> => {
+  const further = readOnce(options)
+  return Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, further()))
+}
 
 /**
  * The payload of a semantic food search, decoded by a schema. Ends in any error of NutritionAdvisorError; a payload of another
@@ -409,5 +414,7 @@ export const searchAs = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
 (
   term: string,
   options?: SearchOptions
-): Effect.Effect<A, NutritionAdvisorError, R | NutritionAdvisor> =>
-  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, options))
+): Effect.Effect<A, NutritionAdvisorError, R | NutritionAdvisor> => {
+  const further = readOnce(options)
+  return Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, further()))
+}

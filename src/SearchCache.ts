@@ -17,6 +17,7 @@ import * as Payloads from "./internal/around/payloads.js"
 import { searchAsOf } from "./internal/around/searchAs.js"
 import * as Settings from "./internal/around/settings.js"
 import * as SharedRequests from "./internal/around/sharedRequests.js"
+import { readOnce } from "./internal/request/searchOptions.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
 import { type ConfigurationError, type NutritionAdvisorError, TransportError } from "./NutritionAdvisorError.js"
 
@@ -59,8 +60,8 @@ const textOf = (value: unknown): string | undefined => {
 
 /** The same text for equal searches only. */
 const keyOf = (term: string, { headers, urlParams }: SearchOptions): string => {
-  const params = urlParams === undefined ? [] : UrlParams.fromInput(urlParams)
-  const fields = Object.entries(Headers.fromInput(headers))
+  const params = urlParams ? UrlParams.fromInput(urlParams) : []
+  const fields = headers ? Object.entries(Headers.fromInput(headers)) : []
   return params.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, params, fields])
 }
 
@@ -121,14 +122,17 @@ const around = (memory: Memory | undefined): Effect.Effect<Service, never, Nutri
         })
       )
 
-    const search: Service["search"] = (term, options = {}) =>
-      Effect.clockWith((clock) => {
-        const key = keyOf(term, options)
+    const search: Service["search"] = (term, options) => {
+      const further = readOnce(options)
+      return Effect.clockWith((clock) => {
+        if (typeof term !== "string") return advisor.search(term, options)
+        const key = keyOf(term, further() ?? {})
         const kept = fresh(key, clock)
-        if (kept === undefined) return ask(key, Effect.suspend(() => advisor.search(term, options)), clock)
+        if (kept === undefined) return ask(key, Effect.suspend(() => advisor.search(term, further())), clock)
         Metrics.cachedSearches.count("Hit")
         return Effect.sync((): unknown => JSON.parse(kept.text))
       })
+    }
 
     return { search, searchAs: searchAsOf(search), httpClient: advisor.httpClient }
   })

@@ -244,6 +244,19 @@ describe("search", () => {
       expect((yield* seen("search")).map(({ query }) => query)).toEqual(["term=apple&page%20size=2%200&tag=a&tag=b"])
     }).pipe(setup()))
 
+  it.effect("sends them each time its effect is run, also those that are iterated only once", () =>
+    Effect.gen(function*() {
+      const urlParams = () => new URLSearchParams({ page: "2" }).entries()
+      const ofService = Effect.flatMap(
+        NutritionAdvisor.NutritionAdvisor,
+        ({ search }) => Effect.repeatN(search("apple", { urlParams: urlParams() }), 1)
+      )
+      yield* Effect.repeatN(NutritionAdvisor.search("apple", { urlParams: urlParams() }), 1)
+      yield* Effect.repeatN(NutritionAdvisor.searchAs(Schema.Unknown)("apple", { urlParams: urlParams() }), 1)
+      yield* ofService
+      expect((yield* seen("search")).map(({ query }) => query)).toEqual(Array(6).fill("term=apple&page=2"))
+    }).pipe(setup()))
+
   it.effect("keeps its term where the query parameters name another", () =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple", { urlParams: [["term", "pear"], ["page", "2"], ["term", "plum"]] })

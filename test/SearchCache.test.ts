@@ -177,6 +177,35 @@ describe("equal searches", () => {
   })
 })
 
+describe("options that are iterated only once", () => {
+  const page = (number: string) => ({ urlParams: new URLSearchParams({ page: number }).entries() })
+
+  it("tell searches apart, and reach the service", () => {
+    const double = slowly()
+    const world = worldOver(double)
+    for (const number of ["2", "3", "2"]) searchedIn(world, "oats", page(number))
+    expect(double.sent.map(({ options }) => options)).toEqual([
+      { urlParams: [["page", "2"]] },
+      { urlParams: [["page", "3"]] }
+    ])
+  })
+})
+
+describe("callers without types", () => {
+  it.each([null, { headers: null }, { urlParams: null }])("may give %j for options", (options) => {
+    const double = slowly()
+    searchedIn(worldOver(double), "oats", options as never)
+    expect(double.sent).toHaveLength(1)
+  })
+
+  it("never get the payload of a text for what is no text", () => {
+    const double = slowly()
+    const world = worldOver(double)
+    for (const term of ["undefined", undefined, "a", ["a"]]) searchedIn(world, term as string)
+    expect(double.sent).toHaveLength(4)
+  })
+})
+
 describe("equal searches at once", () => {
   const both = [["SearchCache.layer", worldOver], ["SearchCache.layerCoalescing", coalescingOver]] as const
 

@@ -16,7 +16,20 @@ const warnings = (...surroundings: Parameters<typeof noteNodeDebug>) =>
 const withNodeDebug = (value: string) => warnings({ process: { env: { NODE_DEBUG: `${value},${randomUUID()}` } } })
 
 describe("noteNodeDebug", () => {
-  it.effect.each(["undici", "http", "fetch", "HTTP", "tls,undici", "net,fetch,stream", "https", "*", "htt*", "un*ci", "websocket", "net"])(
+  it.effect.each([
+    "undici",
+    "http",
+    "fetch",
+    "HTTP",
+    "tls,undici",
+    "net,fetch,stream",
+    "https",
+    "*",
+    "htt*",
+    "un*ci",
+    "websocket",
+    "net"
+  ])(
     "warns once where NODE_DEBUG is %s",
     (value) =>
       Effect.map(withNodeDebug(value), (lines) => expect(lines).toEqual([expect.stringContaining("NODE_DEBUG")]))

@@ -7,6 +7,7 @@ import type { Request } from "../http/bufferedSend.js"
 import { isSendable } from "../http/header.js"
 import * as Url from "../http/url.js"
 import * as RequestContext from "./context.js"
+import type { Further } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
@@ -17,11 +18,6 @@ interface Target {
   readonly userAgent: string
   /** Whether the caller is in another request of a worker than the layer, and would wait for ever. */
   readonly isInOtherRequest: () => boolean
-}
-
-interface Further {
-  readonly urlParams?: UrlParams.Input | undefined
-  readonly headers?: Headers.Input | undefined
 }
 
 const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
