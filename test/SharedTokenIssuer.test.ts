@@ -795,6 +795,16 @@ describe("settings", () => {
     }).pipe(setup))
 })
 
+describe("a token in the cache", () => {
+  it.scoped("is kept until it expires, whatever the time is when it comes", () =>
+    Effect.gen(function*() {
+      const { cache } = yield* doubles
+      yield* Time.set(5_000_000)
+      yield* got(yield* replica())
+      expect((yield* cache.callsOf("write")).map(({ args }) => args[1])).toMatchObject([{ timeToLive: 1_000_000 }])
+    }).pipe(setup))
+})
+
 describe("a key that is read by what can't be interrupted", () => {
   it.scoped("ends as Timeout once the time of the exchange is over", () =>
     Effect.gen(function*() {
