@@ -21,7 +21,7 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/telemetry/spans.test.ts"
   ],
   http: [
-    "test/{NutritionAdvisor,NutritionAdvisor.clients,NutritionAdvisor.closing,TokenIssuer,boundaries}.test.ts",
+    "test/{NutritionAdvisor,NutritionAdvisor.clients,NutritionAdvisor.closing,NutritionAdvisor.observed,TokenIssuer,boundaries}.test.ts",
     "test/internal/http/*.test.ts"
   ],
   shared: ["test/SharedTokenIssuer.test.ts", "test/internal/shared/*.test.ts"]

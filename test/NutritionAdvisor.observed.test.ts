@@ -11,7 +11,7 @@ const customer = "cust:omer-1"
 interface Answer {
   readonly status?: number
   readonly body?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: ConstructorParameters<typeof Headers>[0]
 }
 
 const found: Answer = { body: "{\"results\":[]}" }
@@ -97,6 +97,17 @@ describe("a header that is observed", () => {
         { status: 403, headers: { "x-request-id": "request-2" } }
       ])
       expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
+    }))
+
+  it.effect("is there with all values that it came with, and not there where they are empty", () =>
+    Effect.gen(function*() {
+      const twice = new Headers([["x-request-id", "request-1"], ["x-request-id", "request-2"], ["x-trace", ""]])
+      const error = yield* failureOf([{ status: 500, headers: twice }], undefined, [
+        "x-request-id",
+        "x-trace",
+        "x-none"
+      ])
+      expect(headersOf(error)).toEqual({ "x-request-id": "request-1, request-2" })
     }))
 
   it.effect("is cut at 256 characters", () =>

@@ -1237,6 +1237,7 @@ describe("layerWithoutTokens", () => {
   it.effect.each(
     [
       [[{ status: 200, body: {} }], ["own-token Accepted"]],
+      [[{ status: 400 }], ["own-token Accepted"]],
       [[{ status: 404 }], ["own-token Accepted"]],
       [[{ status: 429 }], []],
       [[{ status: 503 }], []],
