@@ -36,8 +36,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "a defect of the client is passed through",
     file: "src/internal/http/forked.ts",
-    find: "onFailure: (cause) =>\n",
-    replace: "onFailure: (cause): Outcome.Outcome => Cause.isDie(cause) ? Effect.failCause(Cause.die(cause)) :\n"
+    find: "resume?.(Outcome.attempt(() => outcomeOf(exit, options), options))",
+    replace: "resume?.(Exit.isFailure(exit) && Cause.isDie(exit.cause) ? Effect.failCause(Cause.die(exit.cause)) : " +
+      "outcomeOf(exit, options))"
   },
   {
     name: "what a client throws as it is called is passed through",
