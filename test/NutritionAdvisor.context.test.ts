@@ -13,11 +13,11 @@ import {
   Logger,
   LogLevel,
   Ref,
-  Scope,
-  TestClock
+  Scope
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Time from "./doubles/Time.js"
 
 const keyFromConfig = Effect.mapError(
   Config.redacted("KEY"),
@@ -132,9 +132,7 @@ describe("a client that can't be interrupted", () => {
   it.scoped("leaves the exchange its timeout", () =>
     Effect.gen(function*() {
       const { search } = yield* Effect.provide(NutritionAdvisor.make(options), silent)
-      const searching = yield* Effect.fork(Effect.flip(search("oats")))
-      yield* TestClock.adjust("10 seconds")
-      expect(yield* Fiber.join(searching)).toMatchObject({
+      expect(yield* Time.settle("10 seconds")(Effect.flip(search("oats")))).toMatchObject({
         _tag: "TransportError",
         operation: "token",
         reason: "Timeout"
@@ -154,11 +152,9 @@ describe("a client that can't be interrupted", () => {
             )))
       )
       const { search } = yield* Effect.provideService(NutritionAdvisor.make(options), HttpClient.HttpClient, client)
-      const searching = yield* Effect.fork(Effect.flip(search("oats")))
-      yield* TestClock.adjust("10 seconds")
-      yield* Fiber.join(searching)
+      yield* Time.settle("10 seconds")(Effect.flip(search("oats")))
       yield* Ref.set(isSilent, false)
-      yield* TestClock.adjust("1 second")
+      yield* Time.pass("1 second")
       expect(yield* search("oats")).toMatchObject({ access_token: "token-1" })
     }))
 
