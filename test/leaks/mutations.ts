@@ -47,6 +47,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     replace: "client.execute(Platform.requestOf(request))"
   },
   {
+    name: "a defect of the effect that reads the key is passed through",
+    file: "src/internal/exchange/licenseKey.ts",
+    find: ", Effect.catchAllDefect(keptBack)",
+    replace: ""
+  },
+  {
     name: "the log line of a failed body stream is left on",
     file: "src/internal/http/platform.ts",
     find: "[FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],",

@@ -7,7 +7,7 @@ import * as Secrets from "./secrets.js"
 import type { Services } from "./sinks.js"
 
 /** How a program ends: with a value, interrupted, or in the error that has these fields. */
-export type End = "success" | "interruption" | Readonly<Record<string, unknown>>
+export type End = "success" | "interruption" | "defect" | Readonly<Record<string, unknown>>
 
 export interface Outcome {
   readonly title: string
@@ -350,6 +350,11 @@ const unavailable: ReadonlyArray<Outcome> = [
     title: "a key whose effect fails",
     options: () => ({ licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({})) }),
     end: { _tag: "LicenseKeyUnavailable", operation: "token" }
+  },
+  {
+    title: "a key whose effect dies of what it read",
+    options: () => ({ licenseKey: Effect.die(Object.assign(new Error(Secrets.key), { key: Secrets.key })) }),
+    end: "defect"
   },
   ...[`${Secrets.key}\n`, ` ${Secrets.key}`, `${Secrets.key}\u0000`, `${Secrets.key}\ud800`].map((
     key

@@ -29,14 +29,20 @@ const unavailable = (error: unknown) =>
     ? error
     : new LicenseKeyUnavailable({ detail: "the effect that reads it failed with another error" })
 
-const run = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.flatMap(
-    Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : Effect.mapError(licenseKey, unavailable),
-    (key) => {
-      const rule = Settings.brokenKeyRule(key)
-      return rule === undefined ? Effect.succeed(key) : new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
-    }
+/** A bug of the user's stays a defect; what it says may hold the key. */
+const keptBack = () =>
+  Effect.dieMessage(
+    "The effect that reads the license key died. Its defect may hold the key and is not shown: run the effect by itself to see it."
   )
+
+const ofEffect = (licenseKey: Exclude<LicenseKey, Redacted.Redacted<string>>) =>
+  licenseKey.pipe(Effect.mapError(unavailable), Effect.catchAllDefect(keptBack))
+
+const run = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
+  Effect.flatMap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : ofEffect(licenseKey), (key) => {
+    const rule = Settings.brokenKeyRule(key)
+    return rule === undefined ? Effect.succeed(key) : new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
+  })
 
 /** The key that was read for this exchange, if it was read from the same setting; else it is read now. */
 export const read = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
