@@ -64,7 +64,10 @@ export interface RefreshPolicy {
   readonly coolDownStart: Duration.DurationInput
   /** The longest cool-down; 1 minute by default. */
   readonly coolDownCap: Duration.DurationInput
-  /** How many rejections in a row of a token that had been accepted mean a revocation, which is renewed even during a cool-down; a whole number, 8 by default. */
+  /**
+   * How many rejections in a row of a token that had been accepted mean a revocation, which is renewed even during a cool-down; a
+   * whole number, 8 by default.
+   */
   readonly revocationRejections: number
   /** The shortest time between two renewals that a revocation causes during a cool-down; 5 seconds by default. */
   readonly revocationInterval: Duration.DurationInput

@@ -59,8 +59,8 @@ export const rejected = (self: Renewals, token: AccessToken.AccessToken): Renewa
 }
 
 /**
- * A request was accepted with the new token: the cool-down ends, and the next one is as short as the first. Where the same token was rejected again before, it is the
- * request that is refused, and the cool-down stays.
+ * A request was accepted with the new token: the cool-down ends, and the next one is as short as the first. Where the same
+ * token was rejected again before, it is the request that is refused, and the cool-down stays.
  */
 export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
   const after = accepted(self, token)
