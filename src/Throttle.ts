@@ -59,6 +59,7 @@ const around = (settings: Throttled.Settings): Effect.Effect<Service, never, Nut
     const advisor = yield* NutritionAdvisor
     const throttled = yield* Throttled.make(settings)
     yield* Metrics.heldRequests.start
+    yield* Metrics.refusedRequests.start
     const search: Service["search"] = (term, options) => throttled("search", advisor.search(term, options))
     return {
       search,

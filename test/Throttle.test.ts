@@ -526,11 +526,31 @@ describe("what Throttle shows", () => {
       expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
     }))
 
+  it.effect.each<readonly [Throttle.Options, Readonly<Record<string, number>>]>([
+    [{}, { TooManyRequests: 2, Rate: 0 }],
+    [{ onTooManyRequests: "wait", maxWait: "8 seconds" }, { TooManyRequests: 0, Rate: 0 }],
+    [{ onTooManyRequests: "wait", maxWait: "4 seconds" }, { TooManyRequests: 2, Rate: 0 }],
+    [{ onTooManyRequests: "ignore", rate: { limit: 1, interval: "5 seconds" }, maxWait: 0 }, { TooManyRequests: 0, Rate: 2 }]
+  ])("under %j is each search that was refused, and none that waited", ([options, refused]) =>
+    Effect.gen(function*() {
+      const [, grown] = yield* growth(
+        "nutrition_advisor_refused_requests_total",
+        Effect.sync(() => {
+          const world = worldOver(byTerm(), options)
+          for (const term of ["limit 5", "oats", "rice"]) world.search(term)
+          world.pass(20_000)
+        })
+      )
+      expect(grown).toEqual(refused)
+    }))
+
   it.scoped("has counters from the layer's build on", () =>
     Effect.gen(function*() {
       yield* Layer.build(Layer.provide(Throttle.layer(), byTerm().layer))
-      expect(Object.keys(yield* countsOf("nutrition_advisor_held_requests_total")).sort())
-        .toEqual(["Rate", "TooManyRequests"])
+      for (const name of ["held", "refused"]) {
+        expect(Object.keys(yield* countsOf(`nutrition_advisor_${name}_requests_total`)).sort())
+          .toEqual(["Rate", "TooManyRequests"])
+      }
     }))
 
   it.effect("is the seconds left at each 429 and each held request, and zero once the time is over, whether one comes or not", () =>

@@ -43,6 +43,13 @@ export const heldRequests = counters(
   { TooManyRequests: undefined, Rate: undefined }
 )
 
+export const refusedRequests = counters(
+  "refused_requests_total",
+  "Searches and requests that a throttle ended in TooManyRequests",
+  "reason",
+  { TooManyRequests: undefined, Rate: undefined }
+)
+
 const holdSeconds = Metric.gauge("nutrition_advisor_hold_seconds", {
   description: "Seconds for which requests are still held after a 429 of the service"
 })

@@ -54,8 +54,10 @@ export type Throttled = <A>(
 ) => Effect.Effect<A, NutritionAdvisorError>
 
 /** Held back: nothing was sent. */
-const refused = ({ operation }: Turn, millis: number) =>
-  Effect.fail(new TooManyRequests({ operation, retryAfter: millis > 0 ? millis / 1000 : 1 }))
+const refused = ({ operation }: Turn, reason: "TooManyRequests" | "Rate", millis: number) => {
+  Metrics.refusedRequests.count(reason)
+  return Effect.fail(new TooManyRequests({ operation, retryAfter: millis > 0 ? millis / 1000 : 1 }))
+}
 
 const wakeUp = (turn: Turn | undefined) => {
   if (turn?.wake !== undefined) Deferred.unsafeDone(turn.wake, Exit.void)
@@ -130,7 +132,7 @@ const behindHold = (state: State, turn: Turn, obstacle: Exclude<Hold.Obstacle, u
   const millis = obstacle._tag === "Time" ? obstacle.millis : 1000
   const until = obstacle._tag === "Time" ? now + obstacle.millis : now
   return state.settings.onTooManyRequests === "fail" || until > turn.deadline || now >= turn.deadline
-    ? refused(turn, millis)
+    ? refused(turn, "TooManyRequests", millis)
     : pause(turn, now, obstacle._tag === "Time" && state.line.first() === turn ? until : turn.deadline)
 }
 
@@ -138,7 +140,7 @@ const behindOthers = ({ line }: State, turn: Turn, wait: number, now: number) =>
   if (wait > 0) count(turn, "Rate")
   turn.ahead = 0
   return now + wait > turn.deadline || now >= turn.deadline
-    ? refused(turn, wait)
+    ? refused(turn, "Rate", wait)
     : pause(turn, now, line.first() === turn ? now + wait : turn.deadline)
 }
 
