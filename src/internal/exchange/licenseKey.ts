@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import * as ForeignPart from "../foreignPart.js"
 import * as Settings from "../settings.js"
 
 /** The key itself, or an effect that is run at each exchange. */
@@ -29,14 +30,12 @@ const unavailable = (error: unknown) =>
     ? error
     : new LicenseKeyUnavailable({ detail: "the effect that reads it failed with another error" })
 
-/** A bug of the user's stays a defect; what it says may hold the key. */
-const keptBack = () =>
-  Effect.dieMessage(
-    "The effect that reads the license key died. Its defect may hold the key and is not shown: run the effect by itself to see it."
-  )
-
 const ofEffect = (licenseKey: Exclude<LicenseKey, Redacted.Redacted<string>>) =>
-  licenseKey.pipe(Effect.mapError(unavailable), Effect.catchAllDefect(keptBack))
+  ForeignPart.call(
+    "The effect that reads the license key",
+    () => true,
+    () => Effect.mapError(licenseKey, unavailable)
+  )
 
 const run = (licenseKey: LicenseKey): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Effect.flatMap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : ofEffect(licenseKey), (key) => {
