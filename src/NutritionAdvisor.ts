@@ -7,6 +7,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as UrlParams from "@effect/platform/UrlParams"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Arr from "effect/Array"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
@@ -29,8 +30,9 @@ import { noteNodeDebug } from "./internal/nodeDebug.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
 import * as RequestContext from "./internal/request/context.js"
-import { makeDecode } from "./internal/request/decode.js"
+import { isOfEffect, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/scope.js"
+import { forAnySchema } from "./internal/request/searchAs.js"
 import { readOnce } from "./internal/request/searchOptions.js"
 import * as Settings from "./internal/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
@@ -51,6 +53,25 @@ export interface SearchOptions {
   readonly urlParams?: UrlParams.Input | undefined
   /** Further headers; the two of SERVICE.md section 5 are the client's own. */
   readonly headers?: Headers.Input | undefined
+}
+
+/**
+ * A search that a schema decodes: one of `effect/Schema`, or of any library that follows Standard Schema 1, such as zod, valibot or
+ * arktype, which may validate at once or with a promise. A payload that it refuses is UnexpectedResponse with reason "Schema"; a
+ * validator that throws or rejects is a defect.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface SearchAs<Client = never> {
+  <A, I, R>(schema: Schema.Schema<A, I, R>): (
+    term: string,
+    options?: SearchOptions
+  ) => Effect.Effect<A, NutritionAdvisorError, R | Client>
+  <S extends StandardSchemaV1>(schema: S): (
+    term: string,
+    options?: SearchOptions
+  ) => Effect.Effect<StandardSchemaV1.InferOutput<S>, NutritionAdvisorError, Client>
 }
 
 /**
@@ -75,10 +96,7 @@ export interface Service {
   /** The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it. */
   readonly search: (term: string, options?: SearchOptions) => Effect.Effect<unknown, NutritionAdvisorError>
   /** The same, decoded; a payload of another shape is UnexpectedResponse with reason "Schema". */
-  readonly searchAs: <A, I, R>(schema: Schema.Schema<A, I, R>) => (
-    term: string,
-    options?: SearchOptions
-  ) => Effect.Effect<A, NutritionAdvisorError, R>
+  readonly searchAs: SearchAs
   /** Any other route: URLs relative to the base URL, both headers, the same renewal rule, the same errors. */
   readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError>
 }
@@ -184,7 +202,7 @@ const makeWithoutTokens = (
 
     return {
       search: (term, options) => searchWith(term, options, jsonOf),
-      searchAs: (schema) => {
+      searchAs: forAnySchema((schema) => {
         const decode = makeDecode(schema)
         return (term, options) =>
           searchWith(
@@ -192,7 +210,7 @@ const makeWithoutTokens = (
             options,
             (response) => Effect.flatMap(jsonOf(response), (payload) => decode(payload, ResponseData.head(response)))
           )
-      },
+      }),
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),
         Effect.succeed
@@ -410,11 +428,10 @@ export const search = (
  * @since 1.0.0
  * @category accessors
  */
-export const searchAs = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
-(
-  term: string,
-  options?: SearchOptions
-): Effect.Effect<A, NutritionAdvisorError, R | NutritionAdvisor> => {
+export const searchAs: SearchAs<NutritionAdvisor> = forAnySchema((schema) => (term, options) => {
   const further = readOnce(options)
-  return Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, further()))
-}
+  return Effect.flatMap(
+    NutritionAdvisor,
+    (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, further())
+  )
+})

@@ -8,18 +8,13 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import * as Schema from "effect/Schema"
+import { searchAsOf } from "../internal/around/searchAs.js"
+import { isOfEffect } from "../internal/request/decode.js"
+import { forAnySchema } from "../internal/request/searchAs.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "../NutritionAdvisor.js"
-import { type NutritionAdvisorError, UnexpectedResponse } from "../NutritionAdvisorError.js"
+import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
 const notGiven = (method: string) => Effect.dieMessage(`NutritionAdvisorTest was given no ${method}`)
-
-const decoded = (search: Service["search"]): Service["searchAs"] => (schema) => (term, options) =>
-  Effect.flatMap(search(term, options), (payload) =>
-    Effect.mapError(
-      Schema.decodeUnknown(schema)(payload),
-      () => new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
-    ))
 
 /**
  * A service of the given methods. `searchAs` decodes what `search` gives, unless it is given too; a method that is missing
@@ -32,7 +27,7 @@ export const make = (methods: Partial<Service>): Service => {
   const search = methods.search ?? (() => notGiven("search"))
   return {
     search,
-    searchAs: methods.searchAs ?? decoded(search),
+    searchAs: methods.searchAs ?? searchAsOf(search),
     httpClient: methods.httpClient ??
       HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         () => notGiven("httpClient"),
@@ -109,8 +104,10 @@ export const layerRecording = (
           make({
             ...methods,
             ...(searchAs === undefined ? {} : {
-              searchAs: (schema) => (term, options) =>
-                Effect.zipRight(record(term, options), searchAs(schema)(term, options))
+              searchAs: forAnySchema((schema) => {
+                const given = isOfEffect(schema) ? searchAs(schema) : searchAs(schema)
+                return (term, options) => Effect.zipRight(record(term, options), given(term, options))
+              })
             }),
             search: (term, options) => Effect.zipRight(record(term, options), search(term, options))
           })

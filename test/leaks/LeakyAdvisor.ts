@@ -1,5 +1,5 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
-import { Effect, Layer, Metric, Option, Schema } from "effect"
+import { Effect, Layer, Metric, Option } from "effect"
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import * as Secrets from "./secrets.js"
 
@@ -16,8 +16,8 @@ const makeAdvisor = (baseUrl: string) =>
       )
     return {
       search: (term: string) => Effect.orDie(call(term)),
-      searchAs: <A, I, R>(schema: Schema.Schema<A, I, R>) => (term: string) =>
-        Effect.orDie(Effect.flatMap(Effect.flatMap(call(term), ({ json }) => json), Schema.decodeUnknown(schema))),
+      searchAs: (schema: unknown) => (term: string) =>
+        Effect.flatMap(Effect.orDie(call(term)), (response) => Effect.die({ schema, response })),
       httpClient: HttpClient.transformResponse(client, Effect.orDie),
       headers
     }

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -19,9 +20,28 @@ interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A schema of effect, or of any library that follows Standard Schema. */
+export type AnySchema<A, I, R> = Schema.Schema<A, I, R> | StandardSchemaV1<unknown, A>
+
+/** One that also follows Standard Schema counts as one of effect. */
+export const isOfEffect = <A, I, R>(schema: AnySchema<A, I, R>): schema is Schema.Schema<A, I, R> =>
+  Schema.isSchema(schema)
+
+const refused = Effect.fail("Refused")
+
+const valueOf = <A>(result: StandardSchemaV1.Result<A>) => result.issues ? refused : Effect.succeed(result.value)
+
+/** Whoever validates with a promise may take as long as it likes: who is interrupted does not wait for it. */
+const validateWith = <A>(schema: StandardSchemaV1<unknown, A>) => (payload: unknown) => {
+  const result = schema["~standard"].validate(payload)
+  return Predicate.isPromiseLike(result) ? Effect.flatMap(Effect.promise(() => result), valueOf) : valueOf(result)
+}
+
 /** Decodes the payload of a search. What the schema refuses is UnexpectedResponse; a bug of the schema's own stays a defect. */
-export const makeDecode = <A, I, R>(schema: Schema.Schema<A, I, R>) => {
-  const decode = Schema.decodeUnknown(schema)
+export const makeDecode = <A, I, R>(schema: AnySchema<A, I, R>) => {
+  const decode: (payload: unknown) => Effect.Effect<A, unknown, R> = isOfEffect(schema)
+    ? Schema.decodeUnknown(schema)
+    : validateWith(schema)
   return (payload: unknown, answer: Answer = { status: 200 }): Effect.Effect<A, UnexpectedResponse, R> =>
     Effect.suspend(() => decode(payload)).pipe(
       Effect.catchSomeDefect((defect) => isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()),

@@ -1,0 +1,21 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import type { AnySchema } from "./decode.js"
+
+type Search<A, R, Options> = (term: string, options?: Options) => Effect.Effect<A, NutritionAdvisorError, R>
+
+/** Gives a function of either kind of schema the types of both. One of effect that also follows Standard Schema counts as one of effect. */
+export const forAnySchema = <Options, Client = never>(
+  searchWith: <A, I, R>(schema: AnySchema<A, I, R>) => Search<A, R | Client, Options>
+) => {
+  function searchAs<A, I, R>(schema: Schema.Schema<A, I, R>): Search<A, R | Client, Options>
+  function searchAs<S extends StandardSchemaV1>(
+    schema: S
+  ): Search<StandardSchemaV1.InferOutput<S>, Client, Options>
+  function searchAs<A, I, R>(schema: AnySchema<A, I, R>) {
+    return searchWith(schema)
+  }
+  return searchAs
+}
