@@ -29,7 +29,7 @@ export interface Options {
   readonly base?: Duration.DurationInput | undefined
   /** The longest pause, and the longest `retryAfter` that is waited for; "5 seconds" by default. */
   readonly cap?: Duration.DurationInput | undefined
-  /** Repeats for each request of a caller; 0.2 by default. Ten more are free in any ten seconds. */
+  /** Repeats in ten seconds, for each request that callers begin in them; 0.2 by default. Ten more are free. */
   readonly budget?: number | undefined
 }
 
@@ -67,29 +67,30 @@ export const make = (options: Options = {}): Effect.Effect<Service, Configuratio
     const advisor = yield* NutritionAdvisor
     yield* Metrics.retries.start
 
-    const reserve = withNow(({ monotonic: now }) => Effect.sync(() => budget.reserve(now)))
+    const refuse = Effect.sync(() => {
+      Metrics.retries.count("OutOfBudget")
+      return false
+    })
 
-    const send = withNow(({ monotonic: now }) =>
-      Effect.sync(() => {
-        budget.send(now)
+    const send = (due: number) =>
+      withNow(({ monotonic: now }) => {
+        if (!budget.send(due, now)) return refuse
         Metrics.retries.count("Retried")
+        return Effect.succeed(true)
       })
-    )
 
     /** Whether the request may be sent again now; not before the pause is over, if it may. */
     const mayRepeatAfter = (pause: number): Effect.Effect<boolean> =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(reserve, (isReserved) =>
-          isReserved
-            ? restore(Effect.sleep(pause)).pipe(
-              Effect.onInterrupt(() => Effect.sync(budget.cancel)),
-              Effect.zipRight(send),
-              Effect.as(true)
-            )
-            : Effect.sync(() => {
-              Metrics.retries.count("OutOfBudget")
-              return false
-            }))
+        withNow(({ monotonic: now }) => {
+          const due = now + pause
+          if (!budget.plan(now, due)) return refuse
+          return Effect.sleep(pause).pipe(
+            restore,
+            Effect.onInterrupt(() => Effect.sync(() => budget.cancel(due))),
+            Effect.zipRight(send(due))
+          )
+        })
       )
 
     const attempt = <A>(
@@ -109,8 +110,8 @@ export const make = (options: Options = {}): Effect.Effect<Service, Configuratio
       })
 
     const counted = <A>(self: Effect.Effect<A, NutritionAdvisorError>) =>
-      Effect.suspend(() => {
-        budget.add()
+      withNow(({ monotonic: now }) => {
+        budget.begin(now)
         return self
       })
 
