@@ -33,7 +33,10 @@ export interface Options {
    * the terms of use.
    */
   readonly timeToLive: Duration.DurationInput
-  /** The most that all payloads may take, in bytes of JSON; 64 MiB by default. Those used last stay. */
+  /**
+   * The most that all payloads may take, in bytes; 64 MiB by default. Those used last stay. Each counts as JSON, with term, parameters
+   * and headers, and 200 bytes more.
+   */
   readonly maxBytes?: number | undefined
   /**
    * How far past its time a payload may be that is given in place of a ServerError, a TransportError or a TooManyRequests. None is given

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { Headers, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import type { Duration } from "effect"
@@ -30,6 +32,13 @@ const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
   if (exit === null) return "waits"
   if (Exit.isSuccess(exit)) return exit.value
   return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
+}
+
+/** In bytes, without what is no longer referred to. */
+const heapUsed = () => {
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
+  return process.memoryUsage().heapUsed
 }
 
 const searchedIn = (world: AdvisorWorld, term: string, options?: NutritionAdvisor.SearchOptions) => {
@@ -99,8 +108,8 @@ describe("a payload that SearchCache keeps", () => {
   })
 
   it("leaves by who was used least where maxBytes of JSON are kept, and never comes where it is larger alone", () => {
-    const double = AdvisorDouble.make(({ what }) => Effect.succeed(what === "large" ? "x".repeat(59) : "é".repeat(9)))
-    const world = worldOver(double, { maxBytes: 60 })
+    const double = AdvisorDouble.make(({ what }) => Effect.succeed("é".repeat(what === "large" ? 500 : 9)))
+    const world = worldOver(double, { maxBytes: 3 * (2 + 20 + 200) })
     const asks = (term: string) => {
       const before = double.sent.length
       searchedIn(world, term)
@@ -112,6 +121,17 @@ describe("a payload that SearchCache keeps", () => {
     expect([asks("large"), asks("large")]).toEqual([true, true])
     expect(["a", "c", "d"].map(asks)).toEqual([false, false, false])
     expect(asks("b")).toBe(true)
+  })
+
+  it("takes no more memory than maxBytes with all that belongs to it, however long the terms are", () => {
+    const advisor = NutritionAdvisorTest.layer({ search: () => Effect.succeed([]) })
+    const world = new AdvisorWorld(
+      Layer.provide(SearchCache.layer({ timeToLive: "1 hour", maxBytes: 64 * 1024 }), advisor)
+    )
+    const before = heapUsed()
+    for (let index = 0; index < 5_000; index++) world.search(`${index} `.padEnd(4_000, "x"))
+    expect(heapUsed() - before).toBeLessThan(2 * 1024 * 1024)
+    expect(outcomeOf(world.search("4999 ".padEnd(4_000, "x")))).toEqual([])
   })
 
   it("may be any value a double gives: one that is no JSON is handed on and not kept", () => {

@@ -62,7 +62,7 @@ export class CacheWorld {
     })
     const cache = memory === "coalescing"
       ? SearchCache.layerCoalescing
-      : SearchCache.layer({ timeToLive, staleIfError, maxBytes: 200 })
+      : SearchCache.layer({ timeToLive, staleIfError, maxBytes: 700 })
     this.world = new AdvisorWorld(Layer.provide(cache, below), seed, scheduler)
   }
 

@@ -1,12 +1,12 @@
 import type * as Clock from "effect/Clock"
-import { monotonicOf } from "../clock.js"
+import { type Moment, momentOf } from "../clock.js"
 
 interface Entry {
+  readonly key: string
   readonly text: string
   readonly bytes: number
-  /** When the payload came, in milliseconds of the wall clock and of the monotonic one. */
-  readonly wall: number
-  readonly monotonic: number
+  /** When the payload came. */
+  readonly at: Moment
 }
 
 /** A payload as JSON, and its age in milliseconds. */
@@ -23,29 +23,44 @@ export interface Payloads {
 }
 
 /** The older age of both clocks: the wall clock also counts while a machine sleeps. One that was set back makes everything too old. */
-const ageOf = ({ monotonic, wall }: Entry, clock: Clock.Clock) => {
-  const byWall = clock.unsafeCurrentTimeMillis() - wall
-  return byWall < 0 ? Number.POSITIVE_INFINITY : Math.max(byWall, monotonicOf(clock) - monotonic)
+const ageOf = ({ at }: Entry, now: Moment) => {
+  const byWall = now.wall - at.wall
+  return byWall < 0 ? Number.POSITIVE_INFINITY : Math.max(byWall, now.monotonic - at.monotonic)
 }
 
 const utf8 = new TextEncoder()
 
+const bytesOf = (text: string) => utf8.encode(text).length
+
+/** What V8 takes for an entry beside its texts: 180 to 240 bytes. */
+const overhead = 200
+
 export const make = (maxBytes: number, maxAge: number): Payloads => {
   /** The one used last is the last one. */
   const entries = new Map<string, Entry>()
+  /** The one that came last is the last one, and so the last one to be too old. */
+  const byAge = new Set<Entry>()
   let bytes = 0
 
-  const remove = (key: string, entry: Entry) => {
-    entries.delete(key)
+  const remove = (entry: Entry) => {
+    entries.delete(entry.key)
+    byAge.delete(entry)
     bytes -= entry.bytes
+  }
+
+  const removeOld = (now: Moment) => {
+    for (const entry of byAge) {
+      if (ageOf(entry, now) <= maxAge) return
+      remove(entry)
+    }
   }
 
   const find: Payloads["find"] = (key, clock) => {
     const entry = entries.get(key)
     if (entry === undefined) return undefined
-    const age = ageOf(entry, clock)
+    const age = ageOf(entry, momentOf(clock))
     if (age > maxAge) {
-      remove(key, entry)
+      remove(entry)
       return undefined
     }
     entries.delete(key)
@@ -54,16 +69,19 @@ export const make = (maxBytes: number, maxAge: number): Payloads => {
   }
 
   const keep: Payloads["keep"] = (key, text, clock) => {
+    const at = momentOf(clock)
+    removeOld(at)
     const before = entries.get(key)
-    if (before !== undefined) remove(key, before)
-    const size = utf8.encode(text).length
-    if (size > maxBytes) return
-    for (const [oldest, entry] of entries) {
-      if (bytes + size <= maxBytes) break
-      remove(oldest, entry)
+    if (before !== undefined) remove(before)
+    const entry: Entry = { key, text, bytes: bytesOf(key) + bytesOf(text) + overhead, at }
+    if (entry.bytes > maxBytes) return
+    for (const [, leastUsed] of entries) {
+      if (bytes + entry.bytes <= maxBytes) break
+      remove(leastUsed)
     }
-    entries.set(key, { text, bytes: size, wall: clock.unsafeCurrentTimeMillis(), monotonic: monotonicOf(clock) })
-    bytes += size
+    entries.set(key, entry)
+    byAge.add(entry)
+    bytes += entry.bytes
   }
 
   return { find, keep }
