@@ -9,6 +9,7 @@ import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
@@ -107,23 +108,12 @@ const around = (memory: Memory | undefined): Effect.Effect<Service, never, Nutri
         : undefined
 
     const ask = (key: string, request: Effect.Effect<unknown, NutritionAdvisorError>, clock: Clock.Clock) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.suspend(() => {
-          const { isFirst, outcome } = shared.join(key, request)
-          const role = isFirst ? "Miss" : "Joined"
-          return Effect.matchCauseEffect(restore(outcome), {
-            onSuccess: (payload) => {
-              Metrics.cachedSearches.count(role)
-              return Effect.sync(() => read(payload))
-            },
-            onFailure: (cause) => {
-              const kept = stale(key, cause, clock)
-              Metrics.cachedSearches.count(kept === undefined ? role : "Stale")
-              return kept === undefined ? Effect.failCause(cause) : Effect.sync((): unknown => JSON.parse(kept.text))
-            }
-          })
-        })
-      )
+      shared.join(key, request, (exit, isFirst) => {
+        const kept = Exit.isFailure(exit) ? stale(key, exit.cause, clock) : undefined
+        Metrics.cachedSearches.count(kept !== undefined ? "Stale" : isFirst ? "Miss" : "Joined")
+        if (kept !== undefined) return Effect.sync((): unknown => JSON.parse(kept.text))
+        return Effect.flatMap(exit, (payload) => Effect.sync(() => read(payload)))
+      })
 
     const search: Service["search"] = (term, options) => {
       const further = readOnce(options)

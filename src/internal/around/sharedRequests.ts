@@ -4,9 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as Runtime from "effect/Runtime"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import type * as Tracer from "effect/Tracer"
+import { launchIn } from "../fork.js"
 
 interface Shared<A, E> {
   waiting: number
@@ -18,15 +18,14 @@ interface Shared<A, E> {
 /** One request under way for all who ask for the same. */
 export interface SharedRequests<V, A, E> {
   /**
-   * Joins the request for this key, or begins it, and tells which. Whoever is interrupted leaves; when all have left, the request is
-   * interrupted.
+   * Waits for the request for this key, and begins it for the first one. Whoever is interrupted leaves; when all have left, the
+   * request is interrupted. The end of the wait is given to `onEnd`, which can't be interrupted.
    */
-  readonly join: (key: string, request: Effect.Effect<V, E>) => Joining<A, E>
-}
-
-export interface Joining<A, E> {
-  readonly isFirst: boolean
-  readonly outcome: Effect.Effect<A, E>
+  readonly join: <B>(
+    key: string,
+    request: Effect.Effect<V, E>,
+    onEnd: (exit: Exit.Exit<A, E>, isFirst: boolean) => Effect.Effect<B, E>
+  ) => Effect.Effect<B, E>
 }
 
 export interface Options<V, A, E> {
@@ -43,15 +42,8 @@ export const make = <V, A, E>(
   { aborted, onSuccess, spanName }: Options<V, A, E>
 ): Effect.Effect<SharedRequests<V, A, E>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const scope = yield* Scope.Scope
-    const runFork = Runtime.runFork(yield* Effect.runtime())
+    const launch = yield* Effect.flatMap(Effect.scope, launchIn)
     const inFlight = new Map<string, Shared<A, E>>()
-    let isClosed = false
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        isClosed = true
-      })
-    )
 
     const traced = (request: Effect.Effect<V, E>, shared: Shared<A, E>) =>
       Effect.useSpan(spanName, { root: true, captureStackTrace: false }, (span) => {
@@ -78,13 +70,14 @@ export const make = <V, A, E>(
       }
       inFlight.set(key, shared)
       const sent = traced(request, shared)
-      const fiber = runFork(
-        Effect.interruptible(left === undefined ? sent : Effect.zipRight(Fiber.await(left), sent)),
-        { scope }
+      return Effect.map(
+        launch(Effect.interruptible(left === undefined ? sent : Effect.zipRight(Fiber.await(left), sent))),
+        (fiber) => {
+          shared.fiber = fiber
+          fiber.addObserver((exit) => end(key, shared, exit))
+          return shared
+        }
       )
-      shared.fiber = fiber
-      fiber.addObserver((exit) => end(key, shared, exit))
-      return shared
     }
 
     const leave = (shared: Shared<A, E>) =>
@@ -95,20 +88,23 @@ export const make = <V, A, E>(
 
     const link = ({ span }: Shared<A, E>) => span === undefined ? Effect.void : Effect.linkSpanCurrent(span)
 
-    const join: SharedRequests<V, A, E>["join"] = (key, request) => {
-      if (isClosed) return { isFirst: true, outcome: Effect.fail(aborted) }
-      const known = inFlight.get(key)
-      const isFirst = known === undefined || known.waiting === 0
-      const shared = isFirst ? begin(key, request) : known
-      if (!isFirst) shared.waiting += 1
-      return {
-        isFirst,
-        outcome: Deferred.await(shared.outcome).pipe(
-          Effect.onInterrupt(() => leave(shared)),
-          Effect.ensuring(link(shared))
-        )
-      }
-    }
+    const join: SharedRequests<V, A, E>["join"] = (key, request, onEnd) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() => {
+          const known = inFlight.get(key)
+          const isFirst = known === undefined || known.waiting === 0
+          if (!isFirst) known.waiting += 1
+          return Effect.flatMap(isFirst ? begin(key, request) : Effect.succeed(known), (shared) =>
+            restore(Deferred.await(shared.outcome)).pipe(
+              Effect.onInterrupt(() => leave(shared)),
+              Effect.ensuring(Effect.suspend(() =>
+                link(shared)
+              )),
+              Effect.exit,
+              Effect.flatMap((exit) => onEnd(exit, isFirst))
+            ))
+        })
+      )
 
     return { join }
   })
