@@ -2,9 +2,10 @@ import { once } from "node:events"
 import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import { changedClock } from "./doubles/makeClock.js"
 import { clients } from "./leaks/clients.js"
 import * as LocalService from "./leaks/LocalService.js"
 import * as Replies from "./leaks/replies.js"
@@ -92,18 +93,14 @@ describe("A layer that is closed", () => {
     Effect.gen(function*() {
       let sleeping = 0
       const clock = yield* Effect.clock
-      const counting: Clock.Clock = {
-        ...clock,
-        [Clock.ClockTypeId]: Clock.ClockTypeId,
-        unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
-        unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos(),
+      const counting = changedClock(clock, {
         sleep: (duration) =>
           Effect.acquireUseRelease(
             Effect.sync(() => sleeping += 1),
             () => clock.sleep(duration),
             () => Effect.sync(() => sleeping -= 1)
           )
-      }
+      })
       const until = (count: number) => Effect.repeat(Effect.sleep("1 millis"), { until: () => sleeping === count })
       yield* Effect.gen(function*() {
         const scope = yield* Scope.make()

@@ -54,7 +54,7 @@ const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>)
 const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) => what)
 
 const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
-  double.sent.map(({ at }) => at - (world.time.unsafeCurrentTimeMillis() - world.now))
+  double.sent.map(({ at }) => at - (world.time.wallMillis - world.now))
 
 /** A search every ten milliseconds. */
 const busy = (world: AdvisorWorld, millis: number) => {

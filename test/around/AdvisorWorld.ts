@@ -35,7 +35,7 @@ export class AdvisorWorld {
   /** Begins it, and runs it as far as it goes without time. */
   run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
     const fiber = Effect.runFork(
-      effect.pipe(Effect.supervised(this.supervisor), Effect.withRandom(this.random), Effect.withClock(this.time)),
+      effect.pipe(Effect.supervised(this.supervisor), Effect.withRandom(this.random), Effect.withClock(this.time.clock)),
       { scheduler: this.scheduler }
     )
     this.scheduler.settle()

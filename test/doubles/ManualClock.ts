@@ -1,4 +1,5 @@
-import { Clock, Effect } from "effect"
+import { type Clock, Effect } from "effect"
+import { changedClock, makeClock } from "./makeClock.js"
 
 /** A clock of which wall time and monotonic time move apart, as they do when a machine sleeps or is set. */
 export interface ManualClock extends Clock.Clock {
@@ -8,29 +9,21 @@ export interface ManualClock extends Clock.Clock {
 
 /** Both times are offsets in milliseconds to those of the base clock, whose sleeps it keeps. */
 export const besides = (base: Clock.Clock): ManualClock => {
-  const millis = () => base.unsafeCurrentTimeMillis() + clock.wall
-  const nanos = () => base.unsafeCurrentTimeNanos() + BigInt(clock.monotonic) * 1_000_000n
-  const clock: ManualClock = {
-    [Clock.ClockTypeId]: Clock.ClockTypeId,
-    wall: 0,
-    monotonic: 0,
-    unsafeCurrentTimeMillis: millis,
-    unsafeCurrentTimeNanos: nanos,
-    currentTimeMillis: Effect.sync(millis),
-    currentTimeNanos: Effect.sync(nanos),
-    sleep: (duration) => base.sleep(duration)
-  }
-  return clock
+  const moved = { wall: 0, monotonic: 0 }
+  return Object.assign(
+    moved,
+    changedClock(base, {
+      wall: () => base.unsafeCurrentTimeMillis() + moved.wall,
+      monotonic: () => base.unsafeCurrentTimeNanos() + BigInt(moved.monotonic) * 1_000_000n
+    })
+  )
 }
 
-const standstill: Clock.Clock = {
-  [Clock.ClockTypeId]: Clock.ClockTypeId,
-  unsafeCurrentTimeMillis: () => 1_700_000_000_000,
-  unsafeCurrentTimeNanos: () => 5_000_000_000n,
-  currentTimeMillis: Effect.succeed(1_700_000_000_000),
-  currentTimeNanos: Effect.succeed(5_000_000_000n),
+const standstill = makeClock({
+  wall: () => 1_700_000_000_000,
+  monotonic: () => 5_000_000_000n,
   sleep: () => Effect.never
-}
+})
 
 /** A clock that stands until a test moves it. */
 export const make = (): ManualClock => besides(standstill)

@@ -1,4 +1,5 @@
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
+import { makeClock } from "../doubles/makeClock.js"
 
 interface Timer {
   readonly at: number
@@ -9,8 +10,7 @@ interface Timer {
  * Two clocks and their timers, moved by hand. Timers go by the monotonic clock, as they do in Node; `jump` sets the wall clock
  * alone. TestClock waits some real milliseconds for each step, which 60,000 steps can't afford.
  */
-export class VirtualTime implements Clock.Clock {
-  readonly [Clock.ClockTypeId]: Clock.ClockTypeId = Clock.ClockTypeId
+export class VirtualTime {
   private readonly timers = new Set<Timer>()
   private elapsed = 0
   private offset = 1_000_000_000
@@ -23,24 +23,20 @@ export class VirtualTime implements Clock.Clock {
     return this.elapsed
   }
 
-  readonly currentTimeMillis = Effect.sync(() => this.unsafeCurrentTimeMillis())
-  readonly currentTimeNanos = Effect.sync(() => this.unsafeCurrentTimeNanos())
-
-  unsafeCurrentTimeMillis() {
+  get wallMillis() {
     return this.elapsed + this.offset
   }
 
-  unsafeCurrentTimeNanos() {
-    return BigInt(Math.round(this.elapsed * 1e6))
-  }
-
-  sleep(duration: Duration.Duration) {
-    return Effect.async((resume: (effect: Effect.Effect<void>) => void) => {
-      const timer = { at: this.elapsed + Duration.toMillis(duration), fire: () => resume(Effect.void) }
-      this.timers.add(timer)
-      return Effect.sync(() => this.timers.delete(timer))
-    })
-  }
+  readonly clock = makeClock({
+    wall: () => this.wallMillis,
+    monotonic: () => BigInt(Math.round(this.elapsed * 1e6)),
+    sleep: (duration) =>
+      Effect.async((resume: (effect: Effect.Effect<void>) => void) => {
+        const timer = { at: this.elapsed + Duration.toMillis(duration), fire: () => resume(Effect.void) }
+        this.timers.add(timer)
+        return Effect.sync(() => this.timers.delete(timer))
+      })
+  })
 
   jump(millis: number) {
     this.offset += millis

@@ -111,14 +111,14 @@ export class World {
       effect.pipe(
         Effect.supervised(this.supervisor),
         Effect.withRandom(this.random),
-        Effect.withClock(this.time)
+        Effect.withClock(this.time.clock)
       ),
       { scheduler: this.scheduler }
     )
   }
 
   private token(life: number, value: string) {
-    const receivedAt = this.time.unsafeCurrentTimeMillis()
+    const receivedAt = this.time.wallMillis
     return AccessToken.make({ value, serviceId: `customer of ${value}`, receivedAt, expiresAt: receivedAt + life })
   }
 
@@ -164,7 +164,7 @@ export class World {
   private send(token: AccessToken.AccessToken, forbidden: boolean): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const value = Redacted.value(token.value)
-      if (AccessToken.stateAt(token, this.time.unsafeCurrentTimeMillis(), timing) === "expired") {
+      if (AccessToken.stateAt(token, this.time.wallMillis, timing) === "expired") {
         this.violations.push("an expired token was sent")
       }
       if (Redacted.value(token.serviceId) !== `customer of ${value}`) this.violations.push("a pair was torn")

@@ -224,7 +224,7 @@ describe("A timeout", () => {
     Effect.gen(function*() {
       const time = new VirtualTime()
       const scope = yield* Scope.make()
-      const { add } = yield* timeout.pipe(Scope.extend(scope), Effect.withClock(time))
+      const { add } = yield* timeout.pipe(Scope.extend(scope), Effect.withClock(time.clock))
       add("a")
       yield* Effect.sleep("10 millis")
       expect(time.pendingTimers).toBe(1)
@@ -389,7 +389,7 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
         return Effect.never
       }),
       Effect.scoped,
-      Effect.withClock(time)
+      Effect.withClock(time.clock)
     ),
     { scheduler }
   )

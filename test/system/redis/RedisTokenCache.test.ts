@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import {
   Cause,
-  Clock,
   Config,
   ConfigProvider,
   Context,
@@ -22,6 +21,7 @@ import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
 import * as IssuerDouble from "../../doubles/IssuerDouble.js"
+import { changedClock } from "../../doubles/makeClock.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as Replicas from "./replicas.js"
@@ -706,15 +706,10 @@ const issuerOver = (cache: SharedTokenCache.Service, licenseKey = "license-1") =
   )
 
 /** A clock on which all that takes longer than two looks must be apart takes a minute: who waits looks once a minute. */
-const patient = Effect.map(Effect.clock, (clock): Clock.Clock => ({
-  ...clock,
-  [Clock.ClockTypeId]: Clock.ClockTypeId,
-  currentTimeMillis: clock.currentTimeMillis,
-  currentTimeNanos: clock.currentTimeNanos,
-  sleep: (duration) => clock.sleep(Duration.greaterThan(duration, "25 millis") ? Duration.minutes(1) : duration),
-  unsafeCurrentTimeMillis: () => clock.unsafeCurrentTimeMillis(),
-  unsafeCurrentTimeNanos: () => clock.unsafeCurrentTimeNanos()
-}))
+const patient = Effect.map(Effect.clock, (clock) =>
+  changedClock(clock, {
+    sleep: (duration) => clock.sleep(Duration.greaterThan(duration, "25 millis") ? Duration.minutes(1) : duration)
+  }))
 
 /**
  * A replica that waits for a peer's exchange, once that exchange has ended: so many times it has looked before, the second time

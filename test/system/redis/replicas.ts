@@ -1,8 +1,9 @@
 /** Replicas of a service that share a token, each with a cache and a clock of its own, over one Simulator. */
 import type { HttpClient } from "@effect/platform"
-import { Cause, Clock, Context, Duration, Effect, Layer, Logger, type LogLevel, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Logger, type LogLevel, type Scope } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { changedClock } from "../../doubles/makeClock.js"
 
 export interface Line {
   readonly level: LogLevel.LogLevel["_tag"]
@@ -50,15 +51,7 @@ export const make = (
     const lines: Array<Line> = []
     let offset = 0
     let failedCalls = 0
-    const clock: Clock.Clock = {
-      ...real,
-      [Clock.ClockTypeId]: Clock.ClockTypeId,
-      currentTimeMillis: Effect.sync(() => real.unsafeCurrentTimeMillis() + offset),
-      currentTimeNanos: Effect.sync(() => real.unsafeCurrentTimeNanos()),
-      sleep: (duration) => real.sleep(duration),
-      unsafeCurrentTimeMillis: () => real.unsafeCurrentTimeMillis() + offset,
-      unsafeCurrentTimeNanos: () => real.unsafeCurrentTimeNanos()
-    }
+    const clock = changedClock(real, { wall: () => real.unsafeCurrentTimeMillis() + offset })
     const logger = Logger.replace(
       Logger.defaultLogger,
       Logger.make(({ logLevel, message }) => {
