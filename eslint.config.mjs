@@ -3,7 +3,7 @@ import simpleImportSort from "eslint-plugin-simple-import-sort"
 import tseslint from "typescript-eslint"
 
 export default tseslint.config(
-  { ignores: ["dist/", "bench/out/", "node_modules/", "coverage/", "reports/", ".stryker-tmp/"] },
+  { ignores: ["dist/", "bench/out/", "node_modules/", "coverage/", "reports/", ".stryker-tmp/", "editions/*/out/", "editions/*/overlays/"] },
   ...tseslint.configs.strict,
   {
     files: ["**/*.{ts,mts,mjs}"],

@@ -1,0 +1,92 @@
+/**
+ * `node editions/effect-4/build.mjs [--only translate|check]`: translates src, tests, examples and the code in the documents into
+ * `out/`, formats, checks the types, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
+ */
+import { spawnSync } from "node:child_process"
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { describe, layOver, translateFolder } from "./codemod/main.mjs"
+
+const edition = import.meta.dirname
+const root = join(edition, "..", "..")
+const out = join(edition, "out")
+const pack = join(edition, "pack")
+
+const { values: { only } } = parseArgs({ options: { only: { type: "string" } } })
+
+const read = (path) => JSON.parse(readFileSync(path, "utf8"))
+
+const run = (command, args, cwd) => {
+  const { status } = spawnSync(command, args, { cwd, stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+const tool = (name, path) =>
+  join(
+    [join(edition, "node_modules"), join(root, "node_modules")].map((folder) => join(folder, name)).find(existsSync),
+    path
+  )
+
+/** What the edition has of its own stands in its manifest; the rest is that of the source. */
+const manifest = () => {
+  const { devDependencies: _dev, optionalDependencies: _node, private: _, ...own } = read(join(edition, "package.json"))
+  const source = read(join(root, "package.json"))
+  const left = Object.fromEntries(Object.entries(source.exports).filter(([name]) => name !== "./ai"))
+  return {
+    ...source,
+    ...own,
+    description: source.description,
+    exports: left,
+    bin: { "effect-nutrition-advisor-simulator": source.bin["effect-nutrition-advisor-simulator"] },
+    scripts: {},
+    devDependencies: {},
+    overrides: {}
+  }
+}
+
+const folders = ["src", "test", "examples", "docs", "scripts", "ops"]
+
+const files = [
+  "README.md",
+  "ARCHITECTURE.md",
+  "SECURITY.md",
+  "SERVICE.md",
+  "CHANGELOG.md",
+  "CONTRIBUTING.md",
+  "LICENSE",
+  "llms.txt",
+  "tsconfig.base.json",
+  "tsconfig.build.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+  "eslint.config.mjs"
+]
+
+const translateAll = () => {
+  rmSync(out, { force: true, recursive: true })
+  mkdirSync(out)
+  const problems = folders.flatMap((folder) =>
+    translateFolder(join(root, folder), join(out, folder)).map((problem) => ({
+      ...problem,
+      path: `${folder}/${problem.path}`
+    }))
+  )
+  problems.push(...translateFolder(root, out, files))
+  cpSync(join(root, "bench", "results.svg"), join(out, "bench", "results.svg"))
+  const mended = layOver(out)
+  writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`)
+  const left = problems.filter(({ path }) => path.startsWith("src/") && !mended.includes(path))
+  for (const problem of left) console.error(describe(problem))
+  if (left.length > 0) process.exit(1)
+}
+
+translateAll()
+if (only === "translate") process.exit(0)
+run(process.execPath, [tool("eslint", "bin/eslint.js"), "--fix", "--config", "eslint.config.mjs", "src"], out)
+run(process.execPath, [tool("typescript", "bin/tsc"), "-p", "tsconfig.json"], out)
+if (only === "check") process.exit(0)
+run(process.execPath, ["scripts/build.mjs"], out)
+rmSync(pack, { force: true, recursive: true })
+mkdirSync(pack)
+run("npm", ["pack", "--ignore-scripts", "--loglevel=error", "--pack-destination", pack], out)

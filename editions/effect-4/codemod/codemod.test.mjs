@@ -1,0 +1,191 @@
+import { execFileSync } from "node:child_process"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { translateBlocks } from "./documents.mjs"
+import { translate } from "./translate.mjs"
+
+const namespaces = [
+  "Cause",
+  "Clock",
+  "Config",
+  "ConfigProvider",
+  "Context",
+  "Deferred",
+  "Effect",
+  "Fiber",
+  "FiberRef",
+  "Layer",
+  "Logger",
+  "LogLevel",
+  "Metric",
+  "Random",
+  "Schedule",
+  "Schema"
+]
+
+const head = namespaces.map((name) => `import * as ${name} from "effect/${name}"\n`).join("")
+
+/** What becomes of a statement in a file that imports the usual namespaces. */
+const statement = (text) => translate("a.ts", `${head}\n${text}\n`).text.split("\n\n").at(-1).trim()
+
+describe("a rewrite translates", () => {
+  it.each([
+    [
+      "a tag's class",
+      `class A extends Context.Tag("a")<A, Shape>() {}`,
+      `class A extends Context.Service<A, Shape>()("a") {}`
+    ],
+    ["a generic tag", `Context.GenericTag<A, Shape>("a")`, `Context.Service<A, Shape>("a")`],
+    ["a renamed member", `Effect.catchAll(f)`, `Effect.catch(f)`],
+    ["a member that is a module now", `Effect.makeLatch()`, `Latch.make()`],
+    ["a member as a type", `let a: Fiber.RuntimeFiber<A, E>`, `let a: Fiber.Fiber<A, E>`],
+    [
+      "a timeout that fails",
+      `Effect.timeoutFail({ duration, onTimeout: () => new E({ a: 1 }) })`,
+      `Effect.timeoutOrElse({ duration, orElse: () => Effect.fail(new E({ a: 1 })) })`
+    ],
+    [
+      "a timeout with a function for its error",
+      `Effect.timeoutFail(a, { duration: 1, onTimeout })`,
+      `Effect.timeoutOrElse(a, { duration: 1, orElse: () => Effect.fail((onTimeout)()) })`
+    ],
+    ["a defect of a text", `Effect.dieMessage("a")`, `Effect.die(new Error("a"))`],
+    ["a Deferred that is made at once", `Deferred.unsafeMake<A, E>(none)`, `Deferred.makeUnsafe<A, E>()`],
+    ["zipLeft", `Effect.zipLeft(a, b)`, `Effect.tap(a, () => b)`],
+    ["a yield", `Effect.yieldNow()`, `Effect.yieldNow`],
+    ["repeatN", `Effect.repeatN(a, 3)`, `Effect.repeat(a, { times: 3 })`],
+    ["a generator with its own this", `Effect.gen(this, function*() {})`, `Effect.gen({ self: this }, function*() {})`],
+    ["literals", `Schema.Literal("a", "b")`, `Schema.Literals(["a", "b"])`],
+    ["one literal", `Schema.Literal("a")`, `Schema.Literal("a")`],
+    ["a union", `Schema.Union(A, B)`, `Schema.Union([A, B])`],
+    ["a record", `Schema.Record({ key: A, value: B })`, `Schema.Record(A, B)`],
+    ["a check", `A.pipe(Schema.pattern(/a/))`, `A.pipe(Schema.check(Schema.isPattern(/a/)))`],
+    ["a filter", `A.pipe(Schema.filter(isA))`, `A.pipe(Schema.check(Schema.makeFilter(isA)))`],
+    ["a redacted value", `Schema.Redacted(A)`, `Schema.RedactedFromValue(A)`],
+    ["a value that is redacted already", `Schema.RedactedFromSelf(A)`, `Schema.Redacted(A)`],
+    ["a codec's type", `let a: Schema.Schema<A, I, R>`, `let a: Schema.Codec<A, I, R, R>`],
+    ["annotations", `A.annotations({ title: "a" })`, `A.annotate({ title: "a" })`],
+    [
+      "a default of a constructor",
+      `A.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => 1))`,
+      `A.pipe(Schema.withConstructorDefault(Effect.sync(() => 1)))`
+    ],
+    ["a transformation", `Schema.transform(A, B, o)`, `A.pipe(Schema.decodeTo(B, SchemaTransformation.transform(o)))`],
+    [
+      "a transformation of optional keys",
+      `Schema.optionalToOptional(A, B, o)`,
+      `Schema.optionalKey(A).pipe(Schema.decodeTo(Schema.optionalKey(B), SchemaTransformation.transformOptional(o)))`
+    ],
+    ["a counter's step", `Metric.increment(a)`, `Metric.update(a, 1)`],
+    ["a clock for an effect", `Effect.withClock(a, clock)`, `Effect.provideService(a, Clock.Clock, clock)`],
+    ["a reference for an effect", `Effect.locally(ref, 1)`, `Effect.provideService(ref, 1)`],
+    ["a fiber's service", `Context.unsafeGet(fiber.currentDefaultServices, Clock.Clock)`, `fiber.getRef(Clock.Clock)`],
+    ["a fork", `Effect.fork(a)`, `Effect.forkChild(a, { uninterruptible: "inherit" })`],
+    ["a fork in a pipe", `a.pipe(Effect.forkDaemon)`, `a.pipe(Effect.forkDetach({ uninterruptible: "inherit" }))`],
+    ["what a fiber has ended in", `Fiber.poll(a)`, `Effect.sync(() => Option.fromUndefinedOr(a.pollUnsafe()))`],
+    [
+      "a link to a span",
+      `Effect.linkSpanCurrent(a)`,
+      `Effect.ignore(Effect.map(Effect.currentSpan, (current) => current.addLinks([{ span: a, attributes: {} }])))`
+    ],
+    [
+      "tapBoth",
+      `Effect.tapBoth({ onFailure: f, onSuccess: g })`,
+      `(self) => self.pipe(Effect.tapError(f), Effect.tap(g))`
+    ],
+    ["mapErrorCause", `Effect.mapErrorCause(f)`, `Effect.catchCause((cause) => Effect.failCause((f)(cause)))`],
+    ["a delay of a Schedule", `Schedule.addDelayEffect(a, f)`, `Schedule.addDelay(a, ({ output }) => (f)(output))`],
+    ["two Schedules", `Schedule.intersect(a, b)`, `Schedule.max([a, b])`],
+    ["a logger in place of the default one", `Logger.replace(Logger.defaultLogger, a)`, `Logger.layer([a])`],
+    ["one more logger", `Logger.add(a)`, `Logger.layer([a], { mergeWithExisting: true })`],
+    ["a log level", `let a = LogLevel.Warning`, `let a = "Warn"`],
+    ["variables", `ConfigProvider.fromMap(a)`, `ConfigProvider.fromEnvRecord(Object.fromEntries(a))`],
+    ["a layer's context", `Layer.map(a, f)`, `Layer.effectContext(Effect.map(Layer.build(a), f))`],
+    ["a member whose name says unsafe", `clock.unsafeCurrentTimeNanos()`, `clock.monotonicTimeNanosUnsafe()`],
+    [
+      "what stands in another expression",
+      `Effect.zipRight(Effect.fork(a), Effect.yieldNow())`,
+      `Effect.andThen(Effect.forkChild(a, { uninterruptible: "inherit" }), Effect.yieldNow)`
+    ]
+  ])("%s", (_, before, after) => {
+    expect(statement(before)).toBe(after)
+  })
+
+  it("a scoped test", () => {
+    expect(translate("a.ts", `import { it } from "@effect/vitest"\n\nit.scoped("a", () => a)\n`).text)
+      .toContain(`it.effect("a", () => a)`)
+  })
+})
+
+describe("imports", () => {
+  it.each([
+    [`import { HttpClient } from "@effect/platform"`, `import * as HttpClient from "effect/http/HttpClient"`],
+    [
+      `import type * as HttpClient from "@effect/platform/HttpClient"`,
+      `import type * as HttpClient from "effect/http/HttpClient"`
+    ],
+    [
+      `import { NodeContext as HttpClient } from "@effect/platform-node"`,
+      `import * as HttpClient from "@effect/platform-node/NodeServices"`
+    ],
+    [`import { pipe as HttpClient } from "effect"`, `import { pipe as HttpClient } from "effect"`]
+  ])("of %s come from where they are", (before, after) => {
+    expect(translate("a.ts", `${before}\n\nlet a: HttpClient.HttpClient\n`).text).toContain(after)
+  })
+
+  it("that nothing uses any more go, and those that are new come", () => {
+    expect(translate("a.ts", `import { Effect, Either } from "effect"\n\nEither.left(Effect.makeSemaphore(1))\n`).text)
+      .toBe(
+        `import * as Result from "effect/Result"\nimport * as Semaphore from "effect/Semaphore"\n\nResult.fail(Semaphore.make(1))\n`
+      )
+  })
+
+  it("of a file without any are left alone", () => {
+    expect(translate("a.ts", "export const a = 1\n").text).toBe("export const a = 1\n")
+  })
+})
+
+describe("code in documents", () => {
+  it("is translated, and nothing else", () => {
+    const page =
+      "# A\n\nEffect.fork\n\n```ts\nimport { Effect } from \"effect\"\n\nEffect.zipRight(a, b)\n```\n\n```sh\nEffect.fork\n```\n"
+    expect(translateBlocks("a.md", page).text).toBe(page.replace("zipRight", "andThen"))
+  })
+
+  it("keeps the margin of an example in a comment", () => {
+    const comment = "/**\n * ```ts\n * import { Effect } from \"effect\"\n *\n * Effect.zipRight(a, b)\n * ```\n */\n"
+    expect(translateBlocks("a.ts", comment).text).toBe(comment.replace("zipRight", "andThen"))
+  })
+})
+
+describe("the program", () => {
+  const main = join(import.meta.dirname, "main.mjs")
+
+  const run = (text) => {
+    const [from, to] = [mkdtempSync(join(tmpdir(), "from-")), mkdtempSync(join(tmpdir(), "to-"))]
+    writeFileSync(join(from, "a.ts"), text)
+    try {
+      const printed = execFileSync(process.execPath, [main, from, to], { encoding: "utf8" })
+      return { code: 0, printed, text: readFileSync(join(to, "a.ts"), "utf8") }
+    } catch (error) {
+      return { code: error.status, printed: error.stdout }
+    }
+  }
+
+  it("writes what it translated, and ends with 0", () => {
+    expect(run(`import { Effect } from "effect"\n\nexport const a = Effect.either(Effect.void)\n`)).toEqual({
+      code: 0,
+      printed: "",
+      text: `import { Effect } from "effect"\n\nexport const a = Effect.result(Effect.void)\n`
+    })
+  })
+
+  it("lists with file and line what it can't translate, and ends with 1", () => {
+    expect(run(`import { Effect } from "effect"\n\nexport const a = Effect.inheritFiberRefs\n`)).toEqual({
+      code: 1,
+      printed: "a.ts:3: Effect 4 has no effect/Effect.inheritFiberRefs (see docs/effect-4.md)\n"
+    })
+  })
+})

@@ -1,0 +1,430 @@
+// Expressions that Effect 4 writes in another form. Each takes a node and the file, and gives the new text or undefined.
+import ts from "typescript"
+
+const calleeOf = (node, file) => ts.isCallExpression(node) ? file.memberOf(node.expression) : undefined
+
+const property = (object, name) =>
+  ts.isObjectLiteralExpression(object)
+    ? object.properties.find((property) => property.name?.getText() === name)
+    : undefined
+
+const valueOf = (property, file) =>
+  ts.isPropertyAssignment(property) ? file.emit(property.initializer) : property.name.text
+
+const namespaceText = (node) => node.expression.expression.text
+
+const argumentTexts = (node, file) => node.arguments.map((argument) => file.emit(argument))
+
+const typeArgumentTexts = (node, file) =>
+  node.typeArguments === undefined ? "" : `<${node.typeArguments.map((type) => file.emit(type)).join(", ")}>`
+
+/** `Context.Tag("id")<Self, Shape>()` is `Context.Service<Self, Shape>()("id")`. */
+const tagClass = (node, file) => {
+  if (!ts.isCallExpression(node) || !ts.isCallExpression(node.expression)) return undefined
+  if (calleeOf(node.expression, file) !== "effect/Context#Tag") return undefined
+  const [id] = argumentTexts(node.expression, file)
+  return `${namespaceText(node.expression)}.Service${typeArgumentTexts(node, file)}()(${id})`
+}
+
+/** `Context.GenericTag<I, S>("id")` is `Context.Service<I, S>("id")`. */
+const genericTag = (node, file) =>
+  calleeOf(node, file) === "effect/Context#GenericTag"
+    ? `${namespaceText(node)}.Service${typeArgumentTexts(node, file)}(${argumentTexts(node, file).join(", ")})`
+    : undefined
+
+/** `timeoutFail({ duration, onTimeout })` is `timeoutOrElse({ duration, orElse })`. */
+const timeoutFail = (node, file) => {
+  const failing =
+    { "effect/Effect#timeoutFail": "fail", "effect/Effect#timeoutFailCause": "failCause" }[calleeOf(node, file)]
+  if (failing === undefined) return undefined
+  const options = node.arguments.at(-1)
+  const duration = property(options, "duration")
+  const onTimeout = property(options, "onTimeout")
+  if (duration === undefined || onTimeout === undefined) {
+    file.problem(node, "timeoutFail with options that are not written out")
+    return undefined
+  }
+  const effect = namespaceText(node)
+  const durationText = ts.isPropertyAssignment(duration) ? `duration: ${valueOf(duration, file)}` : "duration"
+  const handler = ts.isPropertyAssignment(onTimeout) ? onTimeout.initializer : onTimeout.name
+  const error = ts.isArrowFunction(handler) && !ts.isBlock(handler.body) && handler.parameters.length === 0
+    ? file.emit(handler.body)
+    : `(${file.emit(handler)})()`
+  const orElse = `orElse: () => ${effect}.${failing}(${ts.isArrowFunction(handler) ? stripParentheses(error) : error})`
+  const self = argumentTexts(node, file).slice(0, -1)
+  return `${effect}.timeoutOrElse(${[...self, `{ ${durationText}, ${orElse} }`].join(", ")})`
+}
+
+const stripParentheses = (text) => /^\(\{[\s\S]*\}\)$/.test(text) ? text.slice(1, -1) : text
+
+/** `dieMessage(text)` is `die(new Error(text))`. */
+const dieMessage = (node, file) =>
+  calleeOf(node, file) === "effect/Effect#dieMessage"
+    ? `${namespaceText(node)}.die(new Error(${argumentTexts(node, file).join(", ")}))`
+    : undefined
+
+/** `Deferred.unsafeMake(fiberId)` is `Deferred.makeUnsafe()`. */
+const deferredUnsafeMake = (node, file) =>
+  calleeOf(node, file) === "effect/Deferred#unsafeMake"
+    ? `${namespaceText(node)}.makeUnsafe${typeArgumentTexts(node, file)}()`
+    : undefined
+
+/** `zipLeft(b)` is `tap(() => b)`. */
+const zipLeft = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#zipLeft") return undefined
+  const texts = argumentTexts(node, file)
+  return `${namespaceText(node)}.tap(${[...texts.slice(0, -1), `() => ${texts.at(-1)}`].join(", ")})`
+}
+
+/** `Effect.gen(this, f)` is `Effect.gen({ self: this }, f)`. */
+const genSelf = (node, file) =>
+  calleeOf(node, file) === "effect/Effect#gen" && node.arguments.length === 2
+    ? `${namespaceText(node)}.gen({ self: ${file.text(node.arguments[0])} }, ${file.emit(node.arguments[1])})`
+    : undefined
+
+/** `yieldNow()` is the effect `yieldNow`. */
+const yieldNow = (node, file) =>
+  calleeOf(node, file) === "effect/Effect#yieldNow" ? `${namespaceText(node)}.yieldNow` : undefined
+
+/** `Effect.repeatN(n)` is `Effect.repeat({ times: n })`. */
+const repeatN = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#repeatN") return undefined
+  const texts = argumentTexts(node, file)
+  return `${namespaceText(node)}.repeat(${[...texts.slice(0, -1), `{ times: ${texts.at(-1)} }`].join(", ")})`
+}
+
+/** `Schema.Literal(a, b)`, `Schema.Union(a, b)` and `Schema.Tuple(a, b)` take one array. */
+const schemaArrays = (node, file) => {
+  const name = {
+    "effect/Schema#Literal": node.arguments?.length === 1 && !ts.isSpreadElement(node.arguments[0])
+      ? undefined
+      : "Literals",
+    "effect/Schema#Union": "Union",
+    "effect/Schema#Tuple": "Tuple"
+  }[calleeOf(node, file)]
+  return name === undefined ? undefined : `${namespaceText(node)}.${name}([${argumentTexts(node, file).join(", ")}])`
+}
+
+const checks = {
+  "effect/Schema#pattern": "isPattern",
+  "effect/Schema#finite": "isFinite",
+  "effect/Schema#int": "isInt",
+  "effect/Schema#positive": "isGreaterThan",
+  "effect/Schema#greaterThan": "isGreaterThan",
+  "effect/Schema#nonNegative": "isGreaterThanOrEqualTo",
+  "effect/Schema#minLength": "isMinLength",
+  "effect/Schema#maxLength": "isMaxLength"
+}
+
+/** `Schema.pattern(regex)` is `Schema.check(Schema.isPattern(regex))`. */
+const schemaChecks = (node, file) => {
+  const callee = calleeOf(node, file)
+  const name = checks[callee]
+  if (name === undefined) return undefined
+  const schema = namespaceText(node)
+  const texts = argumentTexts(node, file)
+  const limit = /positive|nonNegative/.test(callee) ? ["0"] : texts.slice(0, 1)
+  return `${schema}.check(${schema}.${name}(${limit.join(", ")}))`
+}
+
+/** `Schema.RedactedFromSelf(schema)` is `Schema.Redacted(schema)`, and `Schema.Redacted(schema)` `Schema.RedactedFromValue(schema)`. */
+const schemaRedacted = (node, file) => {
+  const name =
+    { "effect/Schema#RedactedFromSelf": "Redacted", "effect/Schema#Redacted": "RedactedFromValue" }[file.memberOf(node)]
+  return name === undefined || !ts.isPropertyAccessExpression(node) ? undefined : `${node.expression.text}.${name}`
+}
+
+/** `Metric.increment(metric)` is `Metric.update(metric, 1)`. */
+const metricIncrement = (node, file) =>
+  calleeOf(node, file) === "effect/Metric#increment"
+    ? `${namespaceText(node)}.update(${argumentTexts(node, file).join(", ")}, 1)`
+    : undefined
+
+/** `linkSpanCurrent(span)` adds a link to the current span, where there is one. */
+const linkSpanCurrent = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#linkSpanCurrent") return undefined
+  const effect = namespaceText(node)
+  const [span] = argumentTexts(node, file)
+  return `${effect}.ignore(${effect}.map(${effect}.currentSpan, (current) => current.addLinks([{ span: ${span}, attributes: {} }])))`
+}
+
+/** `tapBoth({ onFailure, onSuccess })` is `tap` and `tapError`. */
+const tapBoth = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#tapBoth" || node.arguments.length !== 1) return undefined
+  const [options] = node.arguments
+  const [onFailure, onSuccess] = ["onFailure", "onSuccess"].map((name) => property(options, name))
+  if (onFailure === undefined || onSuccess === undefined) return undefined
+  const effect = namespaceText(node)
+  return `(self) => self.pipe(${effect}.tapError(${valueOf(onFailure, file)}), ${effect}.tap(${
+    valueOf(onSuccess, file)
+  }))`
+}
+
+/** `mapErrorCause(f)` is `catchCause((cause) => failCause(f(cause)))`. */
+const mapErrorCause = (node, file) => {
+  const callee = calleeOf(node, file)
+  if (!/^effect\/(Effect|Stream)#mapErrorCause$/.test(callee ?? "") || node.arguments.length !== 1) return undefined
+  const namespace = namespaceText(node)
+  return `${namespace}.catchCause((cause) => ${namespace}.failCause((${argumentTexts(node, file)[0]})(cause)))`
+}
+
+/** A service that an effect was run with is provided to it. */
+const provided = {
+  "effect/Effect#locally": undefined,
+  "effect/Effect#withClock": "effect/Clock",
+  "effect/Effect#withConfigProvider": "effect/ConfigProvider",
+  "effect/Effect#withRandom": "effect/Random",
+  "effect/Logger#withMinimumLogLevel": "effect/References#MinimumLogLevel"
+}
+
+const provideService = (node, file) => {
+  const callee = calleeOf(node, file)
+  if (callee === undefined || !(callee in provided)) return undefined
+  const [module, member = module?.split("/").at(-1)] = provided[callee]?.split("#") ?? []
+  const texts = argumentTexts(node, file)
+  const service = module === undefined ? [] : [`${file.local(module)}.${member}`]
+  const at = texts.length - (module === undefined ? 2 : 1)
+  return `${file.local("effect/Effect")}.provideService(${
+    [...texts.slice(0, at), ...service, ...texts.slice(at)].join(", ")
+  })`
+}
+
+/** `addDelayEffect(f)` is `addDelay`, whose function takes what the step said. */
+const addDelayEffect = (node, file) => {
+  if (!/^effect\/Schedule#addDelay(Effect)?$/.test(calleeOf(node, file) ?? "")) return undefined
+  const texts = argumentTexts(node, file)
+  return `${namespaceText(node)}.addDelay(${
+    [...texts.slice(0, -1), `({ output }) => (${texts.at(-1)})(output)`].join(", ")
+  })`
+}
+
+/** `intersect(b)` goes on while both do, after the longer delay. */
+const intersect = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schedule#intersect") return undefined
+  const schedule = namespaceText(node)
+  const texts = argumentTexts(node, file)
+  return texts.length === 2
+    ? `${schedule}.max([${texts.join(", ")}])`
+    : `(self) => ${schedule}.max([self, ${texts[0]}])`
+}
+
+/** `Logger.replace(Logger.defaultLogger, logger)` is `Logger.layer([logger])`. */
+const loggerReplace = (node, file) =>
+  calleeOf(node, file) === "effect/Logger#replace"
+    ? `${namespaceText(node)}.layer([${argumentTexts(node, file)[1]}])`
+    : undefined
+
+/** A level is its name: `LogLevel.Debug` is `"Debug"`. */
+const logLevel = (node, file) => {
+  const [, name] =
+    /^effect\/LogLevel#(All|Fatal|Error|Warning|Info|Debug|Trace|None)$/.exec(file.memberOf(node) ?? "") ?? []
+  return name === undefined || !ts.isPropertyAccessExpression(node)
+    ? undefined
+    : `"${name === "Warning" ? "Warn" : name}"`
+}
+
+/** `Schema.filter(predicate)` is `Schema.check(Schema.makeFilter(predicate))`. */
+const schemaFilter = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schema#filter") return undefined
+  const schema = namespaceText(node)
+  const texts = argumentTexts(node, file)
+  return texts.length === 1
+    ? `${schema}.check(${schema}.makeFilter(${texts[0]}))`
+    : `${texts[0]}.check(${schema}.makeFilter(${texts.slice(1).join(", ")}))`
+}
+
+/** `Fiber.poll(fiber)` reads what the fiber knows. */
+const fiberPoll = (node, file) =>
+  calleeOf(node, file) === "effect/Fiber#poll"
+    ? `${file.local("effect/Effect")}.sync(() => ${file.local("effect/Option")}.fromUndefinedOr(${
+      argumentTexts(node, file)
+    }.pollUnsafe()))`
+    : undefined
+
+/** Every test of Effect 4 has a scope: `it.scoped` is `it.effect`, `it.scopedLive` is `it.live`. */
+const scopedTest = (node, file) => {
+  if (!ts.isPropertyAccessExpression(node) || !ts.isIdentifier(node.expression)) return undefined
+  if (file.names.get(node.expression.text) !== "@effect/vitest#it") return undefined
+  const name = { scoped: "effect", scopedLive: "live" }[node.name.text]
+  return name === undefined ? undefined : `${node.expression.text}.${name}`
+}
+
+/** `ConfigProvider.fromMap(map)` is one of the variables of the map. */
+const fromMap = (node, file) =>
+  calleeOf(node, file) === "effect/ConfigProvider#fromMap"
+    ? `${namespaceText(node)}.fromEnvRecord(Object.fromEntries(${argumentTexts(node, file)[0]}))`
+    : undefined
+
+const loggers = { add: "[$], { mergeWithExisting: true }", remove: "[]" }
+
+/** `Logger.add(logger)` and `Logger.remove(logger)` are layers of loggers. */
+const loggerLayer = (node, file) => {
+  const [, name] = /^effect\/Logger#(add|remove)$/.exec(calleeOf(node, file) ?? "") ?? []
+  return name === undefined
+    ? undefined
+    : `${namespaceText(node)}.layer(${loggers[name].replace("$", () => argumentTexts(node, file)[0])})`
+}
+
+const layers = {
+  "effect/Layer#setTracer": "effect/Tracer#Tracer",
+  "effect/Logger#minimumLogLevel": "effect/References#MinimumLogLevel"
+}
+
+/** Layers that set what a fiber reads are layers of that service. */
+const settingLayer = (node, file) => {
+  const [module, member] = layers[calleeOf(node, file)]?.split("#") ?? []
+  return module === undefined
+    ? undefined
+    : `${file.local("effect/Layer")}.succeed(${file.local(module)}.${member}, ${argumentTexts(node, file)[0]})`
+}
+
+/** `Layer.map(f)` maps the context that the layer gives. */
+const layerMap = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Layer#map") return undefined
+  const layer = namespaceText(node)
+  const texts = argumentTexts(node, file)
+  const effect = file.local("effect/Effect")
+  const mapped = (self, f) => `${layer}.effectContext(${effect}.map(${layer}.build(${self}), ${f}))`
+  return texts.length === 2 ? mapped(...texts) : `(self) => ${mapped("self", texts[0])}`
+}
+
+const transformations = { "effect/Schema#transform": "transform", "effect/Schema#transformOrFail": "transformEffect" }
+
+/** `Schema.transform(from, to, options)` is `from.pipe(Schema.decodeTo(to, …))`. */
+const schemaTransform = (node, file) => {
+  const name = transformations[calleeOf(node, file)]
+  if (name === undefined || node.arguments.length !== 3) return undefined
+  const [from, to, options] = argumentTexts(node, file)
+  return `${from}.pipe(${namespaceText(node)}.decodeTo(${to}, ${
+    file.local("effect/SchemaTransformation")
+  }.${name}(${options})))`
+}
+
+/** `Schema.Record({ key, value })` is `Schema.Record(key, value)`. */
+const schemaRecord = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schema#Record") return undefined
+  const [key, value] = ["key", "value"].map((name) => property(node.arguments[0], name))
+  return `${namespaceText(node)}.Record(${valueOf(key, file)}, ${valueOf(value, file)})`
+}
+
+/** A default of a constructor is an effect, and needs no property signature. */
+const constructorDefault = (node, file) => {
+  const callee = calleeOf(node, file)
+  if (callee === "effect/Schema#withConstructorDefault") {
+    return `${namespaceText(node)}.withConstructorDefault(${file.local("effect/Effect")}.sync(${
+      argumentTexts(node, file)[0]
+    }))`
+  }
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
+  const signature = node.arguments.findIndex((argument) =>
+    file.memberOf(argument) === "effect/Schema#propertySignature"
+  )
+  if (signature < 0) return undefined
+  const rest = node.arguments.filter((_, at) => at !== signature).map((argument) => file.emit(argument))
+  return `${file.emit(node.expression)}(${rest.join(", ")})`
+}
+
+/** `Schema.optionalToOptional(from, to, options)` is a transformation of optional keys. */
+const optionalToOptional = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schema#optionalToOptional") return undefined
+  const schema = namespaceText(node)
+  const [from, to, options] = argumentTexts(node, file)
+  return `${schema}.optionalKey(${from}).pipe(${schema}.decodeTo(${schema}.optionalKey(${to}), ${
+    file.local("effect/SchemaTransformation")
+  }.transformOptional(${options})))`
+}
+
+const isFiberServices = (node) =>
+  ts.isPropertyAccessExpression(node) && /^current(DefaultServices|Context)$/.test(node.name.text)
+
+/** `Context.unsafeGet(fiber.currentDefaultServices, tag)` is `fiber.getRef(tag)`. */
+const fiberService = (node, file) => {
+  if (!/^effect\/Context#(unsafeG|g)et$/.test(calleeOf(node, file) ?? "") || !isFiberServices(node.arguments[0])) {
+    return undefined
+  }
+  const [services, tag] = node.arguments
+  return services.name.text === "currentDefaultServices"
+    ? `${file.emit(services.expression)}.getRef(${file.emit(tag)})`
+    : undefined
+}
+
+const forks = {
+  "effect/Effect#fork": "forkChild",
+  "effect/Effect#forkDaemon": "forkDetach",
+  "effect/Effect#forkIn": "forkIn",
+  "effect/Effect#forkScoped": "forkScoped"
+}
+
+const inheriting = "{ uninterruptible: \"inherit\" }"
+
+/** A fork of Effect 3 is uninterruptible where its parent is: Effect 4 asks for that. */
+const fork = (node, file) => {
+  const name = forks[file.memberOf(node)]
+  if (name === undefined || !ts.isPropertyAccessExpression(node)) return undefined
+  const effect = node.expression.text
+  const isCalled = ts.isCallExpression(node.parent) && node.parent.expression === node
+  return isCalled || name === "forkIn" ? `${effect}.${name}` : `${effect}.${name}(${inheriting})`
+}
+
+const forkCall = (node, file) => {
+  if (forks[calleeOf(node, file)] === undefined) return undefined
+  return `${file.emit(node.expression)}${typeArgumentTexts(node, file)}(${
+    [...argumentTexts(node, file), inheriting].join(", ")
+  })`
+}
+
+/** A codec of three types names the services of both ways in Effect 4. */
+const schemaType = (node, file) => {
+  if (!ts.isTypeReferenceNode(node) || file.memberOf(node.typeName) !== "effect/Schema#Schema") return undefined
+  const types = node.typeArguments ?? []
+  if (types.length < 2) return undefined
+  const texts = types.map((type) => file.emit(type))
+  return `${node.typeName.left.text}.Codec<${texts.join(", ")}${texts.length === 3 ? `, ${texts[2]}` : ""}>`
+}
+
+/** `schema.annotations(…)` is `schema.annotate(…)`; only where the file has a schema. */
+const annotations = (node, file) => {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
+  if (node.expression.name.text !== "annotations" || file.memberOf(node.expression) !== undefined) return undefined
+  return `${file.emit(node.expression.expression)}.annotate(${argumentTexts(node, file).join(", ")})`
+}
+
+export const rewrites = [
+  forkCall,
+  fork,
+  fiberService,
+  optionalToOptional,
+  schemaRecord,
+  constructorDefault,
+  fiberPoll,
+  scopedTest,
+  fromMap,
+  loggerLayer,
+  settingLayer,
+  layerMap,
+  schemaTransform,
+  genSelf,
+  provideService,
+  addDelayEffect,
+  intersect,
+  loggerReplace,
+  logLevel,
+  schemaFilter,
+  linkSpanCurrent,
+  tapBoth,
+  mapErrorCause,
+  schemaType,
+  annotations,
+  tagClass,
+  genericTag,
+  timeoutFail,
+  dieMessage,
+  deferredUnsafeMake,
+  zipLeft,
+  yieldNow,
+  repeatN,
+  schemaArrays,
+  schemaChecks,
+  schemaRedacted,
+  metricIncrement
+]

@@ -1,0 +1,45 @@
+/**
+ * `node editions/effect-4/test.mjs [FILE ...]`: runs the translated tests of `out/`, on this Node where it is 22.19 or newer, else on
+ * the one that the edition installs. `--system` runs those of test/system.
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const edition = import.meta.dirname
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+
+const installed = ["x64", "arm64"].map((cpu) => join(edition, "node_modules", `node-linux-${cpu}`, "bin", "node")).find(
+  existsSync
+)
+
+const node = major > 22 || (major === 22 && minor >= 19) ? process.execPath : installed
+
+if (node === undefined) {
+  console.error("The edition for Effect 4 needs Node 22.19 or newer.")
+  process.exit(1)
+}
+
+/** Paths in backticks at the start of a row: tests that the edition leaves out, with the reason beside them. */
+const leftOut = [...readFileSync(join(edition, "not-translated.md"), "utf8").matchAll(/^\| `([^`]+)` \|/gm)].map((
+  [, path]
+) => path)
+
+const given = process.argv.slice(2).filter((argument) => argument !== "--system")
+
+const isSystem = process.argv.includes("--system")
+
+const { status } = spawnSync(
+  node,
+  [
+    join(edition, "node_modules", "vitest", "vitest.mjs"),
+    "run",
+    ...leftOut.flatMap((path) => ["--exclude", path]),
+    ...(isSystem || given.length > 0 ? [] : ["--exclude", "test/system/**"]),
+    ...(isSystem && given.length === 0 ? ["test/system"] : given)
+  ],
+  { cwd: join(edition, "out"), stdio: "inherit" }
+)
+
+process.exit(status ?? 1)
