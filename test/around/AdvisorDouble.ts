@@ -30,18 +30,20 @@ export const make = (answer: (sending: Sending) => Effect.Effect<unknown, Failur
   const inFlight = { now: 0, most: 0 }
 
   const send = (operation: Sending["operation"], what: string, options?: NutritionAdvisor.SearchOptions) =>
-    Effect.flatMap(Clock.currentTimeMillis, (at) => {
-      const sending = { operation, what, options, at, index: sent.length }
-      sent.push(sending)
-      inFlight.now += 1
-      inFlight.most = Math.max(inFlight.most, inFlight.now)
-      return Effect.ensuring(
-        Effect.suspend(() => answer(sending)),
+    Effect.acquireUseRelease(
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        const sending = { operation, what, options, at, index: sent.length }
+        sent.push(sending)
+        inFlight.now += 1
+        inFlight.most = Math.max(inFlight.most, inFlight.now)
+        return sending
+      }),
+      answer,
+      () =>
         Effect.sync(() => {
           inFlight.now -= 1
         })
-      )
-    })
+    )
 
   return {
     sent,

@@ -32,13 +32,13 @@ export class AdvisorWorld {
     return Effect.runSync(this.supervisor.value).length
   }
 
-  /** Begins it, and runs it as far as it goes without time. */
-  run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
+  /** Begins it, and runs it as far as it goes without time, or for so many turns of the scheduler. */
+  run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
     const fiber = Effect.runFork(
       effect.pipe(Effect.supervised(this.supervisor), Effect.withRandom(this.random), Effect.withClock(this.time.clock)),
       { scheduler: this.scheduler }
     )
-    this.scheduler.settle()
+    this.scheduler.settle(turns)
     return fiber
   }
 

@@ -10,7 +10,7 @@ const wakingOperations = 9
 export class ShakenScheduler implements Scheduler.Scheduler {
   private readonly tasks: Array<() => void> = []
 
-  constructor(private readonly operations: number, private readonly random?: () => number) {}
+  constructor(public operations: number, private readonly random?: () => number) {}
 
   shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
     return fiber.currentOpCount > this.operations + wakingOperations ? 0 : false
@@ -20,8 +20,13 @@ export class ShakenScheduler implements Scheduler.Scheduler {
     this.tasks.push(task)
   }
 
-  readonly settle = () => {
-    while (this.tasks.length > 0) {
+  get isIdle() {
+    return this.tasks.length === 0
+  }
+
+  /** Runs what is to run, or only so many turns of it. */
+  readonly settle = (turns = Number.POSITIVE_INFINITY) => {
+    for (let turn = 0; turn < turns && this.tasks.length > 0; turn++) {
       const index = this.random === undefined ? 0 : Math.floor(this.random() * this.tasks.length)
       this.tasks.splice(index, 1)[0]?.()
     }
