@@ -151,7 +151,9 @@ export const layerShared = (
       const settings = yield* checked(options)
       const limiter = yield* RateLimiter
       const key = options.key ?? "effect-nutrition-advisor"
-      const rate = settings.rate === undefined ? Rate.unlimited : SharedRate.make(limiter, { ...settings.rate, key })
+      const rate = settings.rate === undefined
+        ? Rate.unlimited
+        : yield* SharedRate.make(limiter, { ...settings.rate, key })
       return yield* around({ ...settings, rate })
     })
   ))

@@ -1,6 +1,6 @@
 import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, type Fiber, Layer, Logger } from "effect"
+import { Cause, Context, Duration, Effect, Exit, type Fiber, Layer, Logger } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as AdvisorDouble from "./around/AdvisorDouble.js"
 import { AdvisorWorld } from "./around/AdvisorWorld.js"
@@ -64,6 +64,56 @@ describe("Throttle.layerShared", () => {
     }
     expect(double.sent.map(({ what }) => what)).toEqual(double.sent.map((_, index) => `${index}`))
     expect(double.sent).toHaveLength(200)
+  })
+
+  it.each([10, 200, 1_000])("uses a rate of %i a second over a limiter that is 5 ms away", (limit) => {
+    const away = Layer.map(memory, (context) => {
+      const limiter = Context.get(context, RateLimiter.RateLimiter)
+      return Context.make(RateLimiter.RateLimiter, {
+        ...limiter,
+        consume: (options) => Effect.delay(limiter.consume(options), 5)
+      })
+    })
+    const double = AdvisorDouble.answering(found)
+    const world = worldOver(double, away, { rate: { limit, interval: "1 second" }, maxWait: "1 minute" })
+    searches(world, limit * 10)
+    world.pass(9_500)
+    expect(double.sent.length).toBeGreaterThanOrEqual(limit * 9)
+    expect(double.sent.map(({ what }) => what)).toEqual(double.sent.map((_, index) => `${index}`))
+  })
+
+  it("asks for an eighth of limit at most, for no more than wait, and for one where those were too many", () => {
+    const exceeded = new RateLimiter.RateLimitExceeded({
+      key: "ours",
+      limit: 80,
+      remaining: 0,
+      retryAfter: Duration.seconds(1)
+    })
+    const { asked, layer } = limiterOf((asked) =>
+      Effect.delay(
+        asked === 3
+          ? Effect.fail(exceeded)
+          : Effect.succeed({ delay: Duration.zero, limit: 80, remaining: 80 - asked, resetAfter: Duration.zero }),
+        5
+      )
+    )
+    const double = AdvisorDouble.answering(found)
+    const world = worldOver(double, layer, { rate: { limit: 80, interval: "1 second" } })
+    searches(world, 24)
+    world.pass(30)
+    expect(asked.map(({ tokens }) => tokens)).toEqual([1, 10, 10, 1, 10, 2])
+    expect(double.sent).toHaveLength(24)
+  })
+
+  it("leaves the turn of one who has left to the next one", () => {
+    const granted = Effect.succeed({ delay: Duration.zero, limit: 1, remaining: 0, resetAfter: Duration.zero })
+    const { asked, layer } = limiterOf(() => Effect.delay(granted, 5))
+    const double = AdvisorDouble.answering(found)
+    const world = worldOver(double, layer)
+    const [leaving = expect.fail()] = searches(world, 2)
+    world.interrupt(leaving)
+    world.pass(5)
+    expect([asked.length, double.sent.map(({ what }) => what)]).toEqual([1, ["1"]])
   })
 
   it("asks in whole milliseconds for each request, with the key that is given", () => {

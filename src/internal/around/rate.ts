@@ -1,14 +1,30 @@
 import type * as Effect from "effect/Effect"
+import type { Moment } from "../clock.js"
 
 /** At most so many beginnings in any interval. All times are milliseconds of the monotonic clock. */
 export interface Rate {
   /** How long until the next one may begin, of which so many others begin before it. */
   readonly wait: (now: number, ahead: number) => number
   readonly begin: (now: number) => void
-  /** Where the rate is shared: whether one may begin now, asked for no longer than so many milliseconds. */
-  readonly ask?: (millis: number) => Effect.Effect<boolean>
-  /** Where the rate is shared: whether nobody can say who may begin. */
-  readonly isSilent?: (now: number) => boolean
+  /** Where others share the rate, and have to be asked. */
+  readonly limiter?: Limiter
+}
+
+/** Grants turns of a shared rate to those who wait, whoever they are: one who has left may leave its turn to the next one. */
+export interface Limiter {
+  /** Whether one may begin now: a turn was granted, or nobody can say who may begin. */
+  readonly mayBegin: (now: number) => boolean
+  /** Whether nobody can say who may begin. */
+  readonly isSilent: (now: number) => boolean
+  /**
+   * Asks for turns for so many who wait, within so many milliseconds. It does not wait for the answer, and does nothing where one is
+   * still to come.
+   */
+  readonly ask: (waiting: number, millis: number, onAnswer: () => void) => Effect.Effect<void>
+  /** Turns that were granted before now are not used any more. */
+  readonly forget: () => void
+  /** Warns of failures since the last warning. */
+  readonly warn: (now: Moment) => Effect.Effect<void>
 }
 
 export const unlimited: Rate = { wait: () => 0, begin: () => {} }

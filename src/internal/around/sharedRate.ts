@@ -1,7 +1,10 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { withNow } from "../clock.js"
+import type * as Scope from "effect/Scope"
+import { monotonicOf } from "../clock.js"
+import { boundedBy, launchIn } from "../fork.js"
+import * as Outage from "../outage.js"
 import type { Rate } from "./rate.js"
 import type { RateLimiter } from "./rateLimiter.js"
 
@@ -12,71 +15,110 @@ export interface Options {
   readonly interval: number
 }
 
-const minute = 60_000
+/** Turns that are left, or milliseconds until there are some. */
+interface Answer {
+  readonly granted: number
+  readonly left: number
+  readonly wait: number
+}
 
 /**
- * A rate that many processes keep together. It asks whether one may begin, and asks again when the time is over that the limiter names:
- * a limiter that gives turns in advance would give them to requests that have left, without end under load.
+ * A rate that many processes keep together. It asks for turns as long as somebody waits, and again when the time is over that the
+ * limiter names: a limiter that gives turns in advance would give them to requests that have left, without end under load.
  */
-export const make = (limiter: RateLimiter, { interval, key, limit }: Options): Rate => {
-  /** In whole milliseconds for each request: a store may keep no fractions of one. */
-  const window = Duration.millis(limit * Math.ceil(interval / limit))
-  let notBefore = 0
-  let askedUntil = Number.POSITIVE_INFINITY
-  let silentUntil = 0
-  let warnedAt = Number.NEGATIVE_INFINITY
+export const make = (
+  limiter: RateLimiter,
+  { interval, key, limit }: Options
+): Effect.Effect<Rate, never, Scope.Scope> =>
+  Effect.map(Effect.flatMap(Effect.scope, launchIn), (launch) => {
+    /** In whole milliseconds for each request: a store may keep no fractions of one. */
+    const window = limit * Math.ceil(interval / limit)
+    /** So that one process with many who wait leaves something to the others. */
+    const most = Math.ceil(limit / 8)
+    let granted = 0
+    let left = most
+    let notBefore = 0
+    /** The time in which the answer has to come that is still to come. */
+    let askedUntil = Number.POSITIVE_INFINITY
+    let silentUntil = 0
+    let hasFailed = false
+    let outage = Outage.initial
 
-  /** Milliseconds until the limit allows another one, zero where one may begin now. */
-  const consume = Effect.suspend(() =>
-    limiter.consume({ algorithm: "fixed-window", onExceeded: "fail", window, limit, key })
-  ).pipe(
-    Effect.as(0),
-    Effect.catchAll((error) =>
-      error.reason === "Exceeded"
-        ? Effect.succeed(Math.max(1, Duration.toMillis(error.retryAfter)))
-        : Effect.fail(error)
-    )
-  )
-
-  const warn = (now: number) => {
-    if (now - warnedAt < minute) return Effect.void
-    warnedAt = now
-    return Effect.logWarning(
-      "The shared rate of requests could not be asked for, so requests go on without it: see whether the store of the RateLimiter runs."
-    )
-  }
-
-  /** It is not asked again for as long as it let wait, so that it does not slow down everything while it is away. */
-  const goOn = (askedAt: number) =>
-    withNow(({ monotonic: now }) => {
-      silentUntil = now + (now - askedAt)
-      return Effect.as(warn(now), true)
+    /** One question for several turns is refused also where some of them are left. */
+    const exceeded = (turns: number, retryAfter: Duration.Duration): Answer => ({
+      granted: 0,
+      left: turns > 1 ? 1 : most,
+      wait: turns > 1 ? 0 : Math.min(window, Duration.toMillis(retryAfter) || 1)
     })
 
-  const ask = (millis: number) =>
-    withNow(({ monotonic: askedAt }) => {
-      if (askedAt < silentUntil) return Effect.succeed(true)
-      askedUntil = askedAt + millis
-      return consume.pipe(
-        Effect.disconnect,
-        Effect.timeout(millis),
-        Effect.exit,
-        Effect.ensuring(Effect.sync(() => {
-          askedUntil = Number.POSITIVE_INFINITY
-        })),
-        Effect.flatMap((exit) =>
-          Exit.isFailure(exit) ? goOn(askedAt) : withNow(({ monotonic: now }) => {
-            notBefore = now + exit.value
-            return Effect.succeed(exit.value === 0)
-          })
+    const consume = (turns: number): Effect.Effect<Answer, unknown> =>
+      Effect.suspend(() =>
+        limiter.consume({
+          algorithm: "fixed-window",
+          onExceeded: "fail",
+          window: Duration.millis(window),
+          limit,
+          key,
+          tokens: turns
+        })
+      ).pipe(
+        Effect.map(({ remaining }): Answer => ({ granted: turns, left: remaining, wait: 0 })),
+        Effect.catchAll((error) =>
+          error.reason === "Exceeded" ? Effect.sync(() => exceeded(turns, error.retryAfter)) : Effect.fail(error)
         )
       )
-    })
 
-  return {
-    wait: (now) => Math.max(0, notBefore - now),
-    begin: () => {},
-    ask,
-    isSilent: (now) => now < silentUntil || now >= askedUntil
-  }
-}
+    const isAsking = () => askedUntil !== Number.POSITIVE_INFINITY
+
+    return {
+      wait: (now) => granted > 0 ? 0 : Math.max(0, notBefore - now),
+      begin: () => {
+        granted = Math.max(0, granted - 1)
+      },
+      limiter: {
+        mayBegin: (now) => granted > 0 || now < silentUntil,
+        isSilent: (now) => now < silentUntil || now >= askedUntil,
+        forget: () => {
+          granted = 0
+        },
+        warn: (now) =>
+          Effect.suspend(() => {
+            if (!hasFailed) return Effect.void
+            hasFailed = false
+            const [shouldWarn, next] = Outage.failed(outage, "RateLimiter", now)
+            outage = next
+            return shouldWarn
+              ? Effect.logWarning(
+                "The shared rate of requests could not be asked for, so requests go on without it: see whether the store of the RateLimiter runs."
+              )
+              : Effect.void
+          }),
+        ask: (waiting, millis, onAnswer) =>
+          Effect.clockWith((clock) => {
+            if (isAsking()) return Effect.void
+            const askedAt = monotonicOf(clock)
+            const turns = Math.max(1, Math.min(waiting, most, Math.floor(left) || 1))
+            askedUntil = askedAt + millis
+            return Effect.map(
+              launch(Effect.interruptible(boundedBy(millis, () => "no answer")(consume(turns)))),
+              (fiber) =>
+                fiber.addObserver((exit) => {
+                  const now = monotonicOf(clock)
+                  askedUntil = Number.POSITIVE_INFINITY
+                  if (Exit.isSuccess(exit)) {
+                    granted = exit.value.granted
+                    left = exit.value.left
+                    notBefore = now + exit.value.wait
+                  } else {
+                    /** It is not asked again for as long as it let wait, so that it does not slow down everything while it is away. */
+                    silentUntil = now + (now - askedAt)
+                    granted = waiting
+                    hasFailed = true
+                  }
+                  onAnswer()
+                })
+            )
+          })
+      }
+    }
+  })

@@ -29,8 +29,6 @@ interface Turn {
   /** How many were before it when it arrived; forgotten after its first look. */
   ahead: number
   wake: Deferred.Deferred<void> | undefined
-  /** The shared rate let it begin. */
-  isGranted: boolean
   readonly heldFor: Set<"TooManyRequests" | "Rate">
   /** Counts those that began. */
   number: number | undefined
@@ -90,7 +88,6 @@ const arrive = ({ line, settings }: State, operation: DataOperation, now: number
     deadline: now + settings.maxWait,
     ahead: line.size(),
     wake: undefined,
-    isGranted: false,
     heldFor: new Set(),
     number: undefined
   }
@@ -98,9 +95,10 @@ const arrive = ({ line, settings }: State, operation: DataOperation, now: number
   return turn
 }
 
-const leave = ({ line }: State, turn: Turn) => {
+const leave = ({ line, settings: { rate } }: State, turn: Turn) => {
   const wasFirst = line.first() === turn
   line.remove(turn)
+  if (line.size() === 0) rate.limiter?.forget()
   if (wasFirst) wakeUp(line.first())
 }
 
@@ -112,21 +110,24 @@ const begin = (state: State, turn: Turn, now: number) => {
   leave(state, turn)
 }
 
-/** No race: neither side of one ends where the caller can't be interrupted. */
-const pause = (turn: Turn, now: number, until: number) =>
+/**
+ * Waits until then, or until it is woken up by what was started before. No race: neither side of one ends where the caller can't be
+ * interrupted.
+ */
+const pause = (turn: Turn, now: number, until: number, started: Effect.Effect<void> = Effect.void) =>
   Effect.uninterruptibleMask((restore) => {
     const wake: Deferred.Deferred<void> = Deferred.unsafeMake(FiberId.none)
     turn.wake = wake
     const millis = Math.ceil(Math.min(until, turn.deadline) - now)
     const timer = Effect.zipRight(Effect.sleep(millis), Effect.sync(() => wakeUp(turn)))
     return Effect.flatMap(
-      Effect.fork(Effect.interruptible(timer)),
+      Effect.zipRight(started, Effect.fork(Effect.interruptible(timer))),
       (timer) => Effect.ensuring(restore(Deferred.await(wake)), Fiber.interruptFork(timer))
     )
   })
 
 const behindHold = (state: State, turn: Turn, obstacle: Exclude<Hold.Obstacle, undefined>, now: number) => {
-  turn.isGranted = false
+  state.settings.rate.limiter?.forget()
   count(turn, "TooManyRequests")
   Metrics.setHold(Hold.remaining(state.hold, now) / 1000)
   const millis = obstacle._tag === "Time" ? obstacle.millis : 1000
@@ -146,21 +147,25 @@ const behindOthers = ({ line }: State, turn: Turn, wait: number, now: number) =>
 
 /** Ends once the request may begin. */
 const awaitTurn = (state: State, turn: Turn): Effect.Effect<void, TooManyRequests> =>
-  withNow(({ monotonic: now }) =>
+  withNow((moment) =>
     Effect.suspend(() => {
       const { line, settings: { rate } } = state
+      const { limiter } = rate
+      const now = moment.monotonic
       const obstacle = Hold.obstacle(state.hold, now)
       if (obstacle !== undefined) return Effect.zipRight(behindHold(state, turn, obstacle, now), awaitTurn(state, turn))
       const isFirst = line.first() === turn
-      const wait = turn.isGranted ? 0 : rate.wait(now, isFirst ? 0 : turn.ahead)
-      const mayBegin = rate.isSilent?.(now) ?? rate.wait(now, 0) === 0
-      if (now >= turn.deadline && mayBegin) return Effect.succeed(begin(state, turn, now))
-      if (!isFirst || wait > 0) return Effect.zipRight(behindOthers(state, turn, wait, now), awaitTurn(state, turn))
-      if (rate.ask === undefined || turn.isGranted) return Effect.succeed(begin(state, turn, now))
-      return Effect.flatMap(rate.ask(turn.deadline - now), (isGranted) => {
-        turn.isGranted = isGranted
-        return awaitTurn(state, turn)
-      })
+      const wait = rate.wait(now, isFirst ? 0 : turn.ahead)
+      const mayBegin = limiter === undefined ? rate.wait(now, 0) === 0 : limiter.isSilent(now)
+      if (now < turn.deadline || !mayBegin) {
+        if (!isFirst || wait > 0) return Effect.zipRight(behindOthers(state, turn, wait, now), awaitTurn(state, turn))
+        if (limiter?.mayBegin(now) === false) {
+          const asked = limiter.ask(line.size(), turn.deadline - now, () => wakeUp(line.first()))
+          return Effect.zipRight(pause(turn, now, turn.deadline, asked), awaitTurn(state, turn))
+        }
+      }
+      begin(state, turn, now)
+      return limiter?.warn(moment) ?? Effect.void
     })
   )
 
