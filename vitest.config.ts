@@ -8,7 +8,7 @@ export const config = defineConfig({
   resolve: {
     alias: [
       { find: /^effect-nutrition-advisor$/, replacement: source("index.ts") },
-      { find: /^effect-nutrition-advisor\/(ai|redis|testing|undici)$/, replacement: source("$1/index.ts") },
+      { find: /^effect-nutrition-advisor\/(ai|promise|redis|testing|undici)$/, replacement: source("$1/index.ts") },
       { find: /^effect-nutrition-advisor\/(.+)$/, replacement: source("$1.ts") }
     ]
   },

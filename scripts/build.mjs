@@ -47,7 +47,7 @@ const chunkOf = (file) => {
   const name = relative(folder, file).split(sep).join("/").replace(/\.js$/, "")
   if (leaves.includes(name)) return name
   if (name in below) return below[name]
-  if (name === "NutritionAdvisor" || /^(ai|redis|testing|undici|internal\/(ai|undici|redis))\//.test(name)) {
+  if (name === "NutritionAdvisor" || /^(ai|promise|redis|testing|undici|internal\/(ai|promise|undici|redis))\//.test(name)) {
     return undefined
   }
   if (around.includes(name) || name.startsWith("internal/around/")) return undefined

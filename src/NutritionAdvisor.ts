@@ -34,7 +34,7 @@ import { isOfEffect, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/scope.js"
 import { forAnySchema } from "./internal/request/searchAs.js"
 import { readOnce } from "./internal/request/searchOptions.js"
-import * as Settings from "./internal/settings.js"
+import { checkSettings } from "./internal/request/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -137,21 +137,6 @@ export interface Options extends TokenIssuer.Options {
 }
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
-
-const checkSettings = (options: Options) =>
-  Effect.gen(function*() {
-    yield* Settings.orFail(Settings.server())
-    const serviceIdHeader = yield* Settings.orFail(Settings.serviceIdHeader(options.serviceIdHeader))
-    return {
-      base: yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp)),
-      serviceIdHeader,
-      rejectedStatuses: yield* Settings.orFail(Settings.rejectedStatuses(options.rejectedStatuses)),
-      timeout: yield* Settings.orFail(Settings.timeout("requestTimeout", options.requestTimeout ?? "30 seconds")),
-      maxBytes: yield* Settings.orFail(Settings.maxResponseBytes(options.maxResponseBytes)),
-      observeHeaders: yield* Settings.orFail(Settings.observeHeaders(options.observeHeaders, serviceIdHeader)),
-      userAgent: yield* Settings.orFail(Settings.userAgent(options.userAgent))
-    }
-  })
 
 /** The service over the HttpClient and the TokenProvider in the context. */
 const makeWithoutTokens = (

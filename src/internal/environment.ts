@@ -144,3 +144,22 @@ export const layerFrom = <O extends object, A, R>(
   Layer.unwrapEffect(
     Effect.map(settings, (settings) => Layer.mapError(layer(settings), (error) => withVariable(error, given, settings)))
   )
+
+/** What a Config ended in, as the error of a setting. */
+const errorOf = (error: ConfigError.ConfigError): ConfigurationError => {
+  if (error._op === "And" || error._op === "Or") return errorOf(error.left)
+  const variable = error.path.join("_")
+  const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
+  const rule = error._op === "MissingData" ? "is not set" : error.message.replace(/^Expected /, "must be ")
+  return new ConfigurationError({ field, rule, variable })
+}
+
+/** The settings of variables, checked, where no layer is built of them. */
+export const read = <O extends object>(
+  settings: Config.Config<O>,
+  check: (settings: O) => Effect.Effect<unknown, ConfigurationError>
+): Effect.Effect<O, ConfigurationError> =>
+  Effect.tap(
+    Effect.mapError(settings, errorOf),
+    (settings) => Effect.mapError(check(settings), (error) => withVariable(error, {}, settings))
+  )

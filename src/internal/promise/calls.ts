@@ -1,0 +1,98 @@
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
+import { constVoid } from "effect/Function"
+import * as Layer from "effect/Layer"
+import * as ManagedRuntime from "effect/ManagedRuntime"
+import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
+import { ConfigurationError, errors, TransportError } from "../../NutritionAdvisorError.js"
+import { onAbort } from "./signal.js"
+
+type Operation = "search" | "request"
+
+const aborted = (operation: Operation) => new TransportError({ operation, reason: "Aborted" })
+
+/** What a promise rejects with: the error itself, or what was thrown. */
+const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation): unknown =>
+  Cause.isInterruptedOnly(cause) ? aborted(operation) : Cause.originalError(Cause.squash(cause))
+
+const ours = [...errors, ConfigurationError]
+
+/** The stack of an error names who called, and nothing of the runtime. Of several callers who share an error it names the last. */
+const atCaller = (error: unknown, called?: (...args: never) => unknown): unknown => {
+  if (ours.some((own) => error instanceof own) && Object.isExtensible(error)) {
+    Error.captureStackTrace(Object(error), called ?? atCaller)
+  }
+  return error
+}
+
+const orThrow = <A>(exit: Exit.Exit<A, unknown>, called?: (...args: never) => unknown): A => {
+  if (Exit.isSuccess(exit)) return exit.value
+  throw atCaller(reasonOf(exit.cause, "request"), called)
+}
+
+/** What an effect gives at once. */
+export const valueOf = <A>(effect: Effect.Effect<A, unknown>, called: (...args: never) => unknown): A =>
+  orThrow(Effect.runSyncExit(effect), called)
+
+/** The calls of one client, over a layer that the first of them builds. */
+export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
+  const ends = new Map<Fiber.RuntimeFiber<unknown, unknown>, () => void>()
+  let built: Context.Context<NutritionAdvisor> | undefined
+  let closing: Promise<void> | undefined
+
+  const runtime = ManagedRuntime.make(Layer.tap(layer, (context) =>
+    Effect.sync(() => {
+      built = context
+    })))
+
+  const run = async <A, E2>(
+    operation: Operation,
+    options: { readonly signal?: AbortSignal | null | undefined } | null | undefined,
+    call: (advisor: Service) => Effect.Effect<A, E2>
+  ): Promise<A> => {
+    let leave = constVoid
+    try {
+      const signal = options?.signal
+      if (signal?.aborted === true) throw signal.reason
+      if (closing !== undefined) throw aborted(operation)
+      return await new Promise<A>((resolve, reject) => {
+        const fiber = runtime.runFork(Effect.flatMap(NutritionAdvisor, call))
+        const end = (reason: unknown) => {
+          reject(reason)
+          fiber.unsafeInterruptAsFork(FiberId.none)
+        }
+        ends.set(fiber, () => end(aborted(operation)))
+        if (signal) leave = onAbort(signal, () => end(signal.reason))
+        fiber.addObserver((exit) => {
+          ends.delete(fiber)
+          if (Exit.isSuccess(exit)) resolve(exit.value)
+          else reject(reasonOf(exit.cause, operation))
+        })
+      })
+    } catch (error) {
+      throw atCaller(error, run)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Looks at what was built, after the end as well; undefined where nothing was. */
+  const look = async <A>(effect: Effect.Effect<A>): Promise<A | undefined> => {
+    if (closing === undefined) return run("request", undefined, () => effect)
+    return built === undefined ? undefined : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built)))
+  }
+
+  const end = async () => {
+    const running = [...ends.keys()]
+    for (const end of ends.values()) end()
+    orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Fiber.awaitAll(running))))
+  }
+
+  const close = (): Promise<void> => closing ??= end()
+
+  return { run, look, close }
+}

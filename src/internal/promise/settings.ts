@@ -1,0 +1,42 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type { Options } from "../../NutritionAdvisor.js"
+import { type ConfigurationError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import * as TokenIssuer from "../../TokenIssuer.js"
+import * as Environment from "../environment.js"
+import { checkSettings } from "../request/settings.js"
+
+type Key = string | Redacted.Redacted<string>
+
+/** The license key itself, or a function that is called at each exchange. */
+export type LicenseKey = Key | (() => Key | PromiseLike<Key>)
+
+const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(key)
+
+/** What a function throws may hold the key: only its own LicenseKeyUnavailable is kept. */
+const unavailable = (error: unknown) =>
+  error instanceof LicenseKeyUnavailable
+    ? error
+    : new LicenseKeyUnavailable({ detail: "the function that reads it failed" })
+
+const effectOf = (key: LicenseKey): Options["licenseKey"] =>
+  typeof key === "function"
+    ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
+    : redacted(key)
+
+/** What the layer checks, without a layer: nothing starts. */
+const check = (options: Options): Effect.Effect<unknown, ConfigurationError> =>
+  Effect.zipRight(checkSettings(options), TokenIssuer.make(options)).pipe(
+    Effect.provideService(HttpClient.HttpClient, HttpClient.make(() => Effect.never))
+  )
+
+/** The settings that are given, or those of the variables. */
+export const read = (
+  given: Omit<Options, "licenseKey"> & { readonly licenseKey: LicenseKey } | undefined
+): Effect.Effect<Options, ConfigurationError> => {
+  if (given === undefined) return Environment.read<Options>(Config.unwrap(Environment.advisor()), check)
+  const options = { ...given, licenseKey: effectOf(given.licenseKey) }
+  return Effect.as(check(options), options)
+}
