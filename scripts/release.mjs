@@ -1,6 +1,6 @@
 /**
  * Runs before each publish. The address of the project stands in one place, `repository` of package.json. `homepage` and `bugs`
- * are filled from it; without it nothing is published.
+ * are filled from it, and the runbooks of the alerts; without it nothing is published.
  */
 import { readFileSync, writeFileSync } from "node:fs"
 
@@ -17,6 +17,11 @@ if (/^https:\/\/[^/]+(\/[^/]+){2,}$/.test(address)) {
     bugs: { url: `${address}/issues` }
   }
   writeFileSync("package.json", `${JSON.stringify({ ...manifest, ...links }, null, 2)}\n`)
+  const rules = readFileSync("ops/alerts.yml", "utf8")
+  writeFileSync(
+    "ops/alerts.yml",
+    rules.replaceAll(/runbook_url: \S*?docs\//g, `runbook_url: ${address}/blob/HEAD/docs/`)
+  )
 } else {
   console.error(
     "Nothing is published: `repository` in package.json must be the https address of the project, " +

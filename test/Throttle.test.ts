@@ -530,7 +530,10 @@ describe("what Throttle shows", () => {
     [{}, { TooManyRequests: 2, Rate: 0 }],
     [{ onTooManyRequests: "wait", maxWait: "8 seconds" }, { TooManyRequests: 0, Rate: 0 }],
     [{ onTooManyRequests: "wait", maxWait: "4 seconds" }, { TooManyRequests: 2, Rate: 0 }],
-    [{ onTooManyRequests: "ignore", rate: { limit: 1, interval: "5 seconds" }, maxWait: 0 }, { TooManyRequests: 0, Rate: 2 }]
+    [{ onTooManyRequests: "ignore", rate: { limit: 1, interval: "5 seconds" }, maxWait: 0 }, {
+      TooManyRequests: 0,
+      Rate: 2
+    }]
   ])("under %j is each search that was refused, and none that waited", ([options, refused]) =>
     Effect.gen(function*() {
       const [, grown] = yield* growth(

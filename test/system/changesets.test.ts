@@ -31,7 +31,7 @@ describe("a publish", () => {
     const folder = await mkdtemp(join(tmpdir(), "publish-"))
     try {
       await mkdir(join(folder, "scripts"))
-      await cp(join(repository, "scripts/release.mjs"), join(folder, "scripts/release.mjs"))
+      for (const path of ["scripts/release.mjs", "ops/alerts.yml"]) await cp(join(repository, path), join(folder, path))
       const manifest = JSON.parse(await text(repository, "package.json"))
       await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, repository: named }))
       const { code, stderr } = await run("npm", ["run", "--silent", "prepublishOnly"], {
@@ -39,7 +39,13 @@ describe("a publish", () => {
         shell: process.platform === "win32"
       }).then(({ stderr }) => ({ code: 0, stderr }), ({ code, stderr }) => ({ code, stderr }))
       const { bugs, homepage, repository: filled } = JSON.parse(await text(folder, "package.json"))
-      return { code, sentence: stderr.replace(/^npm warn .*\n/gm, ""), links: { bugs, homepage, repository: filled } }
+      const runbooks = (await text(folder, "ops/alerts.yml")).match(/(?<=runbook_url: ).*(?=#)/g)
+      return {
+        code,
+        runbooks: [...new Set(runbooks)],
+        sentence: stderr.replace(/^npm warn .*\n/gm, ""),
+        links: { bugs, homepage, repository: filled }
+      }
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
@@ -58,11 +64,12 @@ describe("a publish", () => {
   )
 
   it.each([address, { type: "git", url: `git+${address}.git` }])(
-    "fills homepage and bugs from `repository` %j",
+    "fills homepage, bugs and the runbooks of the alerts from `repository` %j",
     { timeout: 60_000 },
     async (named) => {
       expect(await before(named)).toEqual({
         code: 0,
+        runbooks: [`${address}/blob/HEAD/docs/alerts.md`],
         sentence: "",
         links: {
           repository: { type: "git", url: `git+${address}.git` },
