@@ -18,7 +18,6 @@ import * as Payloads from "./internal/around/payloads.js"
 import { searchAsOf } from "./internal/around/searchAs.js"
 import * as Settings from "./internal/around/settings.js"
 import * as SharedRequests from "./internal/around/sharedRequests.js"
-import { readOnce } from "./internal/request/searchOptions.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
 import { type ConfigurationError, type NutritionAdvisorError, TransportError } from "./NutritionAdvisorError.js"
 
@@ -62,11 +61,28 @@ const textOf = (value: unknown): string | undefined => {
   }
 }
 
+interface Further {
+  readonly urlParams?: UrlParams.UrlParams
+  readonly headers?: Headers.Headers
+}
+
+/** What belongs to a search beside its term, as it is now; nothing where it can't be read. */
+const readNow = (options: SearchOptions | undefined): Further | undefined => {
+  try {
+    const { headers, urlParams } = options ?? {}
+    return {
+      ...urlParams && { urlParams: UrlParams.fromInput(urlParams) },
+      ...headers && { headers: Headers.fromInput(headers) }
+    }
+  } catch {
+    return undefined
+  }
+}
+
 /** The same text for equal searches only. */
-const keyOf = (term: string, { headers, urlParams }: SearchOptions): string => {
-  const params = urlParams ? UrlParams.fromInput(urlParams) : []
-  const fields = headers ? Object.entries(Headers.fromInput(headers)) : []
-  return params.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, params, fields])
+const keyOf = (term: string, { headers = {}, urlParams = [] }: Further): string => {
+  const fields = Object.entries(headers)
+  return urlParams.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, urlParams, fields])
 }
 
 /** The payload of these may be replaced by an older one. */
@@ -115,13 +131,14 @@ const around = (memory: Memory | undefined): Effect.Effect<Service, never, Nutri
         return Effect.flatMap(exit, (payload) => Effect.sync(() => read(payload)))
       })
 
+    /** Key and request come from one reading: callers may change their options while a layer below waits. */
     const search: Service["search"] = (term, options) => {
-      const further = readOnce(options)
+      const further = readNow(options)
+      if (typeof term !== "string" || further === undefined) return Effect.suspend(() => advisor.search(term, options))
       return Effect.clockWith((clock) => {
-        if (typeof term !== "string") return advisor.search(term, options)
-        const key = keyOf(term, further() ?? {})
+        const key = keyOf(term, further)
         const kept = fresh(key, clock)
-        if (kept === undefined) return ask(key, Effect.suspend(() => advisor.search(term, further())), clock)
+        if (kept === undefined) return ask(key, Effect.suspend(() => advisor.search(term, options && further)), clock)
         Metrics.cachedSearches.count("Hit")
         return Effect.sync((): unknown => JSON.parse(kept.text))
       })

@@ -189,18 +189,22 @@ describe("equal searches", () => {
     expect(double.sent).toHaveLength(1)
   })
 
-  it("hand their term and options to the service as they were given", () => {
+  it("hand their term and options to the service", () => {
     const double = slowly()
-    const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
-    searchedIn(worldOver(double), "oats", options)
-    expect(double.sent).toMatchObject([{ what: "oats", options }])
+    const world = worldOver(double)
+    searchedIn(world, "oats")
+    searchedIn(world, "oats", { urlParams: { page: "2" }, headers: { "x-tenant": "a" } })
+    expect(double.sent).toMatchObject([
+      { what: "oats", options: undefined },
+      { what: "oats", options: { urlParams: [["page", "2"]], headers: { "x-tenant": "a" } } }
+    ])
   })
 })
 
-describe("options that are iterated only once", () => {
+describe("the options of a search", () => {
   const page = (number: string) => ({ urlParams: new URLSearchParams({ page: number }).entries() })
 
-  it("tell searches apart, and reach the service", () => {
+  it("tell searches apart, and reach the service, where they can be iterated only once", () => {
     const double = slowly()
     const world = worldOver(double)
     for (const number of ["2", "3", "2"]) searchedIn(world, "oats", page(number))
@@ -209,6 +213,24 @@ describe("options that are iterated only once", () => {
       { urlParams: [["page", "3"]] }
     ])
   })
+
+  it("are those of the call for the key and for each sending, whatever the caller does to them afterwards", () => {
+    const sent: Array<unknown> = []
+    const slow = NutritionAdvisorTest.layer({
+      search: (_, options) => Effect.delay(Effect.sync(() => sent.push(options?.urlParams)), 100)
+    })
+    const world = new AdvisorWorld(Layer.provide(SearchCache.layer({ timeToLive: "1 hour" }), slow))
+    const options = { urlParams: [["page", "1"]] as Array<[string, string]>, headers: { "x-tenant": "a" } }
+    const search = world.advisor.search("oats", options)
+    options.urlParams[0] = ["page", "2"]
+    const fiber = world.run(search)
+    options.urlParams = [["page", "3"]]
+    options.headers["x-tenant"] = "b"
+    world.pass(100)
+    expect([outcomeOf(fiber), sent]).toEqual([1, [[["page", "1"]]]])
+    expect(searchedIn(world, "oats", options)).toBe(2)
+    expect(outcomeOf(world.search("oats", { urlParams: { page: "1" }, headers: { "x-tenant": "a" } }))).toBe(1)
+  })
 })
 
 describe("callers without types", () => {
@@ -216,6 +238,23 @@ describe("callers without types", () => {
     const double = slowly()
     searchedIn(worldOver(double), "oats", options as never)
     expect(double.sent).toHaveLength(1)
+  })
+
+  const cyclic: Record<string, unknown> = {}
+  cyclic["page"] = cyclic
+
+  it.each<readonly [string, object]>([
+    ["a getter that throws", {
+      get urlParams() {
+        throw new Error("no parameters")
+      }
+    }],
+    ["parameters that hold themselves", { urlParams: cyclic }]
+  ])("get what the service makes of options that can't be read: %s", (_, options) => {
+    const double = slowly()
+    const world = worldOver(double)
+    for (let round = 0; round < 2; round++) searchedIn(world, "oats", options as never)
+    expect(double.sent.map((sending) => sending.options === options)).toEqual([true, true])
   })
 
   it("never get the payload of a text for what is no text", () => {

@@ -35,7 +35,11 @@ export class AdvisorWorld {
   /** Begins it, and runs it as far as it goes without time, or for so many turns of the scheduler. */
   run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
     const fiber = Effect.runFork(
-      effect.pipe(Effect.supervised(this.supervisor), Effect.withRandom(this.random), Effect.withClock(this.time.clock)),
+      effect.pipe(
+        Effect.supervised(this.supervisor),
+        Effect.withRandom(this.random),
+        Effect.withClock(this.time.clock)
+      ),
       { scheduler: this.scheduler }
     )
     this.scheduler.settle(turns)

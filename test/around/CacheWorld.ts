@@ -1,4 +1,5 @@
-import { Effect, Exit, type Fiber, Layer } from "effect"
+import { UrlParams } from "@effect/platform"
+import { Effect, Exit, type Fiber, Layer, Option } from "effect"
 import { NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import type { ShakenScheduler } from "../model/ShakenScheduler.js"
@@ -56,8 +57,8 @@ export class CacheWorld {
   constructor(scheduler: ShakenScheduler, private readonly memory: "kept" | "coalescing", seed: string) {
     const below = NutritionAdvisorTest.layer({
       search: (term, options) => {
-        const { page } = (options?.urlParams ?? {}) as { readonly page?: string }
-        return this.answer(term, keyOf(term, page))
+        const page = UrlParams.getFirst(UrlParams.fromInput(options?.urlParams ?? []), "page")
+        return this.answer(term, keyOf(term, Option.getOrUndefined(page)))
       }
     })
     const cache = memory === "coalescing"
