@@ -80,7 +80,7 @@ const readNow = (options: SearchOptions | undefined): Further | undefined => {
 }
 
 /** The same text for equal searches only. */
-const keyOf = (term: string, { headers = {}, urlParams = [] }: Further): string => {
+const keyOf = (term: string, { headers = Headers.empty, urlParams = [] }: Further): string => {
   const fields = Object.entries(headers)
   return urlParams.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, urlParams, fields])
 }
