@@ -37,7 +37,7 @@ const below = {
 }
 
 /** Each is loaded by who uses it, and by nobody else. */
-const around = ["RequestRetry", "SearchCache", "Throttle"]
+const resilience = ["RequestRetry", "SearchCache", "Throttle"]
 
 /**
  * What nearly every client needs is one file. What only those need who share a token is another, which a bundler leaves out; and a
@@ -47,10 +47,12 @@ const chunkOf = (file) => {
   const name = relative(folder, file).split(sep).join("/").replace(/\.js$/, "")
   if (leaves.includes(name)) return name
   if (name in below) return below[name]
-  if (name === "NutritionAdvisor" || /^(ai|promise|redis|testing|undici|internal\/(ai|promise|undici|redis))\//.test(name)) {
+  if (
+    name === "NutritionAdvisor" || /^(ai|promise|redis|testing|undici|internal\/(ai|promise|undici|redis))\//.test(name)
+  ) {
     return undefined
   }
-  if (around.includes(name) || name.startsWith("internal/around/")) return undefined
+  if (resilience.includes(name) || name.startsWith("internal/resilience/")) return undefined
   return name.startsWith("Shared") || /^internal\/(cache|shared)\//.test(name) ? "shared" : "core"
 }
 

@@ -13,11 +13,11 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import * as Metrics from "./internal/around/metrics.js"
-import * as Payloads from "./internal/around/payloads.js"
-import { searchAsOf } from "./internal/around/searchAs.js"
-import * as Settings from "./internal/around/settings.js"
-import * as SharedRequests from "./internal/around/sharedRequests.js"
+import * as Metrics from "./internal/resilience/metrics.js"
+import * as Payloads from "./internal/resilience/payloads.js"
+import { searchAsOf } from "./internal/resilience/searchAs.js"
+import * as Settings from "./internal/resilience/settings.js"
+import * as SharedRequests from "./internal/resilience/sharedRequests.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
 import { type ConfigurationError, type NutritionAdvisorError, TransportError } from "./NutritionAdvisorError.js"
 
@@ -96,7 +96,7 @@ interface Memory {
   readonly servesStale: boolean
 }
 
-const around = (memory: Memory | undefined): Effect.Effect<Service, never, NutritionAdvisor | Scope.Scope> =>
+const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never, NutritionAdvisor | Scope.Scope> =>
   Effect.gen(function*() {
     const advisor = yield* NutritionAdvisor
     const clock = yield* Effect.clock
@@ -161,7 +161,7 @@ export const make = (
     const timeToLive = yield* Settings.ageAboveZero("timeToLive", options.timeToLive)
     const maxBytes = yield* Settings.positive("maxBytes", options.maxBytes ?? 64 * 1024 * 1024)
     const staleIfError = yield* Settings.age("staleIfError", options.staleIfError ?? 0)
-    return yield* around({
+    return yield* serviceAround({
       payloads: Payloads.make(maxBytes, timeToLive + staleIfError),
       timeToLive,
       servesStale: options.staleIfError !== undefined
@@ -199,5 +199,5 @@ export const layer = (options: Options): Layer.Layer<NutritionAdvisor, Configura
  * @category layers
  */
 export const layerCoalescing: Layer.Layer<NutritionAdvisor, never, NutritionAdvisor> = Layer.fresh(
-  Layer.scoped(NutritionAdvisor, around(undefined))
+  Layer.scoped(NutritionAdvisor, serviceAround(undefined))
 )

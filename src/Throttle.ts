@@ -8,13 +8,13 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import * as Metrics from "./internal/around/metrics.js"
-import * as Rate from "./internal/around/rate.js"
-import { RateLimiter } from "./internal/around/rateLimiter.js"
-import { searchAsOf } from "./internal/around/searchAs.js"
-import * as Settings from "./internal/around/settings.js"
-import * as SharedRate from "./internal/around/sharedRate.js"
-import * as Throttled from "./internal/around/throttle.js"
+import * as Metrics from "./internal/resilience/metrics.js"
+import * as Rate from "./internal/resilience/rate.js"
+import { RateLimiter } from "./internal/resilience/rateLimiter.js"
+import { searchAsOf } from "./internal/resilience/searchAs.js"
+import * as Settings from "./internal/resilience/settings.js"
+import * as SharedRate from "./internal/resilience/sharedRate.js"
+import * as Throttled from "./internal/resilience/throttle.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -54,7 +54,7 @@ const checked = (options: Options) =>
     }
   })
 
-const around = (settings: Throttled.Settings): Effect.Effect<Service, never, NutritionAdvisor | Scope.Scope> =>
+const serviceAround = (settings: Throttled.Settings): Effect.Effect<Service, never, NutritionAdvisor | Scope.Scope> =>
   Effect.gen(function*() {
     const advisor = yield* NutritionAdvisor
     const throttled = yield* Throttled.make(settings)
@@ -78,7 +78,7 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, NutritionAdvisor | Scope.Scope> =>
   Effect.flatMap(checked(options), (settings) =>
-    around({
+    serviceAround({
       ...settings,
       rate: settings.rate === undefined ? Rate.unlimited : Rate.make(settings.rate.limit, settings.rate.interval)
     }))
@@ -154,6 +154,6 @@ export const layerShared = (
       const rate = settings.rate === undefined
         ? Rate.unlimited
         : yield* SharedRate.make(limiter, { ...settings.rate, key })
-      return yield* around({ ...settings, rate })
+      return yield* serviceAround({ ...settings, rate })
     })
   ))

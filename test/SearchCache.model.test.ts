@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Random } from "effect"
-import { CacheWorld, type Plan, type Step } from "./around/CacheWorld.js"
+import { CacheWorld, type Plan, type Step } from "./resilience/CacheWorld.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
 
 const plan = FastCheck.record({

@@ -6,9 +6,9 @@ import type { Duration } from "effect"
 import { Cause, Context, Effect, Exit, Fiber, FiberRef, Layer, Schema, Scope, Tracer } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache, TokenProvider } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
-import * as AdvisorDouble from "./around/AdvisorDouble.js"
-import { AdvisorWorld } from "./around/AdvisorWorld.js"
-import { countsOf, growth } from "./around/metricValues.js"
+import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
+import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
+import { countsOf, growth } from "./resilience/metricValues.js"
 
 const { BadRequest, ServerError, TooManyRequests, TransportError, UnexpectedResponse } = NutritionAdvisorError
 

@@ -2,8 +2,8 @@ import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Context, Duration, Effect, Exit, type Fiber, Layer, Logger } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
-import * as AdvisorDouble from "./around/AdvisorDouble.js"
-import { AdvisorWorld } from "./around/AdvisorWorld.js"
+import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
+import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
 const operation = "search"
 

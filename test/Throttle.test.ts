@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Metric, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle, TokenProvider } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
-import * as AdvisorDouble from "./around/AdvisorDouble.js"
-import { AdvisorWorld } from "./around/AdvisorWorld.js"
-import { countsOf, growth } from "./around/metricValues.js"
+import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
+import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
+import { countsOf, growth } from "./resilience/metricValues.js"
 
 const { BadRequest, Forbidden, MissingServiceId, ServerError, TooManyRequests, TransportError, UnexpectedResponse } =
   NutritionAdvisorError

@@ -11,7 +11,6 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { allAround, type Around, misconfigured } from "./leaks/around.js"
 import { clients } from "./leaks/clients.js"
 import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "./leaks/doubles.js"
 import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
@@ -19,6 +18,7 @@ import { LeakyDispatcher } from "./leaks/LeakyDispatcher.js"
 import * as LocalService from "./leaks/LocalService.js"
 import { type End, environments, type Outcome, outcomes, settings } from "./leaks/outcomes.js"
 import * as Replies from "./leaks/replies.js"
+import { allAround, type Around, misconfigured } from "./leaks/resilience.js"
 import * as Secrets from "./leaks/secrets.js"
 import { observe, withoutPlaces } from "./leaks/sinks.js"
 

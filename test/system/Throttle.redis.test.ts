@@ -6,7 +6,7 @@ import * as RateLimiterRedis from "@effect/experimental/RateLimiter/Redis"
 import { expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { NutritionAdvisor, Throttle } from "effect-nutrition-advisor"
-import * as AdvisorDouble from "../around/AdvisorDouble.js"
+import * as AdvisorDouble from "../resilience/AdvisorDouble.js"
 import * as RedisServer from "./redis/RedisServer.js"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
@@ -15,7 +15,7 @@ const run = promisify(execFile)
 
 const search = (settings: object) =>
   Effect.promise(async () => {
-    const args = ["--import", "tsx", "test/around/throttledProcess.ts", JSON.stringify(settings)]
+    const args = ["--import", "tsx", "test/resilience/throttledProcess.ts", JSON.stringify(settings)]
     const { stdout } = await run(process.execPath, args, { cwd: repository })
     return Number(stdout)
   })

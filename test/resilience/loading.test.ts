@@ -6,7 +6,8 @@ import { parseDependencyTree } from "dpdm"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 
-const isAround = (path: string) => /(^|\/)(RequestRetry|SearchCache|Throttle)\.ts$|internal\/around\//.test(path)
+const isResilience = (path: string) =>
+  /(^|\/)(RequestRetry|SearchCache|Throttle)\.ts$|internal\/resilience\//.test(path)
 
 /** The files of src that are loaded with one of them. */
 const loadedWith = async (name: string) => {
@@ -20,13 +21,13 @@ describe("the layers around the client", () => {
     async (name) => {
       const loaded = await loadedWith(name)
       expect(loaded).toContain(`src/${name}.ts`)
-      expect(loaded.filter(isAround)).toEqual([])
+      expect(loaded.filter(isResilience)).toEqual([])
     }
   )
 
   it.each(["RequestRetry", "SearchCache", "Throttle"])("are not loaded with each other: %s", async (name) => {
     const loaded = await loadedWith(name)
-    expect(loaded.filter((path) => isAround(path) && !path.includes("internal"))).toEqual([`src/${name}.ts`])
+    expect(loaded.filter((path) => isResilience(path) && !path.includes("internal"))).toEqual([`src/${name}.ts`])
   })
 
   it("import nothing of @effect/experimental, not even a type, which would ask everybody for that package", () => {

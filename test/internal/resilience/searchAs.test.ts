@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { searchAsOf } from "../../../src/internal/around/searchAs.js"
+import { searchAsOf } from "../../../src/internal/resilience/searchAs.js"
 
 const schemaError = new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
 

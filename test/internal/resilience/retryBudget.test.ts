@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as RetryBudget from "../../../src/internal/around/retryBudget.js"
+import * as RetryBudget from "../../../src/internal/resilience/retryBudget.js"
 
 type Step =
   | { readonly _tag: "Begin"; readonly count: number }

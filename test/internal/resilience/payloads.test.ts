@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import * as Payloads from "../../../src/internal/around/payloads.js"
+import * as Payloads from "../../../src/internal/resilience/payloads.js"
 import * as ManualClock from "../../doubles/ManualClock.js"
 
 type Use = { readonly key: string; readonly text: string | undefined }
