@@ -6,7 +6,7 @@ export default tseslint.config(
   { ignores: ["dist/", "bench/out/", "node_modules/", "coverage/", "reports/", ".stryker-tmp/", "editions/*/out/", "editions/*/overlays/"] },
   ...tseslint.configs.strict,
   {
-    files: ["**/*.{ts,mts,mjs}"],
+    files: ["**/*.{js,ts,mts,mjs}"],
     plugins: { "@effect": dprint, "simple-import-sort": simpleImportSort },
     languageOptions: { parserOptions: { sourceType: "module" } },
     rules: {

@@ -3,10 +3,10 @@
  * themselves are put together in a few files: Node takes half as long to load those, and a bundler repeats fewer imports.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, isAbsolute, join, relative, sep } from "node:path"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { rollup } from "rollup"
 
@@ -71,6 +71,14 @@ const compile = () => {
   if (status !== 0) process.exit(1)
 }
 
+/** Its script and its styles are files of their own in src, and it is one here, beside the module that serves it. */
+const assemblePage = async () => {
+  const { assemble } = await import(pathToFileURL(join(folder, "testing/simulatorDocument.js")).href)
+  const page = assemble(pathToFileURL(join(root, "src/testing/page/page.html")))
+  mkdirSync(join(folder, "testing/page"))
+  writeFileSync(join(folder, "testing/page/page.html"), page)
+}
+
 const putTogether = async () => {
   const bundle = await rollup({
     input: Object.fromEntries(entries.map((name) => [name, join(folder, `${name}.js`)])),
@@ -87,7 +95,7 @@ const putTogether = async () => {
     rmSync(join(folder, path))
   }
   await bundle.write({
-    chunkFileNames: "chunks/[name].js",
+    chunkFileNames: ({ name }) => name === "simulatorPage" ? `testing/${name}.js` : `chunks/${name}.js`,
     dir: folder,
     hoistTransitiveImports: false,
     manualChunks: chunkOf,
@@ -98,4 +106,5 @@ const putTogether = async () => {
 }
 
 compile()
+await assemblePage()
 await putTogether()

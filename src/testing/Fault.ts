@@ -127,3 +127,17 @@ export const disturbanceOf = (operation: Operation, fault: string): Disturbance 
   const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
 }
+
+const nameOf: ReadonlyMap<unknown, string> = new Map(
+  Object.values(disturbances).flatMap((ofOperation) =>
+    Object.entries(ofOperation).map(([name, disturbance]) => [disturbance, name] as const)
+  )
+)
+
+/**
+ * The name of what takes the place of a reply; `undefined` where it is no fault that has one.
+ *
+ * @since 1.0.0
+ * @category getters
+ */
+export const faultOf = (planned: unknown): string | undefined => nameOf.get(planned)

@@ -11,11 +11,12 @@ import * as HttpServer from "@effect/platform/HttpServer"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import type { Answer, Operation, Reply, SeenRequest } from "./Answer.js"
 import { control } from "./controls.js"
@@ -25,6 +26,7 @@ import { problem, SimulatorAnswers } from "./simulatorAnswers.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import { SimulatorObservation } from "./simulatorObservation.js"
 import { SimulatorPlans } from "./simulatorPlans.js"
+import type { Recorder, Recording } from "./simulatorRecorder.js"
 import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
 import { SimulatorTokens } from "./simulatorTokens.js"
 
@@ -227,8 +229,16 @@ export interface Options {
   readonly routes?: Readonly<Record<string, (request: SeenRequest) => Reply>> | undefined
   /** What a search may find; about 200 everyday foods by default. */
   readonly foods?: ReadonlyArray<Food> | undefined
-  /** Whether it can be controlled over HTTP too, under /simulator, for suites in other languages; not by default. */
+  /**
+   * Whether it can be controlled over HTTP too, under /simulator, for suites in other languages; not by default. On a port
+   * `/simulator/` is a page that shows its calls live.
+   */
   readonly controls?: boolean | undefined
+  /**
+   * On a port, with `controls`: names of this machine that a request below /simulator may be sent to. Loopback and the address
+   * that is listened on always are; none by default.
+   */
+  readonly allowedHosts?: ReadonlyArray<string> | undefined
 }
 
 interface Incoming {
@@ -256,9 +266,10 @@ interface Parts {
   readonly plans: SimulatorPlans
   readonly observation: SimulatorObservation
   readonly latency: Record<Operation, Duration.DurationInput>
+  readonly recorder: Recorder | undefined
 }
 
-const makeService = ({ answers, latency, observation, plans, tokens }: Parts) => {
+const makeService = ({ answers, latency, observation, plans, recorder, tokens }: Parts) => {
   const disturb = (operation: Operation, disturbance: Disturbance, times: number | undefined): Effect.Effect<void> =>
     Effect.sync(() =>
       times === undefined
@@ -267,7 +278,11 @@ const makeService = ({ answers, latency, observation, plans, tokens }: Parts) =>
     )
 
   const service: Service = {
-    revoke: Effect.sync(() => tokens.revoke()),
+    revoke: Effect.map(Effect.clock, (clock) => {
+      const now = clock.unsafeCurrentTimeMillis()
+      const revoked = tokens.revoke(now)
+      recorder?.revocation(revoked, now)
+    }),
     provoke: (operation, fault, times) =>
       Effect.suspend(() => {
         const disturbance = disturbanceOf(operation, fault)
@@ -292,7 +307,7 @@ const makeService = ({ answers, latency, observation, plans, tokens }: Parts) =>
       }),
     setCustomerId: (id) =>
       Effect.sync(() => {
-        tokens.customerId = id
+        tokens.setCustomerId(id)
       }),
     counters: Effect.sync(() => ({
       exchanges: observation.calls.token,
@@ -308,8 +323,8 @@ const makeService = ({ answers, latency, observation, plans, tokens }: Parts) =>
   return { disturb, service }
 }
 
-/** `series` is a part of each token. */
-const make = (options: Options = {}, series = "simulated") =>
+/** `series` is a part of each token. Nothing is recorded where nobody can watch. */
+const make = (options: Options = {}, series = "simulated", recording?: Recording) =>
   Effect.sync(() => {
     const prefix = options.pathPrefix ?? ""
     const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
@@ -329,7 +344,8 @@ const make = (options: Options = {}, series = "simulated") =>
     const plans = new SimulatorPlans()
     const observation = new SimulatorObservation()
     const latency: Parts["latency"] = { token: 0, search: 0, request: 0 }
-    const { disturb, service } = makeService({ answers, latency, observation, plans, tokens })
+    const recorder = recording?.(tokens)
+    const { disturb, service } = makeService({ answers, latency, observation, plans, recorder, tokens })
 
     const seen = ({ body, headers, method, pathname, search }: Incoming, { operation, path }: Route) =>
       Effect.zipWith(body, Effect.clock, (body, clock): SeenRequest => ({
@@ -351,21 +367,24 @@ const make = (options: Options = {}, series = "simulated") =>
         ? answers.data(request)
         : answers.exchange(request, keySegment, revokedToo)
 
-    const answered = (incoming: Incoming, route: Route): Effect.Effect<Answer> =>
+    const answered = (incoming: Incoming, route: Route): Effect.Effect<SimulatorHttp.Given> =>
       Effect.gen(function*() {
         const { operation } = route
         const clock = yield* Effect.clock
         const request = yield* seen(incoming, route)
         observation.add(request)
         const planned = plans.take(operation)
-        if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
         const reply = (revokedToo = false) =>
           answerOf({ ...request, at: clock.unsafeCurrentTimeMillis() }, route, revokedToo)
-        if (planned === undefined) return reply()
-        return typeof planned === "function" ? planned({ reply, handedBack: () => reply(true) }) : planned
+        const answer = Effect.gen(function*() {
+          if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
+          const given = typeof planned === "function" ? planned({ reply, handedBack: () => reply(true) }) : planned
+          return given === "hang" ? yield* Effect.never : given ?? reply()
+        })
+        return yield* recorder === undefined ? answer : recorder.call(request, planned, answer)
       })
 
-    const respond = (incoming: Incoming): Effect.Effect<Answer> => {
+    const respond = (incoming: Incoming): Effect.Effect<SimulatorHttp.Given> => {
       const { method, pathname, search } = incoming
       const route = routeOf(prefix, pathname)
       const { path = "" } = route
@@ -380,9 +399,9 @@ const make = (options: Options = {}, series = "simulated") =>
 
     return {
       service,
+      settings: () => ({ faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }),
       respond: (incoming: Incoming) => {
-        const answer = Effect.flatMap(respond(incoming), (answer) =>
-          answer === "hang" ? Effect.never : Effect.succeed(answer))
+        const answer = respond(incoming)
         return routeOf(prefix, incoming.pathname).operation === "token" ? observation.duringExchange(answer) : answer
       }
     }
@@ -414,27 +433,38 @@ export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | Http
 /** Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged. */
 const randomSeries = Effect.sync(() => `simulated-${crypto.randomUUID().slice(0, 8)}`)
 
+/** Imported where it is asked for: it needs Node's own modules, and nobody else does. */
+const pageOf = ({ allowedHosts = [] }: Options) =>
+  Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(allowedHosts))
+
 /**
  * The service on a port, through any HttpServer of the platform.
  *
  * @since 1.0.0
  * @category layers
  */
-export const layerServer = (options?: Options): Layer.Layer<Simulator, never, HttpServer.HttpServer> =>
-  Layer.unwrapEffect(
-    Effect.map(Effect.flatMap(randomSeries, (series) => make(options, series)), ({ respond, service }) =>
-      Layer.merge(
+export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never, HttpServer.HttpServer> =>
+  Layer.unwrapScoped(
+    Effect.gen(function*() {
+      const page = options.controls === true ? yield* pageOf(options) : undefined
+      const { respond, service, settings } = yield* make(options, yield* randomSeries, page?.recording)
+
+      const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+        const { headers, method } = request
+        const [pathname = "/", ...query] = request.url.split("?")
+        const search = query.length === 0 ? "" : `?${query.join("?")}`
+        const ofPage = page?.respond(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname, settings)
+        return ofPage ?? Effect.map(
+          Effect.interruptible(
+            respond({ method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) })
+          ),
+          SimulatorHttp.serverResponse
+        )
+      })
+
+      return Layer.merge(
         Layer.succeed(Simulator, service),
-        HttpServer.serve(
-          Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-            const { headers, method } = request
-            const [pathname = "/", ...query] = request.url.split("?")
-            const search = query.length === 0 ? "" : `?${query.join("?")}`
-            return Effect.map(
-              respond({ method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }),
-              SimulatorHttp.serverResponse
-            )
-          })
-        ).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
-      ))
+        HttpServer.serve(served).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
+      )
+    })
   )

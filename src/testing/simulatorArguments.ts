@@ -22,11 +22,13 @@ Serves the Nutrition Advisor service, simulated, until it is stopped.
   --license-key <key>         the one key that exchanges; a demo key by default
   --token-lifetime <seconds>  the expires_in of its tokens, 86155.482 by default
   --customer-id <id>          the customer_id of its tokens; a UUID by default
+  --allowed-host <name>       a name of this machine under which its page may be opened; may be repeated
   --help                      prints this
 
+GET /simulator/ is a page that shows its calls live.
 GET /openapi.json is the OpenAPI document of the service.
 It can be controlled: GET /simulator/counters, and under /simulator POST revoke, POST recover,
-POST provoke/{operation}/{fault}?times=1.`
+POST provoke/{operation}/{fault}?times=1, POST token-lifetime?seconds=30 and POST latency/{operation}?millis=200.`
 
 /**
  * Why the simulator's program can't do what it is told, in one sentence.
@@ -55,6 +57,8 @@ export interface SimulatorArguments {
   readonly tokenLifetime: number | undefined
   /** The simulator's own where it is missing. */
   readonly customerId: string | undefined
+  /** Names of this machine, beside loopback and the address to listen on. */
+  readonly allowedHosts: ReadonlyArray<string>
 }
 
 const parsed = (args: ReadonlyArray<string>) =>
@@ -63,6 +67,7 @@ const parsed = (args: ReadonlyArray<string>) =>
       parseArgs({
         args: [...args],
         options: {
+          "allowed-host": { type: "string", multiple: true, default: [] },
           "customer-id": { type: "string" },
           help: { type: "boolean", default: false },
           host: { type: "string", default: "127.0.0.1" },
@@ -90,6 +95,7 @@ export const simulatorArguments = (args: ReadonlyArray<string>): Effect.Effect<S
     const tokenLifetime = lifetime === undefined ? undefined : Number(lifetime)
     const customerId = values["customer-id"]
     const licenseKey = values["license-key"]
+    const allowedHosts = values["allowed-host"]
     yield* requireThat(/^\d{1,5}$/.test(values.port) && port < 65_536, "--port takes a whole number from 0 to 65535.")
     yield* requireThat(values.host.trim() !== "", "--host takes an address of this machine, such as 127.0.0.1.")
     yield* requireThat(
@@ -104,5 +110,9 @@ export const simulatorArguments = (args: ReadonlyArray<string>): Effect.Effect<S
       customerId === undefined || /^[\x21-\x7e]+$/.test(customerId),
       "--customer-id takes visible ASCII characters, as they go into a header."
     )
-    return { help: values.help, host: values.host, port, licenseKey, tokenLifetime, customerId }
+    yield* requireThat(
+      allowedHosts.every((name) => /^[\w.-]+$/.test(name)),
+      "--allowed-host takes a name without a port, such as myhost."
+    )
+    return { allowedHosts, help: values.help, host: values.host, port, licenseKey, tokenLifetime, customerId }
   })

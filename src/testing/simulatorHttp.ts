@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import type { Answer, Reply } from "./Answer.js"
 
 /** "hang" is no answer. */
-type Given = Exclude<Answer, "hang">
+export type Given = Exclude<Answer, "hang">
 
 const encoder = new TextEncoder()
 

@@ -48,6 +48,7 @@ const serving = (server: Server) =>
 const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorArguments) => {
   const server = createServer()
   const Served = Simulator.layerServer({
+    allowedHosts: [settings.host, ...settings.allowedHosts],
     controls: true,
     customerId: settings.customerId,
     licenseKeys: [settings.licenseKey ?? Redacted.value(Simulator.licenseKey)],
@@ -63,12 +64,11 @@ const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorA
   return Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const url = urlOf(settings.host, address._tag === "TcpAddress" ? address.port : settings.port)
+    const key = settings.licenseKey === undefined
+      ? `the demo key ${Redacted.value(Simulator.licenseKey)}`
+      : "the one that was given"
     yield* Console.log(
-      settings.licenseKey === undefined
-        ? `${url} simulates the Nutrition Advisor service; its license key is the demo key ${
-          Redacted.value(Simulator.licenseKey)
-        }`
-        : `${url} simulates the Nutrition Advisor service; its license key is the one that was given`
+      `${url} simulates the Nutrition Advisor service; its license key is ${key}\nSee its calls live at ${url}/simulator/`
     )
     return yield* serving(server)
   }).pipe(Effect.provide(Served))

@@ -84,10 +84,11 @@ describe("the simulator as a program", () => {
     expect(readFileSync(`${repository}/${main}`, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
   })
 
-  it("prints its address, with the port that it was given by the system, and the demo key, and nothing else", () => {
+  it("prints its address, with the port that it was given by the system, the demo key and its page, and nothing else", () => {
     expect(simulator.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
     expect(simulator.output).toEqual({
-      stdout: `${simulator.url} simulates the Nutrition Advisor service; its license key is the demo key ${demoKey}\n`,
+      stdout: `${simulator.url} simulates the Nutrition Advisor service; its license key is the demo key ${demoKey}\n` +
+        `See its calls live at ${simulator.url}/simulator/\n`,
       stderr: ""
     })
   })
@@ -174,7 +175,8 @@ describe("the simulator's arguments", () => {
       ...["--license-key", "key-of-the-test", "--token-lifetime", "90.5", "--customer-id", "c-1", "--host", "localhost"]
     )
     expect(output.stdout).toBe(
-      `${url} simulates the Nutrition Advisor service; its license key is the one that was given\n`
+      `${url} simulates the Nutrition Advisor service; its license key is the one that was given\n` +
+        `See its calls live at ${url}/simulator/\n`
     )
     expect(await exchange(url, "key-of-the-test")).toMatchObject({ customer_id: "c-1", expires_in: 90.5 })
     expect(await exchange(url)).toEqual({ error: "unknown license key" })

@@ -8,7 +8,8 @@ const without = {
   port: 8787,
   licenseKey: undefined,
   tokenLifetime: undefined,
-  customerId: undefined
+  customerId: undefined,
+  allowedHosts: []
 }
 
 describe("simulatorArguments", () => {
@@ -24,7 +25,8 @@ describe("simulatorArguments", () => {
     { args: ["--host", "::1"], read: { host: "::1" } },
     { args: ["--license-key", "a/b c%25"], read: { licenseKey: "a/b c%25" } },
     { args: ["--token-lifetime", "0.5"], read: { tokenLifetime: 0.5 } },
-    { args: ["--customer-id", "c-1"], read: { customerId: "c-1" } }
+    { args: ["--customer-id", "c-1"], read: { customerId: "c-1" } },
+    { args: ["--allowed-host", "a.example", "--allowed-host=b"], read: { allowedHosts: ["a.example", "b"] } }
   ])("are read as they are given: $args", ({ args, read }) =>
     Effect.gen(function*() {
       expect(yield* simulatorArguments(args)).toEqual({ ...without, ...read })
@@ -43,6 +45,7 @@ describe("simulatorArguments", () => {
     { args: ["--token-lifetime", "soon"], named: "--token-lifetime" },
     { args: ["--token-lifetime", "0"], named: "--token-lifetime" },
     { args: ["--token-lifetime", "9".repeat(400)], named: "--token-lifetime" },
+    { args: ["--allowed-host", "a.example:8787"], named: "--allowed-host" },
     { args: ["--license-key", ""], named: "--license-key" },
     { args: ["--license-key", "key-of-the-test", "--customer-id", "two words"], named: "--customer-id" }
   ])("that can't be used fail with one sentence that names them: $args", ({ args, named }) =>
@@ -53,7 +56,10 @@ describe("simulatorArguments", () => {
       expect(message).not.toContain("key-of-the-test")
     }))
 
-  it.each(["port", "host", "license-key", "token-lifetime", "customer-id"])("are all in the usage: --%s", (name) => {
-    expect(usage).toContain(`--${name} <`)
-  })
+  it.each(["port", "host", "license-key", "token-lifetime", "customer-id", "allowed-host"])(
+    "are all in the usage: --%s",
+    (name) => {
+      expect(usage).toContain(`--${name} <`)
+    }
+  )
 })

@@ -1,0 +1,9 @@
+import { readFileSync } from "node:fs"
+
+/** The page as one document: what it links to in its own folder stands in it. A page that links to nothing stays what it is. */
+export const assemble = (page: URL): string => {
+  const textOf = (name: string) => readFileSync(new URL(name, page), "utf8").replaceAll("\r\n", "\n")
+  return textOf(page.href)
+    .replace(/<link rel="stylesheet" href="(.+)">/, (_, name) => `<style>\n${textOf(name)}</style>`)
+    .replace(/<script type="module" src="(.+)">/, (_, name) => `<script type="module">\n${textOf(name)}`)
+}

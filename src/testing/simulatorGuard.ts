@@ -1,0 +1,45 @@
+import { isIP } from "node:net"
+
+/** In the form that a browser gives it: without the port, addresses in their shortest form. */
+const hostNameOf = (host: string | undefined): string | undefined => {
+  if (host === undefined || !/^[\w.:[\]-]+$/.test(host)) return undefined
+  try {
+    return new URL(`http://${host}`).hostname
+  } catch {
+    return undefined
+  }
+}
+
+const isLoopback = (name: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name)
+
+const isAddress = (name: string) => isIP(name.replace(/^\[|\]$/g, "")) !== 0
+
+const bracketed = (address: string) => isIP(address) === 6 ? `[${address}]` : address
+
+const wildcards = ["0.0.0.0", "[::]"]
+
+/** What a request says of where it was sent to, and of the page that sent it. */
+export interface Sender {
+  readonly method: string
+  readonly host: string | undefined
+  readonly origin: string | undefined
+}
+
+/**
+ * Who may use the page: pages of other sites may not, which a browser names in `Origin`; nor may those whose name was made to
+ * lead to this machine, which it names in `Host`. `listening` is the address that is listened on.
+ */
+export const guard = (listening: string | undefined, allowedHosts: ReadonlyArray<string>) => {
+  const own = listening === undefined ? undefined : hostNameOf(bracketed(listening))
+  const named = new Set(allowedHosts.map((name) => hostNameOf(bracketed(name))))
+
+  const isOurs = (name: string) =>
+    isLoopback(name) || name === own || named.has(name) ||
+    (own !== undefined && wildcards.includes(own) && isAddress(name))
+
+  return ({ host, method, origin }: Sender): boolean => {
+    const name = hostNameOf(host)
+    if (name === undefined || !isOurs(name)) return false
+    return method !== "POST" || origin === undefined || origin === new URL(`http://${host}`).origin
+  }
+}
