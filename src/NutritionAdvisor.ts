@@ -25,6 +25,7 @@ import { makeClient } from "./internal/http/client.js"
 import * as Platform from "./internal/http/platform.js"
 import * as ResponseData from "./internal/http/response.js"
 import * as TimeoutQueue from "./internal/http/timeoutQueue.js"
+import * as Url from "./internal/http/url.js"
 import * as Metrics from "./internal/metrics.js"
 import { noteNodeDebug } from "./internal/nodeDebug.js"
 import * as Authorized from "./internal/request/authorized.js"
@@ -157,8 +158,9 @@ const makeWithoutTokens = (
       client: makeClient(yield* HttpClient.HttpClient),
       timeout: yield* TimeoutQueue.make(Duration.toMillis(settings.timeout))
     })
-    const runSearch = makeRunner("search")
-    const runRequest = makeRunner("request")
+    const server = Url.serverAttributes(settings.base)
+    const runSearch = makeRunner("search", server)
+    const runRequest = makeRunner("request", server)
 
     const searchWith = <A, R>(
       term: string,

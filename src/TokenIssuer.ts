@@ -23,6 +23,7 @@ import { makeClient } from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
 import * as ResponseData from "./internal/http/response.js"
 import * as Url from "./internal/http/url.js"
+import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
 import {
   type ConfigurationError,
@@ -209,8 +210,9 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
           }))
         return Effect.zipRight(tellSpan, exchanged).pipe(
           boundedBy(timeout, () => new TransportError({ operation: "token", reason: "Timeout" })),
+          Effect.tapErrorCause((cause) => Effect.annotateCurrentSpan("error.type", Metrics.causeOf(cause).outcome)),
           Effect.withSpan("TokenIssuer.issue", {
-            attributes: { "http.request.method": "POST", "url.template": route },
+            attributes: { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route },
             captureStackTrace: false,
             kind: "client",
             root: true

@@ -141,7 +141,8 @@ const durationOf = family(
   (key) => Metric.fromMetricKey(key)
 )
 
-const causeOf = (cause: Cause.Cause<NutritionAdvisorError>): Pick<RequestLabels, "outcome" | "at"> =>
+/** What a data request that did not succeed ended in, and where. */
+export const causeOf = (cause: Cause.Cause<NutritionAdvisorError>): Pick<RequestLabels, "outcome" | "at"> =>
   Option.match(Cause.failureOption(cause), {
     onNone: () => ({ outcome: Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect", at: "request" }),
     onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" })

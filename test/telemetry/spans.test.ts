@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { SpanStatusCode } from "@opentelemetry/api"
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base"
 import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import type { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { advisor, request, searches } from "./simulated.js"
@@ -68,6 +68,26 @@ describe("the span of an exchange", () => {
     }))
 })
 
+it.live.each(
+  [
+    ["below the client, shows the exchange too", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
+    ["beside the client, shows searches alone", false, ["NutritionAdvisor.search"]]
+  ] as const
+)("a telemetry layer %s", ([, isBelow, names]) =>
+  Effect.gen(function*() {
+    const exporter = new InMemorySpanExporter()
+    const sdk = NodeSdk.layer(() => ({
+      resource: { serviceName: "test" },
+      spanProcessor: new SimpleSpanProcessor(exporter)
+    }))
+    const layer = isBelow ? Layer.provideMerge(advisor, sdk) : Layer.merge(advisor, sdk)
+    const seen = yield* Effect.provide(
+      Effect.map(searches(1), () => exporter.getFinishedSpans().map(({ name }) => name)),
+      layer
+    )
+    expect(seen.sort()).toEqual(names)
+  }))
+
 describe("the span of a search", () => {
   it.live("is a child of the caller's", () =>
     Effect.map(spansOf(searches(2)), (spans) => {
@@ -94,6 +114,9 @@ describe("a span", () => {
   const attributesOf = (name: keyof typeof template, method: string, status: number) => ({
     "http.request.method": method,
     "http.response.status_code": status,
+    "server.address": new URL(Simulator.baseUrl).hostname,
+    "server.port": 443,
+    ...(status === 404 ? { "error.type": "UnexpectedResponse" } : {}),
     ...(template[name] === undefined ? {} : { "url.template": template[name] })
   })
 
@@ -104,7 +127,7 @@ describe("a span", () => {
       ["TokenIssuer.issue", "POST", 200]
     ] as const
   )(
-    "of %s carries method, status and the template of a known route, and nothing else",
+    "of %s carries method, status, server, error and the template of a known route, and nothing else",
     ([name, method, status]) =>
       Effect.map(spansOf(Effect.zipRight(searches(1), request)), (spans) => {
         expect(named(spans, name).map(({ attributes }) => attributes)).toEqual([attributesOf(name, method, status)])
@@ -113,15 +136,15 @@ describe("a span", () => {
 
   it.live.each(
     [
-      ["NutritionAdvisor.search", "search", 429],
-      ["TokenIssuer.issue", "token", 400]
+      ["NutritionAdvisor.search", "search", 429, "TooManyRequests"],
+      ["TokenIssuer.issue", "token", 400, "BadRequest"]
     ] as const
   )(
-    "of %s that failed has the status of the answer and counts as failed",
-    ([name, operation, status]) =>
+    "of %s that failed has the status of the answer and the tag of the error, and counts as failed",
+    ([name, operation, status, error]) =>
       Effect.map(spansOf(Effect.zipRight(answering(operation, status), searches(1))), (spans) => {
         const [span] = named(spans, name)
-        expect(span?.attributes).toMatchObject({ "http.response.status_code": status })
+        expect(span?.attributes).toMatchObject({ "http.response.status_code": status, "error.type": error })
         expect(span?.status.code).toBe(SpanStatusCode.ERROR)
       })
   )

@@ -24,6 +24,15 @@ export interface Base {
   readonly pathname: string
 }
 
+/** Where requests go, in the words of OpenTelemetry. */
+export const serverAttributes = ({ origin }: Base) => {
+  const { hostname, port, protocol } = new URL(origin)
+  return {
+    "server.address": hostname.replaceAll(/[[\]]/g, ""),
+    "server.port": port === "" ? (protocol === "https:" ? 443 : 80) : Number(port)
+  }
+}
+
 const decodeOnce = (path: string) =>
   path.replace(/%(2e|2f|3b|5c|25)/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 

@@ -42,7 +42,7 @@ type Body<A, E, R> = (scope: RequestScope) => Effect.Effect<A, E, R>
  * Runs a data request as a span that is counted and timed by how it ended. It runs for each search: so what `Effect.withSpan`
  * and two finalizers do is done by hand here.
  */
-export const makeRunner = (operation: "search" | "request") => {
+export const makeRunner = (operation: "search" | "request", server: Readonly<Record<string, string | number>>) => {
   const record = <A, E extends NutritionAdvisorError>(
     { clock, isSent, startedAt }: RequestScope,
     exit: Exit.Exit<A, E>
@@ -70,7 +70,11 @@ export const makeRunner = (operation: "search" | "request") => {
     body: Body<A, E, R>
   ) =>
     Effect.flatMap(
-      Effect.makeSpan(`NutritionAdvisor.${operation}`, { attributes, captureStackTrace: false, kind: "client" }),
+      Effect.makeSpan(`NutritionAdvisor.${operation}`, {
+        attributes: { ...server, ...attributes },
+        captureStackTrace: false,
+        kind: "client"
+      }),
       (span) =>
         Effect.withFiberRuntime<A, E, R>((fiber) => {
           const outside = fiber.currentContext
@@ -79,6 +83,7 @@ export const makeRunner = (operation: "search" | "request") => {
             FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
             untilEnd(scope, body(scope), (exit) => {
               const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
+              if (Exit.isFailure(exit)) span.attribute("error.type", Metrics.causeOf(exit.cause).outcome)
               span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
               return Effect.zipRight(FiberRef.set(FiberRef.currentContext, outside), exit)
             })

@@ -15,6 +15,15 @@ const wellFormed = FastCheck.string({ unit: "binary", maxLength: 200 })
 
 const hostile = [".", "..", "%2e", "?&#+%/", "a\r\nb", "🥑", "a b", "+", "x".repeat(100_000), ""]
 
+it.each([
+  ["https://nutrition.example", "nutrition.example", 443],
+  ["http://nutrition.example", "nutrition.example", 80],
+  ["https://[::1]:8443", "::1", 8443]
+])("%s is at address %s and port %i", (origin, address, port) => {
+  expect(Url.serverAttributes({ href: origin, origin, pathname: "" }))
+    .toEqual({ "server.address": address, "server.port": port })
+})
+
 describe("isWellFormed", () => {
   it.each(["\ud800", "\udc00", "a\ud800b", "\udc00\ud800"])("refuses half of a surrogate pair (case %#)", (text) => {
     expect(Url.isWellFormed(text)).toBe(false)

@@ -36,7 +36,7 @@ const client = (changed: Partial<NutritionAdvisor.Options> = {}, simulated: Simu
 
 /** From the innermost to the outermost. */
 const within = (...layers: ReadonlyArray<AdvisorLayer<Advisor>>) =>
-  layers.reduce((below, layer) => Layer.provideMerge(layer, below), client())
+  layers.reduce<Scenario["client"]>((below, layer) => Layer.provideMerge(layer, below), client())
 
 const replica = Layer.provideMerge(
   NutritionAdvisor.layerShared(settings).pipe(
@@ -181,7 +181,7 @@ export const allFail: Readonly<Record<string, Scenario>> = Object.fromEntries([
     "a place of the license key that fails",
     scenario({
       client: client({
-        licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({ operation: "token", message: "" }))
+        licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
       }),
       alerts: { ...keyRejected("LicenseKeyUnavailable"), ...fails("LicenseKeyUnavailable", "exchange") }
     })

@@ -57,13 +57,13 @@ const grown = (before: number, value: number | undefined, isStanding: boolean) =
 export const recorded = async ({ at, client, every, search }: Scenario, standing: ReadonlySet<string>) => {
   const scheduler = new ShakenScheduler(2_048)
   const time = new VirtualTime()
-  time.jump(-time.unsafeCurrentTimeMillis())
+  time.jump(-time.wallMillis)
   const scope = Effect.runSync(Scope.make())
   const run = <A, E>(effect: Effect.Effect<A, E>) => {
     const fiber = Effect.runFork(
       effect.pipe(
         Effect.withRandom(Random.fixed([0.5])),
-        Effect.withClock(time),
+        Effect.withClock(time.clock),
         Logger.withMinimumLogLevel(LogLevel.None)
       ),
       { scheduler }
