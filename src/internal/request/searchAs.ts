@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import type { AnySchema } from "./decode.js"
+import { type AnySchema, makeDecode } from "./decode.js"
 
 type Search<A, R, Options> = (term: string, options?: Options) => Effect.Effect<A, NutritionAdvisorError, R>
 
@@ -19,3 +19,10 @@ export const forAnySchema = <Options, Client = never>(
   }
   return searchAs
 }
+
+/** A `searchAs` that decodes what `search` gives. */
+export const searchAsOf = <Options>(search: Search<unknown, never, Options>) =>
+  forAnySchema<Options>((schema) => {
+    const decode = makeDecode(schema)
+    return (term, options) => Effect.flatMap(search(term, options), (payload) => decode(payload))
+  })

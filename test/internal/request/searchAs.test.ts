@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { searchAsOf } from "../../../src/internal/resilience/searchAs.js"
+import { searchAsOf } from "../../../src/internal/request/searchAs.js"
 
 const schemaError = new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
 
@@ -24,7 +24,7 @@ interface Nested {
 
 const Nested: Schema.Schema<Nested> = Schema.suspend(() => Schema.Struct({ inside: Schema.optional(Nested) }))
 
-describe("a search that is decoded around the client", () => {
+describe("a search that is decoded by a layer or a double", () => {
   it.effect("ends in UnexpectedResponse where the payload is of another shape", () =>
     Effect.gen(function*() {
       const exit = yield* Effect.exit(searchAsOf(() => Effect.succeed("text"))(Schema.Number)("oats"))
