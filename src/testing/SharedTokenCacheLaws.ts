@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
+import { abandonable } from "../internal/fork.js"
 import { type Lease, type Service, SharedTokenCache } from "../SharedTokenCache.js"
 import * as Law from "./law.js"
 
@@ -87,7 +88,7 @@ const hears = (cache: Bounded, name: string, change: Effect.Effect<boolean, stri
   Effect.gen(function*() {
     const told = yield* Queue.unbounded<undefined>()
     const watch = Stream.runForEach(cache.changes(name), () => Queue.offer(told, undefined))
-    const watching = yield* Effect.forkScoped(Effect.disconnect(Effect.exit(Effect.zipRight(watch, Effect.never))))
+    const watching = yield* Effect.forkScoped(abandonable(Effect.exit(Effect.zipRight(watch, Effect.never))))
     const next = Law.call("changes", () => Effect.raceFirst(Queue.take(told), Effect.flatten(Fiber.join(watching))))
     yield* Effect.all([next, moment, Queue.takeAll(told), tells("the change", change, true), next])
   })

@@ -5,6 +5,7 @@ import * as Encoding from "effect/Encoding"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import { boundedBy } from "../internal/fork.js"
 import { SharedTokenCacheError } from "../SharedTokenCache.js"
 
 /** The service broke the law `title`; `seen` is what it did instead. It holds no entry, no token and no name. */
@@ -33,15 +34,15 @@ const kindOf = (cause: Cause.Cause<unknown>): string => {
   return defect === undefined ? "interrupted itself" : `ended in a defect${name}`
 }
 
-const within = <A, R>(effect: Effect.Effect<A, string, R>, seconds: number, name: string) =>
-  Effect.timeoutFail(Effect.interruptible(Effect.disconnect(effect)), {
-    duration: seconds * 1_000,
-    onTimeout: () => `${name} gave no answer in ${seconds} seconds`
-  })
+const within = (seconds: number, name: string) =>
+  boundedBy(seconds * 1_000, () => `${name} gave no answer in ${seconds} seconds`)
 
 /** A call of the service, bounded also where it can't be interrupted. It fails with what was seen. */
 export const call = <A, E, R>(name: string, effect: () => Effect.Effect<A, E, R>): Effect.Effect<A, string, R> =>
-  within(Effect.catchAllCause(Effect.suspend(effect), (cause) => Effect.fail(`${name} ${kindOf(cause)}`)), 4, name)
+  Effect.suspend(effect).pipe(
+    Effect.catchAllCause((cause) => Effect.fail(`${name} ${kindOf(cause)}`)),
+    within(4, name)
+  )
 
 /** What was seen breaks the law unless `holds`. */
 export const see = (seen: string, holds: boolean): Effect.Effect<void, string> =>
@@ -66,7 +67,7 @@ export const make = <R>(title: string, steps: Effect.Effect<Steps, never, R>): L
   title,
   holds: Effect.flatMap(steps, (steps) => Effect.all(steps, { discard: true })).pipe(
     Effect.catchAllDefect((defect) => Effect.fail(`reading an answer ${kindOf(Cause.die(defect))}`)),
-    (holds) => within(holds, 9, "the service"),
+    within(9, "the service"),
     Effect.mapError((seen) => new LawBroken({ title, seen })),
     Effect.withClock(Clock.make())
   )
