@@ -78,6 +78,39 @@ describe("a rewrite translates", () => {
       `Schema.optionalToOptional(A, B, o)`,
       `Schema.optionalKey(A).pipe(Schema.decodeTo(Schema.optionalKey(B), SchemaTransformation.transformOptional(o)))`
     ],
+    ["whether a cause is empty", `Cause.isEmpty(a)`, `(a.reasons.length === 0)`],
+    ["a defect in a cause", `Cause.dieOption(a)`, `Result.getSuccess(Cause.findDefect(a))`],
+    ["an interruption that nobody waits for", `Fiber.interruptFork(a)`, `Effect.sync(() => a.interruptUnsafe())`],
+    ["an interruption by hand", `a?.unsafeInterruptAsFork(b)`, `a?.interruptUnsafe()`],
+    [
+      "an effect under a condition",
+      `Effect.whenEffect(a, b)`,
+      `Effect.flatMap(b, (holds) => holds ? Effect.asSome(a) : Effect.succeedNone)`
+    ],
+    [
+      "some defects",
+      `Effect.catchSomeDefect(f)`,
+      `Effect.catchDefect((defect) => Option.getOrElse((f)(defect), () => Effect.die(defect)))`
+    ],
+    ["the default clock", `Clock.make()`, `Clock.Clock.defaultValue()`],
+    ["the service of a tag", `let a: Context.Tag.Service<typeof A>`, `let a: (typeof A)["Service"]`],
+    ["the type of a tag", `let a: Context.Tag<A, B>`, `let a: Context.Key<A, B>`],
+    [
+      "literals that become others",
+      `Schema.transformLiterals([0, false], [1, true])`,
+      `Schema.Literals([0, 1]).transform([false, true])`
+    ],
+    ["an exact optional key", `Schema.optionalWith(A, { exact: true })`, `Schema.optionalKey(A)`],
+    [
+      "a setting that may be refused",
+      `Config.mapOrFail(a, f)`,
+      `Config.mapEffect(a, (value) => Effect.fromResult((f)(value)))`
+    ],
+    [
+      "a layer's error",
+      `a.pipe(Layer.mapError(f))`,
+      `a.pipe((self) => Layer.effectContext(Effect.mapError(Layer.build(self), f)))`
+    ],
     ["a counter's step", `Metric.increment(a)`, `Metric.update(a, 1)`],
     ["a clock for an effect", `Effect.withClock(a, clock)`, `Effect.provideService(a, Clock.Clock, clock)`],
     ["a reference for an effect", `Effect.locally(ref, 1)`, `Effect.provideService(ref, 1)`],
@@ -136,9 +169,9 @@ describe("imports", () => {
   })
 
   it("that nothing uses any more go, and those that are new come", () => {
-    expect(translate("a.ts", `import { Effect, Either } from "effect"\n\nEither.left(Effect.makeSemaphore(1))\n`).text)
+    expect(translate("a.ts", `import { Effect, Either } from "effect"\n\nEffect.makeSemaphore(Either.left(1))\n`).text)
       .toBe(
-        `import * as Result from "effect/Result"\nimport * as Semaphore from "effect/Semaphore"\n\nResult.fail(Semaphore.make(1))\n`
+        `import * as Result from "effect/Result"\nimport * as Semaphore from "effect/Semaphore"\n\nSemaphore.make(Result.fail(1))\n`
       )
   })
 

@@ -162,10 +162,11 @@ const tapBoth = (node, file) => {
 
 /** `mapErrorCause(f)` is `catchCause((cause) => failCause(f(cause)))`. */
 const mapErrorCause = (node, file) => {
-  const callee = calleeOf(node, file)
-  if (!/^effect\/(Effect|Stream)#mapErrorCause$/.test(callee ?? "") || node.arguments.length !== 1) return undefined
+  if (!/^effect\/(Effect|Stream)#mapErrorCause$/.test(calleeOf(node, file) ?? "")) return undefined
   const namespace = namespaceText(node)
-  return `${namespace}.catchCause((cause) => ${namespace}.failCause((${argumentTexts(node, file)[0]})(cause)))`
+  const texts = argumentTexts(node, file)
+  const handler = `(cause) => ${namespace}.failCause((${texts.at(-1)})(cause))`
+  return `${namespace}.catchCause(${[...texts.slice(0, -1), handler].join(", ")})`
 }
 
 /** A service that an effect was run with is provided to it. */
@@ -278,13 +279,14 @@ const settingLayer = (node, file) => {
     : `${file.local("effect/Layer")}.succeed(${file.local(module)}.${member}, ${argumentTexts(node, file)[0]})`
 }
 
-/** `Layer.map(f)` maps the context that the layer gives. */
+/** `Layer.map(f)` maps the context that the layer gives, and `Layer.mapError(f)` its error. */
 const layerMap = (node, file) => {
-  if (calleeOf(node, file) !== "effect/Layer#map") return undefined
+  const [, name] = /^effect\/Layer#(map|mapError)$/.exec(calleeOf(node, file) ?? "") ?? []
+  if (name === undefined) return undefined
   const layer = namespaceText(node)
   const texts = argumentTexts(node, file)
   const effect = file.local("effect/Effect")
-  const mapped = (self, f) => `${layer}.effectContext(${effect}.map(${layer}.build(${self}), ${f}))`
+  const mapped = (self, f) => `${layer}.effectContext(${effect}.${name}(${layer}.build(${self}), ${f}))`
   return texts.length === 2 ? mapped(...texts) : `(self) => ${mapped("self", texts[0])}`
 }
 
@@ -373,6 +375,110 @@ const forkCall = (node, file) => {
   })`
 }
 
+const causeTexts = {
+  "effect/Cause#defects": (cause, name) => `${cause}.reasons.filter(${name}.isDieReason).map(({ defect }) => defect)`,
+  "effect/Cause#dieOption": (cause, name, file) =>
+    `${file.local("effect/Result")}.getSuccess(${name}.findDefect(${cause}))`,
+  "effect/Cause#isEmpty": (cause) => `(${cause}.reasons.length === 0)`,
+  "effect/Cause#originalError": (cause) => cause
+}
+
+/** A test of a cause, or what is in it. */
+const causes = (node, file) => {
+  const text = causeTexts[calleeOf(node, file)]
+  return text === undefined ? undefined : text(argumentTexts(node, file)[0], namespaceText(node), file)
+}
+
+/** A fiber is interrupted by a method of its own. */
+const interruption = (node, file) => {
+  if (calleeOf(node, file) === "effect/Fiber#interruptFork") {
+    return `${file.local("effect/Effect")}.sync(() => ${argumentTexts(node, file)[0]}.interruptUnsafe())`
+  }
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
+  if (node.expression.name.text !== "unsafeInterruptAsFork") return undefined
+  const chain = node.expression.questionDotToken === undefined ? "." : "?."
+  return `${file.emit(node.expression.expression)}${chain}interruptUnsafe()`
+}
+
+/** `whenEffect(effect, condition)` asks first. */
+const whenEffect = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#whenEffect" || node.arguments.length !== 2) return undefined
+  const effect = namespaceText(node)
+  const [self, condition] = argumentTexts(node, file)
+  return `${effect}.flatMap(${condition}, (holds) => holds ? ${effect}.asSome(${self}) : ${effect}.succeedNone)`
+}
+
+/** `catchSomeDefect(f)` is `catchDefect`, which dies again of what f does not take. */
+const catchSomeDefect = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#catchSomeDefect" || node.arguments.length !== 1) return undefined
+  const effect = namespaceText(node)
+  const option = file.local("effect/Option")
+  return `${effect}.catchDefect((defect) => ${option}.getOrElse((${
+    argumentTexts(node, file)[0]
+  })(defect), () => ${effect}.die(defect)))`
+}
+
+/** The clock that a program has by default. */
+const defaultClock = (node, file) =>
+  calleeOf(node, file) === "effect/Clock#make" ? `${namespaceText(node)}.Clock.defaultValue()` : undefined
+
+/** A tag's service is a member of its type. */
+const tagService = (node, file) =>
+  ts.isTypeReferenceNode(node) && ts.isQualifiedName(node.typeName) && node.typeName.right.text === "Service" &&
+    file.memberOf(node.typeName.left) === "effect/Context#Tag"
+    ? `(${file.emit(node.typeArguments[0])})["Service"]`
+    : undefined
+
+/** `Context.Tag<I, S>` as a type is `Context.Key<I, S>`. */
+const tagType = (node, file) =>
+  ts.isTypeReferenceNode(node) && file.memberOf(node.typeName) === "effect/Context#Tag"
+    ? `${node.typeName.left.text}.Key${typeArgumentTexts(node, file)}`
+    : undefined
+
+/** `Schema.transformLiterals([a, b], [c, d])` is `Schema.Literals([a, c]).transform([b, d])`. */
+const transformLiterals = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schema#transformLiterals") return undefined
+  const side = (at) => node.arguments.map((pair) => file.emit(pair.elements[at])).join(", ")
+  return `${namespaceText(node)}.Literals([${side(0)}]).transform([${side(1)}])`
+}
+
+/** `Schema.optionalWith(schema, { exact: true })` is `Schema.optionalKey(schema)`. */
+const optionalWith = (node, file) =>
+  calleeOf(node, file) === "effect/Schema#optionalWith" &&
+    /^\{\s*exact: true\s*\}$/.test(file.text(node.arguments.at(-1)))
+    ? `${namespaceText(node)}.optionalKey(${argumentTexts(node, file).slice(0, -1).join(", ")})`
+    : undefined
+
+/** `Config.mapOrFail(f)` takes an effect in place of an Either, and its error has no path. */
+const configErrors = (node, file) => {
+  const callee = calleeOf(node, file)
+  if (callee !== "effect/Config#mapOrFail" && callee !== "effect/ConfigError#InvalidData") return undefined
+  const texts = argumentTexts(node, file)
+  if (callee === "effect/Config#mapOrFail") {
+    return `${namespaceText(node)}.mapEffect(${
+      [...texts.slice(0, -1), `(value) => ${file.local("effect/Effect")}.fromResult((${texts.at(-1)})(value))`].join(
+        ", "
+      )
+    })`
+  }
+  const [config, provider] = [file.local("effect/Config"), file.local("effect/ConfigProvider")]
+  return `new ${config}.ConfigError(new ${provider}.SourceError({ message: ${texts.at(-1)} }))`
+}
+
+/** `withTracerDisabledWhen(predicate)` provides the predicate. */
+const tracerDisabled = (node, file) => {
+  const [, module] =
+    /^@effect\/platform\/(HttpMiddleware|HttpClient)#withTracerDisabledWhen$/.exec(calleeOf(node, file) ?? "") ?? []
+  if (module === undefined) return undefined
+  const texts = argumentTexts(node, file)
+  const service = `${namespaceText(node)}.TracerDisabledWhen`
+  if (module === "HttpMiddleware") {
+    return `${file.local("effect/Effect")}.provideService(${[...texts.slice(0, -1), service, texts.at(-1)].join(", ")})`
+  }
+  const transform = `${file.local("effect/Effect")}.provideService(${service}, ${texts.at(-1)})`
+  return `${namespaceText(node)}.transformResponse(${[...texts.slice(0, -1), transform].join(", ")})`
+}
+
 /** A codec of three types names the services of both ways in Effect 4. */
 const schemaType = (node, file) => {
   if (!ts.isTypeReferenceNode(node) || file.memberOf(node.typeName) !== "effect/Schema#Schema") return undefined
@@ -390,6 +496,17 @@ const annotations = (node, file) => {
 }
 
 export const rewrites = [
+  causes,
+  interruption,
+  whenEffect,
+  catchSomeDefect,
+  defaultClock,
+  tagService,
+  tagType,
+  transformLiterals,
+  optionalWith,
+  configErrors,
+  tracerDisabled,
   forkCall,
   fork,
   fiberService,

@@ -14,6 +14,9 @@ const isBarrel = (module) => module === "effect" || /^@effect\/(?!vitest$)[a-z-]
 
 const isNamespace = (module, name) => isBarrel(module) && /^[A-Z]/.test(name)
 
+/** The usual local name of a module's namespace. */
+const nameOf = (module) => module === "fast-check" ? "FastCheck" : module.split("/").at(-1)
+
 class File {
   constructor(name, text) {
     this.name = name
@@ -46,7 +49,7 @@ class File {
 
   /** The local name of a module of Effect 4, imported if need be. */
   local(module) {
-    const name = module.split("/").at(-1)
+    const name = nameOf(module)
     this.values.add(name)
     if (this.names.get(name) !== module) this.needed.set(name, module)
     return name
@@ -118,8 +121,8 @@ class File {
   /** A namespace keeps its local name, unless that is the name of the module that it was. */
   kept(name, module, isValue) {
     if (isValue) this.values.add(name)
-    const was = this.names.get(name).split("/").at(-1)
-    return name === was && was !== module.split("/").at(-1) ? this.local(module) : name
+    const was = nameOf(this.names.get(name))
+    return name === was && was !== nameOf(module) ? this.local(module) : name
   }
 
   nestedType(node) {
@@ -179,7 +182,7 @@ class File {
       const isType = key.startsWith("type ")
       lines.push(`import ${isType ? "type " : ""}{ ${specifiers.join(", ")} } from "${key.replace("type ", "")}"`)
     }
-    for (const [name, module] of this.needed) {
+    for (const [name, module] of [...this.needed].sort()) {
       if (uses(name)) lines.push(`import * as ${name} from "${module}"`)
     }
     return lines

@@ -1,0 +1,37 @@
+// Effect 4 has no FiberRefs and no disconnect, and a fork into a closed scope never runs.
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
+
+/**
+ * Starts effects in a scope and in the context that it was made in: services, ConfigProvider, loggers, annotations, tracer. Who
+ * starts one gives it nothing of its own. In a closed scope the effect still runs as far as it can't be interrupted.
+ */
+export type Launch = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.Fiber<A, E>>
+
+const inheriting = { uninterruptible: "inherit" } as const
+
+const interrupt = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sync(() => fiber.interruptUnsafe())
+
+export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
+  Effect.map(Effect.context<never>(), (context): Launch => (effect) =>
+    Effect.suspend(() => {
+      const inContext = Effect.setContext(effect, context)
+      return scope.state._tag === "Closed"
+        ? Effect.tap(Effect.forkDetach(inContext, inheriting), interrupt)
+        : Effect.forkIn(inContext, scope, inheriting)
+    }))
+
+/** Ends at once where it is interrupted, also where the effect can't be: then that one ends by itself, later. */
+export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.interruptible(Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(Effect.forkDetach(restore(effect), inheriting), (fiber) =>
+      Effect.onInterrupt(restore(Fiber.join(fiber)), () => interrupt(fiber)))
+  ))
+
+/** Ends in the failure when the time is over, also where the effect can't be interrupted. */
+export const boundedBy =
+  <E>(duration: Duration.Input, onTimeout: () => E) =>
+  <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
+    Effect.timeoutOrElse(abandonable(effect), { duration, orElse: () => Effect.fail(onTimeout()) })
