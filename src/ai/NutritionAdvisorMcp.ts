@@ -1,20 +1,20 @@
 /**
- * The tools of NutritionAdvisorTools as an MCP server, over stdio and HTTP: the server of `@effect/ai`, with what it lacks.
+ * The tools of NutritionAdvisorTools as an MCP server, over stdio and HTTP.
  *
  * @since 1.0.0
  */
 import { Console } from "node:console"
-import { CallToolResult } from "@effect/ai/McpSchema"
-import * as McpServer from "@effect/ai/McpServer"
+import * as Tool from "@effect/ai/Tool"
 import * as HttpServer from "@effect/platform/HttpServer"
-import * as RpcServer from "@effect/rpc/RpcServer"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import * as Connections from "../internal/ai/connections.js"
 import { guard } from "../internal/ai/guard.js"
-import { version } from "../internal/version.js"
+import * as Server from "../internal/ai/server.js"
+import * as Stdio from "../internal/ai/stdio.js"
 import type * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import * as NutritionAdvisorTools from "./NutritionAdvisorTools.js"
@@ -34,53 +34,47 @@ export interface HttpOptions<A = unknown, I = unknown, R = never> extends Nutrit
   readonly token?: Redacted.Redacted<string> | undefined
 }
 
-const searchesAtOnce = 16
+const listingOf = (note: string | undefined) => {
+  const { annotations, description, name } = NutritionAdvisorTools.SearchFoods
+  return {
+    name,
+    description: note === undefined ? description : `${description} ${note}`,
+    inputSchema: Tool.getJsonSchema(NutritionAdvisorTools.SearchFoods),
+    annotations: {
+      title: Option.getOrUndefined(Context.getOption(annotations, Tool.Title)),
+      readOnlyHint: Context.get(annotations, Tool.Readonly),
+      destructiveHint: Context.get(annotations, Tool.Destructive),
+      idempotentHint: Context.get(annotations, Tool.Idempotent),
+      openWorldHint: Context.get(annotations, Tool.OpenWorld)
+    }
+  }
+}
 
-const serverInfo = { name: "effect-nutrition-advisor", version }
+const argumentsOf = Server.decoder(NutritionAdvisorTools.SearchFoods.parametersSchema, "error")
 
-const failed = (text: string) => new CallToolResult({ isError: true, content: [{ type: "text", text }] })
+const wrongArguments = Server.failed("search_foods takes an object with one field: `term`, a text.")
 
-/** The stock server writes a failure as JSON, which loses the `message` of an error, and takes one that is returned for a success. */
-const register = Effect.gen(function*() {
-  const server = yield* McpServer.McpServer
-  const { handle } = yield* NutritionAdvisorTools.toolkit
-  const searches = yield* Effect.makeSemaphore(searchesAtOnce)
-  const call: Parameters<typeof server.addTool>[0]["handle"] = (payload) =>
-    handle("search_foods", payload).pipe(
-      searches.withPermits(1),
-      Effect.map(({ result }) =>
-        typeof result === "string" ? failed(result) : new CallToolResult({
-          isError: false,
-          structuredContent: result,
-          content: [{ type: "text", text: JSON.stringify(result) }]
-        })
-      ),
-      Effect.catchAll(() => Effect.succeed(failed("search_foods takes an object with one field: `term`, a text."))),
-      Effect.tapDefect((cause) => Effect.logError("The tool search_foods ended in a defect.", cause)),
-      Effect.catchAllDefect(() => Effect.succeed(failed("The search ended in a defect of this server: see its log.")))
-    )
-  yield* McpServer.registerToolkit(NutritionAdvisorTools.toolkit).pipe(
-    Effect.provideService(McpServer.McpServer, {
-      ...server,
-      addTool: ({ tool }) => server.addTool({ tool, handle: call })
-    })
-  )
-})
-
-/** The tool is there before the first client asks for it. */
-const serve = <A, I, R>(
-  options: NutritionAdvisorTools.Options<A, I, R>,
-  protocol: RpcServer.Protocol["Type"],
-  connections: Connections.Connections
-) =>
-  Layer.scopedDiscard(Effect.gen(function*() {
-    yield* register
-    const { initializedClients } = yield* McpServer.McpServer
-    yield* McpServer.run(serverInfo).pipe(
-      Effect.provideServiceEffect(RpcServer.Protocol, Connections.track(connections, protocol, initializedClients)),
-      Effect.forkScoped
-    )
-  })).pipe(Layer.provide([McpServer.McpServer.layer, NutritionAdvisorTools.layer(options)]))
+const serverOf = <A, I, R>(options: NutritionAdvisorTools.Options<A, I, R>) =>
+  Effect.flatMap(NutritionAdvisorTools.toolkit, ({ handle }) => {
+    const search = (input: { readonly term: string }) =>
+      handle("search_foods", input).pipe(
+        Effect.map(({ result }): Server.CallResult =>
+          typeof result === "string" ? Server.failed(result) : {
+            isError: false,
+            structuredContent: result,
+            content: [{ type: "text", text: JSON.stringify(result) }]
+          }
+        ),
+        Effect.catchAll((text) => Effect.succeed(Server.failed(text))),
+        Effect.tapDefect((cause) => Effect.logError("The tool search_foods ended in a defect.", cause)),
+        Effect.catchAllDefect(() =>
+          Effect.succeed(Server.failed("The search ended in a defect of this server: see its log."))
+        )
+      )
+    const call: Server.Tool["call"] = (input) =>
+      Option.match(argumentsOf(input), { onNone: () => Effect.succeed(wrongArguments), onSome: search })
+    return Server.make({ listing: listingOf(options.note), call }, options.note)
+  }).pipe(Effect.provide(NutritionAdvisorTools.layer(options)))
 
 const consoleOnStderr = Effect.acquireRelease(
   Effect.sync(() => {
@@ -101,18 +95,17 @@ const consoleOnStderr = Effect.acquireRelease(
 export const layerStdio = <A = unknown, I = unknown, R = never>(
   options: NutritionAdvisorTools.Options<A, I, R> = {}
 ): Layer.Layer<never, ConfigurationError, NutritionAdvisor.NutritionAdvisor | R> =>
-  Layer.unwrapScoped(Effect.withFiberRuntime((fiber) =>
+  Layer.scopedDiscard(Effect.withFiberRuntime((fiber) =>
     Effect.gen(function*() {
       yield* consoleOnStderr
-      const connections: Connections.Connections = new Map()
-      const protocol = yield* Connections.makeStdio(connections, Fiber.interruptFork(fiber))
-      return serve(options, protocol, connections)
+      const server = yield* serverOf(options)
+      yield* Effect.forkScoped(Effect.ensuring(Stdio.serve(server), Fiber.interruptFork(fiber)))
     })
   ))
 
 /**
  * The server over HTTP, at one path of the HttpServer in the context. A request with an `Origin` that is neither of this machine nor
- * named gets 403. Calls beyond 1,024 at once get 503, and bodies above 64 KiB 413.
+ * named gets 403. Requests beyond 2,048 at once get 503, and bodies above 64 KiB 413.
  *
  * @since 1.0.0
  * @category layers
@@ -120,8 +113,7 @@ export const layerStdio = <A = unknown, I = unknown, R = never>(
 export const layerHttp = <A = unknown, I = unknown, R = never>(
   { allowedOrigins = [], path = "/mcp", token, ...options }: HttpOptions<A, I, R> = {}
 ): Layer.Layer<never, ConfigurationError, NutritionAdvisor.NutritionAdvisor | HttpServer.HttpServer | R> =>
-  Layer.unwrapEffect(Effect.gen(function*() {
-    const { httpApp, protocol } = yield* Connections.makeHttp
-    const app = yield* guard(httpApp, { allowedOrigins, path, token })
-    return Layer.merge(serve(options, protocol, new Map()), HttpServer.serve(app))
+  Layer.unwrapScoped(Effect.gen(function*() {
+    const server = yield* serverOf(options)
+    return HttpServer.serve(yield* guard(server, { allowedOrigins, path, token }))
   }))

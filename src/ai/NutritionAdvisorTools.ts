@@ -54,17 +54,19 @@ export interface Options<A = unknown, I = unknown, R = never> {
   readonly maxResultBytes?: number | undefined
   /** Takes from a payload what the model is to see; the whole payload by default. */
   readonly schema?: Schema.Schema<A, I, R> | undefined
+  /** Stands in the field `note` of each result, in the description of an MCP server's tool and in its instructions; none by default. */
+  readonly note?: string | undefined
 }
 
 const tooLong = (maxBytes: number): string =>
   `The answer has more than ${maxBytes} bytes and no list that could be cut. Search with a narrower term.`
 
 /** Through JSON first: what a schema makes may be no JSON, and a payload may be shared. */
-const resultOf = (payload: unknown, maxBytes: number) =>
+const resultOf = (payload: unknown, maxBytes: number, note: string | undefined) =>
   Effect.try({
     try: () => {
       const json: string | undefined = JSON.stringify(payload)
-      return fit(JSON.parse(json ?? "null"), maxBytes)
+      return fit(JSON.parse(json ?? "null"), maxBytes, note)
     },
     catch: () => "The answer can't be written as JSON."
   }).pipe(Effect.filterOrFail((result) => result !== undefined, () => tooLong(maxBytes)))
@@ -77,7 +79,7 @@ const resultOf = (payload: unknown, maxBytes: number) =>
  * @category layers
  */
 export const layer = <A, I, R = never>(
-  { maxResultBytes = 32 * 1024, schema }: Options<A, I, R> = {}
+  { maxResultBytes = 32 * 1024, note, schema }: Options<A, I, R> = {}
 ): Layer.Layer<Tool.Handler<"search_foods">, ConfigurationError, NutritionAdvisor.NutritionAdvisor | R> =>
   toolkit.toLayer(Effect.gen(function*() {
     if (!Number.isSafeInteger(maxResultBytes) || maxResultBytes <= 0) {
@@ -88,7 +90,7 @@ export const layer = <A, I, R = never>(
       search_foods: ({ term }) =>
         (schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)).pipe(
           Effect.mapError(({ message }) => message),
-          Effect.flatMap((payload) => resultOf(payload, maxResultBytes)),
+          Effect.flatMap((payload) => resultOf(payload, maxResultBytes, note)),
           Effect.provide(context)
         )
     }

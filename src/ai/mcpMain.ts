@@ -47,7 +47,7 @@ const cacheFolder = Effect.tryPromise(async () => {
 })
 
 const simulated = Effect.gen(function*() {
-  yield* Console.error("No NUTRITION_ADVISOR_ variable is set: the embedded simulator answers, not the service.")
+  yield* Console.error(`${McpArguments.simulatedNote} The embedded simulator answers, not the service.`)
   const Simulator = yield* Effect.promise(() => import("../testing/Simulator.js"))
   return NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }).pipe(
     Layer.provide(Simulator.layerHttpClient())
@@ -69,12 +69,8 @@ const configured = ([NodeHttpClient, , NodeKeyValueStore]: Modules, sharesToken:
   )
 }
 
-const advisor = (modules: Modules, sharesToken: boolean) => {
-  const names = Object.keys(process.env).filter((name) => name !== McpArguments.tokenVariable)
-  return names.some((name) => name.startsWith("NUTRITION_ADVISOR_"))
-    ? configured(modules, sharesToken)
-    : Layer.unwrapEffect(simulated)
-}
+const advisor = (modules: Modules, { sharesToken, simulator }: McpArguments.McpArguments) =>
+  simulator ? Layer.unwrapEffect(simulated) : configured(modules, sharesToken)
 
 const httpServer = ([, NodeHttpServer]: Modules, { host, port }: McpArguments.McpArguments) => {
   const server = createServer()
@@ -93,14 +89,18 @@ const serve = (modules: Modules, settings: McpArguments.McpArguments) => {
       Layer.provide(httpServer(modules, settings))
     )
     : Mcp.layerStdio(settings)
-  return Layer.launch(Server.pipe(Layer.provide(advisor(modules, settings.sharesToken)))).pipe(
+  return Layer.launch(Server.pipe(Layer.provide(advisor(modules, settings)))).pipe(
     Logger.withMinimumLogLevel(settings.logLevel)
   )
 }
 
+const variablesIn = (error: ConfigError.ConfigError) => [
+  ...new Set(String(error).match(/NUTRITION_ADVISOR_[A-Z_]+/g))
+]
+
 const sentenceOf = (error: ConfigError.ConfigError | { readonly message: string }): string =>
   ConfigError.isConfigError(error)
-    ? `${[...new Set(String(error).match(/NUTRITION_ADVISOR_[A-Z_]+/g))].join(", ")} is missing or malformed.`
+    ? `Missing or malformed: ${variablesIn(error).join(", ")}. With --simulator simulated foods answer instead.`
     : error.message
 
 const program = (modules: Modules) =>

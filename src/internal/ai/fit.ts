@@ -36,13 +36,15 @@ const measure = (value: unknown, name: string, found: Array<MeasuredArray>): num
 const noteOf = (shown: number, { elementBytes, name }: MeasuredArray): string =>
   `The answer is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
 
+type NoteOf = typeof noteOf
+
 /** The most elements that leave the whole, whose other parts have so many bytes, no larger than `maxBytes`. */
-const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number): number => {
+const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, note: NoteOf): number => {
   let shown = 0
   let bytes = otherBytes + brackets
   for (const element of measured.elementBytes) {
     bytes += element + (shown === 0 ? 0 : 1)
-    if (bytes + bytesOfField("note", bytesOf(noteOf(shown + 1, measured))) + 1 > maxBytes) break
+    if (bytes + bytesOfField("note", bytesOf(note(shown + 1, measured))) + 1 > maxBytes) break
     shown += 1
   }
   return shown
@@ -52,23 +54,26 @@ const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * A JSON value as an object of at most `maxBytes`: the largest array of which at least one element fits is cut, and a note says so.
- * Nothing where there is no such array.
+ * A JSON value as an object of at most `maxBytes`, with a note if one is given: the largest array of which at least one element fits is
+ * cut, and the note says so. Nothing where there is no such array.
  */
-export const fit = (json: unknown, maxBytes: number): JsonObject | undefined => {
+export const fit = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
   const object = isJsonObject(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
   const bytes = measure(object, "", arrays)
-  if (bytes <= maxBytes) return object
+  if (given === undefined && bytes <= maxBytes) return object
   const hasNote = Object.hasOwn(object, "note")
   const whole = hasNote ? { result: object } : object
   const wholeBytes = hasNote ? brackets + bytesOfField("result", bytes) : bytes
+  const noted = { note: given, ...whole }
+  if (given !== undefined && bytesOf(noted) <= maxBytes) return noted
+  const note: NoteOf = (shown, measured) => [...given === undefined ? [] : [given], noteOf(shown, measured)].join(" ")
   for (const measured of arrays.sort((one, other) => other.bytes - one.bytes)) {
-    const shown = shownOf(measured, wholeBytes - measured.bytes, maxBytes)
+    const shown = shownOf(measured, wholeBytes - measured.bytes, maxBytes, note)
     const part = measured.array.slice(0, shown)
     if (shown > 0) {
       return JSON.parse(JSON.stringify(
-        { note: noteOf(shown, measured), ...whole },
+        { note: note(shown, measured), ...whole },
         (_, value) => value === measured.array ? part : value
       ))
     }

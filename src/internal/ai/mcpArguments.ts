@@ -7,8 +7,9 @@ import * as Redacted from "effect/Redacted"
 export const usage = `Usage: effect-nutrition-advisor-mcp [options]
 
 Serves the tool search_foods to MCP clients: on standard input and output until the input ends, or over HTTP.
-It takes the NUTRITION_ADVISOR_* variables of the library; with none of them the embedded simulator answers.
+It takes the NUTRITION_ADVISOR_* variables of the library.
 
+  --simulator                 answers with simulated foods, whatever is set, and says so to clients and models
   --http                      serves over HTTP, at /mcp, until it is stopped
   --port <number>             the port, 3333 by default; 0 takes a free one
   --host <address>            the address to listen on, 127.0.0.1 by default; beyond this machine only with
@@ -23,6 +24,9 @@ It takes the NUTRITION_ADVISOR_* variables of the library; with none of them the
 export class CannotServe extends Data.TaggedError("CannotServe")<{ readonly message: string }> {}
 
 const requireThat = (condition: boolean, message: string) => condition ? Effect.void : new CannotServe({ message })
+
+/** What clients and models are told with --simulator. */
+export const simulatedNote = "The foods are simulated: they are no facts about real foods."
 
 /** Holds the bearer token of clients over HTTP; it says nothing of the service. */
 export const tokenVariable = "NUTRITION_ADVISOR_MCP_TOKEN"
@@ -42,7 +46,8 @@ const parsed = (args: ReadonlyArray<string>) =>
           "log-level": { type: "string", default: "info" },
           "max-result-bytes": { type: "string", default: "32768" },
           "no-shared-token": { type: "boolean", default: false },
-          port: { type: "string", default: "3333" }
+          port: { type: "string", default: "3333" },
+          simulator: { type: "boolean", default: false }
         }
       }).values,
     catch: () => new CannotServe({ message: "The arguments can't be read; --help lists them." })
@@ -70,6 +75,7 @@ export const mcpArguments = (args: ReadonlyArray<string>, tokenText: string | un
       logLevel,
       maxResultBytes: Number(maxResultBytes),
       port: Number(port),
+      note: values.simulator ? simulatedNote : undefined,
       sharesToken: !values["no-shared-token"],
       token
     }

@@ -27,6 +27,9 @@ export interface Options {
   readonly node?: ReadonlyArray<string>
 }
 
+/** Needs no service. */
+export const simulated: Options = { args: ["--simulator"] }
+
 const command = ({ args = [], env = {}, node = [], program = bin }: Options) => ({
   args: [...node, "--import", "tsx", program, ...args],
   command: process.execPath,

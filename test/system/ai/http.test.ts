@@ -1,5 +1,6 @@
 import { createServer } from "node:http"
-import { McpServer } from "@effect/ai"
+import { connect } from "node:net"
+import { text } from "node:stream/consumers"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
@@ -38,6 +39,15 @@ const call = (term: string, id?: number | string) =>
 
 const post = (url: string, body: string, headers: Record<string, string> = {}, signal: AbortSignal | null = null) =>
   Effect.promise(() => fetch(url, { method: "POST", body, headers, signal }))
+
+/** What a server answers to bytes on a connection, until it closes it. */
+const raw = (port: number, bytes: string) =>
+  Effect.promise(async () => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("error", () => {})
+    socket.write(bytes)
+    return await text(socket)
+  })
 
 const until = (condition: () => boolean) =>
   Effect.promise(() => expect.poll(condition, { timeout: 20_000, interval: 20 }).toBe(true))
@@ -187,6 +197,39 @@ describe("a request over HTTP", () => {
       expect(yield* at("/agents", { method: "POST", body: call("x".repeat(66_000)) })).toBe(413)
     }).pipe(Effect.provide(served(finding, { path: "/agents" }))))
 
+  const targets: ReadonlyArray<readonly [string, number]> = [
+    ["//", 400],
+    ["http://", 400],
+    ["http://[", 400],
+    ["*", 404],
+    ["/%", 404],
+    ["http://other.example/mcp", 405],
+    ["/mcp?x=%", 405]
+  ]
+
+  it.scopedLive.each(targets)("to the target %s gets %d", ([target, status]) =>
+    Effect.gen(function*() {
+      const { port } = new URL(yield* url)
+      expect(yield* raw(Number(port), `GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`))
+        .toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    }).pipe(Effect.provide(served(finding))))
+
+  it.scopedLive.each([70_000, 1_000_000, 10_000_000])(
+    "with a chunked body of %d bytes gets 413, and its connection can be used again",
+    (bytes) =>
+      Effect.gen(function*() {
+        const { port } = new URL(yield* url)
+        const chunk = "x".repeat(10_000)
+        const body = `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(bytes / chunk.length)
+        const head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\n"
+        const answers = yield* raw(
+          Number(port),
+          `${head}transfer-encoding: chunked\r\n\r\n${body}0\r\n\r\n${head}connection: close\r\ncontent-length: 2\r\n\r\n{}`
+        )
+        expect(answers.match(/HTTP\/1.1 \d{3}/g)).toEqual(["HTTP/1.1 413", "HTTP/1.1 200"])
+      }).pipe(Effect.provide(served(finding)))
+  )
+
   it.scopedLive("that is a batch is answered as one, and a notification with 202", () =>
     Effect.gen(function*() {
       const address = yield* url
@@ -209,43 +252,6 @@ describe("a request over HTTP", () => {
       expect(yield* structured({ "mcp-protocol-version": "2025-03-26" })).toBe(false)
       expect(yield* structured({})).toBe(false)
     }).pipe(Effect.provide(served(finding))))
-})
-
-describe("a client that has gone", () => {
-  it.scopedLive("is forgotten, also by the server of @effect/ai", () =>
-    Effect.gen(function*() {
-      const address = yield* url
-      const { initializedClients } = yield* McpServer.McpServer
-      const hello = message("initialize", {
-        protocolVersion: "2025-06-18",
-        capabilities: {},
-        clientInfo: { name: "test", version: "1.0.0" }
-      })
-      for (let client = 0; client < 20; client += 1) expect((yield* post(address, hello)).status).toBe(200)
-      yield* until(() => initializedClients.size === 0)
-    }).pipe(Effect.provide(Layer.merge(served(finding), McpServer.McpServer.layer))))
-})
-
-describe("the 1,025th call at once", () => {
-  it.scopedLive("is refused with 503 while the others wait, and answered when they have gone", () => {
-    const seen = { begun: 0, aborted: 0 }
-    return Effect.gen(function*() {
-      const address = yield* url
-      const canceller = new AbortController()
-      const statuses: Array<number> = []
-      for (let id = 0; id < 1_060; id += 1) {
-        void fetch(address, { method: "POST", body: call("oats", id), signal: canceller.signal })
-          .then(({ status }) => statuses.push(status), () => undefined)
-      }
-      yield* until(() => statuses.length >= 36)
-      expect(new Set(statuses)).toEqual(new Set([503]))
-      expect(statuses).toHaveLength(36)
-      expect(seen.begun).toBe(16)
-      canceller.abort()
-      yield* Effect.repeat(post(address, message("ping")), { until: ({ status }) => status === 200 })
-      yield* until(() => seen.aborted === seen.begun)
-    }).pipe(Effect.provide(served(hanging(seen))))
-  }, 60_000)
 })
 
 const MiB = 1024 * 1024

@@ -36,20 +36,38 @@ const searchOnce = (options: McpProcess.Options) =>
     return { isError, stderr: server.output.stderr }
   }))
 
-describe("with no variable of the library", () => {
-  it.scopedLive("the embedded simulator answers, and one line on stderr says so", () =>
+describe("with --simulator", () => {
+  it.scopedLive("the instructions, the tool's description and each result say that foods are simulated, whatever is set", () =>
     Effect.gen(function*() {
-      const { isError, stderr } = yield* searchOnce({})
-      expect(isError).toBe(false)
-      expect(stderr).toBe(
-        "No NUTRITION_ADVISOR_ variable is set: the embedded simulator answers, not the service.\n"
+      const server = yield* McpProcess.start({ ...McpProcess.simulated, env: yield* settings })
+      const say = expect.stringMatching(/The foods are simulated/)
+      const protocolVersion = "2025-06-18"
+      const hello = { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } }
+      const answers = yield* Effect.promise(async () => [
+        await server.request(1, "initialize", hello),
+        await server.request(2, "tools/list"),
+        await server.call(3, "oats"),
+        await server.call(4, "insulin safe snack")
+      ])
+      expect(answers).toMatchObject([
+        { result: { instructions: say } },
+        { result: { tools: [{ description: say }] } },
+        { isError: false, structuredContent: { note: say }, content: [{ text: say }] },
+        { isError: false, structuredContent: { note: say }, content: [{ text: say }] }
+      ])
+      expect(server.output.stderr).toBe(
+        "The foods are simulated: they are no facts about real foods. The embedded simulator answers, not the service.\n"
       )
-    }))
+      const { counters } = yield* Simulator.Simulator
+      expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0 })
+    }).pipe(Effect.provide(SimulatorOnPort)))
 })
 
 const sentence = /^[^\n]+\.\n$/
 
 const incomplete: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegExp]> = [
+  [{}, /: NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY\. With --simulator /],
+  [{ NUTRITION_ADVISOR_MCP_TOKEN: "a token" }, /NUTRITION_ADVISOR_BASE_URL.*--simulator/],
   [{ NUTRITION_ADVISOR_LICENSE_KEY: licenseKey }, /NUTRITION_ADVISOR_BASE_URL/],
   [{ NUTRITION_ADVISOR_BASE_URL: "https://service.example" }, /NUTRITION_ADVISOR_LICENSE_KEY/],
   [{ NUTRITION_ADVISOR_SERVICE_ID: "" }, /NUTRITION_ADVISOR_/],
@@ -57,9 +75,9 @@ const incomplete: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegE
   [{ NUTRITION_ADVISOR_BASE_URL: "http://service.example", NUTRITION_ADVISOR_LICENSE_KEY: licenseKey }, /baseUrl/]
 ]
 
-describe("where a variable is set", () => {
+describe("without --simulator", () => {
   it.scopedLive.each(incomplete)(
-    "the simulator never answers: %j ends it with 1 and one sentence that names what is missing",
+    "the simulator never answers: the settings %j end it with 1 and one sentence that names what is missing",
     ([env, what]) =>
       Effect.gen(function*() {
         const { code, stderr, stdout } = yield* McpProcess.run({ env })
@@ -120,7 +138,7 @@ describe("the shared token", () => {
   it.scopedLive("is not made from the simulator's", () =>
     Effect.gen(function*() {
       const XDG_CACHE_HOME = yield* folder
-      yield* searchOnce({ env: { XDG_CACHE_HOME } })
+      yield* searchOnce({ ...McpProcess.simulated, env: { XDG_CACHE_HOME } })
       expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
     }))
 })
@@ -132,7 +150,7 @@ describe("over HTTP", () => {
       Effect.gen(function*() {
         const token = "mcp-token-51c7"
         const server = yield* McpProcess.startHttp({
-          args: ["--host", "0.0.0.0"],
+          args: ["--simulator", "--host", "0.0.0.0"],
           env: { NUTRITION_ADVISOR_MCP_TOKEN: token }
         })
         const status = (headers: Record<string, string>) =>
@@ -144,7 +162,7 @@ describe("over HTTP", () => {
         expect(yield* status({ authorization: `Bearer ${token}` })).toBe(200)
         expect(server.output.stderr).not.toContain(token)
         const port = new URL(server.url).port
-        const { code, stderr } = yield* McpProcess.run({ args: ["--http", "--port", port] })
+        const { code, stderr } = yield* McpProcess.run({ args: ["--simulator", "--http", "--port", port] })
         expect({ code, stderr }).toEqual({
           code: 1,
           stderr: expect.stringMatching(new RegExp(`^Port ${port} .*in use`, "m"))
@@ -155,7 +173,7 @@ describe("over HTTP", () => {
 
   it.scopedLive("answers pages of the origin that --allow-origin names, and no others", () =>
     Effect.gen(function*() {
-      const server = yield* McpProcess.startHttp({ args: ["--allow-origin", "https://a.example"] })
+      const server = yield* McpProcess.startHttp({ args: ["--simulator", "--allow-origin", "https://a.example"] })
       const status = (origin: string) =>
         Effect.promise(() =>
           fetch(server.url, {

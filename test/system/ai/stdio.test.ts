@@ -48,7 +48,7 @@ const until = (condition: () => boolean) =>
 describe("the stock client over stdio", () => {
   it.scopedLive("lists search_foods as read-only and idempotent, with a text that says when to use it", () =>
     Effect.gen(function*() {
-      const client = yield* McpProcess.connectStdio()
+      const client = yield* McpProcess.connectStdio(McpProcess.simulated)
       const { tools } = yield* Effect.promise(() => client.listTools())
       expect(tools).toEqual([{
         name: "search_foods",
@@ -187,7 +187,7 @@ describe("under each search fault of the simulator", () => {
 describe("the protocol over stdio", () => {
   it.scopedLive("keeps ids that are texts, answers what is no request, and goes on", () =>
     Effect.gen(function*() {
-      const server = yield* McpProcess.start()
+      const server = yield* McpProcess.start(McpProcess.simulated)
       const frames = yield* Effect.promise(async () => {
         server.write("not JSON\n\n[]\n{\"jsonrpc\":\"2.0\"}\n{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n")
         server.write("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unknown\"}\n")
@@ -205,17 +205,18 @@ describe("the protocol over stdio", () => {
         { jsonrpc: "2.0", id: "unknown", error: { code: -32601, message: "The server has no such method." } },
         { jsonrpc: "2.0", id: "bad", error: { code: -32602, message: "The parameters do not fit the method." } }
       ])
-      expect(server.output.lines.slice(0, 3).map((line) => JSON.parse(line).error.code)).toEqual([
+      expect(server.output.lines.slice(0, 4).map((line) => JSON.parse(line).error.code)).toEqual([
         -32700,
+        -32600,
         -32600,
         -32600
       ])
-      expect(server.output.lines).toHaveLength(7)
+      expect(server.output.lines).toHaveLength(8)
     }))
 
   it.scopedLive("reads a message that arrives in pieces, within a character", () =>
     Effect.gen(function*() {
-      const server = yield* McpProcess.start()
+      const server = yield* McpProcess.start(McpProcess.simulated)
       const bytes = Buffer.from(`${JSON.stringify({ jsonrpc: "2.0", id: "é", method: "ping" })}\n`)
       const split = bytes.indexOf(Buffer.from("é")) + 1
       yield* Effect.promise(async () => {
@@ -239,7 +240,7 @@ describe("the protocol over stdio", () => {
     "of version %s: structured content is %s",
     ([version, isStructured]) =>
       Effect.gen(function*() {
-        const server = yield* McpProcess.start()
+        const server = yield* McpProcess.start(McpProcess.simulated)
         yield* Effect.promise(() => server.request(0, "initialize", initialize(version)))
         const result = yield* Effect.promise(() => server.call(1, "oats"))
         expect("structuredContent" in result).toBe(isStructured)
