@@ -65,17 +65,17 @@ export const make = (options: Options = {}): Effect.Effect<Service, Configuratio
     const cap = yield* Settings.pause("cap", options.cap ?? "5 seconds")
     const budget = RetryBudget.make(yield* Settings.share("budget", options.budget ?? 0.2))
     const advisor = yield* NutritionAdvisor
-    yield* Metrics.retries.start
+    Metrics.retries.start()
 
     const refuse = Effect.sync(() => {
-      Metrics.retries.count("OutOfBudget")
+      Metrics.retries.countNow({ outcome: "OutOfBudget" })
       return false
     })
 
     const send = (due: number) =>
       withNow(({ monotonic: now }) => {
         if (!budget.send(due, now)) return refuse
-        Metrics.retries.count("Retried")
+        Metrics.retries.countNow({ outcome: "Retried" })
         return Effect.succeed(true)
       })
 

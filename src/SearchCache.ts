@@ -100,7 +100,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
   Effect.gen(function*() {
     const advisor = yield* NutritionAdvisor
     const clock = yield* Effect.clock
-    yield* Metrics.cachedSearches.start
+    Metrics.cachedSearches.start()
 
     const shared = yield* SharedRequests.make<unknown, Payload, NutritionAdvisorError>({
       spanName: "SearchCache.request",
@@ -126,7 +126,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
     const ask = (key: string, request: Effect.Effect<unknown, NutritionAdvisorError>, clock: Clock.Clock) =>
       shared.join(key, request, (exit, isFirst) => {
         const kept = Exit.isFailure(exit) ? stale(key, exit.cause, clock) : undefined
-        Metrics.cachedSearches.count(kept !== undefined ? "Stale" : isFirst ? "Miss" : "Joined")
+        Metrics.cachedSearches.countNow({ outcome: kept !== undefined ? "Stale" : isFirst ? "Miss" : "Joined" })
         if (kept !== undefined) return Effect.sync((): unknown => JSON.parse(kept.text))
         return Effect.flatMap(exit, (payload) => Effect.sync(() => read(payload)))
       })
@@ -139,7 +139,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
         const key = keyOf(term, further)
         const kept = fresh(key, clock)
         if (kept === undefined) return ask(key, Effect.suspend(() => advisor.search(term, options && further)), clock)
-        Metrics.cachedSearches.count("Hit")
+        Metrics.cachedSearches.countNow({ outcome: "Hit" })
         return Effect.sync((): unknown => JSON.parse(kept.text))
       })
     }

@@ -58,8 +58,8 @@ const serviceAround = (settings: Throttled.Settings): Effect.Effect<Service, nev
   Effect.gen(function*() {
     const advisor = yield* NutritionAdvisor
     const throttled = yield* Throttled.make(settings)
-    yield* Metrics.heldRequests.start
-    yield* Metrics.refusedRequests.start
+    Metrics.heldRequests.start()
+    Metrics.refusedRequests.start()
     const search: Service["search"] = (term, options) => throttled("search", advisor.search(term, options))
     return {
       search,

@@ -53,7 +53,7 @@ export type Throttled = <A>(
 
 /** Held back: nothing was sent. */
 const refused = ({ operation }: Turn, reason: "TooManyRequests" | "Rate", millis: number) => {
-  Metrics.refusedRequests.count(reason)
+  Metrics.refusedRequests.countNow({ reason })
   return Effect.fail(new TooManyRequests({ operation, retryAfter: millis > 0 ? millis / 1000 : 1 }))
 }
 
@@ -79,7 +79,7 @@ const watch = (state: State) =>
 const count = (turn: Turn, reason: "TooManyRequests" | "Rate") => {
   if (turn.heldFor.has(reason)) return
   turn.heldFor.add(reason)
-  Metrics.heldRequests.count(reason)
+  Metrics.heldRequests.countNow({ reason })
 }
 
 const arrive = ({ line, settings }: State, operation: DataOperation, now: number) => {

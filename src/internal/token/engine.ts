@@ -4,7 +4,6 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
-import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Redacted from "effect/Redacted"
@@ -336,7 +335,7 @@ class TokenEngine {
       const isUnchanged = State.isUnchanged(flight, token)
       const isFromCache = token.origin === "cache"
       if (!isFromCache) yield* Metrics.exchanged(flight.reason, isUnchanged)
-      yield* Metric.set(Metrics.tokenExpiry, stored.expiresAt / 1000)
+      yield* Metrics.tokenExpires(stored.expiresAt)
       yield* Effect.annotateLogs(
         Effect.logDebug(
           isFromCache

@@ -76,7 +76,7 @@ export const recorded = async ({ at, client, every, search }: Scenario, standing
     await Effect.runPromise(CacheDouble.quiet)
     scheduler.settle()
   }
-  Effect.runSync(Metric.set(Metrics.tokenExpiry, 0))
+  Effect.runSync(Metrics.tokenExpires(0))
   const before = Effect.runSync(look)
   const services = await Effect.runPromise(Fiber.join(run(Layer.buildWithScope(Layer.fresh(client), scope))))
   const samples = [Effect.runSync(look)]
