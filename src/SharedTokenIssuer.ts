@@ -3,17 +3,21 @@
  *
  * @since 1.0.0
  */
+import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
-import * as Scope from "effect/Scope"
+import type * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
 import { ExchangeContext } from "./internal/exchange/context.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
+import * as ForeignPart from "./internal/foreignPart.js"
 import * as Fork from "./internal/fork.js"
 import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
@@ -58,7 +62,8 @@ interface Sharing {
   readonly settings: Settings
   readonly cache: Service
   readonly health: Health.Health
-  readonly scope: Scope.Scope
+  /** Requests for whose end somebody waits: not those that go on with a cache that has failed. */
+  readonly unanswered: Set<Fiber.RuntimeFiber<void>>
   /** The token that the service rejected last. */
   readonly refused: Ref.Ref<Option.Option<AccessToken.AccessToken>>
 }
@@ -70,9 +75,12 @@ interface Request extends Lease.Attempt {
   readonly exchange: Effect.Effect<AccessToken.AccessToken, TokenError>
   /** Whether each call of the cache has worked so far. */
   readonly isCacheWell: Ref.Ref<boolean>
+  readonly answer: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
-type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
+
+const aborted = Exit.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
 const checked = (options: Options): Effect.Effect<Settings, ConfigurationError> =>
   Effect.gen(function*() {
@@ -121,25 +129,18 @@ const noteFailure = ({ isCacheWell, sharing }: Request, error: SharedTokenCacheE
 
 const noteEnd = ({ isCacheWell, sharing }: Request) => Effect.whenEffect(sharing.health.worked, Ref.get(isCacheWell))
 
-const inBackground = ({ sharing }: Request, effect: Effect.Effect<void>) =>
-  Effect.forkIn(Effect.interruptible(effect), sharing.scope)
+/** A caller does not wait for what is left to do in a cache that has failed: it has its answer now. */
+const answerUnlessWell = (request: Request, exit: Exit.Exit<AccessToken.AccessToken, TokenError>) =>
+  Effect.unlessEffect(Deferred.done(request.answer, exit), Ref.get(request.isCacheWell))
 
 const release = (request: Request) =>
-  Effect.flatMap(Ref.get(request.claim), (claim) => {
-    const released = request.cache.release(request.seal.name, request.owner).pipe(
-      Effect.catchAll((error) => noteFailure(request, error)),
-      Effect.asVoid
-    )
-    return claim === "none" ? Effect.void : claim === "held" ? released : inBackground(request, released)
-  })
-
-const publish = (request: Request, token: AccessToken.AccessToken, turn: Lease.OwnTurn) => {
-  const published = Effect.catchAll(
-    Lease.publish(request, token, turn),
-    (error) => Effect.zipRight(Ref.set(request.claim, "unsure"), noteFailure(request, error))
+  request.cache.release(request.seal.name, request.owner).pipe(
+    Effect.catchAll((error) => noteFailure(request, error)),
+    Effect.whenEffect(Ref.get(request.mayHold))
   )
-  return turn._tag === "Alone" && !turn.isCacheWell ? inBackground(request, published) : published
-}
+
+const publish = (request: Request, token: AccessToken.AccessToken, turn: Lease.OwnTurn) =>
+  Effect.catchAll(Lease.publish(request, token, turn), (error) => noteFailure(request, error))
 
 /** An exchange that failed ends in its own error, unless a peer fared better meanwhile. */
 const lookOnceMore = (request: Request, error: TokenError) =>
@@ -150,26 +151,63 @@ const lookOnceMore = (request: Request, error: TokenError) =>
     Effect.tap(Metrics.shares("HandedOver"))
   )
 
-const exchange = (request: Request, turn: Lease.OwnTurn, restore: Restore) =>
-  restore(request.exchange).pipe(
-    Effect.tap(Metrics.shares(turn._tag === "Leased" ? "Exchanged" : "ExchangedAlone")),
-    Effect.tap((token) => publish(request, token, turn)),
-    Effect.catchAll((error) => restore(lookOnceMore(request, error)))
+/**
+ * The exchange of the issuer inside. It has its own time, `tokenTimeout`: one that hangs is given up when the peers have done so.
+ * Where it is interrupted and has a token by then, it ends well.
+ */
+const exchange = ({ exchange, leaseMillis, sharing: { settings } }: Request) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkDaemon(Effect.interruptible(exchange))
+    const waited = yield* Fiber.await(fiber).pipe(
+      Fork.boundedBy(Lease.patienceOf(leaseMillis), timedOut),
+      Effect.interruptible,
+      Effect.exit
+    )
+    const ended = yield* Effect.option(Fork.boundedBy(settings.cacheTimeout, timedOut)(Fiber.interrupt(fiber)))
+    return yield* Option.getOrElse(Option.filter(ended, Exit.isSuccess), () => Exit.flatten(waited))
+  })
+
+/**
+ * A token that a peer left or one's own, whichever turn it is. Uninterruptible but for its waits: what was bought is published,
+ * and a lease given back, at every end.
+ */
+const share = (request: Request): Effect.Effect<void> =>
+  Effect.interruptible(Lease.takeTurn(request)).pipe(
+    Effect.catchAll((error) => Effect.as(noteFailure(request, error), Lease.alone)),
+    Effect.flatMap((turn) =>
+      turn._tag === "HandedOver"
+        ? Effect.as(Metrics.shares("HandedOver"), turn.token)
+        : exchange(request).pipe(
+          Effect.tap(Metrics.shares(turn._tag === "Leased" ? "Exchanged" : "ExchangedAlone")),
+          Effect.tap((token) => answerUnlessWell(request, Exit.succeed(token))),
+          Effect.tap((token) => publish(request, token, turn)),
+          Effect.catchAll((error) => Effect.interruptible(lookOnceMore(request, error)))
+        )
+    ),
+    Effect.onExit((exit) => answerUnlessWell(request, exit)),
+    Effect.ensuring(release(request)),
+    Effect.tapBoth({ onFailure: () => noteEnd(request), onSuccess: () => noteEnd(request) }),
+    Effect.exit,
+    Effect.flatMap((exit) => Deferred.done(request.answer, Exit.isInterrupted(exit) ? aborted : exit)),
+    Effect.uninterruptible
   )
 
-/** A token that a peer left or one's own, whichever turn it is; the lease is given back at every end. */
-const share = (request: Request) =>
+/** Interrupts requests, and waits for what they publish and give back, at most for the time of one call of the cache. */
+const end = (fibers: Iterable<Fiber.Fiber<void>>, { cacheTimeout }: Settings) =>
+  Effect.ignore(Fork.boundedBy(cacheTimeout, timedOut)(Fiber.interruptAll(fibers)))
+
+/** The answer to a request, which runs in a fiber of its own: where the caller leaves, it goes on as far as it must. */
+const answerTo = (request: Request) =>
   Effect.uninterruptibleMask((restore) =>
-    restore(Lease.takeTurn(request)).pipe(
-      Effect.catchAll((error) => Effect.as(noteFailure(request, error), Lease.alone(false))),
-      Effect.flatMap((turn) =>
-        turn._tag === "HandedOver"
-          ? Effect.as(Metrics.shares("HandedOver"), turn.token)
-          : exchange(request, turn, restore)
-      ),
-      Effect.ensuring(release(request)),
-      Effect.tapBoth({ onFailure: () => noteEnd(request), onSuccess: () => noteEnd(request) })
-    )
+    Effect.gen(function*() {
+      const { settings, unanswered } = request.sharing
+      const fiber = yield* Effect.forkDaemon(share(request))
+      unanswered.add(fiber)
+      return yield* restore(Deferred.await(request.answer)).pipe(
+        Effect.onInterrupt(() => end([fiber], settings)),
+        Effect.ensuring(Effect.sync(() => unanswered.delete(fiber)))
+      )
+    })
   )
 
 const makeRequest = (
@@ -191,9 +229,10 @@ const makeRequest = (
       isNext: Lease.isNextAfter(replacing, since),
       isRefused: (token) =>
         Effect.map(Ref.get(sharing.refused), Option.exists((other) => AccessToken.isSame(other, token))),
-      claim: yield* Ref.make<Lease.Claim>("none"),
+      mayHold: yield* Ref.make(false),
       exchange,
-      isCacheWell: yield* Ref.make(true)
+      isCacheWell: yield* Ref.make(true),
+      answer: yield* Deferred.make<AccessToken.AccessToken, TokenError>()
     }
   })
 
@@ -221,19 +260,24 @@ export const make = (
       settings,
       cache: BoundedCache.make(yield* SharedTokenCache, settings.cacheTimeout),
       health: yield* Health.make,
-      scope: yield* Scope.Scope,
+      unanswered: yield* Effect.acquireRelease(
+        Effect.sync(() => new Set<Fiber.RuntimeFiber<void>>()),
+        (fibers) => end(fibers, settings)
+      ),
       refused: yield* Ref.make(Option.none<AccessToken.AccessToken>())
     }
 
     const issue: TokenIssuer.Service["issue"] = (replacing, reason) =>
       Effect.gen(function*() {
         const key = yield* LicenseKey.read(licenseKey).pipe(
-          Fork.boundedBy(tokenTimeout, () => new TransportError({ operation: "token", reason: "Timeout" }))
+          Fork.boundedBy(tokenTimeout, timedOut)
         )
         const seal = yield* sealOf(key)
         if (reason === "rejection") yield* Ref.set(sharing.refused, replacing)
-        const exchange = LicenseKey.handOn(licenseKey, key)(issuer.issue(replacing, reason))
-        return yield* Effect.flatMap(makeRequest(sharing, seal, replacing, exchange), share)
+        const exchange = LicenseKey.handOn(licenseKey, key)(
+          ForeignPart.call("The TokenIssuer", () => true, () => issuer.issue(replacing, reason))
+        )
+        return yield* Effect.flatMap(makeRequest(sharing, seal, replacing, exchange), answerTo)
       })
 
     return { issue }

@@ -379,8 +379,7 @@ describe("the lease", () => {
       yield* cache.behaveNext("lease", Cache.losesAnswer)
       const caller = yield* Effect.fork(missing(yield* replica()))
       yield* quiet
-      yield* Fiber.interrupt(caller)
-      yield* quiet
+      yield* settle(Fiber.interrupt(caller))
       expect(yield* holder).toBe("nobody")
     }).pipe(setup))
 
@@ -930,45 +929,23 @@ describe("a broken cache", () => {
       expect(yield* found).toBe(Issuer.secretOf(1))
     }).pipe(setup))
 
-  it.scoped.each(["read", "lease"] as const)(
-    "does not hold up an interruption where %s never answers",
+  it.scoped.each(["read", "lease", "changes", "release"] as const)(
+    "holds up an interruption by its timeout at most where %s never answers",
     (operation) =>
       Effect.gen(function*() {
-        const { cache } = yield* doubles
+        const { cache, issuer } = yield* doubles
+        yield* issuer.setLatency("5 seconds")
+        if (operation === "changes") yield* cache.squat(15_000)
         yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
         const caller = yield* Effect.fork(missing(yield* replica()))
         yield* quiet
-        const interruption = yield* Effect.fork(Fiber.interrupt(caller))
-        yield* quiet
-        expect(Option.isSome(yield* Fiber.poll(interruption))).toBe(true)
+        const [, millis] = yield* timed(Fiber.interrupt(caller))
+        expect(millis <= 1_050).toBe(true)
       }).pipe(setup)
   )
 
-  it.scoped("does not hold up the interruption of one who waits where changes never come", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.squat(15_000)
-      yield* cache.behaveAlways("changes", Cache.hangsUninterruptibly)
-      const caller = yield* Effect.fork(missing(yield* replica()))
-      yield* quiet
-      const interruption = yield* Effect.fork(Fiber.interrupt(caller))
-      yield* quiet
-      expect(Option.isSome(yield* Fiber.poll(interruption))).toBe(true)
-    }).pipe(setup))
-
-  it.scoped("holds up an interruption by its timeout at most where release never answers", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* issuer.setLatency("5 seconds")
-      yield* cache.behaveAlways("release", Cache.hangsUninterruptibly)
-      const caller = yield* Effect.fork(missing(yield* replica()))
-      yield* quiet
-      const [, millis] = yield* timed(Fiber.interrupt(caller))
-      expect(millis <= 1_050).toBe(true)
-    }).pipe(setup))
-
   it.scoped.each(Cache.operations)(
-    "does not hold up the end of the scope where %s never answers",
+    "does not hold up the end of the scope once %s has failed",
     (operation) =>
       Effect.gen(function*() {
         const { cache } = yield* doubles
@@ -981,6 +958,21 @@ describe("a broken cache", () => {
         const end = yield* Effect.fork(Scope.close(scope, Exit.void))
         yield* quiet
         expect(Option.isSome(yield* Fiber.poll(end))).toBe(true)
+      }).pipe(setup)
+  )
+
+  it.scoped.each(["lease", "write", "release"] as const)(
+    "holds up the end of the scope by its timeout at most where %s never answers",
+    (operation) =>
+      Effect.gen(function*() {
+        const { cache } = yield* doubles
+        const scope = yield* Scope.make()
+        const here = yield* Scope.extend(replica(), scope)
+        yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
+        yield* Effect.fork(missing(here))
+        yield* quiet
+        const [, millis] = yield* timed(Scope.close(scope, Exit.void))
+        expect(millis).toBe(1_000)
       }).pipe(setup)
   )
 

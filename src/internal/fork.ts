@@ -28,8 +28,11 @@ export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
 export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.interruptible(Effect.disconnect(effect))
 
-/** Ends in the failure when the time is over, also where the effect can't be interrupted. */
+/**
+ * Ends in the failure when the time is over, also where the effect can't be interrupted. The effect is no child of its caller, for
+ * an interruption reaches children at once: so a caller who can't be interrupted gets what it waits for.
+ */
 export const boundedBy =
   <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
   <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
-    Effect.timeoutFail(abandonable(effect), { duration, onTimeout })
+    Effect.disconnect(Effect.interruptible(Effect.timeoutFail(abandonable(effect), { duration, onTimeout })))

@@ -104,11 +104,12 @@ const wholeMillis = (millis: number): number => Math.min(Number.MAX_SAFE_INTEGER
 /** A Redis, or what is in its place, that answers something else than the script does. */
 const unexpected = () => Connection.unavailable("UnexpectedAnswer")
 
-const Did = Schema.transformLiterals([0, false], [1, true])
+/** ioredis with `stringNumbers` hands over numbers as texts. */
+const Did = Schema.transformLiterals([0, false], [1, true], ["0", false], ["1", true])
 
 const ReadAnswer = Schema.declare((answer: unknown): answer is Buffer => Buffer.isBuffer(answer))
 
-const LeaseAnswer = Schema.Tuple(Schema.String, Schema.Number)
+const LeaseAnswer = Schema.Tuple(Schema.String, Schema.Union(Schema.Number, Schema.NumberFromString))
 
 /** The scripts as calls: what Redis answers is decoded, and what it refuses is a failure by one word. */
 export const make = (connection: Connection.Connection<Redis | Cluster>, prefix: string): Omit<Service, "changes"> => {

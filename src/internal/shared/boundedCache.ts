@@ -6,6 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { type Lease, type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { boundedBy } from "../fork.js"
 
 const isEntry = Schema.is(Schema.OptionFromSelf(Schema.String))
 
@@ -28,10 +29,7 @@ const withKnownEnd = ({ owner, remaining }: Lease, duration: number): Lease => (
   remaining: Number.isFinite(remaining) && remaining >= 0 ? remaining : duration
 })
 
-/**
- * The cache with a bound on each call, and with nothing but what it promises: other answers and defects are failures. A call runs
- * in a fiber of its own, so that it is bounded also where the caller can't be interrupted.
- */
+/** The cache with a bound on each call, and with nothing but what it promises: other answers and defects are failures. */
 export const make = (cache: Service, timeout: Duration.Duration): Service => {
   const call = <A>(
     operation: () => Effect.Effect<A, SharedTokenCacheError>,
@@ -40,9 +38,7 @@ export const make = (cache: Service, timeout: Duration.Duration): Service => {
     Effect.suspend(operation).pipe(
       Effect.filterOrFail(isAnswer, broken),
       Effect.mapErrorCause(withoutDefects),
-      Effect.disconnect,
-      Effect.interruptible,
-      Effect.timeoutFail({ duration: timeout, onTimeout: () => new SharedTokenCacheError({ reason: "Timeout" }) })
+      boundedBy(timeout, () => new SharedTokenCacheError({ reason: "Timeout" }))
     )
 
   return {

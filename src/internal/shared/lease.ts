@@ -13,9 +13,6 @@ import * as Metrics from "../metrics.js"
 import * as Pause from "../pause.js"
 import type * as Seal from "./seal.js"
 
-/** Whether the lease is this replica's own: "unsure" where the cache failed when it was asked. */
-export type Claim = "none" | "held" | "unsure"
-
 /** What one replica needs to know and to remember for one exchange. */
 export interface Attempt {
   readonly cache: Service
@@ -27,7 +24,8 @@ export interface Attempt {
   readonly isNext: Predicate.Predicate<AccessToken.AccessToken>
   /** Whether the service rejected this token here. */
   readonly isRefused: (token: AccessToken.AccessToken) => Effect.Effect<boolean>
-  readonly claim: Ref.Ref<Claim>
+  /** Whether the lease may be this replica's own: also where the cache failed when it was asked. */
+  readonly mayHold: Ref.Ref<boolean>
 }
 
 /** What was found under the entry's name: the entry as it was written, and its token if it is one to use. */
@@ -41,7 +39,7 @@ export type OwnTurn =
   /** It exchanges for all, and writes over the entry that it has seen under its lease. */
   | { readonly _tag: "Leased"; readonly entry: Option.Option<string> }
   /** It exchanges for itself: the cache failed, or two peers held the lease and brought no token. */
-  | { readonly _tag: "Alone"; readonly isCacheWell: boolean }
+  | { readonly _tag: "Alone" }
 
 export type Turn = OwnTurn | { readonly _tag: "HandedOver"; readonly token: AccessToken.AccessToken }
 
@@ -60,9 +58,12 @@ const leastInterval = 25
 /** Holders of the lease that may end without a token, before a replica that waits exchanges by itself. */
 const holdersAwaited = 2
 
+/** How long a replica waits for its peers in all, in milliseconds. */
+export const patienceOf = (leaseMillis: number): number => leaseMillis * holdersAwaited
+
 const handedOver = (token: AccessToken.AccessToken): Turn => ({ _tag: "HandedOver", token })
 
-export const alone = (isCacheWell: boolean): OwnTurn => ({ _tag: "Alone", isCacheWell })
+export const alone: OwnTurn = { _tag: "Alone" }
 
 const nothing = (entry: Option.Option<string>): Found => ({ entry, token: Option.none() })
 
@@ -110,13 +111,15 @@ export const look = (attempt: Attempt): Effect.Effect<Found, SharedTokenCacheErr
       : nothing(entry)
   })
 
-const takeLease = ({ cache, claim, leaseMillis, owner, seal }: Attempt): Effect.Effect<Lease, SharedTokenCacheError> =>
-  Effect.gen(function*() {
-    yield* Ref.set(claim, "unsure")
-    const lease = yield* cache.lease(seal.name, owner, leaseMillis)
-    yield* Ref.set(claim, lease.owner === owner ? "held" : "none")
-    return lease
-  })
+/** Waits for the answer also where it is interrupted: a lease is given back only after it was taken. */
+const takeLease = (
+  { cache, leaseMillis, mayHold, owner, seal }: Attempt
+): Effect.Effect<Lease, SharedTokenCacheError> =>
+  Ref.set(mayHold, true).pipe(
+    Effect.zipRight(cache.lease(seal.name, owner, leaseMillis)),
+    Effect.tap((lease) => Ref.set(mayHold, lease.owner === owner)),
+    Effect.uninterruptible
+  )
 
 type Asked = Turn | { readonly _tag: "HeldByPeer"; readonly lease: Lease }
 
@@ -158,7 +161,7 @@ export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCache
     const bell = yield* Effect.makeLatch()
     let waiting: Waiting = {
       holders: new Set(),
-      patience: Pause.start(momentOf(clock), attempt.leaseMillis * holdersAwaited)
+      patience: Pause.start(momentOf(clock), patienceOf(attempt.leaseMillis))
     }
     while (true) {
       yield* bell.close
@@ -167,7 +170,7 @@ export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCache
       if (waiting.holders.size === 0) yield* listen(attempt, bell)
       waiting = { ...waiting, holders: new Set([...waiting.holders, asked.lease.owner]) }
       const millis = untilNextLook(waiting, asked.lease, clock)
-      if (Option.isNone(millis)) return alone(true)
+      if (Option.isNone(millis)) return alone
       yield* sleepUntilHeard(bell, millis.value)
     }
   }))
