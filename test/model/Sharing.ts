@@ -44,7 +44,7 @@ export class Sharing {
   }
 
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
-    return Effect.runFork(Effect.withClock(effect, this.time), { scheduler: this.scheduler })
+    return Effect.runFork(Effect.withClock(effect, this.time.clock), { scheduler: this.scheduler })
   }
 
   /** Runs all fibers until they wait for the time, and for nothing else. */
@@ -117,7 +117,7 @@ export class Sharing {
   }
 
   private readonly purchase = Effect.sync(() => {
-    const receivedAt = this.time.unsafeCurrentTimeMillis()
+    const receivedAt = this.time.wallMillis
     this.bought += 1
     return AccessToken.make({
       value: `token ${this.bought}`,
