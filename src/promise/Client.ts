@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The client for programs without Effect: promises that reject with the library's own errors.
  *
