@@ -17,7 +17,7 @@ import {
 } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Config, ConfigError, Console, Effect, Layer, Schema } from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 import { settingsSentence } from "./settingsSentence.js"
 
@@ -53,15 +53,10 @@ const bestMatch = HttpApiEndpoint.get("bestMatch", "/foods/:term")
 const Api = HttpApi.make("Foods").add(HttpApiGroup.make("foods").add(bestMatch))
 
 const toApiError = (error: NutritionAdvisorError.NutritionAdvisorError) => {
-  if (error.operation === "token") return new ServiceUnavailable()
-  switch (error._tag) {
-    case "BadRequest":
-      return new BadRequest()
-    case "TooManyRequests":
-      return new TooManyRequests({ retryAfter: Math.ceil(error.retryAfter ?? 60) })
-    default:
-      return new ServiceUnavailable()
+  if (error._tag === "TooManyRequests" && error.operation !== "token") {
+    return new TooManyRequests({ retryAfter: Math.ceil(error.retryAfter ?? 60) })
   }
+  return NutritionAdvisorError.kindOf(error) === "Caller" ? new BadRequest() : new ServiceUnavailable()
 }
 
 const setRetryAfter = ({ retryAfter }: TooManyRequests) =>

@@ -390,7 +390,38 @@ export const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> =
 }
 
 /**
- * Whether the same call may succeed later: a ServerError, a TransportError or TooManyRequests. Whether it may be sent again is
+ * Whose doing an error is: that of the caller, who corrects the call; that of the operator, who sees to the key, the settings or the
+ * plan; or nobody's, and it passes by itself.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Kind = "Caller" | "Operator" | "Passing"
+
+const kinds = {
+  BadRequest: "Caller",
+  ServerError: "Passing",
+  Forbidden: "Operator",
+  MissingServiceId: "Operator",
+  TooManyRequests: "Passing",
+  TransportError: "Passing",
+  UnexpectedResponse: "Operator",
+  LicenseKeyUnavailable: "Operator"
+} as const satisfies Record<NutritionAdvisorError["_tag"], Kind>
+
+/**
+ * Whose doing an error is. What a caller can't correct, since it belongs to the exchange of the license key, is the operator's.
+ *
+ * @since 1.0.0
+ * @category getters
+ */
+export const kindOf = ({ _tag, operation }: NutritionAdvisorError): Kind =>
+  operation === "token" && kinds[_tag] === "Caller" ? "Operator" : kinds[_tag]
+
+type Passing = { [Tag in keyof typeof kinds]: (typeof kinds)[Tag] extends "Passing" ? Tag : never }[keyof typeof kinds]
+
+/**
+ * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether it may be sent again is
  * for the caller to say: a request that changes something may have been carried out although its answer did not arrive.
  *
  * @example
@@ -406,5 +437,5 @@ export const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> =
  * @since 1.0.0
  * @category guards
  */
-export const isTransient = (error: unknown): error is ServerError | TransportError | TooManyRequests =>
-  error instanceof ServerError || error instanceof TransportError || error instanceof TooManyRequests
+export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { readonly _tag: Passing }> =>
+  errors.some((one) => error instanceof one && kinds[one._tag] === "Passing")

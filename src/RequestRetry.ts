@@ -14,7 +14,7 @@ import * as Metrics from "./internal/resilience/metrics.js"
 import * as RetryBudget from "./internal/resilience/retryBudget.js"
 import * as Settings from "./internal/resilience/settings.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
-import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
+import { type ConfigurationError, isTransient, type NutritionAdvisorError } from "./NutritionAdvisorError.js"
 
 /**
  * How often, how soon and how much is repeated.
@@ -41,7 +41,7 @@ interface Pauses {
 
 /** An answer of 5xx, or none: the exchange of the license key has had repeats of its own. */
 const isRepeatable = (error: NutritionAdvisorError) =>
-  (error._tag === "ServerError" || error._tag === "TransportError") && error.operation !== "token"
+  isTransient(error) && error._tag !== "TooManyRequests" && error.operation !== "token"
 
 /** Whole milliseconds before the next sending; undefined where the service asked for more patience than `cap`. */
 const pauseAfter = (error: NutritionAdvisorError, repeats: number, random: number, { base, cap }: Pauses) => {

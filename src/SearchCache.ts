@@ -19,7 +19,12 @@ import * as Payloads from "./internal/resilience/payloads.js"
 import * as Settings from "./internal/resilience/settings.js"
 import * as SharedRequests from "./internal/resilience/sharedRequests.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
-import { type ConfigurationError, type NutritionAdvisorError, TransportError } from "./NutritionAdvisorError.js"
+import {
+  type ConfigurationError,
+  isTransient,
+  type NutritionAdvisorError,
+  TransportError
+} from "./NutritionAdvisorError.js"
 
 /**
  * How long payloads are kept, and how many.
@@ -85,10 +90,6 @@ const keyOf = (term: string, { headers = Headers.empty, urlParams = [] }: Furthe
   return urlParams.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, urlParams, fields])
 }
 
-/** The payload of these may be replaced by an older one. */
-const isPassing = (error: NutritionAdvisorError) =>
-  error._tag === "ServerError" || error._tag === "TransportError" || error._tag === "TooManyRequests"
-
 interface Memory {
   readonly payloads: Payloads.Payloads
   /** Milliseconds. */
@@ -119,7 +120,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
     }
 
     const stale = (key: string, cause: Cause.Cause<NutritionAdvisorError>, clock: Clock.Clock) =>
-      memory?.servesStale === true && Option.exists(Cause.failureOption(cause), isPassing)
+      memory?.servesStale === true && Option.exists(Cause.failureOption(cause), isTransient)
         ? memory.payloads.find(key, clock)
         : undefined
 

@@ -166,6 +166,15 @@ describe("errors", () => {
     expect(NutritionAdvisorError.isTransient(error)).toBe(expected)
   })
 
+  it.each(everyError.flatMap((error) => error._tag === "ConfigurationError" ? [] : [[error._tag, error] as const]))(
+    "are the caller's, the operator's or passing, and what passes is transient: %s",
+    (tag, error) => {
+      const kind = NutritionAdvisorError.kindOf(error)
+      expect(kind === "Caller").toBe(tag === "BadRequest" && error.operation !== "token")
+      expect(kind === "Passing").toBe(NutritionAdvisorError.isTransient(error))
+    }
+  )
+
   it.each([undefined, null, "ServerError", { _tag: "ServerError" }])("are no values of others: %j", (value) => {
     expect(NutritionAdvisorError.isTransient(value)).toBe(false)
   })
