@@ -2,14 +2,12 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
 import { DOMParser, onWarningStopParsing } from "@xmldom/xmldom"
-import { pictureOf } from "./picture.js"
+import { level, names, pictureOf } from "./picture.js"
 import { asMarkdown, tablesIn } from "./table.js"
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url), "utf8")
 
 const tables = tablesIn(read("RESULTS.md"))
-
-const storms = tables.filter(({ title }) => / searches at once, /.test(title))
 
 const picture = pictureOf(tables)
 
@@ -21,21 +19,16 @@ const texts = Array.from(
 )
 
 describe("the picture of the results", () => {
-  it.each(tables.filter(({ title }) => / concurrent$| at once, /.test(title) && !title.startsWith("ours")))(
-    "names $title and each of its clients",
-    ({ rows, title }) => {
-      expect(texts).toEqual(expect.arrayContaining([title, ...rows.map(([client]) => client)]))
-    }
-  )
-
-  it("says which storms failed, and which took more than one exchange", () => {
-    const told = (column: string, usual: string) =>
-      storms.flatMap(({ columns, rows }) => rows.map((row) => row[columns.indexOf(column)])).filter((cell) =>
-        cell !== usual
-      )
-    const endings = (word: string) => texts.flatMap((text) => new RegExp(`(\\S+) ${word}`).exec(text ?? "")?.[1] ?? [])
-    expect(endings("failed")).toEqual(told("failures", "0"))
-    expect(endings("exchanges")).toEqual(told("exchanges", "1"))
+  it("shows each client that a reader knows, with its CPU, from the least to the most", () => {
+    const table = tables.find(({ title }) => title === level)
+    const column = table?.columns.indexOf("CPU µs") ?? -1
+    const cpu = new Map(table?.rows.map((row) => [row[0], Number(row[column])]))
+    const drawn = Object.entries(names).map(([client, name]) => ({ name, micros: cpu.get(client) ?? Number.NaN }))
+      .sort((a, b) => a.micros - b.micros)
+    expect(texts).toEqual(expect.arrayContaining(drawn.map(({ name }) => name)))
+    expect(texts.filter((text) => /^\d+$/.test(text ?? ""))).toEqual(
+      drawn.map(({ micros }) => String(Math.round(micros)))
+    )
   })
 
   it("is drawn for light and dark", () => {
