@@ -196,7 +196,7 @@ export const run = () =>
         endWith(1)
       )
     ),
-    Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))),
+    Effect.provide(Logger.remove(Logger.defaultLogger)),
     NodeRuntime.runMain({
       disablePrettyLogger: true,
       teardown: (exit, end) => Exit.isInterrupted(exit) ? end(130) : Runtime.defaultTeardown(exit, end)

@@ -1,6 +1,7 @@
 /** Files of lines as a run meets them: read as terms, counted, gone on with where a run was cut off, written line by line. */
+import { randomUUID } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
-import { rename, rm, stat, truncate } from "node:fs/promises"
+import { open, realpath, rename, rm, stat, truncate } from "node:fs/promises"
 import { dirname } from "node:path"
 import { getSystemErrorMap } from "node:util"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -146,13 +147,24 @@ export const writer = (file: string | undefined) =>
       })
   )
 
-/** Writes a file anew. Until all is written it stays as it was. */
-export const replace = <E, R>(file: string, lines: Stream.Stream<string, E, R>) => {
-  const next = `${file}.next`
-  const discard = Effect.promise(() => rm(next, { force: true }))
-  return discard.pipe(
-    Effect.zipRight(Effect.scoped(Effect.flatMap(writer(next), (write) => Stream.runForEach(lines, write)))),
-    Effect.zipRight(attempt(`${file} can't be written`, () => rename(next, file))),
-    Effect.ensuring(discard)
-  )
-}
+/** An empty file of its own beside the one that it will replace, with the same mode. */
+const makeBeside = (file: string) =>
+  attempt(`${file} can't be written`, async () => {
+    const next = `${file}.${randomUUID()}`
+    const { mode } = await stat(file)
+    const handle = await open(next, "wx", 0o600)
+    await handle.chmod(mode).finally(() => handle.close())
+    return next
+  })
+
+/** Writes a file anew, the one that a link leads to. Until all is written it stays as it was. */
+export const replace = <E, R>(file: string, lines: Stream.Stream<string, E, R>) =>
+  Effect.gen(function*() {
+    const target = yield* attempt(`${file} can't be written`, () => realpath(file))
+    const next = yield* Effect.acquireRelease(
+      makeBeside(target),
+      (next) => Effect.promise(() => rm(next, { force: true }))
+    )
+    yield* Effect.scoped(Effect.flatMap(writer(next), (write) => Stream.runForEach(lines, write)))
+    yield* attempt(`${file} can't be written`, () => rename(next, target))
+  }).pipe(Effect.scoped)

@@ -70,8 +70,8 @@ const commandLine = Effect.try({
   )
 )
 
-/** The payload on stdout is for other programs. */
-const logsOnStderr = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))
+/** The sentence that the program ends with says what the library would log of a failed exchange. */
+const noLog = Logger.remove(Logger.defaultLogger)
 
 const main = Effect.gen(function*() {
   const { json, term } = yield* commandLine
@@ -94,6 +94,6 @@ main.pipe(
       })
     )
   ),
-  Effect.provide(logsOnStderr),
+  Effect.provide(noLog),
   NodeRuntime.runMain({ disablePrettyLogger: true })
 )

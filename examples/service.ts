@@ -21,14 +21,22 @@ const Advisor = Layer.provideMerge(Throttle.layer(), AdvisorLive)
 
 const runtime = ManagedRuntime.make(Layer.merge(Advisor, Telemetry))
 
+/** The message of an error speaks to who runs this backend, so it is for the log. */
+const sentenceOf = (status: number) =>
+  status === 400
+    ? "Say what to search for, as in /foods?term=apple."
+    : status === 429
+    ? "Too many searches: try again in a minute."
+    : "Foods can't be searched at the moment."
+
 const answerFoods = (term: string) =>
   NutritionAdvisor.search(term).pipe(
     Effect.tapError((error) => Effect.logWarning(error.message)),
     Effect.match({
-      onFailure: (error) => ({
-        status: error.operation === "token" ? 503 : NutritionAdvisorError.statuses[error._tag],
-        body: { error: error.message }
-      }),
+      onFailure: (error) => {
+        const status = error.operation === "token" ? 503 : NutritionAdvisorError.statuses[error._tag]
+        return { status, body: { error: sentenceOf(status) } }
+      },
       onSuccess: (payload) => ({ status: 200, body: payload })
     })
   )
@@ -40,7 +48,7 @@ const answerHealth = Effect.gen(function*() {
     body: {
       token: state,
       expiresAt: Option.getOrNull(Option.map(expiresAt, (millis) => new Date(millis).toISOString())),
-      lastFailure: Option.getOrNull(Option.map(lastFailure, ({ error }) => error.message))
+      lastFailure: Option.getOrNull(Option.map(lastFailure, ({ error }) => error._tag))
     }
   }
 })
@@ -48,7 +56,7 @@ const answerHealth = Effect.gen(function*() {
 /** Not ready while there is no usable token and exchanges fail; searches are not asked. During their backoff the question costs no call. */
 const answerReady = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get).pipe(
   Effect.match({
-    onFailure: (error) => ({ status: 503, body: { ready: false, error: error.message } }),
+    onFailure: (error) => ({ status: 503, body: { ready: false, error: error._tag } }),
     onSuccess: () => ({ status: 200, body: { ready: true } })
   })
 )
@@ -59,7 +67,9 @@ const send = (response: ServerResponse, status: number, body: unknown) =>
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
 const server = createServer((request, response) => {
-  const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost")
+  const target = request.url ?? "/"
+  if (!URL.canParse(target, "http://localhost")) return send(response, 400, { error: "This is no path." })
+  const { pathname, searchParams } = new URL(target, "http://localhost")
   if (pathname === "/metrics") return prometheus.getMetricsRequestHandler(request, response)
   const answer = pathname === "/foods"
     ? answerFoods(searchParams.get("term") ?? "")

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { appendFile, writeFile } from "node:fs/promises"
+import { appendFile, chmod, readdir, readlink, rename, stat, symlink, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Bulk from "./bulk/BulkRun.js"
@@ -105,8 +106,7 @@ describe.concurrent("a run that can't go on", () => {
   ])("ends with one sentence for %s", ([_, args, settings, sentence]) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* Bulk.run(args, settings, "apple\n")
-      const sentences = stderr.trim().split("\n").filter((line) => !line.startsWith("timestamp="))
-      expect(sentences).toEqual([expect.stringMatching(sentence)])
+      expect(stderr.trim().split("\n")).toEqual([expect.stringMatching(sentence)])
       expect(stderr).not.toContain("wrong-key-91c2")
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
     }))
@@ -181,13 +181,20 @@ describe("a run that is interrupted", () => {
 describe("a term that failed", () => {
   const counted = (stderr: string) => stderr.trim().split("\n").at(-1)
 
-  it.scopedLive("is searched for again by --retry-failed, and no other is", () =>
+  it.scopedLive("is searched for again by --retry-failed, and no other is; link, mode and the files beside stay as they were", () =>
     Effect.gen(function*() {
       const { settings, sight } = yield* Bulk.service
       const { path, write } = yield* Bulk.directory
       const input = yield* write("terms.txt", "apple\na \"quoted\" status 400 once\nb status 400\noats\n")
       const args = [input, "--output", path("out.jsonl")]
       yield* Bulk.run(args, settings)
+      const elsewhere = path("elsewhere.jsonl")
+      yield* Effect.promise(async () => {
+        await rename(path("out.jsonl"), elsewhere)
+        await symlink(elsewhere, path("out.jsonl"))
+        await chmod(elsewhere, 0o600)
+      })
+      yield* write("elsewhere.jsonl.next", "the user's own")
       const before = Bulk.lines(yield* Bulk.read(path("out.jsonl")))
       expect(before).toMatchObject([{ result: {} }, { error: {} }, { error: {} }, { result: {} }])
       yield* write("terms.txt", `${yield* Bulk.read(input)}lentils\n`)
@@ -198,6 +205,18 @@ describe("a term that failed", () => {
       expect(stderr).toMatch(/^2 of 2 terms, 1 failed/m)
       expect(counted(stderr)).toMatch(/^5 of 5 terms, 1 failed/)
       expect((yield* sight).searches).toBe(4 + 2 + 1)
+      expect(
+        yield* Effect.promise(async () => ({
+          link: await readlink(path("out.jsonl")),
+          mode: (await stat(elsewhere)).mode & 0o777,
+          files: (await readdir(dirname(elsewhere))).toSorted()
+        }))
+      ).toEqual({
+        link: elsewhere,
+        mode: 0o600,
+        files: ["elsewhere.jsonl", "elsewhere.jsonl.next", "out.jsonl", "terms.txt"]
+      })
+      expect(yield* Bulk.read(path("elsewhere.jsonl.next"))).toBe("the user's own")
       expect(code).toBe(0)
     }))
 
@@ -217,7 +236,7 @@ describe("a term that failed", () => {
       child.kill("SIGINT")
       expect((yield* Effect.promise(ended)).code).toBe(130)
       expect(yield* Bulk.read(path("out.jsonl"))).toBe(written)
-      expect(yield* Bulk.sizeOf(path("out.jsonl.next"))).toBe(0)
+      expect((yield* Effect.promise(() => readdir(dirname(input)))).toSorted()).toEqual(["out.jsonl", "terms.txt"])
     }))
 
   it.scopedLive("counts after --resume too", () =>
