@@ -63,6 +63,17 @@ it("docs/upstream.md links to each program in docs/upstream", () => {
   expect(new Set(linked)).toEqual(new Set(programs))
 })
 
+it.each([
+  ["the numbers of the cool-down", /(?=[^]*(cool-?down|renewals pause))(?=[^]*\d+ seconds)/i, "docs/token-life.md"],
+  ["the numbers of the backoff", /(?=[^]*the backoff)(?=[^]*\b1 second\b)/i, "docs/token-life.md"],
+  ["how a shared token is sealed", /AES-256-GCM/, "SECURITY.md"]
+])("%s stand on one page", (_, rule, home) => {
+  const telling = ["README.md", "SECURITY.md", "ARCHITECTURE.md", ...docs].filter((path) =>
+    (read(path) ?? "").split(/\n(?:\n|- |\| )/).some((paragraph) => rule.test(paragraph))
+  )
+  expect(telling).toEqual([home])
+})
+
 it("docs/README.md links to each page in docs and docs/recipes", () => {
   const linked = Array.from(
     (read("docs/README.md") ?? "").matchAll(/\]\(([\w/-]+\.md)\)/g),
