@@ -68,13 +68,25 @@ class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
   }
 }
 
-/** Sends in one step, without a response object, a stream or a fiber of its own. */
+/**
+ * Sends in one step, without a response object, a stream or a fiber of its own. Without a starter the request cancels itself where
+ * its caller is interrupted; what `Effect.async` offers for that is lost to an interruption that comes just as it has begun.
+ */
 export const makeBuffered =
   (send: BufferedSend) =>
-  <A>(request: Request, options: Outcome.SendOptions<A>, starter?: Starter): Outcome.Outcome<A> =>
-    Effect.async((resume) => {
-      const buffered = new BufferedRequest(options)
-      starter?.onStart(buffered)
-      buffered.begin(send, request, resume)
-      return starter === undefined ? Effect.sync(() => buffered.cancel()) : undefined
+  <A>(request: Request, options: Outcome.SendOptions<A>, starter?: Starter): Outcome.Outcome<A> => {
+    const begin = (starter: Starter): Outcome.Outcome<A> =>
+      Effect.async((resume) => {
+        const buffered = new BufferedRequest(options)
+        starter.onStart(buffered)
+        buffered.begin(send, request, resume)
+      })
+    if (starter !== undefined) return begin(starter)
+    return Effect.uninterruptibleMask((restore) => {
+      let sent: Sent | undefined
+      const onStart = (request: Sent) => {
+        sent = request
+      }
+      return Effect.onInterrupt(restore(begin({ onStart })), () => Effect.sync(() => sent?.cancel()))
     })
+  }

@@ -1,9 +1,11 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as Cause from "effect/Cause"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type { TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import type { BufferedResponse, Request } from "./bufferedSend.js"
@@ -34,40 +36,27 @@ const outcomeOf = (
       )
   })
 
-/** A request in a fiber of its own. Once it has ended, it refers to nothing. */
+/** A request in a fiber of its own. It has an outcome in the end, whether or not somebody waits for it by then. */
 class ForkedRequest extends TimeoutQueue.Entry {
-  private resume: ((outcome: Outcome.Outcome) => void) | undefined
+  readonly outcome = Deferred.unsafeMake<ResponseData, TransportError | UnexpectedResponse>(FiberId.none)
 
-  constructor(private readonly options: Outcome.SendOptions<unknown>, private child: Child | undefined) {
+  constructor(private readonly options: Outcome.SendOptions<unknown>, private readonly child: Child) {
     super()
-  }
-
-  run(resume: (outcome: Outcome.Outcome) => void) {
-    this.resume = resume
-    this.options.timeout?.add(this)
-    this.child?.addObserver((exit) => {
-      const { options, resume } = this
+    options.timeout?.add(this)
+    child.addObserver((exit) => {
       options.timeout?.remove(this)
-      this.child = this.resume = undefined
-      resume?.(Outcome.attempt(() => outcomeOf(exit, options), options))
+      Deferred.unsafeDone(this.outcome, Outcome.attempt(() => outcomeOf(exit, options), options))
     })
   }
 
   abort(reason: TimeoutQueue.Reason) {
-    const ended = this.child === undefined ? Effect.void : Fiber.interruptFork(this.child)
-    this.resume?.(Effect.zipRight(ended, Outcome.unanswered(this.options, reason)))
+    Deferred.unsafeDone(this.outcome, Effect.zipRight(this.interrupt, Outcome.unanswered(this.options, reason)))
   }
 
-  /** Waits for the end of the client's request, as long as the timeout allows. */
-  interrupt() {
-    return Effect.withFiberRuntime((fiber) =>
-      Effect.async<unknown>((resume) => {
-        const end = () => resume(Effect.void)
-        this.resume = end
-        if (this.child === undefined) end()
-        else this.child.unsafeInterruptAsFork(fiber.id())
-      })
-    )
+  /** Does not wait: a client may take its time to end, and some of effect's own never do (docs/upstream.md). */
+  get interrupt() {
+    this.options.timeout?.remove(this)
+    return Fiber.interruptAsFork(this.child, FiberId.none)
   }
 }
 
@@ -100,13 +89,8 @@ export const makeForked = (client: HttpClient.HttpClient) => {
         Effect.zipRight(send(request, options)),
         Effect.interruptible,
         Effect.forkDaemon,
-        Effect.flatMap((child) => {
-          const forked = new ForkedRequest(options, child)
-          return Effect.onInterrupt(
-            restore(Effect.async<ResponseData, TransportError | UnexpectedResponse>((resume) => forked.run(resume))),
-            () => forked.interrupt()
-          )
-        })
+        Effect.map((child) => new ForkedRequest(options, child)),
+        Effect.flatMap((forked) => Effect.onInterrupt(restore(Deferred.await(forked.outcome)), () => forked.interrupt))
       )
     )
 

@@ -11,6 +11,7 @@ import * as Http from "../../../src/internal/http/client.js"
 import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
 import { RequestScope } from "../../../src/internal/request/scope.js"
 import * as Time from "../../doubles/Time.js"
+import { WatchingScheduler } from "../../model/WatchingScheduler.js"
 
 const request: Request = {
   method: "GET",
@@ -346,6 +347,44 @@ describe.each([
       yield* Fiber.interrupt(fiber)
       expect(present.size).toBe(0)
     }))
+})
+
+describe("A request whose caller is interrupted before any of its operations", () => {
+  const counting = () => {
+    const open = { count: 0 }
+    const change = (by: number) => Effect.sync(() => void (open.count += by))
+    const make = () => HttpClient.make(() => Effect.acquireUseRelease(change(1), () => Effect.never, () => change(-1)))
+    const sendBuffered: BufferedSend = () => {
+      open.count += 1
+      return { cancel: () => void (open.count -= 1) }
+    }
+    return { open, "through a response": make(), "in one step": withBufferedSend(make(), sendBuffered) }
+  }
+
+  it.each(["through a response", "in one step"] as const)("ends, and is abandoned: %s", (way) => {
+    let isReached = true
+    for (let at = 1; isReached; at++) {
+      let operations = 0
+      const scheduler = new WatchingScheduler(2_048)
+      const { [way]: client, open } = counting()
+      const sending = Http.makeClient(client)(request, { operation: "token", maxBytes: 10 })
+      const fiber = Effect.runFork(sending, { scheduler, immediate: false })
+      const interrupt = () => fiber.unsafeInterruptAsFork(fiber.id())
+      scheduler.watched = {
+        fiber,
+        onOperation: () => {
+          operations += 1
+          if (operations === at) interrupt()
+          return operations === at
+        }
+      }
+      scheduler.settle()
+      isReached = operations >= at
+      if (!isReached) interrupt()
+      scheduler.settle()
+      expect([at, fiber.unsafePoll()?._tag, open.count]).toEqual([at, "Failure", 0])
+    }
+  })
 })
 
 describe("A request whose time is over", () => {

@@ -1,0 +1,136 @@
+/** The service over connections in memory, for the real HTTP clients: nothing of it waits for a network. */
+import * as Http from "node:http"
+import type { Socket } from "node:net"
+import { type Duplex, duplexPair } from "node:stream"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import * as Undici from "undici"
+
+export type Route = "token" | "data"
+
+const bodyOf: Record<Route, (count: number) => unknown> = {
+  token: (count) => ({
+    access_token: `token-${count}`,
+    expires_in: 3_600,
+    token_type: "Bearer",
+    customer_id: "customer"
+  }),
+  data: () => ({ foods: [] })
+}
+
+/** A socket for what asks a network socket for more than a stream has. */
+const asSocket = (stream: Duplex): Duplex =>
+  Object.assign(stream, {
+    ref: () => stream,
+    unref: () => stream,
+    setKeepAlive: () => stream,
+    setNoDelay: () => stream,
+    setTimeout: () => stream
+  })
+
+export class MemoryService {
+  /** Routes that give no answer. */
+  readonly silent = new Set<Route>()
+  private readonly open = new Map<Http.ServerResponse, Route>()
+  private begun = 0
+  private readonly server = Http.createServer((request, response) => {
+    const route = request.url?.includes("/token-cache/") === true ? "token" : "data"
+    this.begun += 1
+    this.open.set(response, route)
+    response.once("close", () => this.open.delete(response))
+    request.resume().once("end", () => {
+      if (!this.silent.has(route)) this.answer(response, route)
+    }).on("error", () => {})
+  })
+
+  openOn(route: Route): number {
+    return [...this.open.values()].filter((open) => open === route).length
+  }
+
+  /** Answers everything from now on, and what waits. */
+  answerAll() {
+    this.silent.clear()
+    for (const [response, route] of this.open) this.answer(response, route)
+  }
+
+  connect(): Duplex {
+    const [ours, theirs] = duplexPair()
+    for (const [side, other] of [[ours, theirs], [theirs, ours]] as const) {
+      side.on("error", () => {}).once("close", () => other.destroy())
+    }
+    this.server.emit("connection", asSocket(theirs))
+    return asSocket(ours)
+  }
+
+  private answer(response: Http.ServerResponse, route: Route) {
+    if (response.writableEnded) return
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodyOf[route](this.begun)))
+  }
+}
+
+type ClientLayer = Layer.Layer<HttpClient.HttpClient>
+
+/** undici is not ready for a connection that is there at once. */
+const connector = (service: MemoryService): Undici.buildConnector.connector => (_, done) =>
+  queueMicrotask(() => done(null, service.connect() as Socket))
+
+const agentOf = (service: MemoryService) =>
+  Effect.acquireRelease(
+    Effect.sync(() => new Undici.Agent({ connect: connector(service) })),
+    (agent) => Effect.promise(() => agent.destroy())
+  )
+
+const nodeAgentOf = (service: MemoryService) =>
+  Effect.map(NodeHttpClient.makeAgent(), (agent) => {
+    agent.http.createConnection = () => service.connect()
+    return agent
+  })
+
+/** A client of the user's own. */
+const made = (service: MemoryService) =>
+  HttpClient.make((request, url, signal) =>
+    Effect.async((resume) => {
+      const sent = Http.request({
+        method: request.method,
+        path: url.pathname + url.search,
+        headers: request.headers,
+        createConnection: () => service.connect(),
+        signal
+      }, (answer) => {
+        const chunks: Array<Buffer> = []
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk))
+        answer.once("end", () =>
+          resume(Effect.succeed(HttpClientResponse.fromWeb(
+            request,
+            new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 0 })
+          ))))
+      })
+      sent.on("error", (cause) => resume(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
+      sent.end()
+    })
+  )
+
+export const clients: Readonly<Record<string, (service: MemoryService) => ClientLayer>> = {
+  "NodeHttpClient.layerUndici": (service) =>
+    Layer.provide(
+      NodeHttpClient.layerUndiciWithoutDispatcher,
+      Layer.scoped(NodeHttpClient.Dispatcher, agentOf(service))
+    ),
+  "NodeHttpClient.layer": (service) =>
+    Layer.provide(NodeHttpClient.layerWithoutAgent, Layer.scoped(NodeHttpClient.HttpAgent, nodeAgentOf(service))),
+  "FetchHttpClient": (service) =>
+    Layer.provide(
+      FetchHttpClient.layer,
+      Layer.scoped(
+        FetchHttpClient.Fetch,
+        Effect.map(
+          agentOf(service),
+          (dispatcher) => (url, init) => Undici.fetch(url as never, { ...init, dispatcher } as never) as never
+        )
+      )
+    ),
+  "UndiciClient": (service) => Layer.orDie(UndiciClient.layer({ undici: { connect: connector(service) } })),
+  "HttpClient.make": (service) => Layer.succeed(HttpClient.HttpClient, made(service))
+}

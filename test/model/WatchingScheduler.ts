@@ -1,0 +1,12 @@
+import type { Fiber } from "effect"
+import { ShakenScheduler } from "./ShakenScheduler.js"
+
+/** Tells before each operation of one fiber, and lets it yield there where it is told to. */
+export class WatchingScheduler extends ShakenScheduler {
+  watched: { readonly fiber: Fiber.RuntimeFiber<unknown, unknown>; readonly onOperation: () => boolean } | undefined
+
+  override shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    const yields = super.shouldYield(fiber)
+    return this.watched?.fiber === fiber && this.watched.onOperation() ? 0 : yields
+  }
+}

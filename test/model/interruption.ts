@@ -1,0 +1,161 @@
+/** One call of the library that is ended from outside before one operation, over one client, in fibers that yield early. */
+import { setImmediate } from "node:timers/promises"
+import { HttpBody } from "@effect/platform"
+import { Cause, type Context, Effect, Exit, type Fiber, Layer, Random, Redacted, Schema, Scope, Stream } from "effect"
+import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import { clients, MemoryService, type Route } from "./MemoryService.js"
+import { WatchingScheduler } from "./WatchingScheduler.js"
+
+type Env = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider
+
+const layerOf = (client: string, service: MemoryService) =>
+  Layer.provide(
+    NutritionAdvisor.layer({ baseUrl: "http://localhost", licenseKey: Redacted.make("test-key") }),
+    (clients[client] as (typeof clients)[string])(service)
+  )
+
+const withClient = <A, E>(use: (client: NutritionAdvisor.Service["httpClient"]) => Effect.Effect<A, E>) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => use(httpClient))
+
+const bytes = Stream.make(new Uint8Array(10), new Uint8Array(10))
+
+export const calls: Readonly<Record<string, Effect.Effect<unknown, unknown, Env>>> = {
+  "search": NutritionAdvisor.search("oats"),
+  "searchAs": NutritionAdvisor.searchAs(Schema.Struct({ foods: Schema.Array(Schema.Unknown) }))("oats"),
+  "get": withClient((client) => Effect.flatMap(client.get("/v2/x"), ({ text }) => text)),
+  "post of a Stream": withClient((client) =>
+    Effect.flatMap(client.post("/v2/x", { body: HttpBody.stream(bytes) }), ({ json }) => json)
+  ),
+  "TokenProvider.get": Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get),
+  "TokenProvider.renew": Effect.flatMap(
+    TokenProvider.TokenProvider,
+    (tokens) => Effect.flatMap(tokens.get, tokens.renew)
+  )
+}
+
+export interface Case {
+  readonly client: string
+  readonly call: string
+  /** Of the scheduler: after so many operations a fiber yields. */
+  readonly budget: number
+  readonly silent: Route | "none"
+  readonly seed: string
+}
+
+/** How the call is ended from outside: its caller is interrupted, or its layer is closed. */
+type Ending = "interrupt" | "close"
+
+export const endings: ReadonlyArray<Ending> = ["interrupt", "close"]
+
+/** Turns of the event loop in which nothing happens, until nothing is expected to. */
+const quietTurns = 12
+
+type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+
+const isTyped = (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) || !Cause.isDie(exit.cause)
+
+class Run {
+  readonly service = new MemoryService()
+  readonly violations: Array<string> = []
+  readonly scheduler: WatchingScheduler
+  private readonly scope = Effect.runSync(Scope.make())
+  private readonly built: Effect.Effect<Context.Context<Env>>
+
+  constructor(played: Case) {
+    const random = Random.make(played.seed)
+    this.scheduler = new WatchingScheduler(played.budget, () => Effect.runSync(random.next))
+    this.built = Effect.runSync(
+      Effect.cached(Effect.orDie(Layer.buildWithScope(layerOf(played.client, this.service), this.scope)))
+    )
+    this.start(Effect.void)
+  }
+
+  start(call: Effect.Effect<unknown, unknown, Env>): AnyFiber {
+    return Effect.runFork(Effect.flatMap(this.built, (built) => Effect.provide(call, built)), {
+      scheduler: this.scheduler,
+      immediate: false
+    })
+  }
+
+  close(): AnyFiber {
+    return Effect.runFork(Scope.close(this.scope, Exit.void), { scheduler: this.scheduler })
+  }
+
+  /** Runs fibers until nothing happens any more. */
+  async settle() {
+    for (let quiet = 0; quiet < quietTurns; quiet++) {
+      await setImmediate()
+      if (!this.scheduler.isIdle) quiet = 0
+      this.scheduler.settle()
+    }
+  }
+
+  expectEnd(name: string, fiber: AnyFiber, isGood: (exit: Exit.Exit<unknown, unknown>) => boolean = Exit.isSuccess) {
+    const exit = fiber.unsafePoll()
+    if (exit === null) this.violations.push(`${name} never ends`)
+    else if (!isGood(exit)) this.violations.push(`${name} ends in ${String(exit)}`)
+  }
+
+  expectNoneOpen(route: Route, except = 0) {
+    if (this.service.openOn(route) > except) this.violations.push(`a ${route} request goes on`)
+  }
+}
+
+/**
+ * Two callers make the same call, and one of them is ended before one of its operations; where it takes fewer, once nothing
+ * happens any more. Tells what was wrong, and how many it took.
+ */
+export const play = async (played: Case, ending: Ending, at: number) => {
+  const run = new Run(played)
+  await run.settle()
+  if (played.silent !== "none") run.service.silent.add(played.silent)
+  const call = calls[played.call] ?? Effect.die("no such call")
+  const caller = run.start(call)
+  const other = run.start(call)
+  const end = () => ending === "interrupt" ? caller.unsafeInterruptAsFork(caller.id()) : run.close()
+  let operations = 0
+  run.scheduler.watched = {
+    fiber: caller,
+    onOperation: () => {
+      operations += 1
+      if (operations === at) end()
+      return operations === at
+    }
+  }
+  await run.settle()
+  if (operations < at) end()
+  await run.settle()
+  run.expectEnd("the caller", caller, isTyped)
+  if (ending === "interrupt") await expectOthersServed(run, other)
+  else run.expectEnd("the other caller", other, isTyped)
+  run.expectNoneOpen("token")
+  run.expectNoneOpen("data")
+  return { violations: run.violations, operations }
+}
+
+const expectOthersServed = async (run: Run, other: AnyFiber) => {
+  run.expectNoneOpen("data", other.unsafePoll() === null ? 1 : 0)
+  run.service.answerAll()
+  const later = run.start(NutritionAdvisor.search("oats"))
+  await run.settle()
+  run.expectEnd("the other caller", other)
+  run.expectEnd("a later caller", later)
+  const closing = run.close()
+  await run.settle()
+  run.expectEnd("closing the layer", closing)
+}
+
+/** Plays every `stride`-th operation of a call, whatever the service leaves unanswered. */
+export const playEach = async (client: string, call: string, ending: Ending, stride: number, from: number) => {
+  const found: Array<unknown> = []
+  for (const silent of ["none", "data", "token"] as const) {
+    let isReached = true
+    for (let at = 1 + from % stride; isReached; at += stride) {
+      const budget = 1 + (at * 7 + from) % 60
+      const { operations, violations } = await play({ client, call, budget, silent, seed: `${from} ${at}` }, ending, at)
+      isReached = operations >= at
+      if (violations.length > 0) found.push([violations, { silent, budget, at }])
+    }
+  }
+  return found
+}
