@@ -34,7 +34,7 @@ import * as RequestContext from "./internal/request/context.js"
 import { isOfEffect, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/scope.js"
 import { forAnySchema } from "./internal/request/searchAs.js"
-import { readOnce } from "./internal/request/searchOptions.js"
+import * as SentWith from "./internal/request/searchOptions.js"
 import { checkSettings } from "./internal/request/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
@@ -167,9 +167,9 @@ const makeWithoutTokens = (
       options: SearchOptions | undefined,
       decode: (response: ResponseData.ResponseData) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const further = readOnce(options)
+      const further = SentWith.read(options)
       return runSearch(searchAttributes, (scope) => {
-        const request = Build.searchRequest(settings, term, further() ?? {})
+        const request = Build.searchRequest(settings, term, further)
         return "_tag" in request
           ? Effect.fail(request)
           : authorized.send({ operation: "search", scope, request }, decode)
@@ -392,8 +392,10 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> => {
-  const further = readOnce(options)
-  return Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, further()))
+  const further = SentWith.read(options)
+  return further === undefined
+    ? Effect.fail(SentWith.unreadable())
+    : Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options && further))
 }
 
 /**
@@ -416,9 +418,9 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = forAnySchema((schema) => (term, options) => {
-  const further = readOnce(options)
-  return Effect.flatMap(
+  const further = SentWith.read(options)
+  return further === undefined ? Effect.fail(SentWith.unreadable()) : Effect.flatMap(
     NutritionAdvisor,
-    (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, further())
+    (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, options && further)
   )
 })

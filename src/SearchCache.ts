@@ -3,8 +3,6 @@
  *
  * @since 1.0.0
  */
-import * as Headers from "@effect/platform/Headers"
-import * as UrlParams from "@effect/platform/UrlParams"
 import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
@@ -14,11 +12,12 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { searchAsOf } from "./internal/request/searchAs.js"
+import * as SentWith from "./internal/request/searchOptions.js"
 import * as Metrics from "./internal/resilience/metrics.js"
 import * as Payloads from "./internal/resilience/payloads.js"
 import * as Settings from "./internal/resilience/settings.js"
 import * as SharedRequests from "./internal/resilience/sharedRequests.js"
-import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
+import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import {
   type ConfigurationError,
   isTransient,
@@ -66,27 +65,9 @@ const textOf = (value: unknown): string | undefined => {
   }
 }
 
-interface Further {
-  readonly urlParams?: UrlParams.UrlParams
-  readonly headers?: Headers.Headers
-}
-
-/** What belongs to a search beside its term, as it is now; nothing where it can't be read. */
-const readNow = (options: SearchOptions | undefined): Further | undefined => {
-  try {
-    const { headers, urlParams } = options ?? {}
-    return {
-      ...urlParams && { urlParams: UrlParams.fromInput(urlParams) },
-      ...headers && { headers: Headers.fromInput(headers) }
-    }
-  } catch {
-    return undefined
-  }
-}
-
 /** The same text for equal searches only. */
-const keyOf = (term: string, { headers = Headers.empty, urlParams = [] }: Further): string => {
-  const fields = Object.entries(headers)
+const keyOf = (term: string, { headers, urlParams = [] }: SentWith.Further): string => {
+  const fields = Object.entries(headers ?? {})
   return urlParams.length === 0 && fields.length === 0 ? `=${term}` : JSON.stringify([term, urlParams, fields])
 }
 
@@ -134,7 +115,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
 
     /** Key and request come from one reading: callers may change their options while a layer below waits. */
     const search: Service["search"] = (term, options) => {
-      const further = readNow(options)
+      const further = SentWith.read(options)
       if (typeof term !== "string" || further === undefined) return Effect.suspend(() => advisor.search(term, options))
       return Effect.clockWith((clock) => {
         const key = keyOf(term, further)

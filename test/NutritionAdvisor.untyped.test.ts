@@ -1,8 +1,10 @@
 import { inspect } from "node:util"
+import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Layer, Redacted } from "effect"
-import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import { Cause, Effect, Layer, Redacted, Schema } from "effect"
+import { NutritionAdvisor, SearchCache, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { searchRoute } from "../src/internal/request/build.js"
 
 /** What a caller in JavaScript can write. */
 const optionsOf = (untyped: Record<string, unknown>): NutritionAdvisor.Options => ({
@@ -19,6 +21,12 @@ const untyped =
   (...args: ReadonlyArray<unknown>): ReturnType<NutritionAdvisor.Service["search"]> =>
     Reflect.apply(search, undefined, args)
 
+const wiped = () => {
+  const secret = Redacted.make("wiped")
+  Redacted.unsafeWipe(secret)
+  return secret
+}
+
 describe("a setting of the wrong type", () => {
   it.effect.each<readonly [string, unknown]>([
     ["baseUrl", 5],
@@ -28,12 +36,14 @@ describe("a setting of the wrong type", () => {
     ["licenseKey", null],
     ["licenseKey", Redacted.make(12_345_678)],
     ["licenseKey", Redacted.make(undefined)],
+    ["licenseKey", wiped()],
     ["tokenRoute", 5],
     ["tokenRoute", null],
     ["serviceId", 4711],
     ["serviceId", null],
     ["serviceId", Redacted.make(4711)],
     ["serviceId", {}],
+    ["serviceId", wiped()],
     ["serviceIdHeader", null],
     ["serviceIdHeader", 5],
     ["rejectedStatuses", 403],
@@ -49,6 +59,14 @@ describe("a setting of the wrong type", () => {
       expect(error).toMatchObject({ _tag: "ConfigurationError", field })
     }))
 })
+
+it.effect("A service id that is wiped once the layer is built is still sent", () =>
+  Effect.gen(function*() {
+    const serviceId = Redacted.make("3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00")
+    const { search } = yield* NutritionAdvisor.make(optionsOf({ serviceId }))
+    Redacted.unsafeWipe(serviceId)
+    yield* search("apple")
+  }).pipe(Effect.scoped, Effect.provide(Simulator.layerHttpClient())))
 
 describe("a search of the wrong type", () => {
   it.effect.each([undefined, null, 5, {}, ["apple"], Redacted.make("apple")])(
@@ -76,6 +94,93 @@ describe("a search of the wrong type", () => {
   )
 })
 
+const cyclic: { inner?: unknown } = {}
+cyclic.inner = cyclic
+
+const throwing = (name: string) =>
+  Object.defineProperty({}, name, {
+    enumerable: true,
+    get: () => {
+      throw new Error("secret")
+    }
+  })
+
+const unreadable: ReadonlyArray<[what: string, options: unknown]> = [
+  ["a text for parameters", { urlParams: "x=1" }],
+  ["a number for parameters", { urlParams: 5 }],
+  ["a cycle of parameters", { urlParams: cyclic }],
+  ["a symbol for a parameter", { urlParams: { x: Symbol("x") } }],
+  ["symbols for parameters", { urlParams: [["x", [Symbol("x")]]] }],
+  ["a symbol for the name of a parameter", { urlParams: [[Symbol("x"), "1"]] }],
+  ["a parameter whose getter throws", { urlParams: throwing("x") }],
+  ["a text for headers", { headers: "abc" }],
+  ["a number for headers", { headers: 5 }],
+  ["a symbol for a header", { headers: { "x-a": Symbol("x") } }],
+  ["an object for a header", { headers: { "x-a": {} } }],
+  ["a header whose getter throws", { headers: throwing("x-a") }],
+  ["a getter of parameters that throws", throwing("urlParams")],
+  ["a getter of headers that throws", throwing("headers")]
+]
+
+describe("options of a search that can't be read", () => {
+  const message = "The search was not sent (the options can't be read). Correct the request."
+
+  it.effect.each(unreadable)(
+    "are a BadRequest with a text of its own, also under SearchCache: %s",
+    ([, options]) =>
+      Effect.gen(function*() {
+        const service = yield* NutritionAdvisor.NutritionAdvisor
+        const cache = yield* SearchCache.make({ timeToLive: "1 minute" })
+        const simulator = yield* Simulator.Simulator
+        const { search, searchAs } = NutritionAdvisor
+        const searches = [
+          service.search,
+          service.searchAs(Schema.Unknown),
+          search,
+          searchAs(Schema.Unknown),
+          cache.search
+        ]
+        for (const search of searches) {
+          const error = yield* Effect.flip(untyped(search as NutritionAdvisor.Service["search"])("apple", options))
+          expect([error._tag, error.message]).toEqual(["BadRequest", message])
+        }
+        expect((yield* simulator.counters).searches).toBe(0)
+      }).pipe(Effect.scoped, Effect.provide(advisor()))
+  )
+
+  it.effect("are a BadRequest in a request that was made by hand, too", () =>
+    Effect.gen(function*() {
+      const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
+      const request = { ...HttpClientRequest.get("/v2/x"), headers: { "x-a": Symbol("x") } }
+      const error = yield* Effect.flip(
+        Reflect.apply(httpClient.execute, httpClient, [request]) as ReturnType<typeof httpClient.execute>
+      )
+      expect(error).toMatchObject({ _tag: "BadRequest", detail: "the request can't be read" })
+    }).pipe(Effect.provide(advisor())))
+})
+
+describe("options of a search that change after the call", () => {
+  it.effect("are sent as they were", () =>
+    Effect.gen(function*() {
+      const sent: Array<string> = []
+      const client = HttpClient.mapRequest(yield* HttpClient.HttpClient, (request) => {
+        if (request.method === "GET") sent.push(`${request.url} ${request.headers["x-a"]}`)
+        return request
+      })
+      const service = yield* NutritionAdvisor.make(optionsOf({})).pipe(
+        Effect.provideService(HttpClient.HttpClient, client)
+      )
+      const options = { urlParams: { page: "1" }, headers: { "x-a": "1" } }
+      const { search, searchAs } = NutritionAdvisor
+      const searches = [service.search, service.searchAs(Schema.Unknown), search, searchAs(Schema.Unknown)].map((
+        search
+      ) => Effect.provideService(search("apple", options), NutritionAdvisor.NutritionAdvisor, service))
+      options.urlParams.page = options.headers["x-a"] = "2"
+      yield* Effect.all(searches)
+      expect(sent).toEqual(searches.map(() => `${Simulator.baseUrl}${searchRoute}?term=apple&page=1 1`))
+    }).pipe(Effect.scoped, Effect.provide(Simulator.layerHttpClient())))
+})
+
 describe("a license key effect that gives what can't be a key", () => {
   it.effect.each([undefined, null, 12_345_678, {}, ["key"]])(
     "ends the search as LicenseKeyUnavailable, and shows it in the status: %j",
@@ -87,6 +192,21 @@ describe("a license key effect that gives what can't be a key", () => {
         expect((yield* status).lastFailure).toMatchObject({ value: { error } })
       }).pipe(Effect.provide(advisor({ licenseKey: Effect.sync(() => Redacted.make(value)) })))
   )
+
+  const key = Redacted.make("a-key")
+
+  it.effect.each<[string, NutritionAdvisor.Options["licenseKey"]]>([
+    ["once the layer was built", key],
+    ["by the effect that gives it", Effect.sync(wiped)]
+  ])("ends the search as LicenseKeyUnavailable where it was wiped %s", ([, licenseKey]) =>
+    Effect.gen(function*() {
+      const { search } = yield* NutritionAdvisor.make(optionsOf({ licenseKey }))
+      Redacted.unsafeWipe(key)
+      expect(yield* Effect.flip(search("apple"))).toMatchObject({
+        _tag: "LicenseKeyUnavailable",
+        detail: "what was read was wiped"
+      })
+    }).pipe(Effect.scoped, Effect.provide(Simulator.layerHttpClient())))
 
   it.effect("stays a defect where the effect itself dies, and shows nothing of what it died of", () =>
     Effect.gen(function*() {

@@ -21,6 +21,11 @@ type Rules = ReadonlyArray<readonly [rule: string, isBroken: (text: string) => b
 const brokenRule = (rules: Rules, text: unknown): string | undefined =>
   typeof text === "string" ? rules.find(([, isBroken]) => isBroken(text))?.[0] : "is no text"
 
+const textIn = Option.liftThrowable((secret: Redacted.Redacted<unknown>) => Redacted.value(secret))
+
+const brokenRuleOf = (rules: Rules, secret: Redacted.Redacted<unknown>): string | undefined =>
+  Option.match(textIn(secret), { onNone: () => "was wiped", onSome: (text) => brokenRule(rules, text) })
+
 export const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
@@ -64,7 +69,7 @@ const keyRules: Rules = [
 
 /** The rule that a license key breaks, if it breaks one. */
 export const brokenKeyRule = (key: unknown): string | undefined =>
-  Redacted.isRedacted(key) ? brokenRule(keyRules, Redacted.value(key)) : "is not Redacted: wrap it in Redacted.make"
+  Redacted.isRedacted(key) ? brokenRuleOf(keyRules, key) : "is not Redacted: wrap it in Redacted.make"
 
 export const licenseKey = (key: Redacted.Redacted<string>): Checked<Redacted.Redacted<string>> => {
   const rule = brokenKeyRule(key)
@@ -76,13 +81,14 @@ const valueRules: Rules = [
   ["holds characters that are not visible ASCII, which no header can carry", (text) => !isHeaderValue(text)]
 ]
 
+/** In a Redacted of its own: what the user has may be wiped. */
 export const serviceId = (
   value: string | Redacted.Redacted<string> | undefined
 ): Checked<Option.Option<Redacted.Redacted<string>>> => {
   if (value === undefined) return Option.none()
   const id = Redacted.isRedacted(value) ? value : Redacted.make(value)
-  const rule = brokenRule(valueRules, Redacted.value(id))
-  return rule === undefined ? Option.some(id) : refuse("serviceId", rule)
+  const rule = brokenRuleOf(valueRules, id)
+  return rule === undefined ? Option.some(Redacted.make(Redacted.value(id))) : refuse("serviceId", rule)
 }
 
 const takenHeaders = new Set([

@@ -8,6 +8,15 @@ export interface Starter {
   readonly onStart: (request: Sent) => void
 }
 
+/** Whatever a dispatcher throws at that, nobody is left to hear it. */
+const cancel = (sent: Sent | undefined) => {
+  try {
+    sent?.cancel()
+  } catch {
+    // The request has ended for its caller.
+  }
+}
+
 /**
  * A request in flight. Once it has ended it refers to nothing of its own: whoever can cancel it keeps it in reach of the fiber's
  * dead objects, and those of them that have grown old would keep everything behind it until the next full collection
@@ -32,7 +41,7 @@ class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
   abort(reason: TimeoutQueue.Reason) {
     const { sent } = this
     this.finish()?.(Outcome.unanswered(this.options, reason))
-    sent?.cancel()
+    cancel(sent)
   }
 
   beforeSend() {
@@ -57,7 +66,7 @@ class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
   cancel() {
     const { sent } = this
     this.finish()
-    sent?.cancel()
+    cancel(sent)
   }
 
   private finish() {

@@ -7,7 +7,7 @@ import type { Request } from "../http/bufferedSend.js"
 import { isSendable } from "../http/header.js"
 import * as Url from "../http/url.js"
 import * as RequestContext from "./context.js"
-import type { Further } from "./searchOptions.js"
+import * as SentWith from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
@@ -33,28 +33,40 @@ const badHeader = "a header holds characters that HTTP does not allow"
 export const searchRequest = (
   { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
   term: unknown,
-  { headers, urlParams }: Further
+  further: SentWith.Further | undefined
 ): Request | BadRequest => {
   if (isInOtherRequest()) return notSent("search", RequestContext.detail)
   if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
-  const further = urlParams ? UrlParams.remove(UrlParams.fromInput(urlParams), "term") : []
-  const sent = Headers.fromInput(headers ?? undefined)
-  if (!Url.isWellFormed(term) || !areWellFormed(further)) {
+  if (further === undefined) return SentWith.unreadable()
+  const { headers = Headers.empty, urlParams = UrlParams.empty } = further
+  const params = UrlParams.remove(urlParams, "term")
+  if (!Url.isWellFormed(term) || !areWellFormed(params)) {
     return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
   }
-  if (!areSendable(sent)) return notSent("search", badHeader)
+  if (!areSendable(headers)) return notSent("search", badHeader)
   return {
     method: "GET",
     origin: base.origin,
-    path: `${base.pathname}${searchRoute}?${Url.query([["term", term], ...further])}`,
-    headers: { "user-agent": userAgent, ...headers && Headers.remove(sent, ["authorization", serviceIdHeader]) },
+    path: `${base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
+    headers: { "user-agent": userAgent, ...Headers.remove(headers, ["authorization", serviceIdHeader]) },
     body: HttpBody.empty
   }
 }
 
-/** A request of the authorized client, below the base URL. */
+/** A request of the authorized client, below the base URL. Callers without types may give one that can't be read. */
 export const requestBelow = (
+  target: Target,
+  request: HttpClientRequest.HttpClientRequest
+): Request | BadRequest => {
+  try {
+    return below(target, request)
+  } catch {
+    return notSent("request", "the request can't be read")
+  }
+}
+
+const below = (
   { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
   request: HttpClientRequest.HttpClientRequest
 ): Request | BadRequest => {

@@ -1,24 +1,50 @@
 import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import { BadRequest } from "../../NutritionAdvisorError.js"
 
-/** What a search is sent with beside its term. */
-export interface Further {
+interface Options {
   readonly urlParams?: UrlParams.Input | undefined
   readonly headers?: Headers.Input | undefined
 }
 
-const isIterator = (input: unknown): boolean =>
-  Predicate.isIterable(input) && Object.is(input[Symbol.iterator](), input)
-
-/** The options of one search, for as often as it is sent: what an iterator gives is read when it is sent first. */
-export const readOnce = (options: Further | undefined): () => Further | undefined => {
-  const { headers, urlParams } = options ?? {}
-  if (!isIterator(headers) && !isIterator(urlParams)) return () => options
-  let read: Further | undefined
-  return () =>
-    read ??= {
-      ...urlParams && { urlParams: UrlParams.fromInput(urlParams) },
-      ...headers && { headers: Headers.fromInput(headers) }
-    }
+/** What a search is sent with beside its term. */
+export interface Further {
+  readonly urlParams?: UrlParams.UrlParams
+  readonly headers?: Headers.Headers
 }
+
+const nothing: Further = {}
+
+/** Only what a template string can hold. */
+const textOf = (value: unknown): string => {
+  if (typeof value === "object" || typeof value === "function") throw new TypeError("the value is no text")
+  return `${value as string}`
+}
+
+const fieldsOf = (headers: Headers.Input): Headers.Headers =>
+  Headers.fromInput(Record.map(Headers.fromInput(headers), textOf))
+
+const paramsOf = (urlParams: UrlParams.Input): UrlParams.UrlParams => {
+  const plain = Symbol.iterator in urlParams ? [...urlParams] : { ...urlParams }
+  if (Object.values(plain).flat(2).some(Predicate.isSymbol)) throw new TypeError("the value is no text")
+  return UrlParams.fromInput(plain)
+}
+
+/** The options of one search as they are now, for as often as it is sent. Callers without types may give what can't be read. */
+export const read = (options: Options | undefined): Further | undefined => {
+  try {
+    const { headers, urlParams } = options ?? {}
+    return headers || urlParams
+      ? {
+        ...urlParams && { urlParams: paramsOf(urlParams) },
+        ...headers && { headers: fieldsOf(headers) }
+      }
+      : nothing
+  } catch {
+    return undefined
+  }
+}
+
+export const unreadable = () => new BadRequest({ operation: "search", detail: "the options can't be read" })

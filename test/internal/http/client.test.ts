@@ -1,6 +1,6 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Predicate, Ref, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Predicate, Ref, Stream } from "effect"
 import {
   type BufferedSend,
   type Request,
@@ -465,6 +465,25 @@ describe("A request in one step", () => {
       })
       expect([asked, answer === "Unsent"]).toEqual([[isSent], !isSent])
     }))
+
+  it.effect.each([undefined, "by its scope"])(
+    "shows nothing of what abandoning it throws: %s",
+    (ends) =>
+      Effect.gen(function*() {
+        const client = withBufferedSend(throughResponses("none"), () => ({
+          cancel: () => {
+            throw new Error("secret")
+          }
+        }))
+        const scope = ends && new RequestScope(yield* Effect.clock)
+        const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10 }, scope || undefined)
+        const fiber = yield* Effect.fork(sending)
+        yield* Effect.yieldNow()
+        const exit = yield* Fiber.interrupt(fiber)
+        if (scope) scope.cancel()
+        expect(Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)).toBe(true)
+      })
+  )
 
   it.effect("hears no more once it has ended", () =>
     Effect.gen(function*() {
