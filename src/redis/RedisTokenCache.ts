@@ -6,7 +6,6 @@
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import { pipe } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as RcRef from "effect/RcRef"
@@ -121,14 +120,14 @@ const defaults: RedisOptions = {
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
-    const url = yield* pipe(
-      Option.liftPredicate(Redacted.value(options.url), hasRedisScheme),
-      Option.flatMap(redisUrl),
-      Effect.mapError(() =>
-        new ConfigurationError({ field: "url", rule: "must be an address that starts with redis:// or rediss://" })
-      )
-    )
-    const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...options.redis }))
+    const url = Option.flatMap(Option.liftPredicate(Redacted.value(options.url), hasRedisScheme), redisUrl)
+    if (Option.isNone(url)) {
+      return yield* new ConfigurationError({
+        field: "url",
+        rule: "must be an address that starts with redis:// or rediss://"
+      })
+    }
+    const connection = yield* Connection.connected(() => new Redis(url.value, { ...defaults, ...options.redis }))
     return yield* makeFrom(connection, options)
   })
 

@@ -89,7 +89,7 @@ export class SimulatorAnswers {
   }
 
   private refusal({ at, authorization, serviceId }: SeenRequest): Reply | undefined {
-    const bearer = Option.filterMap(
+    const bearer = Option.flatMap(
       authorization,
       (value) => Option.fromNullable(/^Bearer (\S+)$/.exec(Redacted.value(value))?.[1])
     )

@@ -178,7 +178,7 @@ export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCache
 const write = (attempt: Attempt, token: AccessToken.AccessToken, over: Option.Option<string>) =>
   Effect.gen(function*() {
     const { cache, seal, timing } = attempt
-    const entry = yield* Effect.option(seal.close(token))
+    const entry = yield* seal.close(token)
     if (Option.isNone(entry)) return
     const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
     const timeToLive = Math.max(1, Math.ceil(Math.min(token.expiresAt - now, timing.longestLife)))

@@ -1,4 +1,3 @@
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
@@ -13,8 +12,8 @@ import { isHeaderValue } from "../http/header.js"
 export interface Seal {
   /** A keyed hash: the same for all who hold the key and talk to the same service, and telling nothing to anyone else. */
   readonly name: string
-  /** Fails where the entry could not be opened again: no header could carry the token or its identifier, or it is too long. */
-  readonly close: (token: AccessToken) => Effect.Effect<string, Cause.NoSuchElementException>
+  /** Nothing where the entry could not be opened again: no header could carry the token or its identifier, or it is too long. */
+  readonly close: (token: AccessToken) => Effect.Effect<Option.Option<string>>
   /** Nothing where the entry is changed, cut, foreign, too long, or of a version that is not known here. */
   readonly open: (entry: string) => Effect.Effect<Option.Option<AccessToken>>
 }
@@ -42,9 +41,9 @@ const encode = (bytes: Uint8Array) => Encoding.encodeBase64Url(bytes)
 
 /** Exactly what `encode` writes: other spellings of the same bytes are refused. */
 const decode = (text: string): Option.Option<Uint8Array<ArrayBuffer>> =>
-  Option.filterMap(
-    Either.getRight(Encoding.decodeBase64Url(text)),
-    (bytes) => encode(bytes) === text ? Option.some(Uint8Array.from(bytes)) : Option.none()
+  Either.getRight(Encoding.decodeBase64Url(text)).pipe(
+    Option.filter((bytes) => encode(bytes) === text),
+    Option.map((bytes) => Uint8Array.from(bytes))
   )
 
 const opened = (plain: string) =>
@@ -72,20 +71,23 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     )
 
     const close: Seal["close"] = (token) =>
-      Effect.flatMap(Schema.encodeOption(Entry)(token), (plain) =>
-        Effect.promise(async () => {
-          const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-          const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, bytesOf(plain))
-          return [version, encode(iv), encode(new Uint8Array(sealed))].join(".")
-        })).pipe(Effect.filterOrFail((entry) => !isTooLong(entry), () => new Cause.NoSuchElementException()))
+      Effect.promise(async () => {
+        const plain = Schema.encodeOption(Entry)(token)
+        if (Option.isNone(plain)) return Option.none()
+        const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
+        const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, bytesOf(plain.value))
+        const entry = [version, encode(iv), encode(new Uint8Array(sealed))].join(".")
+        return isTooLong(entry) ? Option.none() : Option.some(entry)
+      })
 
     const open: Seal["open"] = (entry) =>
       Effect.gen(function*() {
         if (isTooLong(entry)) return Option.none()
         const [entryVersion, nonce = "", sealed = "", ...rest] = entry.split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
-        const iv = yield* decode(nonce)
-        const data = yield* decode(sealed)
+        const parts = Option.all({ iv: decode(nonce), data: decode(sealed) })
+        if (Option.isNone(parts)) return Option.none()
+        const { data, iv } = parts.value
         const plain = yield* Effect.tryPromise(() => subtle.decrypt({ name: "AES-GCM", iv, additionalData }, key, data))
         return opened(new TextDecoder().decode(plain))
       }).pipe(Effect.orElseSucceed(Option.none))
