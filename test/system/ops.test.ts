@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
+import { Arbitrary, FastCheck } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { beforeAll, describe, expect, it } from "vitest"
 import { parse } from "yaml"
@@ -47,6 +48,18 @@ describe("ops/alerts.test.yml", () => {
     expect(silent.map(([name]) => name)).toEqual([])
     const fired = Object.values(scenarios).flatMap(({ alerts }) => Object.keys(alerts))
     expect(new Set(fired)).toEqual(new Set(rules.map(({ alert }) => alert)))
+  })
+
+  it("calls the key rejected for the errors of an exchange that an operator must mend, and no other", () => {
+    const sample = FastCheck.sample(Arbitrary.make(NutritionAdvisorError.NutritionAdvisorError), {
+      numRuns: 500,
+      seed: 1
+    })
+    const tags = sample.filter((error) =>
+      error.operation === "token" && NutritionAdvisorError.kindOf(error) === "Operator"
+    )
+    const listed = rules.flatMap(({ expr }) => Array.from(expr.matchAll(/error[=!]~"([^"]*)"/g), ([, list]) => list))
+    expect(new Set(listed)).toEqual(new Set([[...new Set(tags.map(({ _tag }) => _tag))].sort().join("|")]))
   })
 
   it("has each error among those ways", () => {

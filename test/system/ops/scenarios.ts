@@ -173,7 +173,7 @@ export const allFail: Readonly<Record<string, Scenario>> = Object.fromEntries([
       ...fails("TransportError", "exchange")
     }],
     ["exchanges answered with a page of HTML", "html", {
-      ...exchangesFail("UnexpectedResponse"),
+      ...keyRejected("UnexpectedResponse"),
       ...fails("UnexpectedResponse", "exchange")
     }]
   ]),
