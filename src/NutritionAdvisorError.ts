@@ -415,7 +415,7 @@ const kinds = {
  * @since 1.0.0
  * @category getters
  */
-export const kindOf = ({ _tag, operation }: NutritionAdvisorError): Kind =>
+export const kindOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): Kind =>
   operation === "token" && kinds[_tag] === "Caller" ? "Operator" : kinds[_tag]
 
 type Passing = { [Tag in keyof typeof kinds]: (typeof kinds)[Tag] extends "Passing" ? Tag : never }[keyof typeof kinds]

@@ -400,12 +400,17 @@ const observing = { observeHeaders: ["x-request-id", "x-echo", "x-token", "x-cus
 
 const identified = { "x-request-id": "request-1", "x-customer": `customer=${encodeURIComponent(Secrets.customerId)}` }
 
+/** A status of an answer that ends in it, for each error that keeps headers of its answer. */
+const statusesOfErrors: {
+  readonly [E in NutritionAdvisorError.NutritionAdvisorError as "headers" extends keyof E ? E["_tag"] : never]: number
+} = { BadRequest: 400, ServerError: 500, Forbidden: 403, TooManyRequests: 429, UnexpectedResponse: 404 }
+
 const observed: ReadonlyArray<Outcome> = [
-  ...[400, 403, 404, 429, 500].map((status): Outcome => ({
+  ...Object.entries(statusesOfErrors).map(([_tag, status]): Outcome => ({
     title: `a search whose answer has secrets in headers that are observed, status ${status}`,
     options: () => observing,
     data: Replies.echoing(status, identified),
-    end: { operation: "search", headers: { "x-request-id": "request-1" } }
+    end: { _tag, operation: "search", headers: { "x-request-id": "request-1" } }
   })),
   {
     title: "a search that is answered with HTML and secrets in headers that are observed",
