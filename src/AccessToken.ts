@@ -91,14 +91,14 @@ export type State = "fresh" | "stale" | "expired"
 
 /**
  * The one predicate that callers and the refresh Schedule share; `now` is in epoch milliseconds. A token that was received in the future (the clock was set
- * back) is stale: nobody knows how old it is, so it is used while a new one is fetched.
+ * back) is stale: nobody knows how old it is, so it is used while a new one is fetched. One whose times are no numbers is expired.
  *
  * @since 1.0.0
  * @category predicates
  */
-export const stateAt = (token: AccessToken, now: number, timing: RefreshPolicy.Timing): State =>
-  now >= token.expiresAt - RefreshPolicy.marginOf(timing, token)
-    ? "expired"
-    : now >= token.expiresAt - RefreshPolicy.windowOf(timing, token) || now < token.receivedAt
-    ? "stale"
-    : "fresh"
+export const stateAt = (token: AccessToken, now: number, timing: RefreshPolicy.Timing): State => {
+  const { expiresAt, receivedAt } = token
+  const isTimed = typeof expiresAt === "number" && typeof receivedAt === "number"
+  if (!isTimed || !(now < expiresAt - RefreshPolicy.marginOf(timing, token))) return "expired"
+  return now < expiresAt - RefreshPolicy.windowOf(timing, token) && now >= receivedAt ? "fresh" : "stale"
+}

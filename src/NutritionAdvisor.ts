@@ -229,7 +229,7 @@ const layerOver = <E, R>(
   HttpClient.HttpClient | R
 > =>
   Layer.scoped(NutritionAdvisor, makeWithoutTokens(options)).pipe(
-    Layer.provideMerge(TokenProvider.layer(options.refresh)),
+    Layer.provideMerge(TokenProvider.layer(options.refresh, options)),
     Layer.provide([issuer(options), Layer.effect(TokenStore.TokenStore, TokenStore.make)])
   )
 

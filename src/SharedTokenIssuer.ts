@@ -16,16 +16,15 @@ import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
 import { ExchangeContext } from "./internal/exchange/context.js"
+import { boundedBy, issueWithin, OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
-import * as ForeignPart from "./internal/foreignPart.js"
-import * as Fork from "./internal/fork.js"
 import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
 import * as BoundedCache from "./internal/shared/boundedCache.js"
 import * as Health from "./internal/shared/health.js"
 import * as Lease from "./internal/shared/lease.js"
 import * as Seal from "./internal/shared/seal.js"
-import { ConfigurationError, type TokenError, TransportError } from "./NutritionAdvisorError.js"
+import { ConfigurationError, type TokenError } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
 import { type Service, SharedTokenCache, type SharedTokenCacheError } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
@@ -253,7 +252,8 @@ export const make = (
 > =>
   Effect.gen(function*() {
     const settings = yield* checked(options)
-    const { licenseKey, tokenTimeout } = settings
+    const { licenseKey } = settings
+    const tokenMillis = Duration.toMillis(settings.tokenTimeout)
     const issuer = yield* TokenIssuer.TokenIssuer
     const sealOf = yield* makeSeals(settings.identity)
     const sharing: Sharing = {
@@ -269,18 +269,16 @@ export const make = (
 
     const issue: TokenIssuer.Service["issue"] = (replacing, reason) =>
       Effect.gen(function*() {
-        const key = yield* LicenseKey.read(licenseKey).pipe(
-          Fork.boundedBy(tokenTimeout, timedOut)
-        )
+        const key = yield* boundedBy(tokenMillis)(LicenseKey.read(licenseKey))
         const seal = yield* sealOf(key)
         if (reason === "rejection") yield* Ref.set(sharing.refused, replacing)
         const exchange = LicenseKey.handOn(licenseKey, key)(
-          ForeignPart.call("The TokenIssuer", () => true, () => issuer.issue(replacing, reason))
+          issueWithin(issuer, tokenMillis, () => issuer.issue(replacing, reason))
         )
         return yield* Effect.flatMap(makeRequest(sharing, seal, replacing, exchange), answerTo)
       })
 
-    return { issue }
+    return OwnDeadline.attach({ issue }, true)
   })
 
 /**

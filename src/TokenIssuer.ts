@@ -16,6 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
 import { ExchangeContext } from "./internal/exchange/context.js"
+import { OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import { boundedBy } from "./internal/fork.js"
 import type { Request } from "./internal/http/bufferedSend.js"
@@ -220,7 +221,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         )
       })
 
-    return { issue }
+    return OwnDeadline.attach({ issue }, true)
   })
 
 /**

@@ -4,15 +4,16 @@
  * @since 1.0.0
  */
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Settings from "./internal/settings.js"
-import * as Engine from "./internal/token/engine.js"
 import { ProviderPart } from "./internal/token/providerPart.js"
 import type * as State from "./internal/token/state.js"
+import * as TokenLife from "./internal/token/tokenLife.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
 import { TokenIssuer } from "./TokenIssuer.js"
@@ -55,7 +56,7 @@ export interface Failure extends State.Failure {}
  * @since 1.0.0
  * @category models
  */
-export interface Rejection extends Engine.Rejection {}
+export interface Rejection extends TokenLife.Rejection {}
 
 /**
  * How the token is used, replaced and watched; `get` and `renew` can end in any error of TokenError, the others can't fail.
@@ -106,29 +107,42 @@ export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenPr
 const documentedRejection: Rejection = { operation: "request", status: 403 }
 
 /**
- * A provider over the TokenIssuer and the TokenStore in the context; its exchanges and its Schedule end with the scope. Ends in
- * ConfigurationError where a number of the policy is wrong.
+ * What a composition of one's own may say beside the policy.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface Options {
+  /** The time for one exchange, whatever TokenIssuer and TokenStore do; 10 seconds by default. A number is milliseconds. */
+  readonly tokenTimeout?: Duration.DurationInput | undefined
+}
+
+/**
+ * A provider over the TokenIssuer and the TokenStore in the context; its exchanges and its Schedule end with the scope. An issuer or
+ * a store that does not answer in time ends a call in TransportError with reason "Timeout". Ends in ConfigurationError where a number
+ * of the policy is wrong.
  *
  * @since 1.0.0
  * @category constructors
  */
 export const make = (
-  policy?: Partial<RefreshPolicy.RefreshPolicy>
+  policy?: Partial<RefreshPolicy.RefreshPolicy>,
+  { tokenTimeout = "10 seconds" }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
     const timing = yield* Settings.orFail(RefreshPolicy.make(policy))
-    const engine = yield* Engine.make(timing, yield* TokenIssuer, yield* TokenStore)
+    const timeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", tokenTimeout))
+    const life = yield* TokenLife.make(timing, Duration.toMillis(timeout), yield* TokenIssuer, yield* TokenStore)
     const self: Service = {
-      get: engine.get,
-      renew: (rejected, rejection = documentedRejection) => engine.renew(rejected, rejection),
-      settled: engine.settled,
-      status: engine.status
+      get: life.get,
+      renew: (rejected, rejection = documentedRejection) => life.renew(rejected, rejection),
+      settled: life.settled,
+      status: life.status
     }
-    ProviderPart.attach(self, {
-      freshToken: (clock) => engine.freshToken(clock),
-      isRejected: (token) => engine.isRejected(token)
+    return ProviderPart.attach(self, {
+      freshToken: (clock) => life.freshToken(clock),
+      isRejected: (token) => life.isRejected(token)
     })
-    return self
   })
 
 /**
@@ -139,5 +153,7 @@ export const make = (
  * @category layers
  */
 export const layer = (
-  policy?: Partial<RefreshPolicy.RefreshPolicy>
-): Layer.Layer<TokenProvider, ConfigurationError, TokenIssuer | TokenStore> => Layer.scoped(TokenProvider, make(policy))
+  policy?: Partial<RefreshPolicy.RefreshPolicy>,
+  options?: Options
+): Layer.Layer<TokenProvider, ConfigurationError, TokenIssuer | TokenStore> =>
+  Layer.scoped(TokenProvider, make(policy, options))

@@ -664,6 +664,7 @@ describe("background: false", () => {
       const before = yield* Time.fibers
       yield* Effect.gen(function*() {
         yield* begun
+        yield* Time.pass("10 seconds")
         expect([(yield* Time.fibers) - before, yield* Time.timers]).toEqual([0, 0])
       }).pipe(Effect.provide(Issuer.layerOnDemand))
     }))

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
  * with a method of the user's, has the symbol but is not the owner, and counts as an object without it.
  */
 export interface InternalPart<Owner extends object, Part> {
-  readonly attach: (owner: Owner, part: Part) => Owner
+  readonly attach: <Self extends Owner>(owner: Self, part: Part) => Self
   readonly of: (owner: Owner) => Part | undefined
 }
 

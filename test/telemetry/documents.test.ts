@@ -17,6 +17,7 @@ import {
   MetricKeyType,
   Option,
   Redacted,
+  Schedule,
   TestClock,
   Tracer
 } from "effect"
@@ -73,6 +74,17 @@ const dying = NutritionAdvisor.layer({
   licenseKey: Effect.die("a licenseKey effect of the user's that dies"),
   refresh: { background: false }
 }).pipe(Layer.provide(Simulator.layerHttpClient()), Layer.fresh, (layer) => Effect.provide(searches(1), layer))
+
+/** A Schedule with a bug: a turn of the refresh ends in a defect. */
+const dyingSchedule = NutritionAdvisor.layer({
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey,
+  refresh: { schedule: Schedule.mapEffect(Schedule.forever, () => Effect.die("a Schedule of the user's that dies")) }
+}).pipe(
+  Layer.provide(Simulator.layerHttpClient()),
+  Layer.fresh,
+  (layer) => Effect.provide(Effect.zipRight(searches(1), Effect.sleep("10 millis")), layer)
+)
 
 const refreshes = countOf("token_exchanges_total", { reason: "refresh", outcome: "issued" })
 
@@ -153,6 +165,7 @@ const everything = Effect.all([
   refusedForEver,
   failing,
   dying,
+  dyingSchedule,
   refreshed,
   withPeers,
   builtTwice,

@@ -1,18 +1,22 @@
+import * as Cause from "effect/Cause"
 import type * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Ref from "effect/Ref"
 import * as AccessToken from "../../AccessToken.js"
+import type { TransportError } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
-import type * as TokenStore from "../../TokenStore.js"
 import type { Moment } from "../clock.js"
-import { momentOf, wallOf } from "../clock.js"
+import { momentOf, monotonicOf, wallOf, withNow } from "../clock.js"
+import * as ForeignPart from "../foreignPart.js"
+import * as Outage from "../outage.js"
 import * as ScheduleDriver from "./scheduleDriver.js"
 import type { TokenUsage } from "./usage.js"
 
 interface Parts {
   readonly usage: TokenUsage
-  readonly store: TokenStore.Service
+  readonly current: Effect.Effect<Option.Option<AccessToken.AccessToken>, TransportError>
   readonly policy: RefreshPolicy.Timing
   /** How long an earlier exchange delays the next refresh, in milliseconds. */
   readonly refreshDelay: (now: Moment) => number
@@ -20,17 +24,32 @@ interface Parts {
   readonly refresh: (token: AccessToken.AccessToken) => Effect.Effect<unknown>
 }
 
+/** What follows a turn: another one at once, one with the next use of a token, or none, since the Schedule has ended. */
+type Next = "turn" | "rest" | "end"
+
+/** In milliseconds. */
+const shortestTurn = 1_000
+
 /** Waits in steps of at most `step`, and looks at the clock after each: a machine may have slept, or its clock been set. */
 const waitFor = (remaining: (clock: Clock.Clock) => number, step: number): Effect.Effect<void> =>
   Effect.clockWith((clock) => {
     const millis = remaining(clock)
-    return millis <= 0
-      ? Effect.void
-      : Effect.zipRight(Effect.sleep(Math.ceil(Math.min(millis, step))), waitFor(remaining, step))
+    return millis > 0
+      ? Effect.zipRight(Effect.sleep(Math.ceil(Math.min(millis, step))), waitFor(remaining, step))
+      : Effect.void
+  })
+
+/** Sleeps after a turn that took less than the shortest time: no clock, store or Schedule makes the loop spin. */
+const withPause = <A, E, R>(turn: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.clockWith((clock) => {
+    const begun = monotonicOf(clock)
+    return Effect.tap(turn, () => monotonicOf(clock) - begun >= shortestTurn ? Effect.void : Effect.sleep(shortestTurn))
   })
 
 /** Refreshes each token before its expiry, as the Schedule says, for as long as it is used. */
-export const refreshLoop = ({ policy, refresh, refreshDelay, store, usage }: Parts): Effect.Effect<void> => {
+export const refreshLoop = (
+  { current, policy, refresh, refreshDelay, usage }: Parts
+): Effect.Effect<void> => {
   const { wake } = usage
 
   const next = ScheduleDriver.make(policy.schedule ?? RefreshPolicy.beforeExpiry(policy))
@@ -65,38 +84,47 @@ export const refreshLoop = ({ policy, refresh, refreshDelay, store, usage }: Par
       })
     )
 
-  /** Refreshes the token and those that follow it. False where the Schedule has ended. */
-  const follow = (first: Option.Option<AccessToken.AccessToken>) =>
-    Effect.gen(function*() {
-      const clock = yield* Effect.clock
-      let current = first
-      while (Option.isSome(current)) {
-        const token = current.value
-        usage.watch(token)
-        const now = wallOf(clock)
-        const delay = yield* next(now, token)
-        if (delay === undefined) return false
-        if (!(yield* waitUntil(token, now + delay))) return true
-        wake.unsafeClose()
-        if (usage.isIdle(token, wallOf(clock))) {
-          usage.watch(undefined)
-          return true
-        }
-        current = yield* store.current
-        if (Option.isSome(current) && isDue(current.value, wallOf(clock))) {
-          yield* refresh(current.value)
-          current = yield* store.current
-        }
-      }
-      return true
-    })
+  /** Waits until the current token is due, and refreshes it. */
+  const turn: Effect.Effect<Next, TransportError> = Effect.gen(function*() {
+    wake.unsafeClose()
+    const clock = yield* Effect.clock
+    const token = yield* current
+    if (Option.isNone(token)) return "rest"
+    usage.watch(token.value)
+    const now = wallOf(clock)
+    const delay = yield* next(now, token.value)
+    if (delay === undefined) return "end"
+    if (!(yield* waitUntil(token.value, now + delay))) return "turn"
+    wake.unsafeClose()
+    if (usage.isIdle(token.value, wallOf(clock))) {
+      usage.watch(undefined)
+      return "rest"
+    }
+    const due = yield* current
+    if (Option.isSome(due) && isDue(due.value, wallOf(clock))) yield* refresh(due.value)
+    return "turn"
+  })
 
   return Effect.gen(function*() {
-    let goesOn = true
-    while (goesOn) {
-      yield* wake.await
-      wake.unsafeClose()
-      goesOn = yield* Effect.flatMap(store.current, follow)
+    const outage = yield* Ref.make(Outage.initial)
+    const warn = (cause: Cause.Cause<TransportError>) =>
+      Effect.gen(function*() {
+        const text = Cause.prettyErrors(cause)[0]?.message ?? "It was interrupted."
+        if (yield* withNow((now) => Ref.modify(outage, (state) => Outage.failed(state, text, now)))) {
+          yield* Effect.logWarning(`The Schedule goes on after a turn that failed. ${text}`)
+        }
+      })
+    const nextTurn = ForeignPart.call("The refresh of tokens", () => true, () => turn).pipe(
+      Effect.catchAllCause((cause) =>
+        Effect.as(Effect.zipRight(warn(cause), Effect.sleep(shortestTurn)), "turn" as const)
+      ),
+      withPause
+    )
+    yield* wake.await
+    let following: Next = "turn"
+    while (following !== "end") {
+      if (following === "rest") yield* wake.await
+      following = yield* nextTurn
     }
   })
 }

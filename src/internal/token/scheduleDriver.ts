@@ -2,14 +2,18 @@ import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
+import * as ForeignPart from "../foreignPart.js"
+import * as Fork from "../fork.js"
 
 /** Milliseconds from now until the Schedule recurs for this input, or undefined where it has ended. */
 export type Next<In> = (now: number, input: In) => Effect.Effect<number | undefined>
 
 export const make = <In>(schedule: Schedule.Schedule<unknown, In>): Next<In> => {
+  const step: typeof schedule.step = (...from) =>
+    Fork.abandonable(ForeignPart.call("The Schedule", () => true, () => schedule.step(...from)))
   let state: unknown = schedule.initial
   return (now, input) =>
-    Effect.map(schedule.step(now, input, state), ([next, , decision]) => {
+    Effect.map(step(now, input, state), ([next, , decision]) => {
       state = next
       return ScheduleDecision.isDone(decision) ? undefined : ScheduleIntervals.start(decision.intervals) - now
     })

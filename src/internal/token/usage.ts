@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { AccessToken } from "../../AccessToken.js"
+import { type AccessToken, isSame } from "../../AccessToken.js"
 
 /** Which token callers use, and when they used it last: a token that nobody uses is not refreshed. */
 export class TokenUsage {
@@ -11,9 +11,14 @@ export class TokenUsage {
 
   record(token: AccessToken, now: number) {
     this.at = now
-    if (token === this.watched) return
+    if (token === this.watched || this.isWatched(token)) return
     this.watched = token
     this.wake.unsafeOpen()
+  }
+
+  /** A store may give another object at each read. */
+  private isWatched(token: AccessToken) {
+    return this.watched !== undefined && isSame(token, this.watched) && token.expiresAt === this.watched.expiresAt
   }
 
   /** Watches this token: only the use of another one wakes the loop. */

@@ -1,0 +1,36 @@
+import * as Effect from "effect/Effect"
+import type { AccessToken } from "../../AccessToken.js"
+import { errors, type TokenError, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import * as ForeignPart from "../foreignPart.js"
+import * as Fork from "../fork.js"
+import * as InternalPart from "../internalPart.js"
+import { isToken } from "./isToken.js"
+
+/** Issuers of this package end in bounded time by themselves. One that waits for a peer may take longer than `tokenTimeout`. */
+export const OwnDeadline = InternalPart.make<object, true>("TokenIssuer/ownDeadline")
+
+const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
+
+/** Ends in TransportError "Timeout" after so many milliseconds, and where it is interrupted at once, also if the effect can't be. */
+export const boundedBy =
+  (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | TransportError, R> =>
+    Effect.interruptible(Fork.boundedBy(Math.max(0, millis), timedOut)(effect))
+
+/** SERVICE.md section 4: the one success that the token routes have. */
+const tokenStatus = 200
+
+/** What was issued is no token, or one that has expired. */
+export const unusable = () => new UnexpectedResponse({ operation: "token", status: tokenStatus, reason: "Schema" })
+
+const isTokenError = (error: TokenError) => errors.some((known) => error instanceof known)
+
+/** Calls an issuer. One that users bring ends within so many milliseconds, in a token or in what a TokenError says of it. */
+export const issueWithin = (
+  issuer: object,
+  millis: number,
+  issue: () => Effect.Effect<AccessToken, TokenError>
+): Effect.Effect<AccessToken, TokenError> =>
+  ForeignPart.call("The TokenIssuer", isTokenError, issue).pipe(
+    Effect.filterOrFail(isToken, unusable),
+    OwnDeadline.of(issuer) === undefined ? boundedBy(millis) : Fork.abandonable
+  )
