@@ -87,7 +87,7 @@ const hangs: ReadonlyArray<readonly [string, Effect.Effect<unknown>]> = [
   ["hangs and can't be interrupted", Effect.uninterruptible(Effect.never)]
 ]
 
-const hanging = calls.flatMap((call) => hangs.map(([how, fault]) => ({ call, how, fault })))
+const hanging = calls.flatMap((call): ReadonlyArray<Meeting> => hangs.map(([how, fault]) => ({ call, how, fault })))
 
 describe("a part of the user's", () => {
   it.effect.each(hanging)(
@@ -181,13 +181,19 @@ describe("a part of the user's", () => {
     }).pipe(Effect.provide(Issuer.layer)))
 })
 
+interface Meeting {
+  readonly call: Call
+  readonly how: string
+  readonly fault: Effect.Effect<unknown>
+}
+
 const part = (call: Call) => call === "issue" ? "The TokenIssuer" : "The TokenStore"
 
 const thrown = Effect.suspend(() => {
   throw new Error(secret)
 })
 
-const deaths = calls.flatMap((call) => [
+const deaths = calls.flatMap((call): ReadonlyArray<Meeting> => [
   { call, how: "dies of a secret", fault: Effect.die(new Error(secret)) },
   { call, how: "throws a secret", fault: thrown },
   { call, how: "fails with a secret", fault: Effect.fail(secret as never) }
