@@ -363,10 +363,7 @@ describe("many flights", () => {
       const cycle = Effect.zipRight(Time.pass("28500 millis"), provider.get)
       yield* provider.get
       yield* Effect.repeatN(cycle, 2)
-      const count = Effect.all([
-        Time.fibers,
-        Time.timers
-      ])
+      const count = Effect.zipRight(Time.pass("11 seconds"), Effect.all([Time.fibers, Time.timers]))
       const early = yield* count
       yield* Effect.repeatN(cycle, 50)
       expect(yield* count).toEqual(early)

@@ -189,7 +189,7 @@ interface Meeting {
 
 const part = (call: Call) => call === "issue" ? "The TokenIssuer" : "The TokenStore"
 
-const thrown = Effect.suspend(() => {
+const thrown: Effect.Effect<unknown> = Effect.suspend(() => {
   throw new Error(secret)
 })
 
