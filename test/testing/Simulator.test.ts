@@ -44,6 +44,12 @@ const authorizedBy = (token: typeof Token.Type, serviceIdHeader = "Service-ID"):
   headers: { authorization: `Bearer ${token.access_token}`, [serviceIdHeader]: token.customer_id }
 })
 
+const withoutIdentifier = ({ access_token }: typeof Token.Type): Call => ({
+  headers: { authorization: `Bearer ${access_token}` }
+})
+
+const withAnotherIdentifier = (token: typeof Token.Type) => authorizedBy({ ...token, customer_id: "someone-else" })
+
 const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogurt`, call)
 
 const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
@@ -92,28 +98,28 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       }).pipe(Effect.provide(simulated())))
 
     it.live.each(["GET", "PUT", "DELETE", "PATCH"] as const)(
-      "refuses %s with 405 and names POST",
+      "refuses %s with 405, names POST and issues no token",
       (method) =>
         Effect.gen(function*() {
+          const { counters } = yield* Simulator.Simulator
           const { headers, status } = yield* ask(method, `${licenceRoute}/${key}`)
           expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "POST" })
+          expect((yield* counters).tokensIssued).toBe(0)
         }).pipe(Effect.provide(simulated()))
     )
 
-    it.live("refuses a key that it does not know with 400", () =>
+    it.live.each<readonly [what: string, path: string, status: number, Call?, Simulator.Options?]>([
+      ["a key that it does not know", "another-key", 400],
+      ["a key that it does not know, with the status that is set", "another-key", 401, {}, { unknownKeyStatus: 401 }],
+      ["a key that is no percent-encoded text", "%E0%A4%A", 400],
+      ["a body", key, 400, { body: HttpBody.text("{}") }],
+      ["an Authorization header", key, 400, { headers: { authorization: "Bearer x" } }]
+    ])("refuses %s, and issues no token", ([, path, status, call, options]) =>
       Effect.gen(function*() {
-        expect(yield* statusOf("POST", `${licenceRoute}/another-key`)).toBe(400)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses a key that it does not know with the status that is set", () =>
-      Effect.gen(function*() {
-        expect(yield* statusOf("POST", `${licenceRoute}/another-key`)).toBe(401)
-      }).pipe(Effect.provide(simulated({ unknownKeyStatus: 401 }))))
-
-    it.live("refuses a key that is no percent-encoded text with 400", () =>
-      Effect.gen(function*() {
-        expect(yield* statusOf("POST", `${licenceRoute}/%E0%A4%A`)).toBe(400)
-      }).pipe(Effect.provide(simulated())))
+        const { counters } = yield* Simulator.Simulator
+        expect(yield* statusOf("POST", `${licenceRoute}/${path}`, call)).toBe(status)
+        expect((yield* counters).tokensIssued).toBe(0)
+      }).pipe(Effect.provide(simulated(options))))
 
     it.live("decodes the key of the path once", () =>
       Effect.gen(function*() {
@@ -126,81 +132,47 @@ describe.each(places)("Simulator %s", (_, simulated) => {
           statusOf("POST", `${licenceRoute}/${known}`))
         expect(statuses).toEqual([200, 200, 400])
       }).pipe(Effect.provide(simulated({ licenseKeys: ["one", "two"] }))))
-
-    it.live("refuses a body with 400", () =>
-      Effect.gen(function*() {
-        expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.text("{}") })).toBe(400)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses an Authorization header with 400", () =>
-      Effect.gen(function*() {
-        const status = yield* statusOf("POST", `${licenceRoute}/${key}`, { headers: { authorization: "Bearer x" } })
-        expect(status).toBe(400)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("issues no token to a call that it refuses", () =>
-      Effect.gen(function*() {
-        const { counters } = yield* Simulator.Simulator
-        yield* ask("GET", `${licenceRoute}/${key}`)
-        yield* ask("POST", `${licenceRoute}/another-key`)
-        yield* ask("POST", `${licenceRoute}/${key}`, { headers: { authorization: "Bearer x" } })
-        expect((yield* counters).tokensIssued).toBe(0)
-      }).pipe(Effect.provide(simulated())))
   })
 
   describe("authorization", () => {
-    it.live("accepts a search with the token and its customer identifier", () =>
+    it.live.each<
+      readonly [what: string, call: (token: typeof Token.Type) => Call, status: number, Simulator.Options?]
+    >([
+      ["the token and its customer identifier", authorizedBy, 200],
+      ["no Authorization", ({ customer_id }) => ({ headers: { "Service-ID": customer_id } }), 401],
+      ["no Authorization, with the status that is set", () => ({}), 403, { missingTokenStatus: 403 }],
+      [
+        "a scheme that is not Bearer",
+        ({ access_token, customer_id }) => ({
+          headers: { authorization: `Basic ${access_token}`, "Service-ID": customer_id }
+        }),
+        401
+      ],
+      ["a token that it does not know", (token) => authorizedBy({ ...token, access_token: "never-issued" }), 403],
+      ["no customer identifier", withoutIdentifier, 400],
+      ["no customer identifier, with the status that is set", withoutIdentifier, 422, { missingServiceIdStatus: 422 }],
+      ["another customer identifier", withAnotherIdentifier, 400],
+      [
+        "another customer identifier, with the status that is set",
+        withAnotherIdentifier,
+        422,
+        { missingServiceIdStatus: 422 }
+      ]
+    ])("answers a search with %s as the service does", ([, call, status, options]) =>
       Effect.gen(function*() {
-        expect(yield* searchWith(yield* exchange)).toBe(200)
-      }).pipe(Effect.provide(simulated())))
+        expect(yield* search(call(yield* exchange))).toBe(status)
+      }).pipe(Effect.provide(simulated(options))))
 
-    it.live("refuses a search without Authorization with 401", () =>
-      Effect.gen(function*() {
-        const { customer_id } = yield* exchange
-        expect(yield* search({ headers: { "Service-ID": customer_id } })).toBe(401)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses a search without Authorization with the status that is set", () =>
-      Effect.gen(function*() {
-        expect(yield* search({})).toBe(403)
-      }).pipe(Effect.provide(simulated({ missingTokenStatus: 403 }))))
-
-    it.live("refuses a scheme that is not Bearer like a missing token", () =>
-      Effect.gen(function*() {
-        const { access_token, customer_id } = yield* exchange
-        const headers = { authorization: `Basic ${access_token}`, "Service-ID": customer_id }
-        expect(yield* search({ headers })).toBe(401)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses a token that it does not know with 403", () =>
-      Effect.gen(function*() {
-        const token = yield* exchange
-        expect(yield* searchWith({ ...token, access_token: "never-issued" })).toBe(403)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses every token that was revoked with 403", () =>
-      Effect.gen(function*() {
-        const { revoke } = yield* Simulator.Simulator
-        const tokens = yield* Effect.all([exchange, exchange])
-        yield* revoke
-        expect(yield* Effect.forEach(tokens, searchWith)).toEqual([403, 403])
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("accepts a token that was issued after the revocation", () =>
-      Effect.gen(function*() {
-        const { revoke } = yield* Simulator.Simulator
-        yield* exchange
-        yield* revoke
-        expect(yield* searchWith(yield* exchange)).toBe(200)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses a token that is not accepted with the status that is set", () =>
-      Effect.gen(function*() {
-        const { revoke } = yield* Simulator.Simulator
-        const token = yield* exchange
-        yield* revoke
-        expect(yield* searchWith(token)).toBe(401)
-      }).pipe(Effect.provide(simulated({ rejectedTokenStatus: 401 }))))
+    it.live.each<readonly [status: number, Simulator.Options]>([[403, {}], [401, { rejectedTokenStatus: 401 }]])(
+      "refuses every token that was revoked with %i, and none that was issued after",
+      ([status, options]) =>
+        Effect.gen(function*() {
+          const { revoke } = yield* Simulator.Simulator
+          const tokens = yield* Effect.all([exchange, exchange])
+          yield* revoke
+          expect(yield* Effect.forEach([...tokens, yield* exchange], searchWith)).toEqual([status, status, 200])
+        }).pipe(Effect.provide(simulated(options)))
+    )
 
     it.live("keeps earlier tokens valid when it issues another", () =>
       Effect.gen(function*() {
@@ -208,27 +180,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         yield* exchange
         expect(yield* searchWith(first)).toBe(200)
       }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses a missing customer identifier with 400", () =>
-      Effect.gen(function*() {
-        const { access_token } = yield* exchange
-        expect(yield* search({ headers: { authorization: `Bearer ${access_token}` } })).toBe(400)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live("refuses a wrong customer identifier with 400", () =>
-      Effect.gen(function*() {
-        const token = yield* exchange
-        expect(yield* searchWith({ ...token, customer_id: "someone-else" })).toBe(400)
-      }).pipe(Effect.provide(simulated())))
-
-    it.live.each([
-      { kind: "missing", id: {} },
-      { kind: "wrong", id: { "Service-ID": "someone-else" } }
-    ])("refuses a $kind customer identifier with the status that is set", ({ id }) =>
-      Effect.gen(function*() {
-        const { access_token } = yield* exchange
-        expect(yield* search({ headers: { authorization: `Bearer ${access_token}`, ...id } })).toBe(422)
-      }).pipe(Effect.provide(simulated({ missingServiceIdStatus: 422 }))))
 
     it.live("reads the customer identifier from the header that is set", () =>
       Effect.gen(function*() {
@@ -687,21 +638,14 @@ describe("Simulator under TestClock", () => {
       expect(yield* searchWith(token)).toBe(403)
     }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
 
-  it.effect("refuses an expired token with the status that is set", () =>
-    Effect.gen(function*() {
-      const token = yield* exchange
-      yield* Time.pass("60 seconds")
-      expect(yield* searchWith(token)).toBe(401)
-    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60, rejectedTokenStatus: 401 }))))
-
-  it.effect("counts an expired token as a rejection", () =>
+  it.effect("refuses an expired token with the status that is set, and counts a rejection", () =>
     Effect.gen(function*() {
       const { counters } = yield* Simulator.Simulator
       const token = yield* exchange
       yield* Time.pass("60 seconds")
-      yield* searchWith(token)
+      expect(yield* searchWith(token)).toBe(401)
       expect((yield* counters).rejections).toBe(1)
-    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60, rejectedTokenStatus: 401 }))))
 
   it.effect("gives the next tokens the lifetime that is set and leaves earlier ones alone", () =>
     Effect.gen(function*() {
