@@ -7,11 +7,10 @@ import * as FiberId from "effect/FiberId"
 import type * as Scope from "effect/Scope"
 import { type NutritionAdvisorError, TooManyRequests } from "../../NutritionAdvisorError.js"
 import { monotonicOf, withNow } from "../clock.js"
-import * as Hold from "./hold.js"
+import * as Breaker from "./breaker.js"
 import * as Metrics from "./metrics.js"
 import type { Rate } from "./rate.js"
 import { replyOf } from "./reply.js"
-import * as WaitingLine from "./waitingLine.js"
 
 type DataOperation = "search" | "request"
 
@@ -23,13 +22,13 @@ export interface Settings {
 }
 
 /** One request, from its arrival to its end. All times are milliseconds of the monotonic clock. */
-interface Turn {
+interface Admission {
   readonly operation: DataOperation
   readonly deadline: number
   /** How many were before it when it arrived; forgotten after its first look. */
   ahead: number
   wake: Deferred.Deferred<void> | undefined
-  readonly heldFor: Set<"TooManyRequests" | "Rate">
+  readonly heldFor: Set<Metrics.HeldReason>
   /** Counts those that began. */
   number: number | undefined
 }
@@ -37,10 +36,10 @@ interface Turn {
 interface State {
   readonly settings: Settings
   /** Those that have not begun, in order. */
-  readonly line: WaitingLine.WaitingLine<Turn>
+  readonly line: Set<Admission>
   /** Open while the time of a hold runs. */
   readonly isHeld: Effect.Latch
-  hold: Hold.Hold
+  breaker: Breaker.Breaker
   /** How many requests have begun. */
   begun: number
 }
@@ -52,13 +51,15 @@ export type Throttled = <A>(
 ) => Effect.Effect<A, NutritionAdvisorError>
 
 /** Held back: nothing was sent. */
-const refused = ({ operation }: Turn, reason: "TooManyRequests" | "Rate", millis: number) => {
+const refused = ({ operation }: Admission, reason: Metrics.HeldReason, millis: number) => {
   Metrics.refusedRequests.countNow({ reason })
   return Effect.fail(new TooManyRequests({ operation, retryAfter: millis > 0 ? millis / 1000 : 1 }))
 }
 
-const wakeUp = (turn: Turn | undefined) => {
-  if (turn?.wake !== undefined) Deferred.unsafeDone(turn.wake, Exit.void)
+const firstOf = (line: State["line"]): Admission | undefined => line.values().next().value
+
+const wakeUp = (admission: Admission | undefined) => {
+  if (admission?.wake !== undefined) Deferred.unsafeDone(admission.wake, Exit.void)
 }
 
 /** Puts the gauge back to zero when the time of a hold is over, where no request comes to do it. */
@@ -66,7 +67,7 @@ const watch = (state: State) =>
   Effect.gen(function*() {
     while (true) {
       yield* state.isHeld.await
-      const left = yield* withNow(({ monotonic: now }) => Effect.sync(() => Hold.remaining(state.hold, now)))
+      const left = yield* withNow(({ monotonic: now }) => Effect.sync(() => Breaker.remaining(state.breaker, now)))
       if (left > 0) {
         yield* Effect.sleep(Math.ceil(left))
       } else {
@@ -76,144 +77,149 @@ const watch = (state: State) =>
     }
   })
 
-const count = (turn: Turn, reason: "TooManyRequests" | "Rate") => {
-  if (turn.heldFor.has(reason)) return
-  turn.heldFor.add(reason)
+const count = (admission: Admission, reason: Metrics.HeldReason) => {
+  if (admission.heldFor.has(reason)) return
+  admission.heldFor.add(reason)
   Metrics.heldRequests.countNow({ reason })
 }
 
 const arrive = ({ line, settings }: State, operation: DataOperation, now: number) => {
-  const turn: Turn = {
+  const admission: Admission = {
     operation,
     deadline: now + settings.maxWait,
-    ahead: line.size(),
+    ahead: line.size,
     wake: undefined,
     heldFor: new Set(),
     number: undefined
   }
-  line.add(turn)
-  return turn
+  line.add(admission)
+  return admission
 }
 
-const leave = ({ line, settings: { rate } }: State, turn: Turn) => {
-  const wasFirst = line.first() === turn
-  line.remove(turn)
-  if (line.size() === 0) rate.limiter?.forget()
-  if (wasFirst) wakeUp(line.first())
+const leave = ({ line, settings: { rate } }: State, admission: Admission) => {
+  const wasFirst = firstOf(line) === admission
+  line.delete(admission)
+  if (line.size === 0) rate.limiter?.forget()
+  if (wasFirst) wakeUp(firstOf(line))
 }
 
-const begin = (state: State, turn: Turn, now: number) => {
-  turn.number = state.begun
-  state.hold = Hold.begin(state.hold, state.begun)
+const begin = (state: State, admission: Admission, now: number) => {
+  admission.number = state.begun
+  state.breaker = Breaker.begin(state.breaker, state.begun)
   state.begun += 1
   state.settings.rate.begin(now)
-  leave(state, turn)
+  leave(state, admission)
 }
 
 /**
  * Waits until then, or until it is woken up by what was started before. No race: neither side of one ends where the caller can't be
  * interrupted.
  */
-const pause = (turn: Turn, now: number, until: number, started: Effect.Effect<void> = Effect.void) =>
+const pause = (admission: Admission, now: number, until: number, started: Effect.Effect<void> = Effect.void) =>
   Effect.uninterruptibleMask((restore) => {
     const wake: Deferred.Deferred<void> = Deferred.unsafeMake(FiberId.none)
-    turn.wake = wake
-    const millis = Math.ceil(Math.min(until, turn.deadline) - now)
-    const timer = Effect.zipRight(Effect.sleep(millis), Effect.sync(() => wakeUp(turn)))
+    admission.wake = wake
+    const millis = Math.ceil(Math.min(until, admission.deadline) - now)
+    const timer = Effect.zipRight(Effect.sleep(millis), Effect.sync(() => wakeUp(admission)))
     return Effect.flatMap(
       Effect.zipRight(started, Effect.fork(Effect.interruptible(timer))),
       (timer) => Effect.ensuring(restore(Deferred.await(wake)), Fiber.interruptFork(timer))
     )
   })
 
-const behindHold = (state: State, turn: Turn, obstacle: Exclude<Hold.Obstacle, undefined>, now: number) => {
-  state.settings.rate.limiter?.forget()
-  count(turn, "TooManyRequests")
-  Metrics.setHold(Hold.remaining(state.hold, now) / 1000)
-  const millis = obstacle._tag === "Time" ? obstacle.millis : 1000
-  const until = obstacle._tag === "Time" ? now + obstacle.millis : now
-  return state.settings.onTooManyRequests === "fail" || until > turn.deadline || now >= turn.deadline
-    ? refused(turn, "TooManyRequests", millis)
-    : pause(turn, now, obstacle._tag === "Time" && state.line.first() === turn ? until : turn.deadline)
+const behindHold = (state: State, admission: Admission, obstacle: Breaker.Obstacle, now: number) => {
+  const { line, settings } = state
+  settings.rate.limiter?.forget()
+  count(admission, "TooManyRequests")
+  Metrics.setHold(Breaker.remaining(state.breaker, now) / 1000)
+  const [millis, until] = obstacle._tag === "Time" ? [obstacle.millis, now + obstacle.millis] : [1000, now]
+  return settings.onTooManyRequests === "fail" || until > admission.deadline || now >= admission.deadline
+    ? refused(admission, "TooManyRequests", millis)
+    : pause(admission, now, obstacle._tag === "Time" && firstOf(line) === admission ? until : admission.deadline)
 }
 
-const behindOthers = ({ line }: State, turn: Turn, wait: number, now: number) => {
-  if (wait > 0) count(turn, "Rate")
-  turn.ahead = 0
-  return now + wait > turn.deadline || now >= turn.deadline
-    ? refused(turn, "Rate", wait)
-    : pause(turn, now, line.first() === turn ? now + wait : turn.deadline)
+const behindOthers = ({ line }: State, admission: Admission, wait: number, now: number) => {
+  if (wait > 0) count(admission, "Rate")
+  admission.ahead = 0
+  return now + wait > admission.deadline || now >= admission.deadline
+    ? refused(admission, "Rate", wait)
+    : pause(admission, now, firstOf(line) === admission ? now + wait : admission.deadline)
+}
+
+/** What the request waits for now; nothing where it may begin. */
+const waitFor = (state: State, admission: Admission, now: number): Effect.Effect<void, TooManyRequests> | undefined => {
+  const { line, settings: { rate } } = state
+  const { limiter } = rate
+  const obstacle = Breaker.obstacle(state.breaker, now)
+  if (obstacle !== undefined) return behindHold(state, admission, obstacle, now)
+  const isFirst = firstOf(line) === admission
+  const wait = rate.wait(now, isFirst ? 0 : admission.ahead)
+  const mayBegin = limiter === undefined ? rate.wait(now, 0) === 0 : limiter.isSilent(now)
+  if (now >= admission.deadline && mayBegin) return undefined
+  if (!isFirst || wait > 0) return behindOthers(state, admission, wait, now)
+  return limiter === undefined || limiter.mayBegin(now)
+    ? undefined
+    : pause(
+      admission,
+      now,
+      admission.deadline,
+      limiter.ask(line.size, admission.deadline - now, () => wakeUp(firstOf(line)))
+    )
 }
 
 /** Ends once the request may begin. */
-const awaitTurn = (state: State, turn: Turn): Effect.Effect<void, TooManyRequests> =>
-  withNow((moment) =>
-    Effect.suspend(() => {
-      const { line, settings: { rate } } = state
-      const { limiter } = rate
-      const now = moment.monotonic
-      const obstacle = Hold.obstacle(state.hold, now)
-      if (obstacle !== undefined) return Effect.zipRight(behindHold(state, turn, obstacle, now), awaitTurn(state, turn))
-      const isFirst = line.first() === turn
-      const wait = rate.wait(now, isFirst ? 0 : turn.ahead)
-      const mayBegin = limiter === undefined ? rate.wait(now, 0) === 0 : limiter.isSilent(now)
-      if (now < turn.deadline || !mayBegin) {
-        if (!isFirst || wait > 0) return Effect.zipRight(behindOthers(state, turn, wait, now), awaitTurn(state, turn))
-        if (limiter?.mayBegin(now) === false) {
-          const asked = limiter.ask(line.size(), turn.deadline - now, () => wakeUp(line.first()))
-          return Effect.zipRight(pause(turn, now, turn.deadline, asked), awaitTurn(state, turn))
-        }
-      }
-      begin(state, turn, now)
-      return limiter?.warn(moment) ?? Effect.void
-    })
-  )
+const admit = (state: State, admission: Admission): Effect.Effect<void, TooManyRequests> =>
+  withNow((now) => {
+    const wait = waitFor(state, admission, now.monotonic)
+    if (wait !== undefined) return Effect.zipRight(wait, admit(state, admission))
+    begin(state, admission, now.monotonic)
+    return state.settings.rate.limiter?.warn(now) ?? Effect.void
+  })
 
-const change = (state: State, next: Hold.Hold, now: number) => {
-  const { hold, isHeld, line, settings: { onTooManyRequests } } = state
-  if (next === hold || onTooManyRequests === "ignore") return
-  state.hold = next
-  if (hold._tag === "Holding" && next._tag === "Free") Metrics.setHold(0)
-  if (Hold.remaining(next, now) > 0) isHeld.unsafeOpen()
-  if (onTooManyRequests === "fail" && next._tag === "Holding") line.forEach(wakeUp)
-  else wakeUp(line.first())
+const change = (state: State, next: Breaker.Breaker, now: number) => {
+  const { breaker, isHeld, line, settings: { onTooManyRequests } } = state
+  if (next === breaker || onTooManyRequests === "ignore") return
+  state.breaker = next
+  if (next._tag === "Closed") Metrics.setHold(0)
+  if (Breaker.remaining(next, now) > 0) isHeld.unsafeOpen()
+  if (onTooManyRequests === "fail" && next._tag === "Open") line.forEach(wakeUp)
+  else wakeUp(firstOf(line))
 }
 
 const settle = (
   state: State,
-  turn: Turn,
+  admission: Admission,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
   clock: Clock.Clock
 ) => {
-  const { number } = turn
-  if (number === undefined) return leave(state, turn)
+  const { breaker } = state
+  const { number } = admission
+  if (number === undefined) return leave(state, admission)
   const now = monotonicOf(clock)
   const reply = replyOf(exit)
   switch (reply._tag) {
-    case "Success":
-      return change(state, Hold.answered(state.hold, number, true), now)
     case "Answer":
-      return change(state, Hold.answered(state.hold, number, false), now)
+      return change(state, Breaker.answered(breaker, number, reply.isSuccess), now)
     case "None":
-      return change(state, Hold.unanswered(state.hold, number), now)
+      return change(state, Breaker.unanswered(breaker, number, now), now)
     case "TooMany":
-      change(state, Hold.tooMany(state.hold, number, state.begun, reply.retryAfter, now), now)
-      return Metrics.setHold(Hold.remaining(state.hold, now) / 1000)
+      change(state, Breaker.tooMany(breaker, number, state.begun, reply.retryAfter, now), now)
+      return Metrics.setHold(Breaker.remaining(state.breaker, now) / 1000)
   }
 }
 
 export const make = (settings: Settings): Effect.Effect<Throttled, never, Scope.Scope> =>
   Effect.gen(function*() {
     const isHeld = yield* Effect.makeLatch()
-    const state: State = { settings, line: WaitingLine.make(), isHeld, hold: Hold.free, begun: 0 }
+    const state: State = { settings, line: new Set(), isHeld, breaker: Breaker.closed, begun: 0 }
     yield* Effect.forkScoped(Effect.interruptible(watch(state)))
     return (operation, self) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.clockWith((clock) => {
-          const turn = arrive(state, operation, monotonicOf(clock))
+          const admission = arrive(state, operation, monotonicOf(clock))
           return Effect.onExit(
-            restore(Effect.zipRight(awaitTurn(state, turn), self)),
-            (exit) => Effect.sync(() => settle(state, turn, exit, clock))
+            restore(Effect.zipRight(admit(state, admission), self)),
+            (exit) => Effect.sync(() => settle(state, admission, exit, clock))
           )
         })
       )
