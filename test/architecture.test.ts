@@ -39,7 +39,7 @@ const channels = {
   error: /TaggedError[<(]|\bEffect\.die|\bnew Error\(/,
   log: /\bEffect\.(log|annotateLogs)|\bLogger\.replace/,
   span: /\bEffect\.(annotateCurrentSpan|withSpan|withLogSpan|useSpan|makeSpan)|\.(attribute|event)\(|\blinkSpan/,
-  metric: /\bMetricLabel\.make\(/,
+  metric: /\bMetricLabel\.make\(|\bgauge\(\s*"/,
   console: /\b[cC]onsole\b|\.(stdout|stderr)\b/,
   arguments: /\bprocess\.argv\b/
 }
