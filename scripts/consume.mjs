@@ -393,7 +393,7 @@ try {
 
   /** What a client over stdio gets that asks once and leaves. */
   const ask = async (folder) => {
-    const child = spawn(process.execPath, [binIn(folder, mcp)])
+    const child = spawn(process.execPath, [binIn(folder, mcp), "--simulator"])
     const output = { stdout: "", stderr: "" }
     child.stdout.on("data", (text) => output.stdout += text)
     child.stderr.on("data", (text) => output.stderr += text)
@@ -412,7 +412,8 @@ try {
   await check(`says by ${mcp} what to install where @effect/ai is missing`, async () => {
     const { code, stderr, stdout } = await ask(serving)
     require(
-      code === 1 && stdout === "" && /^[^\n]+ npm install @effect\/ai@[^\n]+\n$/.test(stderr),
+      code === 1 && stdout === "" &&
+        /^[^\n]+ npm install effect-nutrition-advisor [^\n]+ @effect\/ai@[^\n]+\n$/.test(stderr),
       `${code} ${stderr}`
     )
   })

@@ -114,8 +114,9 @@ const modules = await load().catch(() => undefined)
 
 if (modules === undefined) {
   process.stderr.write(
-    "The MCP server needs packages that can't be loaded: " +
-      "npm install @effect/ai@^0.37 @effect/rpc@^0.76 @effect/experimental@^0.61 @effect/platform-node@^0.108\n"
+    "The MCP server needs packages that can't be loaded; all in one command, with --global as well where this package is global: " +
+      "npm install effect-nutrition-advisor effect@^3.22 @effect/platform@^0.97 @effect/platform-node@^0.108 " +
+      "@effect/ai@^0.37 @effect/rpc@^0.76 @effect/experimental@^0.61\n"
   )
   process.exitCode = 1
 } else {

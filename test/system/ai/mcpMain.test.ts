@@ -266,13 +266,14 @@ describe("without its packages", () => {
           node: ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
         })
         expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-        expect(stderr).toMatch(/^[^\n]+npm install @effect\/ai@\^0\.37 [^\n]+\n$/)
+        expect(stderr).toMatch(/^[^\n]+npm install effect-nutrition-advisor [^\n]+@effect\/ai@\^0\.37 [^\n]+\n$/)
       })
   )
 
   it("asks for the versions that package.json names", () => {
     const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"))
     const source = readFileSync(fileURLToPath(new URL("../../../src/ai/mcpMain.ts", import.meta.url)), "utf8")
+    expect(source).toContain(`effect@${manifest.peerDependencies["effect"].replace(/\.0$/, "")} `)
     for (const name of ["@effect/ai", "@effect/rpc", "@effect/experimental", "@effect/platform-node"]) {
       expect(source).toContain(`${name}@${manifest.peerDependencies[name].replace(/\.0$/, "")}`)
       expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true })
@@ -280,16 +281,28 @@ describe("without its packages", () => {
   })
 })
 
-describe("the configuration of a desktop client in docs/agents.md", () => {
-  it("is JSON with a command that the package has, and settings of the library, and nothing else", () => {
-    const page = readFileSync(fileURLToPath(new URL("../../../docs/agents.md", import.meta.url)), "utf8")
-    const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"))
-    const { mcpServers } = JSON.parse(/```json\n([^]*?)```/.exec(page)?.[1] ?? "")
-    for (const server of Object.values<Record<string, unknown>>(mcpServers)) {
-      expect(Object.keys(server)).toEqual(["command", "env"])
-      expect(Object.keys(manifest.bin)).toContain(server["command"])
-      expect(Object.keys(server["env"] ?? {})).toEqual(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])
+describe("a configuration of a desktop client in docs/agents.md", () => {
+  const page = readFileSync(fileURLToPath(new URL("../../../docs/agents.md", import.meta.url)), "utf8")
+  const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"))
+  const servers = [...page.matchAll(/```json\n([^]*?)```/g)].map(([_, text]) =>
+    JSON.parse(text ?? "").mcpServers["nutrition-advisor"]
+  )
+
+  it("is JSON with a command that the package has, by its name or by npx, and settings of the library", () => {
+    expect(servers).toHaveLength(2)
+    for (const { args = [], command, env, ...rest } of servers) {
+      expect(Object.keys(manifest.bin)).toContain(args.at(-1) ?? command)
+      expect(Object.keys(env)).toEqual(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])
+      expect(rest).toEqual({})
     }
-    expect(Object.keys(mcpServers)).toHaveLength(1)
+  })
+
+  it("has npx install what the command above it installs, and what package.json names", () => {
+    const installed = /npm install ([^]*?)\n\n/.exec(page)?.[1]?.split(/[\s\\]+/)
+    const args: ReadonlyArray<string> = servers[1].args
+    expect(args.filter((_, index) => args[index - 1] === "--package")).toEqual(installed)
+    for (const [name, version] of (installed ?? []).slice(1).map((text) => text.split(/(?<!^)@/))) {
+      expect(manifest.peerDependencies[name ?? ""].replace(/\.0$/, "")).toBe(version)
+    }
   })
 })
