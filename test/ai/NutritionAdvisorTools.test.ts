@@ -73,6 +73,19 @@ describe("a result", () => {
       expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
     }))
 
+  it.effect.each([[3, 60], [300, 3], [300, 60]])(
+    "holds the note of the options, beside %d foods in at most 4096 bytes, with %d letters",
+    ([count, letters]) =>
+      Effect.gen(function*() {
+        const note = "n".repeat(letters)
+        const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
+        expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
+        expect(encodedResult).toMatchObject({
+          note: count === 3 ? note : expect.stringMatching(new RegExp(`^${note} The answer is too long: \\d+ of 300 `))
+        })
+      })
+  )
+
   it.effect.each([
     ["one text", { text: "x".repeat(5_000) }],
     ["elements of which none fits", { results: [{ text: "x".repeat(5_000) }] }],
