@@ -15,7 +15,6 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
-import { ExchangeContext } from "./internal/exchange/context.js"
 import { boundedBy, issueWithin, OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import * as Fork from "./internal/fork.js"
@@ -213,11 +212,10 @@ const answerTo = (request: Request) =>
 const makeRequest = (
   sharing: Sharing,
   seal: Seal.Seal,
-  replacing: Option.Option<AccessToken.AccessToken>,
+  { mustExchange, replacing }: TokenIssuer.ExchangeRequest,
   exchange: Effect.Effect<AccessToken.AccessToken, TokenError>
 ): Effect.Effect<Request> =>
   Effect.gen(function*() {
-    const { mustExchange } = yield* ExchangeContext
     const since = mustExchange ? (yield* Effect.clock).unsafeCurrentTimeMillis() : Number.NEGATIVE_INFINITY
     return {
       sharing,
@@ -268,15 +266,13 @@ export const make = (
       refused: yield* Ref.make(Option.none<AccessToken.AccessToken>())
     }
 
-    const issue: TokenIssuer.Service["issue"] = (replacing, reason) =>
+    const issue: TokenIssuer.Service["issue"] = (asked) =>
       Effect.gen(function*() {
-        const key = yield* boundedBy(tokenMillis)(LicenseKey.read(licenseKey))
+        const key = yield* boundedBy(tokenMillis)(LicenseKey.read(asked.licenseKey ?? licenseKey))
         const seal = yield* sealOf(key)
-        if (reason === "rejection") yield* Ref.set(sharing.refused, replacing)
-        const exchange = LicenseKey.handOn(licenseKey, key)(
-          issueWithin(issuer, tokenMillis, () => issuer.issue(replacing, reason))
-        )
-        return yield* Effect.flatMap(makeRequest(sharing, seal, replacing, exchange), answerTo)
+        if (asked.reason === "rejection") yield* Ref.set(sharing.refused, asked.replacing)
+        const exchange = issueWithin(issuer, tokenMillis, () => issuer.issue({ ...asked, licenseKey: key }))
+        return yield* Effect.flatMap(makeRequest(sharing, seal, asked, exchange), answerTo)
       })
 
     return OwnDeadline.attach({ issue }, true)

@@ -15,7 +15,6 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
-import { ExchangeContext } from "./internal/exchange/context.js"
 import { OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import { boundedBy } from "./internal/fork.js"
@@ -24,7 +23,6 @@ import { makeClient } from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
 import * as ResponseData from "./internal/http/response.js"
 import * as Url from "./internal/http/url.js"
-import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
 import {
   type ConfigurationError,
@@ -39,12 +37,21 @@ import {
 import * as RefreshPolicy from "./RefreshPolicy.js"
 
 /**
- * Why a token is asked for: there is none, the one in use grows old, or the service rejected it.
+ * What an exchange is asked with. An issuer that always exchanges can ignore all of it.
  *
  * @since 1.0.0
  * @category models
  */
-export type Reason = "missing" | "refresh" | "rejection"
+export interface ExchangeRequest {
+  /** Why a token is asked for: there is none, the one in use grows old, or the service rejected it. */
+  readonly reason: "missing" | "refresh" | "rejection"
+  /** The token that must be replaced, if there is one. */
+  readonly replacing: Option.Option<AccessToken>
+  /** Whether the license key itself must be exchanged, since the tokens of a shared cache were rejected as well. */
+  readonly mustExchange: boolean
+  /** The key that an issuer around this one has read already: it is used in place of the setting. */
+  readonly licenseKey?: Redacted.Redacted<string> | undefined
+}
 
 /**
  * How the license key is exchanged for a token (SERVICE.md section 5, rules 1 and 2).
@@ -53,11 +60,8 @@ export type Reason = "missing" | "refresh" | "rejection"
  * @category models
  */
 export interface Service {
-  /**
-   * Exchanges the license key for a token. `replacing` is the token that must be replaced, if there is one, and `reason` says why;
-   * an issuer that always exchanges can ignore both. Ends in any error of TokenError.
-   */
-  readonly issue: (replacing: Option.Option<AccessToken>, reason?: Reason) => Effect.Effect<AccessToken, TokenError>
+  /** Exchanges the license key for a token. Ends in any error of TokenError. */
+  readonly issue: (request: ExchangeRequest) => Effect.Effect<AccessToken, TokenError>
 }
 
 /**
@@ -102,10 +106,6 @@ export interface Options {
 }
 
 const maxTokenBytes = 64 * 1024
-
-const tellSpan = Effect.ignore(
-  Effect.zipWith(Effect.currentSpan, ExchangeContext, (span, { onSpan }) => onSpan(span))
-)
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
 
@@ -200,26 +200,20 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         })
       })
 
-    const issue: Service["issue"] = () =>
-      Effect.clockWith((clock) => {
+    const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route }
+
+    const issue: Service["issue"] = (request) =>
+      Effect.gen(function*() {
+        yield* Effect.annotateCurrentSpan(attributes)
+        const clock = yield* Effect.clock
         const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
-        const exchanged = LicenseKey.use(licenseKey, (key) =>
-          Effect.retry(exchange(key), {
-            schedule: retries(timing),
-            while: (error) =>
-              isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
-          }))
-        return Effect.zipRight(tellSpan, exchanged).pipe(
-          boundedBy(timeout, () => new TransportError({ operation: "token", reason: "Timeout" })),
-          Effect.tapErrorCause((cause) => Effect.annotateCurrentSpan("error.type", Metrics.causeOf(cause).outcome)),
-          Effect.withSpan("TokenIssuer.issue", {
-            attributes: { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route },
-            captureStackTrace: false,
-            kind: "client",
-            root: true
-          })
-        )
-      })
+        const key = yield* LicenseKey.read(request.licenseKey ?? licenseKey)
+        return yield* Effect.retry(exchange(key), {
+          schedule: retries(timing),
+          while: (error) =>
+            isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+        })
+      }).pipe(boundedBy(timeout, () => new TransportError({ operation: "token", reason: "Timeout" })))
 
     return OwnDeadline.attach({ issue }, true)
   })

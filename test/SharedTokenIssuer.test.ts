@@ -57,12 +57,20 @@ const doubles = Effect.all({
   shared: SharedTokenCache.SharedTokenCache
 })
 
-const missing = (issuer: TokenIssuer.Service) => issuer.issue(Option.none(), "missing")
+const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
 const got = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(issuer)), Issuer.valueOf)
 
-const replace = (issuer: TokenIssuer.Service, token: AccessToken.AccessToken, reason: TokenIssuer.Reason) =>
-  settle(issuer.issue(Option.some(token), reason))
+const replacing = (
+  token: AccessToken.AccessToken,
+  reason: TokenIssuer.ExchangeRequest["reason"]
+): TokenIssuer.ExchangeRequest => ({ reason, replacing: Option.some(token), mustExchange: false })
+
+const replace = (
+  issuer: TokenIssuer.Service,
+  token: AccessToken.AccessToken,
+  reason: TokenIssuer.ExchangeRequest["reason"]
+) => settle(issuer.issue(replacing(token, reason)))
 
 /** What a replica that has no token yet finds in the cache; "nothing" where it has to exchange. */
 const found = Effect.gen(function*() {
@@ -284,7 +292,7 @@ describe("a cached token", () => {
       const peers = yield* settle(Effect.withClock(missing(peer), ahead))
       const token = yield* settle(missing(here))
       yield* Time.pass("1 minute")
-      yield* settle(Effect.withClock(peer.issue(Option.some(peers), "rejection"), ahead))
+      yield* settle(Effect.withClock(peer.issue(replacing(peers, "rejection")), ahead))
       expect(Issuer.valueOf(yield* replace(here, token, "rejection"))).toBe(Issuer.secretOf(2))
     }).pipe(setup))
 })
@@ -629,7 +637,7 @@ describe("a rejected token", () => {
   it.scoped("makes way for a token that was written while it was to be removed", () =>
     Effect.gen(function*() {
       const { cache, first, here, issuer, peer } = yield* rejected
-      yield* cache.behaveNext("remove", Cache.comesAfter(peer.issue(Option.some(first), "refresh")))
+      yield* cache.behaveNext("remove", Cache.comesAfter(peer.issue(replacing(first, "refresh"))))
       expect([Issuer.valueOf(yield* replace(here, first, "rejection")), yield* issuer.calls])
         .toEqual([Issuer.secretOf(2), 2])
     }).pipe(setup))
@@ -642,7 +650,7 @@ describe("a rejected token", () => {
       yield* issuer.setLatency("2 seconds")
       yield* settle(Effect.forEach(
         Arr.zip(all, tokens),
-        ([issuer, token]) => issuer.issue(Option.some(token), "rejection"),
+        ([issuer, token]) => issuer.issue(replacing(token, "rejection")),
         { concurrency: "unbounded" }
       ))
       expect(yield* issuer.calls).toBe(2)
@@ -680,7 +688,7 @@ describe("a rejected token", () => {
     Effect.gen(function*() {
       const { first, here, issuer } = yield* rejected
       yield* issuer.setLatency("5 seconds")
-      const refresh = yield* Effect.fork(here.issue(Option.some(first), "refresh"))
+      const refresh = yield* Effect.fork(here.issue(replacing(first, "refresh")))
       yield* quiet
       const during = yield* found
       yield* settle(Fiber.join(refresh))
@@ -844,9 +852,11 @@ describe("a broken cache", () => {
       const { cache } = yield* doubles
       const here = yield* replica()
       if (operation === "changes") yield* cache.squat(900)
-      const replacing = operation === "remove" ? Option.some(yield* settle(missing(here))) : Option.none()
+      const request = operation === "remove"
+        ? replacing(yield* settle(missing(here)), "rejection")
+        : Issuer.missing
       yield* cache.behaveAlways(operation, manner)
-      return yield* timed(here.issue(replacing, operation === "remove" ? "rejection" : "missing"))
+      return yield* timed(here.issue(request))
     })
 
   it.scoped.each(cases)(
@@ -959,9 +969,11 @@ describe("a broken cache", () => {
         const scope = yield* Scope.make()
         const here = yield* Scope.extend(replica(), scope)
         if (operation === "changes") yield* cache.squat(900)
-        const replacing = operation === "remove" ? Option.some(yield* settle(missing(here))) : Option.none()
+        const request = operation === "remove"
+          ? replacing(yield* settle(missing(here)), "rejection")
+          : Issuer.missing
         yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
-        yield* settle(here.issue(replacing, operation === "remove" ? "rejection" : "missing"))
+        yield* settle(here.issue(request))
         const end = yield* Effect.fork(Scope.close(scope, Exit.void))
         yield* quiet
         expect(Option.isSome(yield* Fiber.poll(end))).toBe(true)

@@ -4,12 +4,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Layer, Option, Redacted, Ref } from "effect"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Time from "./doubles/Time.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
 const issue = (options: Partial<TokenIssuer.Options> = {}) =>
-  Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(Option.none()))
+  Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(Issuer.missing))
 
 const settle = Time.settle("250 millis")
 
@@ -478,7 +479,7 @@ describe("licenseKey", () => {
       const issuer = yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(
         Effect.provideService(HttpClient.HttpClient, client)
       )
-      yield* Effect.repeatN(issuer.issue(Option.none()), times - 1)
+      yield* Effect.repeatN(issuer.issue(Issuer.missing), times - 1)
       return yield* Ref.get(paths)
     })
 
@@ -559,7 +560,7 @@ describe("layer", () => {
   it.effect("gives the issuer of its module", () =>
     Effect.gen(function*() {
       const issuer = yield* TokenIssuer.TokenIssuer
-      expect((yield* issuer.issue(Option.none())).tokenType).toBe("Bearer")
+      expect((yield* issuer.issue(Issuer.missing)).tokenType).toBe("Bearer")
     }).pipe(Effect.provide(TokenIssuer.layer(defaults).pipe(Layer.provide(Simulator.layerHttpClient())))))
 
   it.effect.each(

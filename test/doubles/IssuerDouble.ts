@@ -1,5 +1,4 @@
-import type { Option } from "effect"
-import { Clock, Context, type Duration, Effect, Layer, Redacted, Ref } from "effect"
+import { Clock, Context, type Duration, Effect, Layer, Option, Redacted, Ref } from "effect"
 import {
   AccessToken,
   type NutritionAdvisorError,
@@ -26,6 +25,9 @@ export interface Service {
   readonly respondNext: (...outcomes: ReadonlyArray<Outcome>) => Effect.Effect<void>
   readonly respondAlways: (outcome: Outcome | undefined) => Effect.Effect<void>
 }
+
+/** There is no token. */
+export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replacing: Option.none(), mustExchange: false }
 
 /** A TokenIssuer without HTTP: it counts, waits and answers as planned. */
 export class IssuerDouble extends Context.Tag("test/doubles/IssuerDouble")<IssuerDouble, Service>() {}
@@ -63,7 +65,7 @@ const make = Effect.gen(function*() {
     return yield* issued(number, yield* Ref.get(life))
   })
 
-  const issue: TokenIssuer.Service["issue"] = (replacing) =>
+  const issue: TokenIssuer.Service["issue"] = ({ replacing }) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       yield* Ref.update(starts, (times) => [...times, now])

@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises"
-import { Effect, Exit, Fiber, FiberId, Option, Redacted, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, FiberId, Redacted, Scope, Stream } from "effect"
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, TokenIssuer } from "effect-nutrition-advisor"
 import { isSealing } from "../doubles/CacheDouble.js"
+import * as Issuer from "../doubles/IssuerDouble.js"
 import { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
@@ -93,7 +94,7 @@ export class Sharing {
     return {
       /** Has ended already. */
       idle: this.fork<unknown, unknown>(Effect.void),
-      issue: () => this.fork<unknown, unknown>(issuer.issue(Option.none(), "missing")),
+      issue: () => this.fork<unknown, unknown>(issuer.issue(Issuer.missing)),
       /** The cache is closed once the issuer is. */
       close: () =>
         this.fork<unknown, unknown>(Effect.zipRight(Scope.close(scope, Exit.void), Effect.sync(() => isOpen = false)))

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Exit, FastCheck, Fiber, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { type NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as ResponseData from "../../src/internal/http/response.js"
+import * as Issuer from "../doubles/IssuerDouble.js"
 import { advisor, type HttpClientLayer, issuer, type Options, optionsFor } from "./hostile/advisor.js"
 import { bodies, type Case, type Expected, headers } from "./hostile/cases.js"
 import { type Client, clients, keepingClients, ourClients } from "./hostile/clients.js"
@@ -53,7 +54,7 @@ const issuing = ({ layer, options, reply }: Call) =>
     const service = yield* start({ token: reply, data: reply })
     const { issue } = yield* issuer(layer, optionsFor(service.origin, options))
     return {
-      call: ending(issue(Option.none()), ({ value }) => `issued ${Redacted.value(value)}`),
+      call: ending(issue(Issuer.missing), ({ value }) => `issued ${Redacted.value(value)}`),
       service
     } satisfies Calling
   })
@@ -643,7 +644,7 @@ const exchanging = Effect.gen(function*() {
   const { issue } = yield* issuer(layer, options)
   return (token: Sent) => {
     answers.token = token
-    return Effect.exit(issue(Option.none()))
+    return Effect.exit(issue(Issuer.missing))
   }
 })
 

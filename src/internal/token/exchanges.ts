@@ -12,7 +12,6 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type * as TokenIssuer from "../../TokenIssuer.js"
 import type * as TokenStore from "../../TokenStore.js"
 import { clockOf, type Moment, momentOf, monotonicOf, wallOf, withNow } from "../clock.js"
-import { ExchangeContext } from "../exchange/context.js"
 import { boundedBy, issueWithin, OwnDeadline, unusable } from "../exchange/issue.js"
 import type * as Fork from "../fork.js"
 import * as Metrics from "../metrics.js"
@@ -45,6 +44,9 @@ export interface Parts {
   readonly launch: Fork.Launch
 }
 
+/** One exchange serves many callers, so its span is a child of none of theirs. */
+const spanOptions = { captureStackTrace: false, kind: "client", root: true } as const
+
 const makeResult = () => new Result()
 
 const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
@@ -57,7 +59,7 @@ export class Exchanges {
 
   constructor(private readonly parts: Parts) {}
 
-  request(wanted: State.ExchangeRequest): Effect.Effect<Decision> {
+  request(wanted: TokenIssuer.ExchangeRequest): Effect.Effect<Decision> {
     return this.decide((state, now) => State.request(state, wanted, makeResult, now))
   }
 
@@ -152,14 +154,14 @@ export class Exchanges {
     return Effect.gen(function*() {
       const clock = yield* Effect.clock
       const begun = monotonicOf(clock)
-      const token = yield* issueWithin(issuer, result.deadline - begun, () => issuer.issue(replacing, reason)).pipe(
-        Effect.provideService(ExchangeContext, {
-          mustExchange,
-          onSpan: (span) => {
-            result.span = span
-          }
-        })
-      )
+      const token = yield* Effect.useSpan("TokenIssuer.issue", spanOptions, (span) => {
+        result.span = span
+        return issueWithin(issuer, result.deadline - begun, () => issuer.issue({ reason, replacing, mustExchange }))
+          .pipe(
+            Effect.tapErrorCause((cause) => Effect.annotateCurrentSpan("error.type", Metrics.causeOf(cause).outcome)),
+            Effect.withParentSpan(span)
+          )
+      })
       if (OwnDeadline.of(issuer) !== undefined) result.deadline += monotonicOf(clock) - begun
       return AccessToken.stateAt(token, wallOf(clock), policy) === "expired" ? yield* Effect.fail(unusable()) : token
     })

@@ -3,18 +3,10 @@ import * as Option from "effect/Option"
 import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
-import type { Reason } from "../../TokenIssuer.js"
+import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { Moment } from "../clock.js"
 import * as Pause from "../pause.js"
 import * as Renewals from "./renewals.js"
-
-/** Why a token is wanted, and which one won't do. */
-export interface ExchangeRequest {
-  readonly reason: Reason
-  readonly replacing: Option.Option<AccessToken.AccessToken>
-  /** Whether a shared cache has nothing more to offer: the license key itself must be exchanged. */
-  readonly mustExchange: boolean
-}
 
 /** One exchange for all who wait. `result` is where they wait: the state never looks into it. */
 export interface Flight<Result> extends ExchangeRequest {

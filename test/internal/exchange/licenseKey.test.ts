@@ -1,17 +1,10 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Redacted, Ref } from "effect"
+import { Effect, Layer, Redacted, Ref } from "effect"
+import { NutritionAdvisor, SharedTokenCache, TokenIssuer } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
 import * as LicenseKey from "../../../src/internal/exchange/licenseKey.js"
-
-/** A setting that gives another key at each read. */
-const rotating = Effect.map(
-  Ref.make(0),
-  (reads) => Effect.map(Ref.updateAndGet(reads, (reads) => reads + 1), (read) => Redacted.make(`key-${read}`))
-)
-
-const readText = (licenseKey: LicenseKey.LicenseKey) => Effect.map(LicenseKey.read(licenseKey), Redacted.value)
-
-const handedOn = Redacted.make("key-handed-on")
+import * as Issuer from "../../doubles/IssuerDouble.js"
 
 describe("a key that is read", () => {
   it.effect.each([
@@ -41,41 +34,38 @@ describe("an effect that reads the key", () => {
   )
 })
 
-describe("a key that is handed on", () => {
-  it.effect("is taken by whoever has the same setting", () =>
-    Effect.gen(function*() {
-      const licenseKey = yield* rotating
-      expect(yield* LicenseKey.handOn(licenseKey, handedOn)(readText(licenseKey))).toBe("key-handed-on")
-    }))
+describe("the key of an exchange", () => {
+  const service = { baseUrl: Simulator.baseUrl, refresh: { background: false } }
 
-  it.effect("is not taken by one who has another setting", () =>
+  it.effect.each<[string, (licenseKey: LicenseKey.LicenseKey) => ReturnType<typeof NutritionAdvisor.layer>]>([
+    ["without sharing", (licenseKey) => NutritionAdvisor.layer({ ...service, licenseKey })],
+    [
+      "with sharing",
+      (licenseKey) =>
+        Layer.provide(NutritionAdvisor.layerShared({ ...service, licenseKey }), SharedTokenCache.layerMemory)
+    ]
+  ])("is read once, %s", ([, layer]) =>
     Effect.gen(function*() {
-      const [licenseKey, other] = yield* Effect.all([rotating, rotating])
-      expect(yield* LicenseKey.handOn(licenseKey, handedOn)(readText(other))).toBe("key-1")
-    }))
+      const simulator = yield* Simulator.Simulator
+      const reads = yield* Ref.make(0)
+      const licenseKey = Effect.as(Ref.update(reads, (count) => count + 1), Simulator.licenseKey)
+      yield* Effect.gen(function*() {
+        yield* NutritionAdvisor.search("oats")
+        yield* simulator.revoke
+        yield* NutritionAdvisor.search("oats")
+      }).pipe(Effect.provide(layer(licenseKey)))
+      const { exchanges } = yield* simulator.counters
+      expect({ exchanges, reads: yield* Ref.get(reads) }).toEqual({ exchanges: 2, reads: 2 })
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
 
-  it.effect("is not taken by what the exchange leaves running", () =>
+  it.effect("is the one that an issuer around this one has read, where there is one", () =>
     Effect.gen(function*() {
-      const licenseKey = yield* rotating
-      const ended = yield* Effect.makeLatch()
-      const left = Effect.zipRight(ended.await, readText(licenseKey))
-      const fiber = yield* LicenseKey.handOn(licenseKey, handedOn)(Effect.forkDaemon(left))
-      yield* ended.open
-      expect(yield* Fiber.join(fiber)).toBe("key-1")
-    }))
-
-  it.effect("is not seen by what the key is used for", () =>
-    Effect.gen(function*() {
-      const licenseKey = yield* rotating
-      const seen = LicenseKey.use(licenseKey, (key) =>
-        Effect.map(readText(licenseKey), (again) => [Redacted.value(key), again]))
-      expect(yield* LicenseKey.handOn(licenseKey, handedOn)(seen)).toEqual(["key-handed-on", "key-1"])
-    }))
-
-  it.effect("is in no rendering of the context that it is in", () =>
-    Effect.gen(function*() {
-      const licenseKey = yield* rotating
-      const context = yield* LicenseKey.handOn(licenseKey, handedOn)(Effect.context<never>())
-      expect(inspect(context, { depth: null, showHidden: true }) + JSON.stringify(context)).not.toContain("handed-on")
-    }))
+      const { issue } = yield* TokenIssuer.make({ ...service, licenseKey: Effect.dieMessage("it is not to be read") })
+      const simulator = yield* Simulator.Simulator
+      yield* issue({ ...Issuer.missing, licenseKey: Simulator.licenseKey })
+      expect((yield* simulator.counters).tokensIssued).toBe(1)
+      expect(yield* Effect.flip(issue({ ...Issuer.missing, licenseKey: Redacted.make(" ") }))).toMatchObject({
+        _tag: "LicenseKeyUnavailable"
+      })
+    }).pipe(Effect.provide(Simulator.layerHttpClient())))
 })

@@ -8,7 +8,6 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { ExchangeContext } from "../../../src/internal/exchange/context.js"
 import { ProviderPart } from "../../../src/internal/token/providerPart.js"
 import { added } from "../../doubles/counters.js"
 import * as Issuer from "../../doubles/IssuerDouble.js"
@@ -137,11 +136,10 @@ describe("a store of one's own", () => {
 describe("the license key", () => {
   it.effect("must be exchanged only where a renewal says so: else a peer's token will do", () => {
     const asked: Array<boolean> = []
-    const issue = () =>
-      Effect.flatMap(ExchangeContext, ({ mustExchange }) => {
-        asked.push(mustExchange)
-        return Issuer.issued(asked.length, 1_000_000)
-      })
+    const issue: TokenIssuer.Service["issue"] = ({ mustExchange }) => {
+      asked.push(mustExchange)
+      return Issuer.issued(asked.length, 1_000_000)
+    }
     return Effect.gen(function*() {
       const { get, renew } = yield* TokenProvider.TokenProvider
       const first = yield* get

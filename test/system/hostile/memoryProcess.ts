@@ -1,8 +1,8 @@
 /** A client in a process of its own, so that its resident memory is the client's alone; ordered about over Node's IPC. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
+import * as Issuer from "../../doubles/IssuerDouble.js"
 import { advisor, issuer, optionsFor } from "./advisor.js"
 import { clients, ourClients } from "./clients.js"
 import { ending } from "./endings.js"
@@ -40,7 +40,7 @@ const measure = ({ baseUrls, client, goodOrigin, rounds }: Order) =>
         const { issue } = yield* issuer(layer, optionsFor(tokenBaseUrl))
         return {
           search: yield* ending(search("oats"), () => "answered"),
-          token: yield* ending(issue(Option.none()), () => "issued")
+          token: yield* ending(issue(Issuer.missing), () => "issued")
         }
       }).pipe(Effect.scoped)
 

@@ -735,9 +735,9 @@ const waiterAfterExchange = (
     }
     const peer = yield* issuerOver(publishing)
     const waiter = yield* issuerOver(counting)
-    const exchange = yield* Effect.fork(peer.issue(Option.none()))
+    const exchange = yield* Effect.fork(peer.issue(IssuerDouble.missing))
     yield* Effect.repeat(double.calls, { until: (calls) => calls === 1, schedule: Schedule.spaced(5) })
-    const wait = yield* Effect.fork(Effect.withClock(waiter.issue(Option.none()), yield* patient))
+    const wait = yield* Effect.fork(Effect.withClock(waiter.issue(IssuerDouble.missing), yield* patient))
     yield* Effect.repeat(Effect.sync(() => looks), {
       until: (looks) => looks === looksBefore,
       schedule: Schedule.spaced(5)
@@ -910,7 +910,7 @@ describeWithRedis("an entry that a peer can't have written", () => {
               return cache.write(name, entry, options)
             }
           }
-          yield* (yield* issuerOver(recording, "license-2")).issue(Option.none())
+          yield* (yield* issuerOver(recording, "license-2")).issue(IssuerDouble.missing)
           return written
         }),
         IssuerDouble.layer

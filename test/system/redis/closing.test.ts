@@ -1,5 +1,5 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Option, Redacted, Scope } from "effect"
+import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { SharedTokenCache, SharedTokenIssuer, TokenIssuer } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import * as IssuerDouble from "../../doubles/IssuerDouble.js"
@@ -34,7 +34,7 @@ RedisServer.describeWithRedis("A replica that is closed at any moment, with Redi
               Effect.provideService(TokenIssuer.TokenIssuer, { issue })
             )
           }).pipe(Scope.extend(scope))
-          const caller = yield* Effect.fork(issuer.issue(Option.none()))
+          const caller = yield* Effect.fork(issuer.issue(IssuerDouble.missing))
           yield* Effect.sleep(millis)
           yield* Fiber.interruptFork(caller)
           yield* Scope.close(scope, Exit.void)

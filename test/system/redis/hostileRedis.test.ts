@@ -57,7 +57,7 @@ const withServer = Effect.gen(function*() {
 })
 
 const exchanged = (issuer: Effect.Effect.Success<typeof withServer>["issuer"]) =>
-  Effect.map(issuer.issue(Option.none(), "missing"), IssuerDouble.valueOf)
+  Effect.map(issuer.issue(IssuerDouble.missing), IssuerDouble.valueOf)
 
 /** The warnings are the subject of other tests. */
 const setup = Effect.provide(Layer.merge(IssuerDouble.layer, Logger.remove(Logger.defaultLogger)))

@@ -366,7 +366,7 @@ describeWithRedis("a Redis in bad weather", () => {
             }
           })
         )
-      yield* issuer.issue(Option.none())
+      yield* issuer.issue(IssuerDouble.missing)
       return written.join()
     })
 
