@@ -331,6 +331,15 @@ try {
 
   await consume("the consumer", lean, leanEntries)
 
+  await check("runs the first programs of README as printed", async () => {
+    const programs = (await readFile(join(installed, "README.md"), "utf8")).matchAll(/```ts\n([^]*?)```/g)
+    for (const [, program] of [...programs].slice(0, 2)) {
+      await writeFile(join(lean, "search.mjs"), program)
+      const { stderr, stdout } = await node(lean, "search.mjs")
+      require(stdout.includes("name: 'Oats, rolled'") && stderr === "", `printed ${stdout} ${stderr}`)
+    }
+  })
+
   await check("refuses the import of an internal module", async () => {
     const code = await refusal(lean, `${manifest.name}/internal/http`)
     require(code === "ERR_PACKAGE_PATH_NOT_EXPORTED", `answered ${code}`)
