@@ -58,15 +58,14 @@ ESM, Node 20.19 or newer. Effect 3.22, not Effect 4: keep these versions. \`Sche
 
 - Servers only, never a browser. The license key is \`Redacted\`; do not log or unwrap it.
 - One layer per process: each gets a token of its own.
-- Do not get, store or renew tokens, or set their headers: the client does.
+- Tokens and their headers are the client's: do not get, store or set them.
 - A failed search is not repeated: RequestRetry does so.
 
 ## A search
 
 ${codeIn(section("Use"))}
 
-\`search\` gives \`unknown\`; \`searchAs(schema)(term)\` decodes it. \`(yield* NutritionAdvisor.NutritionAdvisor).httpClient\` sends to other
-routes, relative to \`baseUrl\`. \`layerConfig()\` reads NUTRITION_ADVISOR_BASE_URL, _LICENSE_KEY and so on.
+\`(yield* NutritionAdvisor.NutritionAdvisor).httpClient\` sends to other routes, relative to \`baseUrl\`.
 
 ## Entry points
 

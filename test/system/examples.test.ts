@@ -156,6 +156,39 @@ describe("examples/service.ts", () => {
     }))
 })
 
+describe("examples/express.ts", () => {
+  it.live("serves foods and health, tells users the kind of an error alone, and ends on SIGTERM", () =>
+    Effect.promise(async () => {
+      const { child, ended, printed } = start("express", [], { PORT: "0" })
+      while (!printed().includes("Listening")) await once(child.stdout, "data")
+      const address = `http://127.0.0.1:${/"port":(\d+)/.exec(printed())?.[1]}`
+      const found = await fetch(`${address}/foods?term=apple`)
+      const blank = await fetch(`${address}/foods?term=`)
+      const health = await fetch(`${address}/health`)
+      expect([found.status, blank.status, health.status]).toEqual([200, 400, 200])
+      expect(await found.json()).toHaveProperty("results.0.name", "Apple")
+      expect([await blank.json(), await health.json()]).toEqual([{ error: "BadRequest" }, { token: "fresh" }])
+      child.kill("SIGTERM")
+      expect(await ended).toMatchObject({ code: 0, stderr: "" })
+    }))
+
+  it.live("does not start with a key that the service refuses, and says so in the program's own log", () =>
+    Effect.gen(function*() {
+      const settings = {
+        NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${yield* portOf}`,
+        NUTRITION_ADVISOR_LICENSE_KEY: key
+      }
+      const { code, stderr, stdout } = yield* run("express", [], { PORT: "0", ...settings })
+      const lines = stdout.trim().split("\n").map((line) => JSON.parse(line))
+      expect({ code, stderr }).toEqual({ code: 1, stderr: "" })
+      expect(lines).toMatchObject([
+        { level: 40, error: "BadRequest", msg: expect.stringContaining("could not be exchanged") },
+        { level: 60, err: { type: "BadRequest", operation: "token" } }
+      ])
+      expect(stdout).not.toContain(key)
+    }).pipe(Effect.provide(SimulatorOnPort)))
+})
+
 describe("examples/service.ts without a token", () => {
   it.live("is healthy and not ready while exchanges fail", () =>
     Effect.promise(async () => {
