@@ -372,8 +372,9 @@ export const NutritionAdvisorError = Schema.Union(...errors)
 export type TokenError = NutritionAdvisorError
 
 /**
- * The HTTP status with which a backend passes each error of a search on to its own callers. An error whose `operation` is "token"
- * is the backend's own trouble, whatever its tag: 503.
+ * The HTTP status with which a backend passes each error of a search on to its own callers: BadRequest 400, TooManyRequests 429,
+ * ServerError, Forbidden and UnexpectedResponse 502, MissingServiceId and LicenseKeyUnavailable 503, TransportError 504. An error whose
+ * `operation` is "token" is the backend's own trouble, whatever its tag: 503.
  *
  * @since 1.0.0
  * @category models

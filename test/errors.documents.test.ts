@@ -38,6 +38,17 @@ describe("docs/errors.md", () => {
     const titles = [...sectionOf(read("docs/errors.md"), "Each error").matchAll(/^### (\w+)$/gm)]
     expect(titles.map(([, tag]) => tag)).toEqual(tags)
   })
+
+  it("has the status of each error, as the comment of statuses does", () => {
+    const rows = [...sectionOf(read("docs/errors.md"), "As HTTP statuses").matchAll(/^\| `(\w+)` \| (\d+) \|$/gm)]
+    const { statuses } = NutritionAdvisorError
+    expect(Object.fromEntries(rows.map(([, tag, status]) => [tag, Number(status)]))).toEqual(statuses)
+    const comment = /callers: ([^]*?)\. An error/.exec(read("src/NutritionAdvisorError.ts"))?.[1] ?? ""
+    const told = [...comment.matchAll(/([A-Z][^\d]*) (\d+)/g)].flatMap(([, named = "", status]) =>
+      [...named.matchAll(/[A-Z]\w+/g)].map(([tag]) => [tag, Number(status)])
+    )
+    expect(Object.fromEntries(told)).toEqual(statuses)
+  })
 })
 
 describe("the simulator's faults in docs/testing.md", () => {
