@@ -15,23 +15,26 @@ const inAnyEncoding = (character: string): string => {
 
 const patternOf = (text: string) => Array.from(text, inAnyEncoding).join("")
 
-/** The longest first: one secret may begin with another. */
-const anyOf = (texts: Iterable<string>) =>
-  [...texts].filter((text) => text !== "").sort((a, b) => b.length - a.length).map(patternOf).join("|")
-
 const number = "(?:\\d|%(?:25)*3\\d)+"
 
-const expression = (groups: Readonly<Record<"key" | "token" | "id", string>>) =>
-  new RegExp(
-    Object.entries(groups).flatMap(([name, pattern]) => pattern === "" ? [] : [`(?<${name}>${pattern})`]).join("|"),
-    "gi"
-  )
+interface Hidden {
+  readonly mark: "{key}" | "{token}" | "{id}"
+  readonly text: string
+  /** What stands for the text, if it is more than the text in any encoding. */
+  readonly pattern?: string
+}
 
-const withMarks = (text: string, secrets: RegExp) =>
-  text.replace(secrets, (...found) => {
-    const [name = ""] = Object.entries(found.at(-1)).find(([, matched]) => matched !== undefined) ?? []
-    return `{${name}}`
-  })
+/** The longest first: one secret may begin with another. */
+const hiding = (secrets: ReadonlyArray<Hidden>) => {
+  const sorted = secrets.filter(({ text }) => text !== "").sort((a, b) => b.text.length - a.text.length)
+  const patterns = sorted.map(({ pattern, text }) => `(${pattern ?? patternOf(text)})`)
+  const expression = new RegExp(patterns.join("|") || "(?!)", "gi")
+  return (shown: string) =>
+    shown.replace(
+      expression,
+      (...[, ...groups]) => sorted[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
+    )
+}
 
 interface Known {
   readonly licenseKeys: ReadonlySet<string>
@@ -48,31 +51,33 @@ export interface SentSecrets {
 
 /** Texts with the secrets of a simulator hidden: `{key}`, `{token}` or `{id}` shows in place of each. */
 export class SimulatorSecrets {
-  private idsWritten = -1
-  private known = /(?!)/g
+  private idsHidden = -1
+  private hideKnown = (text: string) => text
   private readonly ownToken: RegExp
 
-  constructor(private readonly secrets: Known) {
-    this.ownToken = new RegExp(`^${literal(secrets.series)}-\\d+-\\d+$`)
+  constructor(private readonly known: Known) {
+    this.ownToken = new RegExp(`^${literal(known.series)}-\\d+-\\d+$`)
   }
 
   hidden(text: string, sent: SentSecrets): string {
-    const shown = withMarks(text, this.ofSimulator())
-    const token = sent.token.length > text.length || this.ownToken.test(sent.token) ? "" : patternOf(sent.token)
-    const id = sent.id.length > text.length || this.secrets.customerIds.has(sent.id) ? "" : patternOf(sent.id)
-    return token === "" && id === "" ? shown : withMarks(shown, expression({ key: "", token, id }))
+    const token = sent.token.length > text.length || this.ownToken.test(sent.token) ? "" : sent.token
+    const id = sent.id.length > text.length || this.known.customerIds.has(sent.id) ? "" : sent.id
+    const shown = this.withoutKnown(text)
+    return token === "" && id === ""
+      ? shown
+      : hiding([{ mark: "{token}", text: token }, { mark: "{id}", text: id }])(shown)
   }
 
-  private ofSimulator(): RegExp {
-    const { customerIds, licenseKeys, series } = this.secrets
-    if (this.idsWritten !== customerIds.size) {
-      this.idsWritten = customerIds.size
-      this.known = expression({
-        key: anyOf(licenseKeys),
-        token: patternOf(`${series}-`) + number + patternOf("-") + number,
-        id: anyOf(customerIds)
-      })
+  private withoutKnown(text: string): string {
+    const { customerIds, licenseKeys, series } = this.known
+    if (this.idsHidden !== customerIds.size) {
+      this.idsHidden = customerIds.size
+      this.hideKnown = hiding([
+        ...Array.from(licenseKeys, (text) => ({ mark: "{key}" as const, text })),
+        ...Array.from(customerIds, (text) => ({ mark: "{id}" as const, text })),
+        { mark: "{token}", text: `${series}-1-1`, pattern: patternOf(`${series}-`) + number + patternOf("-") + number }
+      ])
     }
-    return this.known
+    return this.hideKnown(text)
   }
 }

@@ -1,6 +1,6 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Fiber, Option, Redacted, TestClock } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
 const tokenRoute = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
@@ -25,7 +25,9 @@ describe("control over HTTP", () => {
         ask("GET", "/simulator/counters"),
         ask("POST", "/simulator/revoke"),
         ask("POST", "/simulator/recover"),
-        ask("POST", "/simulator/provoke/search/hang?times=2")
+        ask("POST", "/simulator/provoke/search/hang?times=2"),
+        ask("POST", "/simulator/token-lifetime?seconds=30"),
+        ask("POST", "/simulator/latency/search?millis=0")
       ])
       const counters = { ...none, exchanges: 1, exchangesAtOnce: 1, tokensIssued: 1 }
       expect(answers.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(answers.map(() => [200, counters]))
@@ -48,6 +50,39 @@ describe("control over HTTP", () => {
         headers: { authorization: `Bearer ${access_token}`, "service-id": customer_id }
       })
       expect(status).toBe(403)
+    }).pipe(controlled))
+
+  it.effect("sets the lifetime of the next tokens", () =>
+    Effect.gen(function*() {
+      yield* ask("POST", "/simulator/token-lifetime?seconds=30.5")
+      const { text } = yield* ask("POST", tokenRoute)
+      expect(JSON.parse(text).expires_in).toBe(30.5)
+    }).pipe(controlled))
+
+  it.effect("sets how long the calls of one operation wait", () =>
+    Effect.gen(function*() {
+      yield* ask("POST", "/simulator/latency/token?millis=200")
+      const waiting = yield* Effect.fork(statusOf("POST", tokenRoute))
+      yield* TestClock.adjust("199 millis")
+      expect(yield* Fiber.poll(waiting)).toEqual(Option.none())
+      yield* TestClock.adjust("1 millis")
+      expect(yield* Fiber.join(waiting)).toBe(200)
+      expect(yield* statusOf("POST", "/v2/plan")).toBe(401)
+    }).pipe(controlled))
+
+  it.effect.each([
+    "/simulator/token-lifetime",
+    "/simulator/token-lifetime?seconds=0",
+    "/simulator/token-lifetime?seconds=-1",
+    "/simulator/token-lifetime?seconds=1e9",
+    "/simulator/latency/search",
+    "/simulator/latency/search?millis=soon",
+    "/simulator/latency/search?millis=-1",
+    "/simulator/latency/search?millis=99999999"
+  ])("refuses %s with 400 and one sentence", (path) =>
+    Effect.gen(function*() {
+      const { status, text } = yield* ask("POST", path)
+      expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
     }).pipe(controlled))
 
   it.effect("provokes a fault until it recovers", () =>
@@ -86,6 +121,10 @@ describe("control over HTTP", () => {
       ["POST", "/simulator/counters"],
       ["GET", "/simulator/provoke/token/hang"],
       ["POST", "/simulator/provoke/exchange/hang"],
+      ["POST", "/simulator/provoke/constructor/hang"],
+      ["GET", "/simulator/token-lifetime?seconds=30"],
+      ["POST", "/simulator/latency/exchange?millis=1"],
+      ["POST", "/simulator/latency/search/hang?millis=1"],
       ["POST", "/simulator/"]
     ] as const
   )("answers %s %s with 404 and the calls that there are", ([method, path]) =>

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import { SimulatorSecrets } from "../../src/testing/simulatorSecrets.js"
+import { start, tokenPath } from "../doubles/WatchedSimulator.js"
+import * as Secrets from "../leaks/secrets.js"
+
+const sent = { token: "", id: "" }
+
+const secrets = (customerIds: ReadonlyArray<string> = ["c-1"]) =>
+  new SimulatorSecrets({
+    licenseKeys: new Set([Secrets.key, "key"]),
+    customerIds: new Set(customerIds),
+    series: "simulated-1a2b3c4d"
+  })
+
+const once = (text: string) => encodeURIComponent(text)
+
+const everyByte = (text: string) =>
+  Array.from(new TextEncoder().encode(text), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
+
+/** As a server reads a path whose bytes are not encoded. */
+const bytes = (text: string) => Buffer.from(text).toString("latin1")
+
+const encodings: ReadonlyArray<(text: string) => string> = [
+  (text) => text,
+  once,
+  (text) => once(once(text)),
+  (text) => once(text).replaceAll("%20", "+"),
+  (text) => once(text).toLowerCase(),
+  everyByte,
+  (text) => once(everyByte(text)),
+  bytes
+]
+
+describe("what is shown of a path or a query", () => {
+  it.each([
+    ["a key", Secrets.key, "{key}"],
+    ["a token", "simulated-1a2b3c4d-1-27", "{token}"],
+    ["an identifier", "c-1", "{id}"]
+  ])("has a mark in place of %s, in any encoding", (_, secret, mark) => {
+    const shown = encodings.map((encode) => secrets().hidden(`/v2/x/${encode(secret)}/y?z=${encode(secret)}`, sent))
+    expect(shown).toEqual(encodings.map(() => `/v2/x/${mark}/y?z=${mark}`))
+  })
+
+  it("has a mark in place of the two secrets of its own headers, which the simulator may not know", () => {
+    const own = { token: Secrets.token, id: Secrets.customerId }
+    for (const encode of encodings) {
+      expect(secrets().hidden(`/v2/${encode(own.token)}?id=${encode(own.id)}`, own)).toBe("/v2/{token}?id={id}")
+    }
+  })
+
+  it("hides the longer one of two secrets that begin alike", () => {
+    expect(secrets(["abc", "abcdef"]).hidden("/abcdef/abc", sent)).toBe("/{id}/{id}")
+  })
+
+  it("hides an identifier that came later", () => {
+    const customerIds = new Set(["c-1"])
+    const later = new SimulatorSecrets({ licenseKeys: new Set(), customerIds, series: "s" })
+    expect(later.hidden("/c-2/c-1", sent)).toBe("/c-2/{id}")
+    customerIds.add("c-2")
+    expect(later.hidden("/c-2/c-1", sent)).toBe("/{id}/{id}")
+  })
+
+  it("is the text itself where it holds no secret", () => {
+    for (const text of ["", "/v2/products/napi/food/search/semantic", "term=greek%20yogurt&x=1"]) {
+      expect(secrets().hidden(text, sent)).toBe(text)
+    }
+  })
+
+  it("holds no secret, whatever stands around it and however each character is encoded", () => {
+    FastCheck.assert(
+      FastCheck.property(
+        FastCheck.fullUnicodeString({ minLength: 4 }),
+        FastCheck.webPath(),
+        FastCheck.webQueryParameters(),
+        FastCheck.infiniteStream(FastCheck.nat(encodings.length - 2)),
+        (secret, path, query, choices) => {
+          const encoded = Array.from(secret, (character) => encodings[choices.next().value ?? 0]?.(character)).join("")
+          const shown = secrets([secret]).hidden(`${path}/${encoded}?${query}&q=${encoded}`, sent)
+          expect(shown.includes(encoded)).toBe(false)
+          expect(shown).toContain("{id}")
+        }
+      )
+    )
+  })
+})
+
+describe("a route among the events", () => {
+  it.scopedLive("hides secrets, and shows a query only where it hides one there", () =>
+    Effect.gen(function*() {
+      const { exchange, seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
+      const headers = yield* exchange
+      const token = headers.authorization.slice("Bearer ".length)
+      yield* send(`/v2/${token}/x?day=1`, { headers })
+      yield* send(`/v2/plan?id=c%2D1&key=a%2fb+c`, { headers })
+      yield* send(`${tokenPath}/somebody-elses-key`, { method: "POST" })
+      yield* send(`/v2/${"x".repeat(1_000)}`)
+      const routes = (yield* seen).flatMap((event) => event["route"] === undefined ? [] : [event["route"]])
+      expect(routes).toEqual([
+        `${tokenPath}/{key}`,
+        "/v2/{token}/x",
+        "/v2/plan?id={id}&key={key}",
+        `${tokenPath}/{key}`,
+        `/v2/${"x".repeat(296)}…`
+      ])
+    }))
+})
