@@ -89,6 +89,7 @@ export interface WatchedSimulator {
   readonly exchange: Effect.Effect<Readonly<Record<"authorization" | "service-id", string>>>
   readonly watch: (headers?: Http.OutgoingHttpHeaders) => Effect.Effect<Viewer, never, Scope.Scope>
   readonly connections: Effect.Effect<number>
+  readonly breakConnections: Effect.Effect<void>
   /** What a viewer who comes now is sent. */
   readonly seen: Effect.Effect<ReadonlyArray<Event>>
 }
@@ -127,6 +128,7 @@ export const start = (
         return { authorization: `Bearer ${access_token}`, "service-id": customer_id }
       }),
       watch: watchIt,
+      breakConnections: Effect.sync(() => server.closeAllConnections()),
       connections: Effect.promise(() => promisify(server.getConnections.bind(server))()),
       seen: Effect.scoped(
         Effect.gen(function*() {

@@ -1,0 +1,82 @@
+/** The simulator's page, from its source, in a Chromium that tells what the page asked for and complained about. */
+import { Effect, type Scope } from "effect"
+import { type Browser, chromium, type Page as BrowserPage } from "playwright-core"
+import * as WatchedSimulator from "../../doubles/WatchedSimulator.js"
+import { executable } from "../browser/Chromium.js"
+
+export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(
+  Effect.promise(() =>
+    chromium.launch({
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync"
+      ],
+      executablePath: executable ?? "chromium"
+    })
+  ),
+  (browser) => Effect.promise(() => browser.close())
+)
+
+export interface Look {
+  readonly width?: number
+  readonly colorScheme?: "light" | "dark"
+}
+
+export interface Mark {
+  readonly kind: string
+  readonly label: string
+  /** Pixels of the page. */
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+export interface Page extends WatchedSimulator.WatchedSimulator {
+  readonly page: BrowserPage
+  /** Errors of the page, and of its console. */
+  readonly complaints: ReadonlyArray<string>
+  /** What it asked for, by URL. */
+  readonly asked: ReadonlyArray<string>
+  /** The marks of the timeline, from left to right. */
+  readonly marks: Effect.Effect<ReadonlyArray<Mark>>
+}
+
+const marksOf = async (page: BrowserPage): Promise<ReadonlyArray<Mark>> => {
+  const marks = await page.locator("#timeline .mark").evaluateAll((marks) =>
+    marks.map((mark) => {
+      const { height, width, x, y } = mark.getBoundingClientRect()
+      const kind = mark.getAttribute("class")?.replace("mark ", "") ?? ""
+      return { kind, label: mark.getAttribute("aria-label") ?? "", x, y, width, height }
+    })
+  )
+  return marks.sort((one, other) => one.x - other.x)
+}
+
+export const open = (
+  browser: Browser,
+  { colorScheme = "light", width = 1200 }: Look = {},
+  options?: Parameters<typeof WatchedSimulator.start>[0]
+): Effect.Effect<Page, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const simulator = yield* WatchedSimulator.start(options)
+    const page = yield* Effect.acquireRelease(
+      Effect.promise(() => browser.newPage({ colorScheme, viewport: { width, height: 900 } })),
+      (page) => Effect.promise(() => page.close())
+    )
+    const complaints: Array<string> = []
+    const asked: Array<string> = []
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(message.text())
+    })
+    page.on("pageerror", (error) => complaints.push(String(error)))
+    page.on("request", (request) => asked.push(request.url()))
+    yield* Effect.promise(() => page.goto(`${simulator.url}/simulator/`))
+    yield* Effect.promise(() => page.getByText("Live", { exact: true }).waitFor())
+    return { ...simulator, page, complaints, asked, marks: Effect.promise(() => marksOf(page)) }
+  })
