@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Random } from "effect"
-import { CacheWorld, type Plan, type Step } from "./resilience/CacheWorld.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import { CacheWorld, type Plan, type Step } from "./resilience/CacheWorld.js"
 
 const plan = FastCheck.record({
   outcome: FastCheck.constantFrom<Plan["outcome"]>(

@@ -2,13 +2,12 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Headers, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import type { Duration } from "effect"
-import { Cause, Context, Effect, Exit, Fiber, FiberRef, Layer, Schema, Scope, Tracer } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, SearchCache, TokenProvider } from "effect-nutrition-advisor"
-import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { Context, Effect, Exit, Fiber, FiberRef, Layer, Schema, Scope, Tracer } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
+import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
-import { countsOf, growth } from "./resilience/metricValues.js"
+import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
+import { growth } from "./resilience/metricValues.js"
 
 const { BadRequest, ServerError, TooManyRequests, TransportError, UnexpectedResponse } = NutritionAdvisorError
 
@@ -25,14 +24,6 @@ const worldOver = (double: AdvisorDouble.AdvisorDouble, options: Partial<SearchC
 
 const coalescingOver = (double: AdvisorDouble.AdvisorDouble) =>
   new AdvisorWorld(SearchCache.layerCoalescing.pipe(Layer.provide(double.layer)))
-
-/** What it found or failed with; a defect or an interruption by its name. */
-const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
-  const exit = fiber.unsafePoll()
-  if (exit === null) return "waits"
-  if (Exit.isSuccess(exit)) return exit.value
-  return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
-}
 
 /** In bytes, without what is no longer referred to. */
 const heapUsed = () => {
@@ -456,13 +447,6 @@ describe("SearchCache", () => {
       expect(grown).toEqual({ Miss: 2, Joined: 2, Hit: 5, Stale: 2 })
     }))
 
-  it.scoped("has counters from the layer's build on", () =>
-    Effect.gen(function*() {
-      yield* Layer.build(Layer.provide(SearchCache.layerCoalescing, slowly().layer))
-      expect(Object.keys(yield* countsOf("nutrition_advisor_search_cache_total")).sort())
-        .toEqual(["Hit", "Joined", "Miss", "Stale"])
-    }))
-
   it.scoped("links the span of everyone who waits to that of the request", () =>
     Effect.gen(function*() {
       const spans: Array<Tracer.Span> = []
@@ -495,61 +479,6 @@ describe("SearchCache", () => {
         ])
       ).toEqual([["one", [request?.spanId]], ["other", [request?.spanId]]])
     }))
-
-  it.effect.each<readonly [string, Partial<Record<keyof SearchCache.Options, Duration.DurationInput>>]>([
-    ["timeToLive", { timeToLive: 0 }],
-    ["timeToLive", { timeToLive: -1 }],
-    ["timeToLive", { timeToLive: Number.NaN }],
-    ["timeToLive", { timeToLive: "-10 minutes" }],
-    ["maxBytes", { maxBytes: 0 }],
-    ["maxBytes", { maxBytes: -1 }],
-    ["maxBytes", { maxBytes: 1.5 }],
-    ["maxBytes", { maxBytes: Number.NaN }],
-    ["staleIfError", { staleIfError: -1 }],
-    ["staleIfError", { staleIfError: Number.NaN }]
-  ])("refuses a setting that makes no sense by its name: %s", ([field, options]) =>
-    Effect.gen(function*() {
-      const settings = { timeToLive: "1 second", ...options } as SearchCache.Options
-      const error = yield* Effect.flip(Layer.build(Layer.provide(SearchCache.layer(settings), slowly().layer)))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-    }).pipe(Effect.scoped))
-
-  it.scoped.each<
-    readonly [string, Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>]
-  >([
-    ["layer", SearchCache.layer({ timeToLive: "1 hour" })],
-    ["layerCoalescing", SearchCache.layerCoalescing]
-  ])("shares nothing between two clients that are given the same value: %s", ([, same]) =>
-    Effect.gen(function*() {
-      const searched = (name: string) =>
-        Layer.effect(
-          Context.GenericTag<string>(name),
-          Effect.map(NutritionAdvisor.search("oats"), String)
-        ).pipe(
-          Layer.provide(same),
-          Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), name) }))
-        )
-      const built = yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
-      expect([...built.unsafeMap.values()]).toEqual(["one", "other"])
-    }))
-
-  it.effect("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const [one, other] = [yield* NutritionAdvisor.search("oats"), yield* NutritionAdvisor.search("oats")]
-      expect(one).toEqual(other)
-      expect((yield* simulator.counters).searches).toBe(1)
-      expect((yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)).state).toBe("fresh")
-    }).pipe(
-      Effect.provide(
-        SearchCache.layer({ timeToLive: "1 hour" }).pipe(
-          Layer.provideMerge(
-            NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-          ),
-          Layer.provideMerge(Simulator.layerHttpClient())
-        )
-      )
-    ))
 
   it.effect("can be built uninterruptibly, and its requests still end where all have left", () =>
     Effect.gen(function*() {

@@ -5,9 +5,9 @@ import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-adviso
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as Rate from "../src/internal/resilience/rate.js"
 import * as Throttled from "../src/internal/resilience/throttle.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 import { runs } from "./doubles/runs.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
 

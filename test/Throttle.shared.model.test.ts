@@ -3,10 +3,10 @@ import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { expect, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger, Random } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
-import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 import { runs } from "./doubles/runs.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
+import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
 type Answer = Effect.Effect<RateLimiter.ConsumeResult, RateLimiter.RateLimiterError>
 

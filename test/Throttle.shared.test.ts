@@ -1,9 +1,9 @@
 import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Context, Duration, Effect, Exit, type Fiber, Layer, Logger } from "effect"
+import { Context, Duration, Effect, Layer, Logger } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
+import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
 
 const operation = "search"
 
@@ -42,12 +42,6 @@ const worldOver = (
       Layer.provide(limiter)
     )
   )
-
-const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
-  const exit = fiber.unsafePoll()
-  if (exit === null) return "waits"
-  return Exit.isSuccess(exit) ? exit.value : Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
-}
 
 const searches = (world: AdvisorWorld, count: number) =>
   Array.from({ length: count }, (_, index) => world.search(`${index}`))

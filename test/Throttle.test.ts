@@ -1,11 +1,10 @@
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Metric, Schema, TestClock } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, Throttle, TokenProvider } from "effect-nutrition-advisor"
-import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { Effect, FastCheck, type Fiber, Layer, Metric } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
-import { countsOf, growth } from "./resilience/metricValues.js"
+import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
+import { growth } from "./resilience/metricValues.js"
 
 const { BadRequest, Forbidden, MissingServiceId, ServerError, TooManyRequests, TransportError, UnexpectedResponse } =
   NutritionAdvisorError
@@ -36,18 +35,13 @@ const byTerm = (millis = 0) =>
       die: Effect.die("a bug below"),
       hang: Effect.never,
       timeout: Effect.delay(Effect.fail(new TransportError({ operation, reason: "Timeout" })), "30 seconds"),
-      slow: Effect.delay(found, "10 seconds")
+      slow: Effect.delay(found, "10 seconds"),
+      second: Effect.delay(found, "1 second"),
+      overdue: Effect.delay(Effect.fail(tooMany(60)), 5_500)
     }
     const answer = answers[kind ?? ""] ?? found
     return millis === 0 ? answer : Effect.delay(answer, millis)
   })
-
-const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
-  const exit = fiber.unsafePoll()
-  if (exit === null) return "waits"
-  if (Exit.isSuccess(exit)) return exit.value
-  return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
-}
 
 const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) => fibers.map(outcomeOf)
 
@@ -142,98 +136,27 @@ describe("an hour of 429 without Retry-After", () => {
 })
 
 describe("the time of a hold", () => {
-  /** The seconds left that the next search is told. */
-  const left = (world: AdvisorWorld) => {
-    const outcome = outcomeOf(world.search("probe"))
-    return outcome instanceof TooManyRequests ? outcome.retryAfter : undefined
-  }
+  const doubling = ["slow", ...[1, 2, 4, 8].flatMap((seconds) => ["limit", seconds * 1_000]), "limit"]
 
-  it("is an hour at most", () => {
-    const world = worldOver(byTerm())
-    world.search("limit 86400")
-    expect(left(world)).toBe(3_600)
-  })
-
-  it("is a second again after a success of a request that began since, and not after another answer", () => {
-    const world = worldOver(byTerm())
-    world.search("limit")
-    world.pass(1_000)
-    world.search("fail")
-    world.search("limit")
-    expect(left(world)).toBe(2)
-    world.pass(2_000)
-    world.search("oats")
-    world.search("limit")
-    expect(left(world)).toBe(1)
-  })
-
-  it("goes on doubling where a request that began before has a success", () => {
-    const world = worldOver(byTerm())
-    world.search("slow")
-    for (const seconds of [1, 2, 4, 8]) {
-      world.search("limit")
-      world.pass(seconds * 1_000)
+  /** What is searched for, and milliseconds that pass; then the seconds left that the next search is told. */
+  it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
+    ["is an hour at most", 0, ["limit 86400"], 3_600],
+    ["is twice as long after another answer", 0, ["limit", 1_000, "fail", "limit"], 2],
+    ["is a second again after a success of a request that began since", 0, ["limit", 1_000, "oats", "limit"], 1],
+    ["goes on doubling where a request that began before has a success", 0, doubling, 16],
+    ["does not start anew with a 429 of one that began before", 100, ["limit", "limit 0.5", "limit", 100], 1],
+    ["is that of the first 429 at first", 100, ["limit 5", 50, "limit 20", 50], 5],
+    ["becomes longer with a longer one of one that began before", 100, ["limit 5", 50, "limit 20", 100], 20],
+    ["doubles only with holds", 100, [...Array<string>(10).fill("limit"), 1_100, "limit", 100], 2],
+    ["is not over with an answer to one that began before", 0, ["slow", "limit 5", 9_999, "hang", 1], 1],
+    ["comes back with a longer time of one that began before", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5]
+  ])("%s", (_, latency, steps, left) => {
+    const world = worldOver(byTerm(latency))
+    for (const step of steps) {
+      if (typeof step === "number") world.pass(step)
+      else world.search(step)
     }
-    world.search("limit")
-    expect(left(world)).toBe(16)
-  })
-
-  it("does not start anew with a 429 of a request that began before", () => {
-    const world = worldOver(byTerm(100))
-    const fibers = [world.search("limit"), world.search("limit 0.5"), world.search("limit")]
-    world.pass(100)
-    expect(outcomesOf(fibers)).toEqual([tooMany(), tooMany(0.5), tooMany()])
-    expect(left(world)).toBe(1)
-  })
-
-  it("becomes longer with a longer Retry-After of a request that began before", () => {
-    const world = worldOver(byTerm(100))
-    world.search("limit 5")
-    world.pass(50)
-    world.search("limit 20")
-    world.pass(50)
-    expect(left(world)).toBe(5)
-    world.pass(50)
-    expect(left(world)).toBe(20)
-  })
-
-  it("doubles only with holds, not with the 429s of requests that began before", () => {
-    const world = worldOver(byTerm(100))
-    for (let request = 0; request < 10; request++) world.search("limit")
-    world.pass(1_100)
-    world.search("limit")
-    world.pass(100)
-    expect(left(world)).toBe(2)
-  })
-
-  it("is not over with an answer to a request that began before", () => {
-    const double = byTerm(0)
-    const world = worldOver(double)
-    world.search("slow")
-    world.search("limit 5")
-    world.pass(10_000 - 1)
-    world.search("hang")
-    world.pass(1)
-    expect(left(world)).toBe(1)
-    expect(termsOf(double)).toEqual(["slow", "limit 5", "hang"])
-  })
-
-  it("comes back where a request that began before it names a longer time after the first one went", () => {
-    const double = AdvisorDouble.make(({ what }) =>
-      what === "late"
-        ? Effect.delay(Effect.fail(tooMany(60)), 5_500)
-        : what === "limit"
-        ? Effect.fail(tooMany(5))
-        : Effect.delay(found, 1_000)
-    )
-    const world = worldOver(double)
-    world.search("late")
-    world.search("limit")
-    world.pass(5_000)
-    const first = world.search("oats")
-    world.pass(1_000)
-    expect(outcomeOf(first)).toBe("found")
-    expect(left(world)).toBe(59.5)
+    expect(outcomeOf(world.search("oats"))).toEqual(heldBack(left))
   })
 })
 
@@ -465,9 +388,7 @@ describe("the rate", () => {
     const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
     const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
     expect(outcomesOf(fibers).filter((outcome) => outcome === "found")).toHaveLength(10)
-    expect(outcomesOf(fibers.slice(40))).toEqual(
-      Array(20).fill(heldBack(4)).map((_, index) => heldBack(index < 10 ? 4 : 4))
-    )
+    expect(outcomesOf(fibers.slice(40))).toEqual(Array(20).fill(heldBack(4)))
     world.pass(3_000)
     expect(outcomesOf(fibers.slice(0, 40))).toEqual(Array(40).fill("found"))
     expect(double.sent).toHaveLength(40)
@@ -547,15 +468,6 @@ describe("what Throttle shows", () => {
       expect(grown).toEqual(refused)
     }))
 
-  it.scoped("has counters from the layer's build on", () =>
-    Effect.gen(function*() {
-      yield* Layer.build(Layer.provide(Throttle.layer(), byTerm().layer))
-      for (const name of ["held", "refused"]) {
-        expect(Object.keys(yield* countsOf(`nutrition_advisor_${name}_requests_total`)).sort())
-          .toEqual(["Rate", "TooManyRequests"])
-      }
-    }))
-
   it.effect("is the seconds left at each 429 and each held request, and zero once the time is over, whether one comes or not", () =>
     Effect.gen(function*() {
       const world = worldOver(byTerm())
@@ -567,64 +479,4 @@ describe("what Throttle shows", () => {
       world.pass(20_000)
       expect(yield* holdSeconds).toBe(0)
     }))
-})
-
-describe("Throttle", () => {
-  it.effect.each<readonly [string, Throttle.Options]>([
-    ["onTooManyRequests", { onTooManyRequests: "sometimes" as "fail" }],
-    ["rate.limit", { rate: { limit: 0, interval: "1 second" } }],
-    ["rate.limit", { rate: { limit: -1, interval: "1 second" } }],
-    ["rate.limit", { rate: { limit: 1.5, interval: "1 second" } }],
-    ["rate.limit", { rate: { limit: Number.NaN, interval: "1 second" } }],
-    ["rate.interval", { rate: { limit: 1, interval: 0 } }],
-    ["rate.interval", { rate: { limit: 1, interval: -1 } }],
-    ["rate.interval", { rate: { limit: 1, interval: Number.NaN } }],
-    ["rate.interval", { rate: { limit: 1, interval: Duration.infinity } }],
-    ["maxWait", { maxWait: -1 }],
-    ["maxWait", { maxWait: Number.NaN }],
-    ["maxWait", { maxWait: "-30 seconds" }]
-  ])("refuses a setting that makes no sense by its name: %s", ([field, options]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Layer.build(Layer.provide(Throttle.layer(options), byTerm().layer)))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-    }).pipe(Effect.scoped))
-
-  it.scoped("shares nothing between two clients that are given the same value", () =>
-    Effect.gen(function*() {
-      const same = Throttle.layer({ rate: { limit: 1, interval: "1 hour" } })
-      const searched = (term: string) =>
-        Layer.effectDiscard(NutritionAdvisor.search(term)).pipe(
-          Layer.provide(same),
-          Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(term) }))
-        )
-      yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
-    }))
-
-  it("decodes what a search ends with, as NutritionAdvisor does", () => {
-    const world = worldOver(AdvisorDouble.answering(Effect.succeed({ calories: "155" })))
-    const decoded = <A, I>(schema: Schema.Schema<A, I>) => outcomeOf(world.run(world.advisor.searchAs(schema)("egg")))
-    expect(decoded(Schema.Struct({ calories: Schema.NumberFromString }))).toEqual({ calories: 155 })
-    expect(decoded(Schema.String)).toEqual(new UnexpectedResponse({ operation, status: 200, reason: "Schema" }))
-  })
-
-  it.effect("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "30" } })
-      expect(yield* Effect.flip(NutritionAdvisor.search("oats"))).toEqual(tooMany(30))
-      expect(yield* Effect.flip(NutritionAdvisor.search("oats"))).toEqual(heldBack(30))
-      yield* TestClock.adjust("30 seconds")
-      yield* NutritionAdvisor.search("oats")
-      expect((yield* simulator.counters).searches).toBe(2)
-      expect((yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)).state).toBe("fresh")
-    }).pipe(
-      Effect.provide(
-        Throttle.layer().pipe(
-          Layer.provideMerge(
-            NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-          ),
-          Layer.provideMerge(Simulator.layerHttpClient())
-        )
-      )
-    ))
 })

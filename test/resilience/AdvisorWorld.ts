@@ -1,7 +1,15 @@
-import { Context, Effect, Exit, Fiber, Layer, Random, Scope, Supervisor } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Random, Scope, Supervisor } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { ShakenScheduler } from "../model/ShakenScheduler.js"
 import { VirtualTime } from "../model/VirtualTime.js"
+
+/** What it found or failed with; a defect as it is. */
+export const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
+  const exit = fiber.unsafePoll()
+  if (exit === null) return "waits"
+  if (Exit.isSuccess(exit)) return exit.value
+  return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
+}
 
 /** A NutritionAdvisor and its callers in a time that is moved by hand, which thousands of callers and hours can afford. */
 export class AdvisorWorld {

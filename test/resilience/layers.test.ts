@@ -1,0 +1,123 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Duration, Effect, Exit, Fiber, Layer, Logger, Schema } from "effect"
+import {
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  RequestRetry,
+  SearchCache,
+  Throttle,
+  TokenProvider
+} from "effect-nutrition-advisor"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { countsOf } from "./metricValues.js"
+
+type AdvisorLayer = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
+
+const timeToLive = "1 hour"
+
+const layers: ReadonlyArray<readonly [string, AdvisorLayer, ReadonlyArray<string>]> = [
+  ["RequestRetry.layer", RequestRetry.layer(), ["retries_total"]],
+  ["Throttle.layer", Throttle.layer({ rate: { limit: 1, interval: 1 } }), [
+    "held_requests_total",
+    "refused_requests_total"
+  ]],
+  ["SearchCache.layer", SearchCache.layer({ timeToLive }), ["search_cache_total"]],
+  ["SearchCache.layerCoalescing", SearchCache.layerCoalescing, ["search_cache_total"]]
+]
+
+const labels: Readonly<Record<string, ReadonlyArray<string>>> = {
+  retries_total: ["OutOfBudget", "Retried"],
+  held_requests_total: ["Rate", "TooManyRequests"],
+  refused_requests_total: ["Rate", "TooManyRequests"],
+  search_cache_total: ["Hit", "Joined", "Miss", "Stale"]
+}
+
+const double = (found: unknown) => NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), found) })
+
+const wrong = new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
+
+describe.each(layers)("%s", (_, layer, counters) => {
+  it.scoped("shares nothing between two clients that are given the same value", () =>
+    Effect.gen(function*() {
+      const found: Array<unknown> = []
+      const searched = (name: string) =>
+        Layer.effectDiscard(Effect.map(NutritionAdvisor.search("oats"), (value) => found.push(value))).pipe(
+          Layer.provide(layer),
+          Layer.provide(double(name))
+        )
+      yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
+      expect(found.sort()).toEqual(["one", "other"])
+    }))
+
+  it.scopedLive("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () =>
+    Effect.gen(function*() {
+      const below = yield* Layer.build(
+        NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }).pipe(
+          Layer.provideMerge(Simulator.layerHttpClient())
+        )
+      )
+      const context = yield* Layer.build(Layer.provideMerge(layer, Layer.succeedContext(below)))
+      const advisor = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+      expect(advisor).not.toBe(Context.get(below, NutritionAdvisor.NutritionAdvisor))
+      yield* advisor.search("oats")
+      expect((yield* Context.get(below, Simulator.Simulator).counters).searches).toBe(1)
+      expect((yield* Context.get(context, TokenProvider.TokenProvider).status).state).toBe("fresh")
+    }))
+
+  it.scoped("has its counters from its build on", () =>
+    Effect.gen(function*() {
+      yield* Layer.build(Layer.provide(layer, double("")))
+      for (const name of counters) {
+        expect(Object.keys(yield* countsOf(`nutrition_advisor_${name}`)).sort()).toEqual(labels[name])
+      }
+    }))
+
+  it.live("decodes what a search ends with for its caller alone, however long that takes", () =>
+    Effect.gen(function*() {
+      const { search, searchAs } = yield* NutritionAdvisor.NutritionAdvisor
+      const never = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
+        decode: () => Effect.never,
+        encode: Effect.succeed
+      })
+      const waiting = yield* Effect.fork(searchAs(never)("egg"))
+      yield* Effect.yieldNow()
+      expect(yield* Effect.all([searchAs(Schema.NumberFromString)("egg"), search("egg")])).toEqual([155, "155"])
+      expect(yield* Effect.flip(searchAs(Schema.Boolean)("egg"))).toEqual(wrong)
+      expect(Exit.isInterrupted(yield* Fiber.interrupt(waiting))).toBe(true)
+    }).pipe(Effect.provide(Layer.provide(layer, double("155"))), Effect.provide(Logger.remove(Logger.defaultLogger))))
+})
+
+const durations = [-1, Number.NaN, "-1 seconds" as Duration.DurationInput]
+
+const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<AdvisorLayer>]> = [
+  [
+    "times",
+    [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map((times) => RequestRetry.layer({ times }))
+  ],
+  ["base", [...durations, Duration.infinity].map((base) => RequestRetry.layer({ base }))],
+  ["cap", durations.map((cap) => RequestRetry.layer({ cap }))],
+  ["budget", [-0.1, Number.NaN, Number.POSITIVE_INFINITY].map((budget) => RequestRetry.layer({ budget }))],
+  ["onTooManyRequests", [Throttle.layer({ onTooManyRequests: "sometimes" as "fail" })]],
+  ["maxWait", durations.map((maxWait) => Throttle.layer({ maxWait }))],
+  [
+    "rate.limit",
+    [0, -1, 1.5, Number.NaN].map((limit) => Throttle.layer({ rate: { limit, interval: 1 } }))
+  ],
+  [
+    "rate.interval",
+    [0, -1, Number.NaN, Duration.infinity].map((interval) => Throttle.layer({ rate: { limit: 1, interval } }))
+  ],
+  ["timeToLive", [0, ...durations].map((timeToLive) => SearchCache.layer({ timeToLive }))],
+  ["maxBytes", [0, -1, 1.5, Number.NaN].map((maxBytes) => SearchCache.layer({ timeToLive, maxBytes }))],
+  ["staleIfError", durations.map((staleIfError) => SearchCache.layer({ timeToLive, staleIfError }))]
+]
+
+describe("a setting that makes no sense", () => {
+  it.scoped.each(refused)("is refused by its name: %s", ([field, layers]) =>
+    Effect.gen(function*() {
+      for (const layer of layers) {
+        const error = yield* Effect.flip(Layer.build(Layer.provide(layer, double(""))))
+        expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+      }
+    }))
+})
