@@ -73,7 +73,8 @@ const advisor = (modules: Modules, { sharesToken, simulator }: McpArguments.McpA
   simulator ? Layer.unwrapEffect(simulated) : configured(modules, sharesToken)
 
 const httpServer = ([, NodeHttpServer]: Modules, { host, port }: McpArguments.McpArguments) => {
-  const server = createServer()
+  // NodeHttpServer hears no error of a connection that asks for an upgrade, and Node ends the process for it.
+  const server = createServer().on("connection", (socket) => socket.on("error", () => {}))
   const closed = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
   return Layer.provideMerge(closed, NodeHttpServer.layer(() => server, { host, port })).pipe(
     Layer.mapError(() => new McpArguments.CannotServe({ message: `Port ${port} of ${host} is in use or not allowed.` }))

@@ -1,4 +1,5 @@
 import { createServer } from "node:http"
+import { connect } from "node:net"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
@@ -222,5 +223,22 @@ describe("a server over stdio", () => {
       server.child.stdout?.destroy()
       server.write(`${JSON.stringify(call(2))}\n`)
       expect(yield* Effect.promise(() => server.ended)).toBe(0)
+    }), 60_000)
+})
+
+describe("the bin over HTTP", () => {
+  it.scopedLive("goes on where connections that ask for an upgrade are reset", () =>
+    Effect.gen(function*() {
+      const { ended, url } = yield* McpProcess.startHttp({ args: ["--simulator"] })
+      const reset = async (millis: number) => {
+        const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {})
+        socket.write("GET /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")
+        await new Promise((resolve) => setTimeout(resolve, millis))
+        socket.resetAndDestroy()
+      }
+      yield* Effect.promise(() => Promise.all(Array.from({ length: 60 }, (_, index) => reset(index % 8))))
+      const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
+      const answer = fetch(url, { method: "POST", body: ping }).then(({ status }) => status)
+      expect(yield* Effect.promise(() => Promise.race([answer, ended]))).toBe(200)
     }), 60_000)
 })
