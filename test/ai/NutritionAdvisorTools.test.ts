@@ -73,9 +73,9 @@ describe("a result", () => {
       expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
     }))
 
-  it.effect.each([[3, 60], [300, 3], [300, 60]])(
-    "holds the note of the options, beside %d foods in at most 4096 bytes, with %d letters",
-    ([count, letters]) =>
+  it.effect.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, letters: 60 }])(
+    "holds the note of the options in at most 4096 bytes: $letters letters beside $count foods",
+    ({ count, letters }) =>
       Effect.gen(function*() {
         const note = "n".repeat(letters)
         const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
