@@ -9,6 +9,7 @@ import { Effect, Exit, Scope } from "effect"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
 import { searchPath, tokenPath } from "../doubles/WatchedSimulator.js"
+import { meetSecrets, options, shownIn } from "../leaks/watched.js"
 import { programsOf } from "../readme/importBlock.js"
 import * as Chromium from "./browser/Chromium.js"
 import * as Page from "./simulatorPage/Page.js"
@@ -195,6 +196,19 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
         event["duration"]
       )
       expect(Math.min(...durations.map(Number))).toBeGreaterThanOrEqual(29)
+      expectNoComplaint(page)
+    }))
+
+  it.scopedLive("shows no marker secret, in its marks, its table or what it says", () =>
+    Effect.gen(function*() {
+      const page = yield* Page.open(browser, {}, options)
+      yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
+      const own = yield* meetSecrets(page)
+      yield* eventually(async () => (await page.page.locator("tbody tr").count()) > 50)
+      yield* promise(() => page.page.locator(".mark.wrong").last().click())
+      const content = yield* promise(() => page.page.content())
+      expect(content).toContain("{token}")
+      expect(shownIn(content, own)).toEqual([])
       expectNoComplaint(page)
     }))
 
