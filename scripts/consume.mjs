@@ -5,7 +5,7 @@
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -331,6 +331,17 @@ try {
 
   await consume("the consumer", lean, leanEntries)
 
+  await check("needs the page of the simulator for nothing else", async () => {
+    const page = join(installed, "dist/testing/simulatorPage.js")
+    await rename(page, `${page}.away`)
+    try {
+      const { stdout } = await node(lean, "out/consumer.js")
+      require(JSON.parse(stdout).found.results.length > 0, `found nothing: ${stdout}`)
+    } finally {
+      await rename(`${page}.away`, page)
+    }
+  })
+
   await check("runs the first programs of README as printed", async () => {
     const programs = (await readFile(join(installed, "README.md"), "utf8")).matchAll(/```ts\n([^]*?)```/g)
     for (const [, program] of [...programs].slice(0, 2)) {
@@ -393,6 +404,10 @@ try {
       const [url] = /^\S+/.exec(String(line)) ?? []
       const { openapi } = await (await fetch(`${url}/openapi.json`)).json()
       require(openapi === "3.1.0", `answered ${openapi}`)
+      const page = await fetch(`${url}/simulator/`)
+      const text = await page.text()
+      require(page.status === 200 && /<script type="module">\n\/\*\*/.test(text), `the page is ${page.status} ${text}`)
+      require(/^[^<]*<!doctype html>/i.test(text) && !/ src=/.test(text), "the page is not one document")
     } finally {
       child.kill()
     }

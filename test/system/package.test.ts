@@ -96,6 +96,7 @@ describe("the package", () => {
     "type-checks the consumer under ESNext and Bundler",
     "runs the consumer and finds food on the simulator",
     "runs the first programs of README as printed",
+    "needs the page of the simulator for nothing else",
     "refuses the import of an internal module",
     "answers the import of every entry with one sentence where the condition is browser",
     "refuses the import of a file by its path",
