@@ -18,12 +18,7 @@ import * as Payloads from "./internal/resilience/payloads.js"
 import * as Settings from "./internal/resilience/settings.js"
 import * as SharedRequests from "./internal/resilience/sharedRequests.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
-import {
-  type ConfigurationError,
-  isTransient,
-  type NutritionAdvisorError,
-  TransportError
-} from "./NutritionAdvisorError.js"
+import { type ConfigurationError, isTransient, type NutritionAdvisorError } from "./NutritionAdvisorError.js"
 
 /**
  * How long payloads are kept, and how many.
@@ -84,15 +79,11 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
     const clock = yield* Effect.clock
     Metrics.cachedSearches.start()
 
-    const shared = yield* SharedRequests.make<unknown, Payload, NutritionAdvisorError>({
-      spanName: "SearchCache.request",
-      aborted: new TransportError({ operation: "search", reason: "Aborted" }),
-      onSuccess: (key, value, waiting) => {
-        const text = memory === undefined && waiting < 2 ? undefined : textOf(value)
-        if (text === undefined) return { _tag: "Value", value }
-        memory?.payloads.keep(key, text, clock)
-        return { _tag: "Text", text }
-      }
+    const join = yield* SharedRequests.make((key, value, waiting): Payload => {
+      const text = memory === undefined && waiting < 2 ? undefined : textOf(value)
+      if (text === undefined) return { _tag: "Value", value }
+      memory?.payloads.keep(key, text, clock)
+      return { _tag: "Text", text }
     })
 
     const fresh = (key: string, clock: Clock.Clock) => {
@@ -106,7 +97,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
         : undefined
 
     const ask = (key: string, request: Effect.Effect<unknown, NutritionAdvisorError>, clock: Clock.Clock) =>
-      shared.join(key, request, (exit, isFirst) => {
+      join(key, request, (exit, isFirst) => {
         const kept = Exit.isFailure(exit) ? stale(key, exit.cause, clock) : undefined
         Metrics.cachedSearches.countNow({ outcome: kept !== undefined ? "Stale" : isFirst ? "Miss" : "Joined" })
         if (kept !== undefined) return Effect.sync((): unknown => JSON.parse(kept.text))

@@ -1,7 +1,7 @@
 import type * as Clock from "effect/Clock"
 import { type Moment, momentOf } from "../clock.js"
 
-interface Entry {
+interface Cached {
   readonly key: string
   readonly text: string
   readonly bytes: number
@@ -23,7 +23,7 @@ export interface Payloads {
 }
 
 /** The older age of both clocks: the wall clock also counts while a machine sleeps. One that was set back makes everything too old. */
-const ageOf = ({ at }: Entry, now: Moment) => {
+const ageOf = ({ at }: Cached, now: Moment) => {
   const byWall = now.wall - at.wall
   return byWall < 0 ? Number.POSITIVE_INFINITY : Math.max(byWall, now.monotonic - at.monotonic)
 }
@@ -32,56 +32,56 @@ const utf8 = new TextEncoder()
 
 const bytesOf = (text: string) => utf8.encode(text).length
 
-/** What V8 takes for an entry beside its texts: 180 to 240 bytes. */
+/** What V8 takes for each one beside its texts: 180 to 240 bytes. */
 const overhead = 200
 
 export const make = (maxBytes: number, maxAge: number): Payloads => {
   /** The one used last is the last one. */
-  const entries = new Map<string, Entry>()
+  const byUse = new Map<string, Cached>()
   /** The one that came last is the last one, and so the last one to be too old. */
-  const byAge = new Set<Entry>()
+  const byAge = new Set<Cached>()
   let bytes = 0
 
-  const remove = (entry: Entry) => {
-    entries.delete(entry.key)
-    byAge.delete(entry)
-    bytes -= entry.bytes
+  const remove = (cached: Cached) => {
+    byUse.delete(cached.key)
+    byAge.delete(cached)
+    bytes -= cached.bytes
   }
 
   const removeOld = (now: Moment) => {
-    for (const entry of byAge) {
-      if (ageOf(entry, now) <= maxAge) return
-      remove(entry)
+    for (const cached of byAge) {
+      if (ageOf(cached, now) <= maxAge) return
+      remove(cached)
     }
   }
 
   const find: Payloads["find"] = (key, clock) => {
-    const entry = entries.get(key)
-    if (entry === undefined) return undefined
-    const age = ageOf(entry, momentOf(clock))
+    const cached = byUse.get(key)
+    if (cached === undefined) return undefined
+    const age = ageOf(cached, momentOf(clock))
     if (age > maxAge) {
-      remove(entry)
+      remove(cached)
       return undefined
     }
-    entries.delete(key)
-    entries.set(key, entry)
-    return { text: entry.text, age }
+    byUse.delete(key)
+    byUse.set(key, cached)
+    return { text: cached.text, age }
   }
 
   const keep: Payloads["keep"] = (key, text, clock) => {
     const at = momentOf(clock)
     removeOld(at)
-    const before = entries.get(key)
+    const before = byUse.get(key)
     if (before !== undefined) remove(before)
-    const entry: Entry = { key, text, bytes: bytesOf(key) + bytesOf(text) + overhead, at }
-    if (entry.bytes > maxBytes) return
-    for (const [, leastUsed] of entries) {
-      if (bytes + entry.bytes <= maxBytes) break
+    const cached: Cached = { key, text, bytes: bytesOf(key) + bytesOf(text) + overhead, at }
+    if (cached.bytes > maxBytes) return
+    for (const [, leastUsed] of byUse) {
+      if (bytes + cached.bytes <= maxBytes) break
       remove(leastUsed)
     }
-    entries.set(key, entry)
-    byAge.add(entry)
-    bytes += entry.bytes
+    byUse.set(key, cached)
+    byAge.add(cached)
+    bytes += cached.bytes
   }
 
   return { find, keep }
