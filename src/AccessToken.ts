@@ -96,9 +96,9 @@ export type State = "fresh" | "stale" | "expired"
  * @since 1.0.0
  * @category predicates
  */
-export const stateAt = (token: AccessToken, now: number, timing: RefreshPolicy.Timing): State => {
+export const stateAt = (token: AccessToken, now: number, policy: RefreshPolicy.CheckedPolicy): State => {
   const { expiresAt, receivedAt } = token
   const isTimed = typeof expiresAt === "number" && typeof receivedAt === "number"
-  if (!isTimed || !(now < expiresAt - RefreshPolicy.marginOf(timing, token))) return "expired"
-  return now < expiresAt - RefreshPolicy.windowOf(timing, token) && now >= receivedAt ? "fresh" : "stale"
+  if (!isTimed || !(now < expiresAt - RefreshPolicy.marginOf(policy, token))) return "expired"
+  return now < expiresAt - RefreshPolicy.windowOf(policy, token) && now >= receivedAt ? "fresh" : "stale"
 }

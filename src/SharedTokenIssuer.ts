@@ -47,7 +47,7 @@ export interface Options extends TokenIssuer.Options {
 }
 
 interface Settings {
-  readonly timing: RefreshPolicy.Timing
+  readonly policy: RefreshPolicy.CheckedPolicy
   readonly licenseKey: LicenseKey.LicenseKey
   /** With the license key, what replicas must have in common to share a token. */
   readonly identity: ReadonlyArray<string>
@@ -84,7 +84,7 @@ const aborted = Exit.fail(new TransportError({ operation: "token", reason: "Abor
 const checked = (options: Options): Effect.Effect<Settings, ConfigurationError> =>
   Effect.gen(function*() {
     yield* Settings.orFail(Settings.server())
-    const timing = yield* Settings.orFail(RefreshPolicy.make(options.refresh))
+    const policy = yield* RefreshPolicy.make(options.refresh)
     const base = yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp))
     const route = yield* Settings.orFail(Settings.tokenRoute(options.tokenRoute))
     const licenseKey = yield* LicenseKey.check(options.licenseKey)
@@ -96,7 +96,7 @@ const checked = (options: Options): Effect.Effect<Settings, ConfigurationError> 
       return yield* new ConfigurationError({ field: "lease", rule: "must be longer than tokenTimeout" })
     }
     return {
-      timing,
+      policy,
       licenseKey,
       identity: [
         base.href,
@@ -223,7 +223,7 @@ const makeRequest = (
       seal,
       owner: yield* Effect.sync(() => globalThis.crypto.randomUUID()),
       leaseMillis: sharing.settings.leaseMillis,
-      timing: sharing.settings.timing,
+      policy: sharing.settings.policy,
       isNext: Lease.isNextAfter(replacing, since),
       isRefused: (token) =>
         Effect.map(Ref.get(sharing.refused), Option.exists((other) => AccessToken.isSame(other, token))),

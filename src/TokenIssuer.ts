@@ -95,7 +95,7 @@ export interface Options {
   readonly tokenRoute?: TokenRoute | undefined
   /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
-  /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`, `attemptDelay` and `longestLife`. */
+  /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
   /** The time for one exchange, its retries included; 10 seconds by default. A number is milliseconds. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
@@ -132,8 +132,8 @@ const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
 
-const retries = (timing: RefreshPolicy.Timing) =>
-  RefreshPolicy.betweenAttempts(timing).pipe(
+const retries = (policy: RefreshPolicy.CheckedPolicy) =>
+  RefreshPolicy.betweenAttempts(policy).pipe(
     Schedule.intersect(Schedule.identity<TokenError>()),
     Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(retryAfterMillis(error))))
   )
@@ -151,7 +151,7 @@ const unexpected = (status: number) => new UnexpectedResponse({ operation: "toke
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
   Effect.gen(function*() {
     yield* Settings.orFail(Settings.server())
-    const timing = yield* Settings.orFail(RefreshPolicy.make(options.refresh))
+    const policy = yield* RefreshPolicy.make(options.refresh)
     const base = yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp))
     const licenseKey = yield* LicenseKey.check(options.licenseKey)
     const route = yield* Settings.orFail(Settings.tokenRoute(options.tokenRoute))
@@ -196,7 +196,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
           tokenType: "Bearer",
           scope: Option.fromNullable(response.scope),
           receivedAt,
-          expiresAt: receivedAt + Math.min(wholeMillis(response.expires_in), timing.longestLife)
+          expiresAt: receivedAt + Math.min(wholeMillis(response.expires_in), RefreshPolicy.longestLife)
         })
       })
 
@@ -209,7 +209,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
         const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
         const key = yield* LicenseKey.read(request.licenseKey ?? licenseKey)
         return yield* Effect.retry(exchange(key), {
-          schedule: retries(timing),
+          schedule: retries(policy),
           while: (error) =>
             isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
         })

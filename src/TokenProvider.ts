@@ -130,9 +130,9 @@ export const make = (
   { tokenTimeout = "10 seconds" }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
-    const timing = yield* Settings.orFail(RefreshPolicy.make(policy))
+    const checked = yield* RefreshPolicy.make(policy)
     const timeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", tokenTimeout))
-    const life = yield* TokenLife.make(timing, Duration.toMillis(timeout), yield* TokenIssuer, yield* TokenStore)
+    const life = yield* TokenLife.make(checked, Duration.toMillis(timeout), yield* TokenIssuer, yield* TokenStore)
     const self: Service = {
       get: life.get,
       renew: (rejected, rejection = documentedRejection) => life.renew(rejected, rejection),

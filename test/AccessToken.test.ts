@@ -2,9 +2,9 @@ import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck as fc, Redacted } from "effect"
 import { AccessToken, RefreshPolicy } from "effect-nutrition-advisor"
-import { timingOf } from "./doubles/timing.js"
+import { policyOf } from "./doubles/policy.js"
 
-const timing = timingOf()
+const timing = policyOf()
 
 const receivedAt = 1_700_000_000_000
 
@@ -98,7 +98,7 @@ describe("stateAt", () => {
     "follows the policy it is given",
     [fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1_000, max: 100_000 })],
     ([seconds, life]) => {
-      const own = timingOf({ window: `${seconds} seconds`, windowFraction: 0.5, margin: 1 })
+      const own = policyOf({ window: `${seconds} seconds`, windowFraction: 0.5, margin: 1 })
       const window = Math.min(seconds * 1_000, Math.round(life / 2))
       expect([window + 1, window].map((left) => AccessToken.stateAt(ofLife(life), receivedAt + life - left, own)))
         .toEqual(["fresh", "stale"])

@@ -105,7 +105,7 @@ describe("A layer that is closed", () => {
       yield* Effect.gen(function*() {
         const scope = yield* Scope.make()
         const beside = Layer.effectDiscard(Effect.sleep("1 millis"))
-        const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerScheduled, beside), scope)
+        const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerProvider(), beside), scope)
         yield* Context.get(context, TokenProvider.TokenProvider).get
         yield* Effect.withClock(until(1), clock)
         yield* Scope.close(scope, Exit.void)

@@ -1,74 +1,40 @@
+import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Duration, Effect, FastCheck as fc, Random, Schedule } from "effect"
-import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
+import { Array as Arr, Duration, Effect, Either, FastCheck as fc, Random, Schedule } from "effect"
+import { RefreshPolicy } from "effect-nutrition-advisor"
+import { policyOf } from "./doubles/policy.js"
 import * as Time from "./doubles/Time.js"
-import { timingOf } from "./doubles/timing.js"
 
-const timing = timingOf()
-
-const year = 31_536_000_000
+const policy = policyOf()
 
 const ofLife = (life: number): RefreshPolicy.Lifetime => ({ receivedAt: 0, expiresAt: life })
 
 describe("defaults", () => {
-  it("are the numbers of the design", () => {
-    expect(timing).toEqual({
+  it("are the numbers of the design, and pass their own checks", () => {
+    expect(policy).toEqual({
       background: true,
       schedule: undefined,
       window: 300_000,
       windowFraction: 0.1,
       margin: 10_000,
-      marginFraction: 0.01,
-      step: 60_000,
-      longestLife: year,
-      unchangedFraction: 0.1,
       attempts: 3,
-      attemptDelay: 200,
       backoffStart: 1_000,
       backoffCap: 60_000,
-      backoffRetryAfterCap: 3_600_000,
       coolDownStart: 5_000,
-      coolDownCap: 60_000,
-      revocationRejections: 8,
-      revocationInterval: 5_000
+      coolDownCap: 60_000
     })
-  })
-
-  it("are a policy that passes its own checks", () => {
-    expect(RefreshPolicy.make(RefreshPolicy.defaults)).not.toBeInstanceOf(NutritionAdvisorError.ConfigurationError)
+    expect(RefreshPolicy.make(RefreshPolicy.defaults)).toEqual(Either.right(policy))
   })
 })
 
-const brokenRule = (policy: Partial<RefreshPolicy.RefreshPolicy>) => {
-  const made = RefreshPolicy.make(policy)
-  return made instanceof NutritionAdvisorError.ConfigurationError ? [made.field, made.rule] : "none"
-}
+const brokenRule = (policy: Partial<RefreshPolicy.RefreshPolicy>) =>
+  Either.match(RefreshPolicy.make(policy), { onLeft: ({ field, rule }) => [field, rule], onRight: () => "none" })
 
 const broken = (field: string, rule: string) => [`refresh.${field}`, `\`${field}\` ${rule}`]
 
-const durations = [
-  "window",
-  "margin",
-  "step",
-  "longestLife",
-  "attemptDelay",
-  "backoffStart",
-  "backoffCap",
-  "backoffRetryAfterCap",
-  "coolDownStart",
-  "coolDownCap",
-  "revocationInterval"
-] as const
+const durations = ["window", "margin", "backoffStart", "backoffCap", "coolDownStart", "coolDownCap"] as const
 
 const badDurations = [0, -1, NaN, Infinity, Duration.infinity]
-
-const fractions = {
-  windowFraction: "must be between 0 and 1",
-  marginFraction: "must be between 0 and `windowFraction`",
-  unchangedFraction: "must be above 0 and at most 1"
-} as const
-
-const counts = ["attempts", "revocationRejections"] as const
 
 describe("make", () => {
   it.each(durations.flatMap((field) => badDurations.map((value) => ({ field, value }))))(
@@ -83,53 +49,27 @@ describe("make", () => {
     expect(brokenRule(fromOutside)).toEqual(broken(field, "is no duration"))
   })
 
-  it.each(
-    Object.entries(fractions).flatMap(([field, rule]) =>
-      [0, -0.1, 1.1, NaN, Infinity].map((value) => ({ field, rule, value }))
-    )
-  )("refuses $value as $field", ({ field, rule, value }) => {
-    expect(brokenRule({ [field]: value })).toEqual(broken(field, rule))
+  it.each([0, 0.01, -0.1, 1, 1.1, NaN, Infinity])("refuses %s as windowFraction", (windowFraction) => {
+    expect(brokenRule({ windowFraction })).toEqual(broken("windowFraction", "must be between 0.01 and 1"))
   })
 
-  it.each(counts.flatMap((field) => [0, -1, 1.5, NaN, Infinity].map((value) => ({ field, value }))))(
-    "refuses $value as $field",
-    ({ field, value }) => {
-      expect(brokenRule({ [field]: value })).toEqual(broken(field, "must be a whole number above 0"))
-    }
-  )
+  it.each([0, -1, 1.5, NaN, Infinity])("refuses %s as attempts", (attempts) => {
+    expect(brokenRule({ attempts })).toEqual(broken("attempts", "must be a whole number above 0"))
+  })
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, ReadonlyArray<string>]>([
-    ["a window of the whole life", { windowFraction: 1 }, broken("windowFraction", fractions.windowFraction)],
     [
       "a margin as long as the window",
       { window: "10 seconds", margin: "10 seconds" },
       broken("margin", "must be shorter than `window`")
     ],
-    [
-      "a margin that takes as much of the life as the window",
-      { marginFraction: 0.1 },
-      broken("marginFraction", fractions.marginFraction)
-    ],
-    [
-      "a window as long as the longest life",
-      { window: "1 hour", longestLife: "1 hour" },
-      broken("window", "must be shorter than `longestLife`")
-    ],
-    [
-      "a step beyond what a timer holds",
-      { step: 2 ** 31 },
-      broken("step", "must be below 2^31 milliseconds (24.8 days)")
-    ],
+    ["a window of a year", { window: "365 days" }, broken("window", "must be shorter than 365 days")],
     [
       "a backoff cap under the backoff's start",
       { backoffCap: 999 },
       broken("backoffCap", "must not be shorter than `backoffStart`")
     ],
-    [
-      "a Retry-After cap under the backoff cap",
-      { backoffRetryAfterCap: "59 seconds" },
-      broken("backoffRetryAfterCap", "must not be shorter than `backoffCap`")
-    ],
+    ["a backoff cap above an hour", { backoffCap: 3_600_001 }, broken("backoffCap", "must not be longer than an hour")],
     [
       "a cool-down cap under its start",
       { coolDownCap: "4 seconds" },
@@ -139,19 +79,21 @@ describe("make", () => {
     expect(brokenRule(policy)).toEqual(rule)
   })
 
+  it.each(["step", "marginFraction", "Window", "constructor"])("refuses a field that there is not: %s", (field) => {
+    const known = Object.keys(RefreshPolicy.defaults).join(", ")
+    expect(brokenRule({ [field]: 1 })).toEqual(broken(field, `is no field of a RefreshPolicy: those are ${known}`))
+  })
+
   it("says what is wrong in one sentence", () => {
-    expect(RefreshPolicy.make({ attempts: 1.5 })).toMatchObject({
-      message: "The setting refresh.attempts: `attempts` must be a whole number above 0."
-    })
+    expect(Either.getOrThrow(Either.flip(RefreshPolicy.make({ attempts: 1.5 }))).message)
+      .toBe("The setting refresh.attempts: `attempts` must be a whole number above 0.")
   })
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>]>([
-    ["a step as long as a timer holds", { step: 2 ** 31 - 1 }],
     ["a backoff that never grows", { backoffCap: 1_000 }],
-    ["a Retry-After cap at the backoff cap", { backoffRetryAfterCap: "1 minute" }],
     ["a cool-down that never grows", { coolDownCap: "5 seconds" }],
     ["one attempt", { attempts: 1 }],
-    ["a wait of the whole window after an unchanged token", { unchangedFraction: 1 }],
+    ["a backoff cap of an hour", { backoffCap: "1 hour" }],
     ["a margin 1 ms under the window", { window: 10_001 }]
   ])("accepts %s", (_, policy) => {
     expect(brokenRule(policy)).toBe("none")
@@ -167,32 +109,36 @@ const scaled = [
 
 describe("windowOf and marginOf", () => {
   it.each(scaled)("give $window and $margin ms of a life of $life ms", ({ life, margin, window }) => {
-    expect([RefreshPolicy.windowOf(timing, ofLife(life)), RefreshPolicy.marginOf(timing, ofLife(life))])
+    expect([RefreshPolicy.windowOf(policy, ofLife(life)), RefreshPolicy.marginOf(policy, ofLife(life))])
       .toEqual([window, margin])
   })
 
   it("look at the length of the life, not at its place in time", () => {
     const late = { receivedAt: 1_700_000_000_000, expiresAt: 1_700_000_060_000 }
-    expect([RefreshPolicy.windowOf(timing, late), RefreshPolicy.marginOf(timing, late)]).toEqual([6_000, 600])
+    expect([RefreshPolicy.windowOf(policy, late), RefreshPolicy.marginOf(policy, late)]).toEqual([6_000, 600])
   })
 
   it("leave a moment of refresh that grows with the life", () => {
-    const moments = [200, 30_000, ...scaled.map(({ life }) => life), year].map((life) =>
-      life - RefreshPolicy.windowOf(timing, ofLife(life))
+    const moments = [200, 30_000, ...scaled.map(({ life }) => life), RefreshPolicy.longestLife].map((life) =>
+      life - RefreshPolicy.windowOf(policy, ofLife(life))
     )
     expect(moments).toEqual([...new Set(moments)].sort((a, b) => a - b))
   })
 
-  it.prop("keep margin under window under life", [fc.integer({ min: 20, max: year })], ([life]) => {
-    const margin = RefreshPolicy.marginOf(timing, ofLife(life))
-    const window = RefreshPolicy.windowOf(timing, ofLife(life))
-    expect(0 <= margin && margin < window && window < life).toBe(true)
-  })
+  it.prop(
+    "keep margin under window under life",
+    [fc.integer({ min: 20, max: RefreshPolicy.longestLife })],
+    ([life]) => {
+      const margin = RefreshPolicy.marginOf(policy, ofLife(life))
+      const window = RefreshPolicy.windowOf(policy, ofLife(life))
+      expect(0 <= margin && margin < window && window < life).toBe(true)
+    }
+  )
 })
 
 const delaysOf = (tokens: ReadonlyArray<RefreshPolicy.Lifetime>) =>
   Effect.map(
-    Schedule.run(Schedule.delays(RefreshPolicy.beforeExpiry(timing)), 0, tokens),
+    Schedule.run(Schedule.delays(RefreshPolicy.beforeExpiry(policy)), 0, tokens),
     (delays) => Array.from(delays, Duration.toMillis)
   ).pipe(Effect.withRandom(Random.make(42)))
 
@@ -255,7 +201,7 @@ describe("beforeExpiry", () => {
 describe("betweenAttempts", () => {
   const delays = (attempts: number) =>
     Effect.map(
-      Schedule.run(Schedule.delays(RefreshPolicy.betweenAttempts(timingOf({ attempts }))), 0, Arr.replicate(0, 50)),
+      Schedule.run(Schedule.delays(RefreshPolicy.betweenAttempts(policyOf({ attempts }))), 0, Arr.replicate(0, 50)),
       (delays) => Array.from(delays, Duration.toMillis)
     )
 
@@ -280,7 +226,7 @@ describe("betweenAttempts", () => {
 
 describe("backoffAfter", () => {
   const backoff = (failures: number, random = 0, retryAfter?: number) =>
-    RefreshPolicy.backoffAfter(timing, failures, random, retryAfter)
+    RefreshPolicy.backoffAfter(policy, failures, random, retryAfter)
 
   it("doubles from 1 s to 60 s", () => {
     expect(Arr.makeBy(9, (index) => backoff(index + 1)))
@@ -333,11 +279,37 @@ describe("backoffAfter", () => {
 
 describe("coolDownAfter", () => {
   it("is 5, 10, 20, 40 and then 60 s", () => {
-    expect(Arr.makeBy(6, (index) => RefreshPolicy.coolDownAfter(timing, index + 1)))
+    expect(Arr.makeBy(6, (index) => RefreshPolicy.coolDownAfter(policy, index + 1)))
       .toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
   })
 
   it("stays at the cap after 10,000 renewals that did not help", () => {
-    expect(RefreshPolicy.coolDownAfter(timing, 10_000)).toBe(60_000)
+    expect(RefreshPolicy.coolDownAfter(policy, 10_000)).toBe(60_000)
+  })
+})
+
+describe("docs/token-life.md", () => {
+  const document = readFileSync(new URL("../docs/token-life.md", import.meta.url), "utf8").replaceAll(/\s+/g, " ")
+
+  const coolDowns = Arr.makeBy(5, (index) => RefreshPolicy.coolDownAfter(policy, index + 1) / 1_000)
+
+  /** The sums of all that went before. */
+  const moments = coolDowns.map((_, index) => coolDowns.slice(0, index).reduce((sum, next) => sum + next, 0))
+
+  const [first, ...further] = coolDowns
+
+  const backoffs = Arr.makeBy(3, (index) => RefreshPolicy.backoffAfter(policy, index + 1, 0, undefined) / 1_000)
+
+  it.each([
+    ["the cool-downs", `${first} seconds, then ${further.slice(0, -1).join(", ")}, and ${further.at(-1)} from then on`],
+    ["when renewals follow each other", `at about ${moments.slice(0, 3).join(", ")} and ${moments[3]} seconds`],
+    [
+      "the backoffs",
+      `For ${backoffs[0]} second no other exchange starts; after the next failure for ${backoffs[1]}, then ${
+        backoffs[2]
+      }`
+    ]
+  ])("says %s as the function computes them", (_, sentence) => {
+    expect(document).toContain(sentence)
   })
 })

@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
+import { policyOf } from "./doubles/policy.js"
 import { runs } from "./doubles/runs.js"
-import { timingOf } from "./doubles/timing.js"
 import * as FleetWeek from "./model/FleetWeek.js"
 
 /** SERVICE.md section 8. */
@@ -25,7 +25,7 @@ const sum = (days: ReadonlyArray<FleetWeek.Day>, field: keyof FleetWeek.Day) =>
 
 /** docs/sharing.md, "How it works": one for each token that ends, each revocation, each holder that died. */
 const boundOf = ({ days, tokenLife }: FleetWeek.Settings, week: ReadonlyArray<FleetWeek.Day>) => {
-  const window = RefreshPolicy.windowOf(timingOf(), { receivedAt: 0, expiresAt: tokenLife })
+  const window = RefreshPolicy.windowOf(policyOf(), { receivedAt: 0, expiresAt: tokenLife })
   const lives = Math.ceil(days * FleetWeek.day / (tokenLife - window))
   return lives + sum(week, "revocations") + sum(week, "lostHolders")
 }

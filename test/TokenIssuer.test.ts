@@ -137,12 +137,6 @@ describe("expires_in", () => {
       const token = yield* settle(issue())
       expect([token.receivedAt, token.expiresAt]).toEqual([1_002_000, 1_002_000 + 86_155_482])
     }).pipe(Effect.provide(Simulator.layerHttpClient())))
-
-  it.effect("is bounded by longestLife of the policy", () =>
-    Effect.gen(function*() {
-      const { expiresAt, receivedAt } = yield* answered(response(), { refresh: { longestLife: "10 minutes" } })
-      expect(expiresAt - receivedAt).toBe(600_000)
-    }))
 })
 
 describe("token_type", () => {

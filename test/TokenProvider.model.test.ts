@@ -2,8 +2,9 @@ import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Random } from "effect"
 import { runs } from "./doubles/runs.js"
+import * as BrokenStore from "./model/BrokenStore.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
-import { type Plan, type Step, World } from "./model/World.js"
+import { type Breach, type Plan, type Step, World } from "./model/World.js"
 
 const pass = FastCheck.constantFrom(1, 20, 100, 1_000, 5_000, 10_000, 60_000, 600_000, 3_600_000).map((
   millis
@@ -21,6 +22,15 @@ const plan = FastCheck.constantFrom<Plan>("fail", "refuse", "hang", "handBack", 
   (plan): Step => ({ _tag: "Plan", plan })
 )
 
+const breach = FastCheck.constantFrom<Breach>("stall", "late", "leak", "nonsense").map(
+  (plan): Step => ({ _tag: "Plan", plan })
+)
+
+const broken = FastCheck.record({
+  call: FastCheck.constantFrom(...BrokenStore.calls),
+  fault: FastCheck.constantFrom(...BrokenStore.faults)
+}).map((fault): Step => ({ _tag: "Break", fault }))
+
 const jump = FastCheck.constantFrom(-7_200_000, -60_000, -5, 5, 60_000, 7_200_000).map((millis): Step => ({
   _tag: "Jump",
   millis
@@ -35,17 +45,31 @@ const step = FastCheck.oneof(
   { arbitrary: jump, weight: 1 }
 )
 
-const history = FastCheck.record({
-  steps: FastCheck.array(step, { minLength: 60, maxLength: 60, size: "max" }),
-  life: FastCheck.constantFrom(200, 20_000, 3_600_000, 86_155_482),
-  seed: FastCheck.string(),
-  closes: FastCheck.constantFrom(false, false, false, true)
-})
+const historyOf = (step: FastCheck.Arbitrary<Step>) =>
+  FastCheck.record({
+    steps: FastCheck.array(step, { minLength: 60, maxLength: 60, size: "max" }),
+    life: FastCheck.constantFrom(200, 20_000, 3_600_000, 86_155_482),
+    seed: FastCheck.string(),
+    closes: FastCheck.constantFrom(false, false, false, true)
+  })
+
+const history = historyOf(step)
+
+/** Issuer and store are the user's, and break what their interfaces promise. */
+const hostileHistory = historyOf(FastCheck.oneof(
+  { arbitrary: step, weight: 6 },
+  { arbitrary: breach, weight: 1 },
+  { arbitrary: broken, weight: 2 }
+))
 
 type History = typeof history extends FastCheck.Arbitrary<infer A> ? A : never
 
-const violationsOf = (scheduler: ShakenScheduler, { closes, life, seed, steps }: History) => {
-  const world = new World(scheduler, life, seed)
+const violationsOf = (
+  scheduler: ShakenScheduler,
+  { closes, life, seed, steps }: History,
+  isStoreBroken = false
+) => {
+  const world = new World(scheduler, life, seed, isStoreBroken)
   for (const step of steps) world.step(step)
   if (closes) world.step({ _tag: "Close" })
   world.finish()
@@ -81,6 +105,19 @@ describe("TokenProvider in any history", { timeout: 900_000 }, () => {
       { numRuns: runs(200) }
     )
   })
+
+  it.each([1, 7, 13, 2_048])(
+    "does so, ends every call in its type or in a masked defect, and closes, whatever parts of the user's do (yielding after %i operations)",
+    async (operations) => {
+      await FastCheck.assert(
+        FastCheck.asyncProperty(hostileHistory, async (history) => {
+          await setImmediate()
+          expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history, true)).toEqual([])
+        }),
+        { numRuns: runs(200) }
+      )
+    }
+  )
 
   it(`exchanges at most ${exchangesPerHour} times in an hour of two searches a second, whatever the token route does`, async () => {
     await FastCheck.assert(

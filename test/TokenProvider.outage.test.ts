@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, HashMap, Layer, Logger, LogLevel, Random, Scope } from "effect"
-import { NutritionAdvisorError, type RefreshPolicy, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Time from "./doubles/Time.js"
 
@@ -18,8 +18,7 @@ interface Line {
 
 /** What is logged at the default level while the effect runs. */
 const logged = <A, E, R>(
-  effect: (lines: ReadonlyArray<Line>) => Effect.Effect<A, E, R>,
-  policy: Partial<RefreshPolicy.RefreshPolicy> = {}
+  effect: (lines: ReadonlyArray<Line>) => Effect.Effect<A, E, R>
 ) => {
   const lines: Array<Line> = []
   const logger = Logger.make(({ annotations, logLevel, message }) => {
@@ -30,7 +29,7 @@ const logged = <A, E, R>(
     })
   })
   return effect(lines).pipe(
-    Effect.provide(Issuer.layerProvider({ ...policy, background: false })),
+    Effect.provide(Issuer.layerOnDemand),
     Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
     Effect.withRandom(Random.fixed([0]))
   )
@@ -98,17 +97,6 @@ describe("a failed exchange", () => {
         ])
       })
     ))
-
-  it.effect("names the latest date that there is where the next try is later", () =>
-    logged((lines) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* Issuer.services
-        yield* issuer.respondAlways(
-          Effect.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter: 1e15 }))
-        )
-        yield* Effect.exit(provider.get)
-        expect(lines.map(({ message }) => message)).toEqual([expect.stringContaining("+275760-09-13T00:00:00.000Z")])
-      }), { backoffRetryAfterCap: Number.MAX_SAFE_INTEGER }))
 
   it.effect("leaves no usable token once the last one has expired", () =>
     logged((lines) =>

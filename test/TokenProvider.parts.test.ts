@@ -292,7 +292,7 @@ describe("nonsense", () => {
         yield* Effect.exit(provider.get)
         yield* Time.pass("1 minute")
         expect(yield* issuer.calls).toBeLessThanOrEqual(8)
-      }).pipe(Effect.provide(Issuer.layerScheduled))
+      }).pipe(Effect.provide(Issuer.layerProvider()))
   )
 })
 

@@ -11,8 +11,8 @@ import {
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
+import { policyOf } from "./doubles/policy.js"
 import * as Time from "./doubles/Time.js"
-import { timingOf } from "./doubles/timing.js"
 
 /** A life of 1000 s: the window begins 100 s and the margin 10 s before its end. */
 const windowStart = 900_000
@@ -123,7 +123,7 @@ describe("callers", () => {
       yield* issuer.setLife(30_000)
       yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("1 second")), 10)
       expect(yield* issuer.calls).toBe(1)
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("renew by themselves where there is no Schedule", () =>
     Effect.gen(function*() {
@@ -166,7 +166,7 @@ describe("callers", () => {
       const calls = yield* issuer.calls
       expect(calls).toBeGreaterThanOrEqual(10)
       expect(calls).toBeLessThanOrEqual(12)
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 })
 
 describe("a token that is expired on arrival", () => {
@@ -200,7 +200,7 @@ describe("a token that is expired on arrival", () => {
       yield* issuer.setLife(200)
       yield* Effect.all(Effect.replicate(provider.get, 10), { concurrency: "unbounded" })
       expect(yield* issuer.calls).toBe(1)
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("is replaced by one that holds, though that one ends earlier", () =>
     Effect.gen(function*() {
@@ -228,14 +228,14 @@ describe("the Schedule", () => {
       const { issuer } = yield* begun
       yield* Time.pass(windowStart + 100)
       expect((yield* issuer.starts).slice(1)).toEqual([windowStart])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("refreshes in the middle of the window at the latest", () =>
     Effect.gen(function*() {
       const { issuer } = yield* begun
       yield* Time.pass(windowStart + 50_100)
       expect((yield* issuer.starts).slice(1)).toEqual([windowStart + 50_000])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withLastMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withLastMoment))
 
   it.effect("refreshes within the first half of the window by default", () =>
     Effect.gen(function*() {
@@ -244,7 +244,7 @@ describe("the Schedule", () => {
       const before = yield* issuer.calls
       yield* Time.pass(50_002)
       expect([before, yield* issuer.calls]).toEqual([1, 2])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("goes on from token to token while they are used", () =>
     Effect.gen(function*() {
@@ -254,7 +254,7 @@ describe("the Schedule", () => {
       const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
       expect(gaps.filter((gap) => gap < windowStart || gap > windowStart + 50_001)).toEqual([])
       expect(gaps.length).toBe(4)
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("never waits for longer than a minute at once, though the token holds for a year", () =>
     Effect.gen(function*() {
@@ -267,24 +267,12 @@ describe("the Schedule", () => {
       expect(waits).toEqual([30_000])
     }).pipe(Effect.provide(Issuer.layerProvider())))
 
-  it.effect("refreshes a token of 30 days in its window, in steps that a timer holds", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      const life = 30 * 86_400_000
-      yield* issuer.setLife(life)
-      yield* provider.get
-      yield* Time.pass(life - 300_001)
-      const before = yield* issuer.calls
-      yield* Time.pass(150_002)
-      expect([before, yield* issuer.calls]).toEqual([1, 2])
-    }).pipe(Effect.provide(Issuer.layerProvider({ step: "1 day" }))))
-
   it.effect("starts with the first token, not with the layer", () =>
     Effect.gen(function*() {
       const { issuer } = yield* Issuer.services
       yield* Time.pass("1 hour")
       expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("costs one exchange together with a caller of the same moment", () =>
     Effect.gen(function*() {
@@ -293,7 +281,7 @@ describe("the Schedule", () => {
       const caller = yield* Effect.fork(Effect.delay(provider.get, windowStart))
       yield* Time.pass(windowStart + 2_000)
       expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 2])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("survives a refresh that failed", () =>
     Effect.gen(function*() {
@@ -302,7 +290,7 @@ describe("the Schedule", () => {
       yield* Time.pass(marginStart - 1)
       expect([Option.map(yield* store.current, Issuer.valueOf), yield* issuer.calls])
         .toEqual([Option.some(Issuer.secretOf(2)), 3])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("shows a refresh that failed in the status, with nobody calling", () =>
     Effect.gen(function*() {
@@ -311,7 +299,7 @@ describe("the Schedule", () => {
       yield* Time.pass(windowStart)
       expect((yield* provider.status).lastFailure)
         .toEqual(Option.some({ error: unavailable, at: windowStart, retryAt: windowStart + 1_000 }))
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("survives a refresh that died", () =>
     Effect.gen(function*() {
@@ -319,7 +307,7 @@ describe("the Schedule", () => {
       yield* issuer.respondNext(Effect.dieMessage("the issuer is broken"))
       yield* Time.pass(marginStart - 1)
       expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("tries again when the backoff is over, and not before", () =>
     Effect.gen(function*() {
@@ -328,7 +316,7 @@ describe("the Schedule", () => {
       yield* Time.pass(windowStart + 16_000)
       const [, ...starts] = yield* issuer.starts
       expect(starts.map((at) => at - windowStart)).toEqual([0, 1_000, 3_000, 7_000, 15_000])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("has a token again after an outage beyond the expiry, with callers on the way", () =>
     Effect.gen(function*() {
@@ -340,14 +328,14 @@ describe("the Schedule", () => {
       yield* provider.get
       const { state } = yield* provider.status
       expect(state).toBe("fresh")
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("rests when nothing used a token for a whole life", () =>
     Effect.gen(function*() {
       const { issuer } = yield* begun
       yield* Time.pass(10 * expiry)
       expect([yield* issuer.calls, yield* Time.timers]).toEqual([2, 0])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("costs the first caller after a rest one exchange that it waits for", () =>
     Effect.gen(function*() {
@@ -357,7 +345,7 @@ describe("the Schedule", () => {
       const caller = yield* Effect.fork(provider.get)
       yield* Time.pass("1 second")
       expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("starts again with the next use after a rest", () =>
     Effect.gen(function*() {
@@ -367,7 +355,7 @@ describe("the Schedule", () => {
       const before = yield* issuer.calls
       yield* Time.pass(windowStart + 50_001)
       expect([before, yield* issuer.calls]).toEqual([3, 4])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("starts again with the use of the very token that it rested on", () =>
     Effect.gen(function*() {
@@ -378,7 +366,7 @@ describe("the Schedule", () => {
       yield* provider.get
       yield* Time.pass("2 seconds")
       expect([before, yield* issuer.calls]).toEqual([2, 4])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("looks at the wall clock again within a step after a machine was asleep", () =>
     Effect.gen(function*() {
@@ -402,7 +390,7 @@ describe("the Schedule", () => {
       const before = yield* issuer.calls
       yield* Time.pass(150_002)
       expect([before, yield* issuer.calls]).toEqual([0, 1])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("tends a token that someone else put into the store once it is used", () =>
     Effect.gen(function*() {
@@ -412,7 +400,7 @@ describe("the Schedule", () => {
       yield* Time.pass(95_001)
       expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
         .toEqual([2, Option.some(Issuer.secretOf(2))])
-    }).pipe(Effect.provide(Issuer.layerScheduled)))
+    }).pipe(Effect.provide(Issuer.layerProvider())))
 
   it.effect("does not spin over a store that keeps its stale token", () =>
     Effect.gen(function*() {
@@ -439,7 +427,7 @@ describe("a service that hands back the same token", () => {
       yield* Time.pass(windowStart + 45_000)
       const [, ...starts] = yield* issuer.starts
       expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("is asked again by callers after a tenth of the window, not with each call", () =>
     Effect.gen(function*() {
@@ -459,7 +447,7 @@ describe("a service that hands back the same token", () => {
       yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 89)
       const [, ...starts] = yield* issuer.starts
       expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
-    }).pipe(Effect.provide(Issuer.layerScheduled), withFirstMoment))
+    }).pipe(Effect.provide(Issuer.layerProvider()), withFirstMoment))
 
   it.effect("goes on being used with that token", () =>
     Effect.gen(function*() {
@@ -736,7 +724,7 @@ describe("a search within the window", () => {
 describe("the predicate", () => {
   it("is the same for Schedule and callers: due at the first ms of the window", () => {
     const token = Issuer.token(1, 0, expiry)
-    expect([windowStart - 1, windowStart].map((now) => AccessToken.stateAt(token, now, timingOf())))
+    expect([windowStart - 1, windowStart].map((now) => AccessToken.stateAt(token, now, policyOf())))
       .toEqual(["fresh", "stale"])
   })
 })

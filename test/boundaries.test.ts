@@ -20,7 +20,7 @@ const execute = (url: string, headers: Readonly<Record<string, string>> = {}) =>
 const options = (baseUrl: string): NutritionAdvisor.Options => ({
   baseUrl,
   licenseKey: Redacted.make(Secrets.key),
-  refresh: { background: false, attemptDelay: "1 millis" },
+  refresh: { background: false },
   tokenTimeout: "30 seconds",
   requestTimeout: "30 seconds"
 })

@@ -87,7 +87,7 @@ const optionsOf = (outcome: Outcome, service: LocalService.LocalService, baseUrl
     licenseKey: Redacted.make(Secrets.key),
     ...timeoutsOf(outcome),
     ...more,
-    refresh: { attemptDelay: "1 millis", ...more.refresh }
+    refresh: { attempts: 2, ...more.refresh }
   }
 }
 
@@ -207,7 +207,7 @@ describe("with a client of one's own no secret shows", () => {
       baseUrl: "https://service.example",
       licenseKey: Redacted.make(Secrets.key),
       ...hurried,
-      refresh: { attemptDelay: "1 millis" }
+      refresh: { attempts: 2 }
     })
     return observe({
       layer: Layer.provide(layer, client),

@@ -161,7 +161,7 @@ describe("docs/token-life.svg", () => {
   })
 
   it("has each reason for an exchange, and no other", () => {
-    expect(new Set(textsOf(picture, "reason"))).toEqual(new Set(literalsOf("src/TokenIssuer.ts", "Reason")))
+    expect(new Set(textsOf(picture, "reason"))).toEqual(new Set(literalsOf("src/TokenIssuer.ts", "ExchangeRequest")))
   })
 })
 

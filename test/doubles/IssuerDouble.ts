@@ -104,9 +104,6 @@ export const layerProvider = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
 /** The same, with renewal left to callers: no test of theirs pays for the Schedule's wakes. */
 export const layerOnDemand = layerProvider({ background: false })
 
-/** The Schedule with one sleep where the default takes a sleep a minute: for tests of anything but its steps. */
-export const layerScheduled = layerProvider({ step: "1 day" })
-
 export const services = Effect.all({
   issuer: IssuerDouble,
   provider: TokenProvider.TokenProvider,

@@ -50,7 +50,7 @@ const echoedForms: ReadonlyArray<Outcome> = Secrets.forms.flatMap(({ name, of })
   }
 ])
 
-const staleAtOnce = { windowFraction: 0.999, marginFraction: 0.001 }
+const staleAtOnce = { windowFraction: 0.999 }
 
 const rotatingKey = (): Partial<NutritionAdvisor.Options> => {
   let reads = 0

@@ -4,7 +4,7 @@
  */
 import { PCGRandom } from "effect/Utils"
 import { RefreshPolicy } from "effect-nutrition-advisor"
-import { timingOf } from "../doubles/timing.js"
+import { policyOf } from "../doubles/policy.js"
 import * as Agenda from "./Agenda.js"
 
 export interface Settings {
@@ -58,7 +58,7 @@ const lease = 15_000
 /** What the network takes from one replica to the cache and on to another, in milliseconds. */
 const notice = 50
 
-const timing = timingOf()
+const timing = policyOf()
 
 export const run = (settings: Settings): ReadonlyArray<Day> => {
   const { replicas: count, tokenLife } = settings

@@ -1,11 +1,16 @@
+import { inspect } from "node:util"
 import { Effect, Exit, Fiber, Random, Redacted, Scope, Supervisor } from "effect"
 import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { timingOf } from "../doubles/timing.js"
+import { policyOf } from "../doubles/policy.js"
+import * as BrokenStore from "./BrokenStore.js"
 import type { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
 /** What the next exchange does. */
 export type Plan = "issue" | "fail" | "refuse" | "hang" | "handBack" | "retryAfter" | "die"
+
+/** What an issuer of the user's may do that one of this package does not. */
+export type Breach = "stall" | "late" | "leak" | "nonsense"
 
 /** One step of a history. */
 export type Step =
@@ -13,7 +18,8 @@ export type Step =
   | { readonly _tag: "Call"; readonly forbidden: boolean }
   | { readonly _tag: "Leave" }
   | { readonly _tag: "Revoke" }
-  | { readonly _tag: "Plan"; readonly plan: Plan }
+  | { readonly _tag: "Plan"; readonly plan: Plan | Breach }
+  | { readonly _tag: "Break"; readonly fault: BrokenStore.Fault }
   | { readonly _tag: "Jump"; readonly millis: number }
   | { readonly _tag: "Close" }
 
@@ -22,7 +28,7 @@ interface Issued {
   readonly diesAt: number
 }
 
-const timing = timingOf()
+const timing = policyOf()
 
 const exchangeMillis = 100
 
@@ -40,7 +46,9 @@ export class World {
   exchanges = 0
   private exchangesRunning = 0
   private readonly issued = new Map<string, Issued>()
-  private plans: Array<Plan> = []
+  private plans: Array<Plan | Breach> = []
+  private readonly faults: Array<BrokenStore.Fault> = []
+  private closing: Fiber.RuntimeFiber<void> | undefined
   private callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
   private readonly scope = Effect.runSync(Scope.make())
   private readonly supervisor = Supervisor.unsafeTrack()
@@ -51,13 +59,18 @@ export class World {
   constructor(
     private readonly scheduler: ShakenScheduler,
     private readonly lifeMillis: number,
-    seed: string
+    seed: string,
+    isStoreBroken = false
   ) {
     this.random = Random.make(seed)
+    const store = Effect.map(
+      TokenStore.make,
+      (inner) => isStoreBroken ? BrokenStore.around(inner, this.faults, (all) => this.pick(all)) : inner
+    )
     const made = this.run(
       TokenProvider.make().pipe(
         Effect.provideService(TokenIssuer.TokenIssuer, { issue: () => this.exchange }),
-        Effect.provide(TokenStore.layer),
+        Effect.provideServiceEffect(TokenStore.TokenStore, store),
         Scope.extend(this.scope)
       )
     )
@@ -81,11 +94,13 @@ export class World {
         return this.issued.clear()
       case "Plan":
         return this.plans.push(step.plan)
+      case "Break":
+        return this.faults.push(step.fault)
       case "Jump":
         return this.time.jump(step.millis)
       case "Close":
         this.closed = true
-        this.run(Scope.close(this.scope, Exit.void))
+        this.closing = this.run(Scope.close(this.scope, Exit.void))
         return this.scheduler.settle()
     }
   }
@@ -97,9 +112,15 @@ export class World {
   /** Everyone has an answer at the latest a minute after the last step; a provider that nobody uses rests. */
   finish() {
     this.plans = []
+    this.faults.length = 0
     this.time.pass(60_000, this.scheduler.settle)
-    const waiting = this.callers.filter((caller) => caller.unsafePoll() === null).length
+    const exits = this.callers.map((caller) => caller.unsafePoll())
+    const waiting = exits.filter((exit) => exit === null).length
     if (waiting > 0) this.violations.push(`${waiting} callers got no answer`)
+    if (inspect(exits, { depth: 12, showHidden: true }).includes(BrokenStore.secret)) {
+      this.violations.push("a caller saw what a part died of")
+    }
+    if (this.closing?.unsafePoll() === null) this.violations.push("closing did not end")
     this.time.pass(4 * Math.max(this.lifeMillis, 3_600_000), this.scheduler.settle)
     if (this.time.pendingTimers > 0) this.violations.push(`${this.time.pendingTimers} timers left at rest`)
     const expected = this.closed ? 0 : 1
@@ -117,6 +138,10 @@ export class World {
     )
   }
 
+  private pick<A>(all: ReadonlyArray<A>): A {
+    return all[Math.floor(Effect.runSync(this.random.next) * all.length)] as A
+  }
+
   private token(life: number, value: string) {
     const receivedAt = this.time.wallMillis
     return AccessToken.make({ value, serviceId: `customer of ${value}`, receivedAt, expiresAt: receivedAt + life })
@@ -128,6 +153,15 @@ export class World {
       this.exchangesRunning += 1
       if (this.exchangesRunning > 1) this.violations.push("two exchanges at once")
       const plan = this.plans.shift() ?? "issue"
+      if (plan === "late") {
+        this.exchangesRunning -= 1
+        return BrokenStore.late.pipe(
+          Effect.zipRight(Effect.suspend(() => this.carryOut("issue"))),
+          Effect.ensuring(Effect.sync(() => {
+            this.exchangesRunning += 1
+          }))
+        )
+      }
       return Effect.zipRight(
         Effect.sleep(plan === "hang" ? "10 seconds" : exchangeMillis),
         Effect.suspend(() => this.carryOut(plan))
@@ -136,7 +170,7 @@ export class World {
       this.exchangesRunning -= 1
     })))
 
-  private carryOut(plan: Plan): Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> {
+  private carryOut(plan: Plan | Breach): Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> {
     switch (plan) {
       case "fail":
         return Effect.fail(serverError)
@@ -147,7 +181,14 @@ export class World {
       case "hang":
         return Effect.fail(new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }))
       case "die":
-        return Effect.dieMessage("a bug in an issuer")
+        return Effect.die(new Error(BrokenStore.secret))
+      case "leak":
+        return Effect.fail(BrokenStore.secret as never)
+      case "nonsense":
+        return Effect.succeed(this.pick(BrokenStore.nonsense) as never)
+      case "stall":
+        return Effect.never
+      case "late":
       case "handBack": {
         const last = [...this.issued.values()].findLast(({ diesAt }) => diesAt > this.time.monotonicMillis)
         if (last === undefined) return this.carryOut("issue")

@@ -3,9 +3,10 @@ import { createServer } from "node:http"
 import { type HttpClient, HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Array as Arr, Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Time from "../doubles/Time.js"
 import { clients } from "../leaks/clients.js"
 
 const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
@@ -21,10 +22,8 @@ const advisor = (baseUrl: string, fault?: Simulator.Fault) =>
     requestTimeout: patienceFor(fault),
     refresh: {
       background: false,
-      attemptDelay: "1 millis",
       backoffStart: "1 millis",
       backoffCap: "1 millis",
-      backoffRetryAfterCap: "1 millis",
       coolDownStart: "1 millis",
       coolDownCap: "1 millis"
     }
@@ -155,18 +154,30 @@ describe("a fault", () => {
       expect(yield* Effect.flip(search)).toMatchObject(row.ending)
     }).pipe(Effect.provide(inMemoryFor(row.fault))))
 
-  it.live.each(rows.filter(({ operation }) => operation !== "request"))(
+  const isOver = (row: (typeof rows)[number], wait: Effect.Effect<void>) =>
+    Effect.gen(function*() {
+      yield* search
+      yield* revoke
+      yield* provoke(row)
+      yield* Effect.flip(search)
+      yield* recover
+      yield* wait
+      expect((yield* search).results).not.toEqual([])
+    }).pipe(Effect.provide(inMemoryFor(row.fault)))
+
+  const [waiting, others] = Arr.partition(
+    rows.filter(({ operation }) => operation !== "request"),
+    ({ fault, operation }) => operation === "search" || !fault.endsWith("retry-after")
+  )
+
+  it.live.each(others)(
     "$fault of $operation is over once the simulator recovers",
-    (row) =>
-      Effect.gen(function*() {
-        yield* search
-        yield* revoke
-        yield* provoke(row)
-        yield* Effect.flip(search)
-        yield* recover
-        yield* Effect.sleep("5 millis")
-        expect((yield* search).results).not.toEqual([])
-      }).pipe(Effect.provide(inMemoryFor(row.fault)))
+    (row) => isOver(row, Effect.sleep("5 millis"))
+  )
+
+  it.effect.each(waiting)(
+    "$fault of $operation is over once the simulator recovers and the Retry-After has passed",
+    (row) => isOver(row, Time.pass("33 seconds"))
   )
 
   it.effect("says in its body what it is", () =>

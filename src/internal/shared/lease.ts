@@ -6,7 +6,7 @@ import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as AccessToken from "../../AccessToken.js"
-import type * as RefreshPolicy from "../../RefreshPolicy.js"
+import * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Lease, Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { momentOf } from "../clock.js"
 import * as Metrics from "../metrics.js"
@@ -20,7 +20,7 @@ export interface Attempt {
   /** Who takes the lease: another name for each attempt. */
   readonly owner: string
   readonly leaseMillis: number
-  readonly timing: RefreshPolicy.Timing
+  readonly policy: RefreshPolicy.CheckedPolicy
   readonly isNext: Predicate.Predicate<AccessToken.AccessToken>
   /** Whether the service rejected this token here. */
   readonly isRefused: (token: AccessToken.AccessToken) => Effect.Effect<boolean>
@@ -97,7 +97,7 @@ const read = ({ cache, seal }: Attempt): Effect.Effect<Found, SharedTokenCacheEr
 /** What the cache holds for one who asks. A token that was rejected here is taken out on the way. */
 export const look = (attempt: Attempt): Effect.Effect<Found, SharedTokenCacheError> =>
   Effect.gen(function*() {
-    const { cache, isNext, isRefused, seal, timing } = attempt
+    const { cache, isNext, isRefused, seal, policy } = attempt
     const { entry, token } = yield* read(attempt)
     if (Option.isNone(entry) || Option.isNone(token)) return nothing(entry)
     if (yield* isRefused(token.value)) {
@@ -106,7 +106,7 @@ export const look = (attempt: Attempt): Effect.Effect<Found, SharedTokenCacheErr
     }
     const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
     const seen = received(token.value, now)
-    return isNext(token.value) && AccessToken.stateAt(seen, now, timing) !== "expired"
+    return isNext(token.value) && AccessToken.stateAt(seen, now, policy) !== "expired"
       ? { entry, token: Option.some(seen) }
       : nothing(entry)
   })
@@ -177,11 +177,11 @@ export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCache
 
 const write = (attempt: Attempt, token: AccessToken.AccessToken, over: Option.Option<string>) =>
   Effect.gen(function*() {
-    const { cache, seal, timing } = attempt
+    const { cache, seal } = attempt
     const entry = yield* seal.close(token)
     if (Option.isNone(entry)) return
     const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
-    const timeToLive = Math.max(1, Math.ceil(Math.min(token.expiresAt - now, timing.longestLife)))
+    const timeToLive = Math.max(1, Math.ceil(Math.min(token.expiresAt - now, RefreshPolicy.longestLife)))
     yield* cache.write(seal.name, entry.value, { over, timeToLive })
   })
 

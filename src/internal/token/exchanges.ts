@@ -33,7 +33,7 @@ type Flight = State.Flight<Result>
 type Decision = State.Decision<Result>
 
 export interface Parts {
-  readonly policy: RefreshPolicy.Timing
+  readonly policy: RefreshPolicy.CheckedPolicy
   /** In milliseconds. */
   readonly tokenTimeout: number
   readonly issuer: TokenIssuer.Service
@@ -64,7 +64,7 @@ export class Exchanges {
   }
 
   renew(rejected: Token, mustExchange: boolean): Effect.Effect<Decision> {
-    return this.decide((state, now) => State.renew(state, rejected, mustExchange, makeResult, this.parts.policy, now))
+    return this.decide((state, now) => State.renew(state, rejected, mustExchange, makeResult, now))
   }
 
   wait(decision: Decision): Effect.Effect<Token, TokenError> {

@@ -26,9 +26,6 @@ const kindOf = (error: Option.Option<TokenError>): Kind =>
 const textOf = (error: Option.Option<TokenError>) =>
   Option.match(error, { onNone: () => "The exchange ended in a defect.", onSome: ({ message }) => message })
 
-/** In epoch milliseconds (ECMA-262, section 21.4.1.1). */
-const latestDate = 8.64e15
-
 /** Logs that exchanges fail, and that they succeed again. */
 export interface Health {
   /** `retryAt` is in epoch milliseconds; `isServing` says whether a token still holds. */
@@ -47,7 +44,7 @@ export const make: Effect.Effect<Health> = Effect.map(Ref.make(Outage.initial), 
       yield* Effect.annotateLogs(
         Effect.logWarning(
           `The license key could not be exchanged. ${textOf(error)} ${effect}; the next try is not before ${
-            new Date(Math.min(retryAt, latestDate)).toISOString()
+            new Date(retryAt).toISOString()
           }.`
         ),
         { ...kind, retryAt }

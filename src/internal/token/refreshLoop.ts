@@ -17,7 +17,7 @@ import type { TokenUsage } from "./usage.js"
 interface Parts {
   readonly usage: TokenUsage
   readonly current: Effect.Effect<Option.Option<AccessToken.AccessToken>, TransportError>
-  readonly policy: RefreshPolicy.Timing
+  readonly policy: RefreshPolicy.CheckedPolicy
   /** How long an earlier exchange delays the next refresh, in milliseconds. */
   readonly refreshDelay: (now: Moment) => number
   /** Refreshes the token, or finds out that it can't. */
@@ -30,12 +30,15 @@ type Next = "turn" | "rest" | "end"
 /** In milliseconds. */
 const shortestTurn = 1_000
 
+/** The longest sleep before a look at the wall clock, in milliseconds. */
+const step = 60_000
+
 /** Waits in steps of at most `step`, and looks at the clock after each: a machine may have slept, or its clock been set. */
-const waitFor = (remaining: (clock: Clock.Clock) => number, step: number): Effect.Effect<void> =>
+const waitFor = (remaining: (clock: Clock.Clock) => number): Effect.Effect<void> =>
   Effect.clockWith((clock) => {
     const millis = remaining(clock)
     return millis > 0
-      ? Effect.zipRight(Effect.sleep(Math.ceil(Math.min(millis, step))), waitFor(remaining, step))
+      ? Effect.zipRight(Effect.sleep(Math.ceil(Math.min(millis, step))), waitFor(remaining))
       : Effect.void
   })
 
@@ -69,8 +72,8 @@ export const refreshLoop = (
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function*() {
         let isTime = false
-        const timer = yield* waitFor(untilDue(token, at), policy.step).pipe(
-          Effect.zipRight(waitFor((clock) => refreshDelay(momentOf(clock)), policy.step)),
+        const timer = yield* waitFor(untilDue(token, at)).pipe(
+          Effect.zipRight(waitFor((clock) => refreshDelay(momentOf(clock)))),
           Effect.zipRight(Effect.sync(() => {
             isTime = true
             wake.unsafeOpen()

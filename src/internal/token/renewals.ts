@@ -31,6 +31,12 @@ export interface Renewals {
 
 const recordsKept = 4
 
+/** Rejections in a row of a token that had been accepted, which mean a revocation. */
+const revocationRejections = 8
+
+/** The shortest time between two renewals that a revocation causes during a cool-down, in milliseconds. */
+const revocationInterval = 5_000
+
 export const initial: Renewals = { records: [], failures: 0, coolDown: undefined, revocation: undefined }
 
 const recordOf = ({ records }: Renewals, token: AccessToken.AccessToken): Record =>
@@ -76,7 +82,7 @@ export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): R
 const withCoolDown = (
   self: Renewals,
   failures: number,
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): Renewals => {
   const duration = RefreshPolicy.coolDownAfter(policy, failures)
@@ -91,7 +97,7 @@ const withCoolDown = (
 export const newTokenRejected = (
   self: Renewals,
   token: AccessToken.AccessToken,
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): Renewals => {
   const record = recordOf(self, token)
@@ -106,24 +112,23 @@ export const newTokenRejected = (
 }
 
 /** The renewal brought no other token: its exchange failed, or gave back the very one that was rejected. Each counts. */
-export const noNewToken = (self: Renewals, policy: RefreshPolicy.Timing, now: Moment): Renewals =>
+export const noNewToken = (self: Renewals, policy: RefreshPolicy.CheckedPolicy, now: Moment): Renewals =>
   withCoolDown(self, self.failures + 1, policy, now)
 
 /** Whether the token was accepted once and every request has been rejected since: a revocation does not wait. */
-const looksRevoked = ({ records, revocation }: Renewals, policy: RefreshPolicy.Timing, now: Moment): boolean => {
+const looksRevoked = ({ records, revocation }: Renewals, now: Moment): boolean => {
   const last = records.at(-1)
-  return last !== undefined && last.isAccepted && last.rejections >= policy.revocationRejections &&
+  return last !== undefined && last.isAccepted && last.rejections >= revocationRejections &&
     !Pause.isRunning(revocation, now)
 }
 
 /** Whether the token that was rejected last may be renewed now, and the renewals after that decision. */
 export const mayRenew = (
   self: Renewals,
-  policy: RefreshPolicy.Timing,
   now: Moment
 ): readonly [boolean, Renewals] =>
   !Pause.isRunning(self.coolDown, now)
     ? [true, self]
-    : looksRevoked(self, policy, now)
-    ? [true, { ...self, revocation: Pause.start(now, policy.revocationInterval) }]
+    : looksRevoked(self, now)
+    ? [true, { ...self, revocation: Pause.start(now, revocationInterval) }]
     : [false, self]

@@ -60,6 +60,9 @@ export type Decision<Result> =
   /** A refresh brought nothing better a moment ago. */
   | { readonly _tag: "Hold" }
 
+/** The part of the window to wait after a refresh that brought nothing better. */
+const unchangedFraction = 0.1
+
 const idle: Resting = { _tag: "Idle" }
 
 export const initial: State<never> = {
@@ -108,7 +111,6 @@ export const renew = <Result>(
   rejected: AccessToken.AccessToken,
   mustExchange: boolean,
   makeResult: () => Result,
-  policy: RefreshPolicy.Timing,
   now: Moment
 ): readonly [Decision<Result>, State<Result>] => {
   const { exchange } = state
@@ -119,7 +121,7 @@ export const renew = <Result>(
   if (exchange._tag === "BackingOff" && Pause.isRunning(exchange.pause, now)) {
     return [{ _tag: "Fail", cause: exchange.cause }, state]
   }
-  const [isAllowed, renewals] = Renewals.mayRenew(state.renewals, policy, now)
+  const [isAllowed, renewals] = Renewals.mayRenew(state.renewals, now)
   return isAllowed
     ? request({ ...state, renewals }, { reason: "rejection", replacing, mustExchange }, makeResult, now)
     : [{ _tag: "CoolDown" }, { ...state, renewals }]
@@ -147,7 +149,7 @@ export const tokenThatStays = <Result>(
   flight: ExchangeRequest,
   token: AccessToken.AccessToken,
   current: Option.Option<AccessToken.AccessToken>,
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   now: number
 ): AccessToken.AccessToken =>
   Option.match(current, {
@@ -166,7 +168,7 @@ export const tokenThatStays = <Result>(
 const afterRenewal = <Result>(
   { renewals }: State<Result>,
   isWithoutNewToken: boolean,
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): Renewals.Renewals => isWithoutNewToken ? Renewals.noNewToken(renewals, policy, now) : renewals
 
@@ -176,14 +178,14 @@ export const issued = <Result>(
   flight: ExchangeRequest,
   token: AccessToken.AccessToken,
   stored: AccessToken.AccessToken,
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): State<Result> => ({
   ...state,
   exchange: idle,
   refreshHold: AccessToken.stateAt(stored, now.wall, policy) === "fresh"
     ? undefined
-    : Pause.start(now, RefreshPolicy.windowOf(policy, stored) * policy.unchangedFraction),
+    : Pause.start(now, RefreshPolicy.windowOf(policy, stored) * unchangedFraction),
   renewals: afterRenewal(state, flight.reason === "rejection" && isUnchanged(flight, token), policy, now)
 })
 
@@ -199,7 +201,7 @@ export const failed = <Result>(
   { reason }: ExchangeRequest,
   cause: Cause.Cause<TokenError>,
   random: number,
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): readonly [number, State<Result>] => {
   const error = Cause.failureOption(cause)

@@ -35,7 +35,7 @@ export interface Rejection {
 }
 
 interface Parts {
-  readonly policy: RefreshPolicy.Timing
+  readonly policy: RefreshPolicy.CheckedPolicy
   readonly current: Effect.Effect<Option.Option<Token>, TransportError>
   /** The same without an effect, where the store is in memory. */
   readonly currentToken: (() => Option.Option<Token>) | undefined
@@ -201,7 +201,7 @@ class TokenLife {
 
 /** The life of the tokens of one issuer. Exchanges and the refresh loop end with the scope. */
 export const make = (
-  policy: RefreshPolicy.Timing,
+  policy: RefreshPolicy.CheckedPolicy,
   tokenTimeout: number,
   issuer: TokenIssuer.Service,
   given: TokenStore.Service

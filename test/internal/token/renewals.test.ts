@@ -4,9 +4,9 @@ import * as Pause from "../../../src/internal/pause.js"
 import * as Renewals from "../../../src/internal/token/renewals.js"
 import { token } from "../../doubles/IssuerDouble.js"
 import * as ManualClock from "../../doubles/ManualClock.js"
-import { timingOf } from "../../doubles/timing.js"
+import { policyOf } from "../../doubles/policy.js"
 
-const timing = timingOf()
+const timing = policyOf()
 
 const life = 3_600_000
 
@@ -31,7 +31,7 @@ const started = () => {
       self = Renewals.noNewToken(self, timing, momentOf(clock))
     },
     mayRenew: () => {
-      const [may, after] = Renewals.mayRenew(self, timing, momentOf(clock))
+      const [may, after] = Renewals.mayRenew(self, momentOf(clock))
       self = after
       return may
     },

@@ -4,9 +4,9 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Moment } from "../../../src/internal/clock.js"
 import * as State from "../../../src/internal/token/state.js"
 import { token } from "../../doubles/IssuerDouble.js"
-import { timingOf } from "../../doubles/timing.js"
+import { policyOf } from "../../doubles/policy.js"
 
-const policy = timingOf()
+const policy = policyOf()
 
 const hour = 3_600_000
 
@@ -44,7 +44,7 @@ const needsToken = asks("missing")
 const refreshes = (current: typeof T1) => asks("refresh", current)
 
 const isRejected = (used: typeof T1): Step => (state, { now, say }) => {
-  const [decision, after] = State.renew(State.reject(state, used), used, false, makeResult, policy, now)
+  const [decision, after] = State.renew(State.reject(state, used), used, false, makeResult, now)
   say(nameOf(decision))
   return after
 }

@@ -21,7 +21,7 @@ const program = Effect.gen(function*() {
   const layer = NutritionAdvisor.layer({
     baseUrl: "https://advisor.example",
     licenseKey: Redacted.make("browser-key-5d07"),
-    refresh: { background: false, attemptDelay: "1 millis" }
+    refresh: { background: false }
   }).pipe(
     Layer.provide(FetchHttpClient.layer),
     Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
