@@ -392,7 +392,7 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> => {
-  const further = SentWith.read(options)
+  const further = SentWith.copy(options)
   return further === undefined
     ? Effect.fail(SentWith.unreadable())
     : Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options && further))
@@ -418,7 +418,7 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = forAnySchema((schema) => (term, options) => {
-  const further = SentWith.read(options)
+  const further = SentWith.copy(options)
   return further === undefined ? Effect.fail(SentWith.unreadable()) : Effect.flatMap(
     NutritionAdvisor,
     (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, options && further)

@@ -149,8 +149,7 @@ describe("RequestRetry", () => {
     const double = AdvisorDouble.answering(unavailable(), payload)
     return Effect.gen(function*() {
       yield* ended(NutritionAdvisor.search("oats", options))
-      const sent = { urlParams: [["page", "2"]], headers: { "x-tenant": "a" } }
-      expect(double.sent).toMatchObject([{ options: sent }, { options: sent }])
+      expect(double.sent).toMatchObject([{ options }, { options }])
     }).pipe(Effect.provide(provided(double)))
   })
 })

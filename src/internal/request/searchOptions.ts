@@ -47,4 +47,17 @@ export const read = (options: Options | undefined): Further | undefined => {
   }
 }
 
+/** The options as they are now, in the form in which they were given. Iterables are read, which can be done once only. */
+export const copy = (options: Options | undefined): Options | undefined => {
+  try {
+    const { headers, urlParams } = options ?? {}
+    return {
+      ...urlParams && { urlParams: structuredClone(Symbol.iterator in urlParams ? Array.from(urlParams) : urlParams) },
+      ...headers && { headers: structuredClone(Symbol.iterator in headers ? Array.from(headers) : headers) }
+    }
+  } catch {
+    return undefined
+  }
+}
+
 export const unreadable = () => new BadRequest({ operation: "search", detail: "the options can't be read" })
