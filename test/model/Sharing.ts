@@ -1,16 +1,29 @@
 import { setImmediate } from "node:timers/promises"
-import { Effect, Exit, Fiber, FiberId, Redacted, Scope, Stream } from "effect"
+import {
+  Cause,
+  Effect,
+  Exit,
+  Fiber,
+  FiberId,
+  FiberRef,
+  HashSet,
+  Logger,
+  LogLevel,
+  Redacted,
+  Scope,
+  Stream
+} from "effect"
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, TokenIssuer } from "effect-nutrition-advisor"
 import { isSealing } from "../doubles/CacheDouble.js"
 import * as Issuer from "../doubles/IssuerDouble.js"
 import { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
-export const cacheTimeout = 1_000
+export const cacheTimeout = 300
 
-export const tokenTimeout = 10_000
+export const tokenTimeout = 1_000
 
-export const lease = 15_000
+export const lease = 1_500
 
 /** A call of the cache or an exchange, in its own manner. */
 export type Manner = <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -30,6 +43,8 @@ export interface Manners {
 /** Replicas over one cache and one issuer, in a time and under a scheduler of their own. */
 export class Sharing {
   readonly time = new VirtualTime()
+  /** Every line, with its cause. */
+  readonly logged: Array<string> = []
   bought = 0
   private steps = 0
   private onStep: (step: number) => void = () => {}
@@ -45,7 +60,17 @@ export class Sharing {
   }
 
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
-    return Effect.runFork(Effect.withClock(effect, this.time.clock), { scheduler: this.scheduler })
+    const logger = Logger.make(({ cause, message }) => {
+      this.logged.push(`${String(message)} ${Cause.pretty(cause)}`)
+    })
+    return Effect.runFork(
+      effect.pipe(
+        Effect.withClock(this.time.clock),
+        Effect.locally(FiberRef.currentLoggers, HashSet.make(logger)),
+        Logger.withMinimumLogLevel(LogLevel.All)
+      ),
+      { scheduler: this.scheduler }
+    )
   }
 
   /** Runs all fibers until they wait for the time, and for nothing else. */

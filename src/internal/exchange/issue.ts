@@ -24,13 +24,16 @@ export const unusable = () => new UnexpectedResponse({ operation: "token", statu
 
 const isTokenError = (error: TokenError) => errors.some((known) => error instanceof known)
 
+/** What an issuer hands over, or what a TokenError says of it. */
+export const issued = (issue: () => Effect.Effect<AccessToken, TokenError>): Effect.Effect<AccessToken, TokenError> =>
+  Effect.filterOrFail(ForeignPart.call("The TokenIssuer", isTokenError, issue), isToken, unusable)
+
 /** Calls an issuer. One that users bring ends within so many milliseconds, in a token or in what a TokenError says of it. */
 export const issueWithin = (
   issuer: object,
   millis: number,
   issue: () => Effect.Effect<AccessToken, TokenError>
 ): Effect.Effect<AccessToken, TokenError> =>
-  ForeignPart.call("The TokenIssuer", isTokenError, issue).pipe(
-    Effect.filterOrFail(isToken, unusable),
+  issued(issue).pipe(
     OwnDeadline.of(issuer) === undefined ? boundedBy(millis) : Fork.abandonable
   )
