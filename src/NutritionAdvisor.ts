@@ -35,7 +35,7 @@ import { isOfEffect, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/scope.js"
 import { forAnySchema } from "./internal/request/searchAs.js"
 import * as SentWith from "./internal/request/searchOptions.js"
-import { checkSettings } from "./internal/request/settings.js"
+import * as Settings from "./internal/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -141,14 +141,10 @@ const searchAttributes = { "http.request.method": "GET", "url.template": Build.s
 
 /** The service over the HttpClient and the TokenProvider in the context. */
 const makeWithoutTokens = (
-  options: Options
-): Effect.Effect<
-  Service,
-  ConfigurationError,
-  HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope
-> =>
+  known: Settings.DataSettings
+): Effect.Effect<Service, never, HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = { ...(yield* checkSettings(options)), isInOtherRequest: RequestContext.make() }
+    const settings = { ...known, isInOtherRequest: RequestContext.make() }
     yield* noteNodeDebug()
     yield* Effect.sync(Metrics.startClient)
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(settings.serviceIdHeader))
@@ -156,7 +152,7 @@ const makeWithoutTokens = (
       ...settings,
       tokens: yield* TokenProvider.TokenProvider,
       client: makeClient(yield* HttpClient.HttpClient),
-      timeout: yield* TimeoutQueue.make(Duration.toMillis(settings.timeout))
+      timeout: yield* TimeoutQueue.make(Duration.toMillis(settings.requestTimeout))
     })
     const server = Url.serverAttributes(settings.base)
     const runSearch = makeRunner("search", server)
@@ -215,22 +211,18 @@ const makeWithoutTokens = (
 export const layerWithoutTokens = (
   options: Options
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Layer.scoped(NutritionAdvisor, makeWithoutTokens(options))
+  Layer.scoped(NutritionAdvisor, Effect.flatMap(Settings.read(Settings.data, options), makeWithoutTokens))
 
-const identityOf = ({ baseUrl, licenseKey, tokenRoute }: Options) =>
-  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${String(baseUrl)} ${tokenRoute ?? ""}`)))
+const identityOf = ({ base, licenseKey, route }: Settings.ExchangeSettings) =>
+  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${route}`)))
 
-const layerOver = <E, R>(
-  options: Options,
-  issuer: (options: Options) => Layer.Layer<TokenIssuer.TokenIssuer, E, R>
-): Layer.Layer<
-  NutritionAdvisor | TokenProvider.TokenProvider,
-  ConfigurationError | E,
-  HttpClient.HttpClient | R
-> =>
-  Layer.scoped(NutritionAdvisor, makeWithoutTokens(options)).pipe(
-    Layer.provideMerge(TokenProvider.layer(options.refresh, options)),
-    Layer.provide([issuer(options), Layer.effect(TokenStore.TokenStore, TokenStore.make)])
+const layerOver = <R>(
+  settings: Settings.ExchangeSettings & Settings.DataSettings,
+  issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>
+): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, never, HttpClient.HttpClient | R> =>
+  Layer.scoped(NutritionAdvisor, makeWithoutTokens(settings)).pipe(
+    Layer.provideMerge(Layer.scoped(TokenProvider.TokenProvider, TokenProvider.fromSettings(settings))),
+    Layer.provide([issuer, Layer.effect(TokenStore.TokenStore, TokenStore.make)])
   )
 
 /**
@@ -257,10 +249,11 @@ const layerOver = <E, R>(
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  Layer.flatMap(
-    layerOver(options, TokenIssuer.layer),
-    (built) => Layer.scopedContext(Effect.as(noteLayer(identityOf(options), options.baseUrl), built))
-  )
+  Settings.layerFrom(Settings.client, options, (settings) =>
+    Layer.flatMap(
+      layerOver(settings, Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))),
+      (built) => Layer.scopedContext(Effect.as(noteLayer(identityOf(settings), settings.base.href), built))
+    ))
 
 /**
  * The settings of the service, and the two of the sharing, `lease` and `cacheTimeout`.
@@ -299,10 +292,14 @@ export const layerShared = (
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
 > =>
-  layerOver(
-    options,
-    (known) => Layer.provide(SharedTokenIssuer.layer({ ...options, ...known }), TokenIssuer.layer(known))
-  )
+  Settings.layerFrom(Settings.sharedClient, options, (settings) =>
+    layerOver(
+      settings,
+      Layer.provide(
+        Layer.scoped(TokenIssuer.TokenIssuer, SharedTokenIssuer.fromSettings(settings)),
+        Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))
+      )
+    ))
 
 /**
  * The service with a token store in memory, as an effect: its flights and its refresh Schedule end with the scope. It ends in

@@ -15,7 +15,7 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
-import { boundedBy, issueWithin, OwnDeadline } from "./internal/exchange/issue.js"
+import { boundedBy, issued, OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import * as Fork from "./internal/fork.js"
 import * as Metrics from "./internal/metrics.js"
@@ -24,8 +24,8 @@ import * as BoundedCache from "./internal/shared/boundedCache.js"
 import * as Health from "./internal/shared/health.js"
 import * as Lease from "./internal/shared/lease.js"
 import * as Seal from "./internal/shared/seal.js"
-import { ConfigurationError, type TokenError, TransportError } from "./NutritionAdvisorError.js"
-import * as RefreshPolicy from "./RefreshPolicy.js"
+import type { ConfigurationError } from "./NutritionAdvisorError.js"
+import { type TokenError, TransportError } from "./NutritionAdvisorError.js"
 import { type Service, SharedTokenCache, type SharedTokenCacheError } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
 
@@ -46,21 +46,13 @@ export interface Options extends TokenIssuer.Options {
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
-interface Settings {
-  readonly policy: RefreshPolicy.CheckedPolicy
-  readonly licenseKey: LicenseKey.LicenseKey
-  /** With the license key, what replicas must have in common to share a token. */
-  readonly identity: ReadonlyArray<string>
-  readonly tokenTimeout: Duration.Duration
-  readonly cacheTimeout: Duration.Duration
-  readonly leaseMillis: number
-}
-
 /** What all exchanges of one issuer have in common. */
 interface Sharing {
-  readonly settings: Settings
+  readonly settings: Settings.SharingSettings
   readonly cache: Service
   readonly health: Health.Health
+  /** The time for the issuer inside, in milliseconds. */
+  readonly longestExchange: number
   /** Requests for whose end somebody waits: not those that go on with a cache that has failed. */
   readonly unanswered: Set<Fiber.RuntimeFiber<void>>
   /** The token that the service rejected last. */
@@ -81,33 +73,11 @@ const timedOut = () => new TransportError({ operation: "token", reason: "Timeout
 
 const aborted = Exit.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
-const checked = (options: Options): Effect.Effect<Settings, ConfigurationError> =>
-  Effect.gen(function*() {
-    yield* Settings.orFail(Settings.server())
-    const policy = yield* RefreshPolicy.make(options.refresh)
-    const base = yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp))
-    const route = yield* Settings.orFail(Settings.tokenRoute(options.tokenRoute))
-    const licenseKey = yield* LicenseKey.check(options.licenseKey)
-    const serviceId = yield* Settings.orFail(Settings.serviceId(options.serviceId))
-    const tokenTimeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds"))
-    const cacheTimeout = yield* Settings.orFail(Settings.timeout("cacheTimeout", options.cacheTimeout ?? "1 second"))
-    const lease = yield* Settings.orFail(Settings.timeout("lease", options.lease ?? "15 seconds"))
-    if (Duration.lessThanOrEqualTo(lease, tokenTimeout)) {
-      return yield* new ConfigurationError({ field: "lease", rule: "must be longer than tokenTimeout" })
-    }
-    return {
-      policy,
-      licenseKey,
-      identity: [
-        base.href,
-        route,
-        Option.match(serviceId, { onNone: () => "", onSome: Redacted.value })
-      ],
-      tokenTimeout,
-      cacheTimeout,
-      leaseMillis: Duration.toMillis(lease)
-    }
-  })
+const identityOf = ({ base, route, serviceId }: Settings.ExchangeSettings): ReadonlyArray<string> => [
+  base.href,
+  route,
+  Option.match(serviceId, { onNone: () => "", onSome: Redacted.value })
+]
 
 /** The seal of a key; that of the last one is kept, for making it takes milliseconds. */
 const makeSeals = (identity: ReadonlyArray<string>) =>
@@ -151,14 +121,14 @@ const lookOnceMore = (request: Request, error: TokenError) =>
   )
 
 /**
- * The exchange of the issuer inside. It has its own time, `tokenTimeout`: one that hangs is given up when the peers have done so.
+ * The exchange of the issuer inside: at most `tokenTimeout`, or as long as peers wait for it where it has a deadline of its own.
  * Where it is interrupted and has a token by then, it ends well.
  */
-const exchange = ({ exchange, leaseMillis, sharing: { settings } }: Request) =>
+const exchange = ({ exchange, sharing: { longestExchange, settings } }: Request) =>
   Effect.gen(function*() {
-    const fiber = yield* Effect.forkDaemon(Effect.interruptible(exchange))
+    const fiber = yield* Effect.forkDaemon(exchange)
     const waited = yield* Fiber.await(fiber).pipe(
-      Fork.boundedBy(Lease.patienceOf(leaseMillis), timedOut),
+      Fork.boundedBy(longestExchange, timedOut),
       Effect.interruptible,
       Effect.exit
     )
@@ -192,7 +162,7 @@ const share = (request: Request): Effect.Effect<void> =>
   )
 
 /** Interrupts requests, and waits for what they publish and give back, at most for the time of one call of the cache. */
-const end = (fibers: Iterable<Fiber.Fiber<void>>, { cacheTimeout }: Settings) =>
+const end = (fibers: Iterable<Fiber.Fiber<void>>, { cacheTimeout }: Settings.SharingSettings) =>
   Effect.ignore(Fork.boundedBy(cacheTimeout, timedOut)(Fiber.interruptAll(fibers)))
 
 /** The answer to a request, which runs in a fiber of its own: where the caller leaves, it goes on as far as it must. */
@@ -222,7 +192,7 @@ const makeRequest = (
       cache: sharing.cache,
       seal,
       owner: yield* Effect.sync(() => globalThis.crypto.randomUUID()),
-      leaseMillis: sharing.settings.leaseMillis,
+      leaseMillis: Duration.toMillis(sharing.settings.lease),
       policy: sharing.settings.policy,
       isNext: Lease.isNextAfter(replacing, since),
       isRefused: (token) =>
@@ -248,17 +218,24 @@ export const make = (
   TokenIssuer.Service,
   ConfigurationError,
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
-> =>
+> => Effect.flatMap(Settings.read(Settings.sharing, options), fromSettings)
+
+/** @internal */
+export const fromSettings = (
+  settings: Settings.SharingSettings
+): Effect.Effect<TokenIssuer.Service, never, TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = yield* checked(options)
     const { licenseKey } = settings
     const tokenMillis = Duration.toMillis(settings.tokenTimeout)
     const issuer = yield* TokenIssuer.TokenIssuer
-    const sealOf = yield* makeSeals(settings.identity)
+    const sealOf = yield* makeSeals(identityOf(settings))
     const sharing: Sharing = {
       settings,
       cache: BoundedCache.make(yield* SharedTokenCache, settings.cacheTimeout),
       health: yield* Health.make,
+      longestExchange: OwnDeadline.of(issuer) === undefined
+        ? tokenMillis
+        : Lease.patienceOf(Duration.toMillis(settings.lease)),
       unanswered: yield* Effect.acquireRelease(
         Effect.sync(() => new Set<Fiber.RuntimeFiber<void>>()),
         (fibers) => end(fibers, settings)
@@ -271,7 +248,7 @@ export const make = (
         const key = yield* boundedBy(tokenMillis)(LicenseKey.read(asked.licenseKey ?? licenseKey))
         const seal = yield* sealOf(key)
         if (asked.reason === "rejection") yield* Ref.set(sharing.refused, asked.replacing)
-        const exchange = issueWithin(issuer, tokenMillis, () => issuer.issue({ ...asked, licenseKey: key }))
+        const exchange = issued(() => Effect.interruptible(issuer.issue({ ...asked, licenseKey: key })))
         return yield* Effect.flatMap(makeRequest(sharing, seal, asked, exchange), answerTo)
       })
 

@@ -149,15 +149,13 @@ const unexpected = (status: number) => new UnexpectedResponse({ operation: "toke
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
+  Effect.flatMap(Settings.read(Settings.exchange, options), fromSettings)
+
+/** @internal */
+export const fromSettings = (
+  { base, licenseKey, policy, route, serviceId, tokenTimeout, userAgent }: Settings.ExchangeSettings
+): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.gen(function*() {
-    yield* Settings.orFail(Settings.server())
-    const policy = yield* RefreshPolicy.make(options.refresh)
-    const base = yield* Settings.orFail(Settings.baseUrl(options.baseUrl, options.allowInsecureHttp))
-    const licenseKey = yield* LicenseKey.check(options.licenseKey)
-    const route = yield* Settings.orFail(Settings.tokenRoute(options.tokenRoute))
-    const serviceId = yield* Settings.orFail(Settings.serviceId(options.serviceId))
-    const userAgent = yield* Settings.orFail(Settings.userAgent(options.userAgent))
-    const timeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds"))
     const client = makeClient(yield* HttpClient.HttpClient)
     const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
@@ -206,14 +204,14 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
       Effect.gen(function*() {
         yield* Effect.annotateCurrentSpan(attributes)
         const clock = yield* Effect.clock
-        const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(timeout)
+        const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(tokenTimeout)
         const key = yield* LicenseKey.read(request.licenseKey ?? licenseKey)
         return yield* Effect.retry(exchange(key), {
           schedule: retries(policy),
           while: (error) =>
             isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
         })
-      }).pipe(boundedBy(timeout, () => new TransportError({ operation: "token", reason: "Timeout" })))
+      }).pipe(boundedBy(tokenTimeout, () => new TransportError({ operation: "token", reason: "Timeout" })))
 
     return OwnDeadline.attach({ issue }, true)
   })

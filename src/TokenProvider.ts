@@ -15,7 +15,7 @@ import { ProviderPart } from "./internal/token/providerPart.js"
 import type * as State from "./internal/token/state.js"
 import * as TokenLife from "./internal/token/tokenLife.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
-import * as RefreshPolicy from "./RefreshPolicy.js"
+import type * as RefreshPolicy from "./RefreshPolicy.js"
 import { TokenIssuer } from "./TokenIssuer.js"
 import { TokenStore } from "./TokenStore.js"
 
@@ -127,12 +127,21 @@ export interface Options {
  */
 export const make = (
   policy?: Partial<RefreshPolicy.RefreshPolicy>,
-  { tokenTimeout = "10 seconds" }: Options = {}
+  { tokenTimeout }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
+  Effect.flatMap(Settings.read(Settings.provider, { refresh: policy, tokenTimeout }), fromSettings)
+
+/** @internal */
+export const fromSettings = (
+  { policy, tokenTimeout }: Settings.ProviderSettings
+): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
-    const checked = yield* RefreshPolicy.make(policy)
-    const timeout = yield* Settings.orFail(Settings.timeout("tokenTimeout", tokenTimeout))
-    const life = yield* TokenLife.make(checked, Duration.toMillis(timeout), yield* TokenIssuer, yield* TokenStore)
+    const life = yield* TokenLife.make(
+      policy,
+      Duration.toMillis(tokenTimeout),
+      yield* TokenIssuer,
+      yield* TokenStore
+    )
     const self: Service = {
       get: life.get,
       renew: (rejected, rejection = documentedRejection) => life.renew(rejected, rejection),

@@ -1106,7 +1106,7 @@ describe("layerConfig", () => {
     (name) =>
       Effect.gen(function*() {
         const error = yield* Effect.flip(configured({}, name)(NutritionAdvisor.search("apple")))
-        expect(error).toMatchObject({ _op: "MissingData", path: [name] })
+        expect(error).toMatchObject({ _op: "MissingData", path: [name], message: `The variable ${name} is not set.` })
       })
   )
 

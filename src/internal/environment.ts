@@ -93,17 +93,22 @@ const list: Form<ReadonlyArray<string>> = {
   parse: (text) => Option.some(text.split(",").map((name) => name.trim()).filter((name) => name !== ""))
 }
 
-const isTokenRoute = (route: string): route is Settings.TokenRoute => typeof Settings.tokenRoute(route) === "string"
-
 const route: Form<Settings.TokenRoute> = {
   expected: "advisor-licence, advisor-token, unified or a path that ends with /{key}",
-  parse: Option.liftPredicate(isTokenRoute)
+  parse: Option.liftPredicate(Settings.isTokenRoute)
 }
+
+/** A variable that must be set: without it a sentence names it. */
+const required = <A>(field: Field, { expected, parse }: Form<A>): Config.Config<A> =>
+  Config.mapOrFail(optional(field, { expected, parse }), (value) =>
+    value === undefined
+      ? Either.left(ConfigError.MissingData([names[field]], `The variable ${names[field]} is not set.`))
+      : Either.right(value))
 
 /** What `layerConfig` of NutritionAdvisor reads. */
 export const advisor = () => ({
-  baseUrl: Config.string(names.baseUrl),
-  licenseKey: Config.redacted(names.licenseKey),
+  baseUrl: required("baseUrl", text),
+  licenseKey: required("licenseKey", redacted),
   tokenRoute: unlessBlank("tokenRoute", route),
   serviceId: unlessBlank("serviceId", redacted),
   serviceIdHeader: unlessBlank("serviceIdHeader", text),

@@ -1,19 +1,36 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { ConfigurationError } from "../NutritionAdvisorError.js"
+import { ConfigurationError, type LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
+import * as RefreshPolicy from "../RefreshPolicy.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
 import { version } from "./version.js"
 
 /** A setting as the client uses it, or the rule that it broke. */
-export type Checked<A> = A | ConfigurationError
+export type Checked<A> = Either.Either<A, ConfigurationError>
 
 export const orFail = <A>(checked: Checked<A>): Effect.Effect<A, ConfigurationError> =>
-  checked instanceof ConfigurationError ? Effect.fail(checked) : Effect.succeed(checked)
+  Either.match(checked, { onLeft: Effect.fail, onRight: Effect.succeed })
 
-const refuse = (field: string, rule: string) => new ConfigurationError({ field, rule })
+/** What the check makes of options that are read now, once. */
+export const read = <O, A>(check: (options: O) => Checked<A>, options: O): Effect.Effect<A, ConfigurationError> =>
+  Effect.suspend(() => orFail(check(options)))
+
+/** The layer of settings, built of options that are read as it is built. */
+export const layerFrom = <O, S, A, R>(
+  check: (options: O) => Checked<S>,
+  options: O,
+  layer: (settings: S) => Layer.Layer<A, never, R>
+): Layer.Layer<A, ConfigurationError, R> => Layer.unwrapEffect(Effect.map(read(check, options), layer))
+
+const refuse = (field: string, rule: string) => Either.left(new ConfigurationError({ field, rule }))
+
+const acceptUnless = <A>(rule: string | undefined, field: string, value: A): Checked<A> =>
+  rule === undefined ? Either.right(value) : refuse(field, rule)
 
 /** The rules that a text may break, most telling first. */
 type Rules = ReadonlyArray<readonly [rule: string, isBroken: (text: string) => boolean]>
@@ -45,7 +62,7 @@ export const baseUrl = (value: string | URL, allowInsecureHttp = false): Checked
   if (url.username !== "" || url.password !== "") return refuse("baseUrl", "holds a user name or a password")
   if (/[?#]/.test(text)) return refuse("baseUrl", "has a query or a fragment")
   const pathname = url.pathname.replace(/\/+$/, "")
-  return { href: url.origin + pathname, origin: url.origin, pathname }
+  return Either.right({ href: url.origin + pathname, origin: url.origin, pathname })
 }
 
 /** Only what a forgotten setting looks like: a test may call its key what it likes. */
@@ -71,10 +88,12 @@ const keyRules: Rules = [
 export const brokenKeyRule = (key: unknown): string | undefined =>
   Redacted.isRedacted(key) ? brokenRuleOf(keyRules, key) : "is not Redacted: wrap it in Redacted.make"
 
-export const licenseKey = (key: Redacted.Redacted<string>): Checked<Redacted.Redacted<string>> => {
-  const rule = brokenKeyRule(key)
-  return rule === undefined ? key : refuse("licenseKey", rule)
-}
+/** The key itself, or an effect that is run at each exchange. */
+export type LicenseKey = Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
+
+/** A key that was given is judged now, an effect when it is run. */
+export const licenseKey = (key: LicenseKey): Checked<LicenseKey> =>
+  acceptUnless(Effect.isEffect(key) ? undefined : brokenKeyRule(key), "licenseKey", key)
 
 const valueRules: Rules = [
   ...ends,
@@ -85,10 +104,12 @@ const valueRules: Rules = [
 export const serviceId = (
   value: string | Redacted.Redacted<string> | undefined
 ): Checked<Option.Option<Redacted.Redacted<string>>> => {
-  if (value === undefined) return Option.none()
+  if (value === undefined) return Either.right(Option.none())
   const id = Redacted.isRedacted(value) ? value : Redacted.make(value)
   const rule = brokenRuleOf(valueRules, id)
-  return rule === undefined ? Option.some(Redacted.make(Redacted.value(id))) : refuse("serviceId", rule)
+  return rule === undefined
+    ? Either.right(Option.some(Redacted.make(Redacted.value(id))))
+    : refuse("serviceId", rule)
 }
 
 const takenHeaders = new Set([
@@ -117,10 +138,8 @@ const nameRules: Rules = [
 ]
 
 /** The name in lower case, as HttpClient keeps headers. */
-export const serviceIdHeader = (value: unknown = "Service-ID"): Checked<string> => {
-  const rule = brokenRule(nameRules, value)
-  return rule === undefined ? String(value).toLowerCase() : refuse("serviceIdHeader", rule)
-}
+export const serviceIdHeader = (value: unknown = "Service-ID"): Checked<string> =>
+  acceptUnless(brokenRule(nameRules, value), "serviceIdHeader", String(value).toLowerCase())
 
 const routes = {
   "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
@@ -132,12 +151,16 @@ export type TokenRoute = keyof typeof routes | `/${string}{key}`
 
 const isNamedRoute = (route: string): route is keyof typeof routes => Object.hasOwn(routes, route)
 
+/** Whether it has the form of a route, whatever its segments. */
+export const isTokenRoute = (route: string): route is TokenRoute =>
+  isNamedRoute(route) || (route.startsWith("/") && route.endsWith("/{key}"))
+
 const isSegment = (segment: string) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment)
 
 const routeRules: Rules = [
   [
     "must be advisor-licence, advisor-token, unified, or a path that starts with / and ends with /{key}",
-    (route) => !route.startsWith("/") || !route.endsWith("/{key}")
+    (route) => !isTokenRoute(route)
   ],
   [
     "has an empty segment, a dot segment, or a segment with characters that a path can't have",
@@ -148,13 +171,12 @@ const routeRules: Rules = [
 /** The route as a template with `{key}` as its last segment. */
 export const tokenRoute = (route: unknown = "advisor-licence"): Checked<string> => {
   const template = typeof route === "string" && isNamedRoute(route) ? routes[route] : route
-  const rule = brokenRule(routeRules, template)
-  return rule === undefined ? String(template) : refuse("tokenRoute", rule)
+  return acceptUnless(brokenRule(routeRules, template), "tokenRoute", String(template))
 }
 
 export const rejectedStatuses = (statuses: ReadonlyArray<number> = [401, 403]): Checked<ReadonlySet<number>> =>
   Array.isArray(statuses) && statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
-    ? new Set(statuses)
+    ? Either.right(new Set(statuses))
     : refuse("rejectedStatuses", "must be an array of whole numbers from 400 to 499")
 
 /** The largest time that a timer of Node waits for. */
@@ -165,13 +187,13 @@ export const timeout = (field: string, value: Duration.DurationInput): Checked<D
   Option.match(Duration.decodeUnknown(value), {
     onNone: () => refuse(field, "is no duration, such as \"30 seconds\" or a number of milliseconds"),
     onSome: (duration) =>
-      isTimer(duration) ? duration : refuse(field, "must be above zero and below 2^31 milliseconds (24.8 days)")
+      isTimer(duration)
+        ? Either.right(duration)
+        : refuse(field, "must be above zero and below 2^31 milliseconds (24.8 days)")
   })
 
-export const userAgent = (value: unknown = `effect-nutrition-advisor/${version}`): Checked<string> => {
-  const rule = brokenRule(valueRules, value)
-  return rule === undefined ? String(value) : refuse("userAgent", rule)
-}
+export const userAgent = (value: unknown = `effect-nutrition-advisor/${version}`): Checked<string> =>
+  acceptUnless(brokenRule(valueRules, value), "userAgent", String(value))
 
 const secretHeaders = new Set(["authorization", "cookie", "proxy-authorization", "set-cookie", "www-authenticate"])
 
@@ -186,15 +208,17 @@ export const observeHeaders = (names: unknown = [], serviceIdHeader: string): Ch
     ]
   ]
   const rule = names.map((name) => brokenRule(rules, name)).find((rule) => rule !== undefined)
-  return rule === undefined
-    ? names.map((name) => String(name).toLowerCase())
-    : refuse("observeHeaders", rule === noHeaderName ? "holds what is no header name that HTTP allows" : rule)
+  return acceptUnless(
+    rule === noHeaderName ? "holds what is no header name that HTTP allows" : rule,
+    "observeHeaders",
+    names.map((name) => String(name).toLowerCase())
+  )
 }
 
 /** A number of things or bytes. */
 export const count = (field: string, value: unknown): Checked<number> =>
   typeof value === "number" && Number.isSafeInteger(value) && value > 0
-    ? value
+    ? Either.right(value)
     : refuse(field, "must be a whole number above 0")
 
 export const maxResponseBytes = (value: unknown = 16 * 1024 * 1024): Checked<number> => count("maxResponseBytes", value)
@@ -207,10 +231,135 @@ interface Surroundings {
 }
 
 /** A key in a browser is a key in everybody's hands (SERVICE.md section 1). */
-export const server = (surroundings: Surroundings = globalThis as Surroundings): Checked<"server"> => {
+export const server = (surroundings: Surroundings = globalThis as Surroundings): Checked<void> => {
   const isPage = surroundings.window !== undefined && surroundings.document !== undefined
   const isWorker = surroundings.WorkerGlobalScope !== undefined && surroundings.importScripts !== undefined
   return isPage || isWorker
     ? refuse("environment", "must be a server: in a browser the license key would be visible to everyone")
-    : "server"
+    : Either.void
 }
+
+interface CommonOptions {
+  readonly baseUrl: string | URL
+  readonly allowInsecureHttp?: boolean | undefined
+  readonly userAgent?: string | undefined
+}
+
+interface ProviderOptions {
+  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
+  readonly tokenTimeout?: Duration.DurationInput | undefined
+}
+
+interface ExchangeOptions extends CommonOptions, ProviderOptions {
+  readonly licenseKey: LicenseKey
+  readonly tokenRoute?: string | undefined
+  readonly serviceId?: string | Redacted.Redacted<string> | undefined
+}
+
+interface DataOptions extends CommonOptions {
+  readonly serviceIdHeader?: string | undefined
+  readonly rejectedStatuses?: ReadonlyArray<number> | undefined
+  readonly requestTimeout?: Duration.DurationInput | undefined
+  readonly maxResponseBytes?: number | undefined
+  readonly observeHeaders?: ReadonlyArray<string> | undefined
+}
+
+interface SharingOptions {
+  readonly lease?: Duration.DurationInput | undefined
+  readonly cacheTimeout?: Duration.DurationInput | undefined
+}
+
+/** What all requests have in common. */
+interface CommonSettings {
+  readonly base: Url.Base
+  readonly userAgent: string
+}
+
+/** The settings of a token's life. */
+export interface ProviderSettings {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  readonly tokenTimeout: Duration.Duration
+}
+
+/** The settings of the exchange. */
+export interface ExchangeSettings extends CommonSettings, ProviderSettings {
+  readonly licenseKey: LicenseKey
+  readonly route: string
+  readonly serviceId: Option.Option<Redacted.Redacted<string>>
+}
+
+/** The settings of data requests. */
+export interface DataSettings extends CommonSettings {
+  readonly serviceIdHeader: string
+  readonly rejectedStatuses: ReadonlySet<number>
+  readonly requestTimeout: Duration.Duration
+  readonly maxBytes: number
+  readonly observeHeaders: ReadonlyArray<string>
+}
+
+/** The settings of an exchange that replicas share. */
+export interface SharingSettings extends ExchangeSettings {
+  readonly lease: Duration.Duration
+  readonly cacheTimeout: Duration.Duration
+}
+
+const common = (options: CommonOptions): Checked<CommonSettings> =>
+  Either.andThen(
+    server(),
+    () =>
+      Either.all({ base: baseUrl(options.baseUrl, options.allowInsecureHttp), userAgent: userAgent(options.userAgent) })
+  )
+
+export const provider = (options: ProviderOptions): Checked<ProviderSettings> =>
+  Either.all({
+    policy: RefreshPolicy.make(options.refresh),
+    tokenTimeout: timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
+  })
+
+const exchangeWith =
+  (options: ExchangeOptions) => <C extends CommonSettings>(known: C): Checked<C & ExchangeSettings> =>
+    Either.all({
+      provider: provider(options),
+      licenseKey: licenseKey(options.licenseKey),
+      route: tokenRoute(options.tokenRoute),
+      serviceId: serviceId(options.serviceId)
+    }).pipe(Either.map(({ provider, ...own }) => ({ ...known, ...provider, ...own })))
+
+const dataWith = (options: DataOptions) => <C extends CommonSettings>(known: C): Checked<C & DataSettings> =>
+  Either.flatMap(serviceIdHeader(options.serviceIdHeader), (header) =>
+    Either.map(
+      Either.all({
+        rejectedStatuses: rejectedStatuses(options.rejectedStatuses),
+        requestTimeout: timeout("requestTimeout", options.requestTimeout ?? "30 seconds"),
+        maxBytes: maxResponseBytes(options.maxResponseBytes),
+        observeHeaders: observeHeaders(options.observeHeaders, header)
+      }),
+      (own) => ({ ...known, ...own, serviceIdHeader: header })
+    ))
+
+const sharingWith = (options: SharingOptions) => <C extends ExchangeSettings>(known: C): Checked<C & SharingSettings> =>
+  Either.all({
+    cacheTimeout: timeout("cacheTimeout", options.cacheTimeout ?? "1 second"),
+    lease: Either.filterOrLeft(
+      timeout("lease", options.lease ?? "15 seconds"),
+      Duration.greaterThan(known.tokenTimeout),
+      () => new ConfigurationError({ field: "lease", rule: "must be longer than tokenTimeout" })
+    )
+  }).pipe(Either.map((own) => ({ ...known, ...own })))
+
+// Each reads every option once, and ends in the first rule that one breaks.
+
+export const exchange = (options: ExchangeOptions): Checked<ExchangeSettings> =>
+  Either.flatMap(common(options), exchangeWith(options))
+
+export const data = (options: DataOptions): Checked<DataSettings> => Either.flatMap(common(options), dataWith(options))
+
+export const client = (options: ExchangeOptions & DataOptions): Checked<ExchangeSettings & DataSettings> =>
+  Either.flatMap(exchange(options), dataWith(options))
+
+export const sharing = (options: ExchangeOptions & SharingOptions): Checked<SharingSettings> =>
+  Either.flatMap(exchange(options), sharingWith(options))
+
+export const sharedClient = (
+  options: ExchangeOptions & DataOptions & SharingOptions
+): Checked<SharingSettings & DataSettings> => Either.flatMap(client(options), sharingWith(options))

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
-import { FastCheck, Option, Redacted } from "effect"
+import { Either, FastCheck, Option, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings.js"
 import { ConfigurationError } from "../../src/NutritionAdvisorError.js"
 
-const fieldOf = (checked: unknown) => checked instanceof ConfigurationError ? checked.field : undefined
+const fieldOf = (checked: Settings.Checked<unknown>) => Either.isLeft(checked) ? checked.left.field : undefined
 
-const ruleOf = (checked: unknown) => checked instanceof ConfigurationError ? checked.rule : undefined
+const ruleOf = (checked: Settings.Checked<unknown>) => Either.isLeft(checked) ? checked.left.rule : undefined
 
 describe("baseUrl", () => {
   it.each([
@@ -17,12 +17,12 @@ describe("baseUrl", () => {
     ["https://advisor.example:8443/proxy", "https://advisor.example:8443/proxy", "/proxy"],
     ["HTTPS://ADVISOR.EXAMPLE:443", "https://advisor.example", ""]
   ])("reads %s", (text, href, pathname) => {
-    expect(Settings.baseUrl(text)).toEqual({ href, origin: new URL(text).origin, pathname })
+    expect(Either.merge(Settings.baseUrl(text))).toEqual({ href, origin: new URL(text).origin, pathname })
   })
 
   it("reads a URL object like its text", () => {
-    expect(Settings.baseUrl(new URL("https://advisor.example/proxy/"))).toEqual(
-      Settings.baseUrl("https://advisor.example/proxy")
+    expect(Either.merge(Settings.baseUrl(new URL("https://advisor.example/proxy/")))).toEqual(
+      Either.merge(Settings.baseUrl("https://advisor.example/proxy"))
     )
   })
 
@@ -144,7 +144,7 @@ describe("licenseKey", () => {
   })
 
   it.each(unusable.filter((key) => key.trim().length > 2))("does not repeat %j in its error", (key) => {
-    expect(Settings.licenseKey(Redacted.make(`marker-${key}\n`))).toMatchObject({
+    expect(Either.merge(Settings.licenseKey(Redacted.make(`marker-${key}\n`)))).toMatchObject({
       message: expect.not.stringContaining("marker-")
     })
   })
@@ -152,11 +152,11 @@ describe("licenseKey", () => {
 
 describe("serviceId", () => {
   it("is none where none is given", () => {
-    expect(Settings.serviceId(undefined)).toEqual(Option.none())
+    expect(Either.merge(Settings.serviceId(undefined))).toEqual(Option.none())
   })
 
   it("is redacted from the start", () => {
-    expect(Settings.serviceId("customer-1")).toEqual(Option.some(Redacted.make("customer-1")))
+    expect(Either.merge(Settings.serviceId("customer-1"))).toEqual(Option.some(Redacted.make("customer-1")))
   })
 
   it.each(["", " ", "a\r\nb", "a\n", " a", "a ", "é", "🥑", "\u0000", "\ud800", "\u007f"])("refuses %j", (id) => {
@@ -166,11 +166,11 @@ describe("serviceId", () => {
 
 describe("serviceIdHeader", () => {
   it("is service-id where no other is given", () => {
-    expect(Settings.serviceIdHeader(undefined)).toEqual("service-id")
+    expect(Either.merge(Settings.serviceIdHeader(undefined))).toEqual("service-id")
   })
 
   it("is kept in lower case", () => {
-    expect(Settings.serviceIdHeader("X-Customer")).toEqual("x-customer")
+    expect(Either.merge(Settings.serviceIdHeader("X-Customer"))).toEqual("x-customer")
   })
 
   it.each(["", " ", "a b", "a:b", "a\r\nb", "é", "a\n", "Service-ID ", "(a)", "\ud800"])("refuses %j", (name) => {
@@ -194,7 +194,7 @@ describe("tokenRoute", () => {
     ["/v2/own/{key}", "/v2/own/{key}"],
     ["/{key}", "/{key}"]
   ])("takes %s for %s", (route, template) => {
-    expect(Settings.tokenRoute(route)).toEqual(template)
+    expect(Either.merge(Settings.tokenRoute(route))).toEqual(template)
   })
 
   it.each([
@@ -229,11 +229,11 @@ describe("tokenRoute", () => {
 
 describe("rejectedStatuses", () => {
   it("are 401 and 403 where no others are given", () => {
-    expect(Settings.rejectedStatuses(undefined)).toEqual(new Set([401, 403]))
+    expect(Either.merge(Settings.rejectedStatuses(undefined))).toEqual(new Set([401, 403]))
   })
 
   it("may be none", () => {
-    expect(Settings.rejectedStatuses([])).toEqual(new Set())
+    expect(Either.merge(Settings.rejectedStatuses([]))).toEqual(new Set())
   })
 
   it.each([0, 200, 302, 399, 500, 403.5, -403, Number.NaN, Number.POSITIVE_INFINITY])("refuse %d", (status) => {
@@ -260,7 +260,7 @@ describe("timeout", () => {
 
 describe("maxResponseBytes", () => {
   it("is 16 MiB where no other is given", () => {
-    expect(Settings.maxResponseBytes(undefined)).toEqual(16_777_216)
+    expect(Either.merge(Settings.maxResponseBytes(undefined))).toEqual(16_777_216)
   })
 
   it.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])("refuses %d", (bytes) => {
@@ -330,7 +330,7 @@ describe("ConfigurationError", () => {
 
   const marker = "marker7f3a"
 
-  const refused: Record<string, (text: string) => unknown> = {
+  const refused: Record<string, (text: string) => Settings.Checked<unknown>> = {
     baseUrl: (text: string) => Settings.baseUrl(`http://${marker}/${encodeURIComponent(text)}`),
     licenseKey: (text: string) => Settings.licenseKey(Redacted.make(`${marker}${text}\n`)),
     serviceId: (text: string) => Settings.serviceId(`${marker}${text}\n`),
@@ -340,7 +340,7 @@ describe("ConfigurationError", () => {
 
   it.each(Object.entries(refused))("never repeats the value of %s", (_, refuse) => {
     FastCheck.assert(FastCheck.property(FastCheck.string({ unit: "binary" }), (text) => {
-      const error = refuse(text)
+      const error = Either.merge(refuse(text))
       if (!(error instanceof ConfigurationError)) throw new Error("the setting was accepted")
       expect(`${error.message} ${JSON.stringify(error)} ${String(error)} ${error.stack}`).not.toContain(marker)
     }))

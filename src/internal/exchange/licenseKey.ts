@@ -4,12 +4,7 @@ import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as ForeignPart from "../foreignPart.js"
 import * as Settings from "../settings.js"
 
-/** The key itself, or an effect that is run at each exchange. */
-export type LicenseKey = Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
-
-/** A key that was given is judged when the layer is built, an effect when it is read. */
-export const check = (licenseKey: LicenseKey) =>
-  Effect.isEffect(licenseKey) ? Effect.succeed(licenseKey) : Settings.orFail(Settings.licenseKey(licenseKey))
+type LicenseKey = Settings.LicenseKey
 
 /** What an effect without types fails with may hold the key. */
 const unavailable = (error: unknown) =>

@@ -1,12 +1,10 @@
-import * as HttpClient from "@effect/platform/HttpClient"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Options } from "../../NutritionAdvisor.js"
 import { type ConfigurationError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
-import * as TokenIssuer from "../../TokenIssuer.js"
 import * as Environment from "../environment.js"
-import { checkSettings } from "../request/settings.js"
+import * as Settings from "../settings.js"
 
 type Key = string | Redacted.Redacted<string>
 
@@ -27,10 +25,7 @@ const effectOf = (key: LicenseKey): Options["licenseKey"] =>
     : redacted(key)
 
 /** What the layer checks, without a layer: nothing starts. */
-const check = (options: Options): Effect.Effect<unknown, ConfigurationError> =>
-  Effect.zipRight(checkSettings(options), TokenIssuer.make(options)).pipe(
-    Effect.provideService(HttpClient.HttpClient, HttpClient.make(() => Effect.never))
-  )
+const check = (options: Options) => Settings.read(Settings.client, options)
 
 /** The settings that are given, or those of the variables. */
 export const read = (

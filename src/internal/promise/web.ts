@@ -15,7 +15,12 @@ export const requestOf = (path: string, init: RequestInit = {}) =>
     if (redirect !== "manual") return yield* notSent("redirects are never followed: redirect can only be \"manual\"")
     const written = yield* Effect.tryPromise({
       try: async () => {
-        const request = new Request("http://localhost", { body, headers: headers ?? {}, method: method.toUpperCase(), duplex: "half" })
+        const request = new Request("http://localhost", {
+          body,
+          headers: headers ?? {},
+          method: method.toUpperCase(),
+          duplex: "half"
+        })
         const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
         return { method: request.method, headers: [...request.headers], bytes, url: String(path) }
       },

@@ -37,7 +37,9 @@ describe("an effect that reads the key", () => {
 describe("the key of an exchange", () => {
   const service = { baseUrl: Simulator.baseUrl, refresh: { background: false } }
 
-  it.effect.each<[string, (licenseKey: LicenseKey.LicenseKey) => ReturnType<typeof NutritionAdvisor.layer>]>([
+  it.effect.each<
+    [string, (licenseKey: TokenIssuer.Options["licenseKey"]) => ReturnType<typeof NutritionAdvisor.layer>]
+  >([
     ["without sharing", (licenseKey) => NutritionAdvisor.layer({ ...service, licenseKey })],
     [
       "with sharing",
