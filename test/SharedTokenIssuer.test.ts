@@ -146,7 +146,7 @@ describe("a cold start", () => {
   it.scoped("asks the cache a handful of times a second at most while it waits", () =>
     Effect.gen(function*() {
       const { cache, issuer } = yield* doubles
-      yield* issuer.setLatency("10 seconds")
+      yield* issuer.setLatency("9 seconds")
       yield* settle(Effect.forEach(yield* replicas(2), missing, { concurrency: "unbounded" }))
       expect((yield* cache.callsOf("read")).length).toBeLessThan(50)
     }).pipe(setup))
