@@ -9,10 +9,12 @@ type Labels = Readonly<Record<string, string>>
 
 const nameOf = (name: string) => `nutrition_advisor_${name}`
 
+const noFurtherLabels: ReadonlyArray<MetricLabel.MetricLabel> = []
+
 /** The labels are part of the key: labels put on a metric from outside, or by a fiber, are put together again at each update. */
 const update = (key: MetricKey.MetricKey.Untyped) => {
   const metric = Metric.fromMetricKey(key)
-  return (value: number): void => metric.unsafeUpdate(value, [])
+  return (value: number): void => metric.unsafeUpdate(value, noFurtherLabels)
 }
 
 /** One metric for each set of labels, made once: making it costs more than its update. */
