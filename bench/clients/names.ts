@@ -22,6 +22,7 @@ const loads = {
   "stock-node:http": async () => (await import("./stock.js")).stock({ over: "node" }),
   "ours-fibers": async () => (await import("./ours.js")).ours({ by: "fibers" }),
   "ours-runPromise": async () => (await import("./ours.js")).ours({ by: "Effect.runPromise" }),
+  "ours-client.search": async () => (await import("./oursPromise.js")).make,
   "ours-runtime.runPromise": async () => (await import("./ours.js")).ours({ by: "runtime.runPromise" }),
   "ours-over-undici": async () => (await import("./ours.js")).ours({ by: "Effect.runPromise", over: "undici" }),
   "ours-over-fetch": async () => (await import("./ours.js")).ours({ by: "Effect.runPromise", over: "fetch" }),

@@ -32,7 +32,8 @@ const quickly = new Set<ClientName>([
   "azure",
   "stock-undici",
   "ours-fibers",
-  "ours-runPromise"
+  "ours-runPromise",
+  "ours-client.search"
 ])
 
 type Level = ReadonlyMap<ClientName, ReadonlyArray<Measured>>
@@ -115,6 +116,21 @@ const costGoals = (level: Level): ReadonlyArray<Goal> => {
   ]
 }
 
+/** Promises beside `Effect.runPromise` of the same search. */
+const promiseGoal = (concurrency: number, level: Level): ReadonlyArray<Goal> => {
+  const [promises, effects] = [level.get("ours-client.search"), level.get("ours-runPromise")]
+  return promises === undefined || effects === undefined
+    ? []
+    : [
+      atMost(
+        26,
+        `ours-client.search at ${concurrency}, CPU of ours-runPromise`,
+        1.05,
+        ratio(of(promises, "cpuPerSearch"), of(effects, "cpuPerSearch"))
+      )
+    ]
+}
+
 const leads: ReadonlyArray<readonly [keyof Measured, string, "less" | "more"]> = [
   ["cpuPerSearch", "CPU", "less"],
   ["perSecond", "requests/s", "more"],
@@ -160,6 +176,7 @@ export const throughput: Scenario = async (plan) => {
     tables: levels.map(([concurrency, level]) => tableOf(concurrency, level)),
     goals: levels.flatMap(([concurrency, level]) => [
       ...(concurrency === main ? costGoals(level) : []),
+      ...promiseGoal(concurrency, level),
       ...leadGoal(concurrency, level)
     ])
   }

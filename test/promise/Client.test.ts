@@ -439,6 +439,17 @@ describe("close", () => {
     expect(await Promise.all(later.map(rejection))).toEqual(errors)
   })
 
+  it("ends each of many calls under way, some of which have ended before", async () => {
+    const search = (term: string) => term === "oats" ? Effect.succeed(1) : Effect.never
+    const advisor = Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
+    const terms = Array.from({ length: 9 }, (_, index) => index % 3 === 0 ? "oats" : "rice")
+    const calls = terms.map((term) => advisor.search(term).catch((error: unknown) => error))
+    await setImmediate()
+    await advisor.close()
+    const [found, error] = [1, aborted("search")]
+    expect(await Promise.all(calls)).toEqual([found, error, error, found, error, error, found, error, error])
+  })
+
   it("ends calls that wait for the layer, and what builds it", async () => {
     let ended = 0
     const forever = Layer.effectDiscard(Effect.onInterrupt(Effect.never, () => Effect.sync(() => ended += 1)))

@@ -1,10 +1,9 @@
 import * as Cause from "effect/Cause"
-import type * as Context from "effect/Context"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import { constVoid } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
@@ -38,9 +37,41 @@ const orThrow = <A>(exit: Exit.Exit<A, unknown>, called?: (...args: never) => un
 export const valueOf = <A>(effect: Effect.Effect<A, unknown>, called: (...args: never) => unknown): A =>
   orThrow(Effect.runSyncExit(effect), called)
 
+/**
+ * A call that has not ended, as a link between those that began before and after it. Once it has ended it refers to nothing: a Set may
+ * keep its dead entries in the old generation, and all that they refer to (docs/upstream.md).
+ */
+class Call {
+  before: Call | undefined
+  after: Call | undefined
+
+  constructor(
+    readonly operation: Operation,
+    private fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined,
+    private reject: ((reason: unknown) => void) | undefined
+  ) {}
+
+  end(reason: unknown) {
+    this.reject?.(reason)
+    this.fiber?.unsafeInterruptAsFork(FiberId.none)
+    return this.fiber
+  }
+
+  unlink() {
+    if (this.before !== undefined) this.before.after = this.after
+    if (this.after !== undefined) this.after.before = this.before
+    this.before =
+      this.after =
+      this.fiber =
+      this.reject =
+        undefined
+  }
+}
+
 /** The calls of one client, over a layer that the first of them builds. */
 export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
-  const ends = new Map<Fiber.RuntimeFiber<unknown, unknown>, () => void>()
+  /** Before the first of them. */
+  const calls = new Call("request", undefined, undefined)
   let built: Context.Context<NutritionAdvisor> | undefined
   let closing: Promise<void> | undefined
 
@@ -49,26 +80,29 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
       built = context
     })))
 
+  /** It runs for each search, and so makes little: one object to end it by, and no effect around it once the layer is built. */
   const run = async <A, E2>(
     operation: Operation,
     options: { readonly signal?: AbortSignal | null | undefined } | null | undefined,
-    call: (advisor: Service) => Effect.Effect<A, E2>
+    send: (advisor: Service) => Effect.Effect<A, E2>
   ): Promise<A> => {
-    let leave = constVoid
+    let leave: (() => void) | undefined
     try {
       const signal = options?.signal
       if (signal?.aborted === true) throw signal.reason
       if (closing !== undefined) throw aborted(operation)
       return await new Promise<A>((resolve, reject) => {
-        const fiber = runtime.runFork(Effect.flatMap(NutritionAdvisor, call))
-        const end = (reason: unknown) => {
-          reject(reason)
-          fiber.unsafeInterruptAsFork(FiberId.none)
-        }
-        ends.set(fiber, () => end(aborted(operation)))
-        if (signal) leave = onAbort(signal, () => end(signal.reason))
+        const fiber = runtime.runFork(
+          built === undefined ? Effect.flatMap(NutritionAdvisor, send) : send(Context.get(built, NutritionAdvisor))
+        )
+        const call = new Call(operation, fiber, reject)
+        call.before = calls
+        call.after = calls.after
+        if (call.after !== undefined) call.after.before = call
+        calls.after = call
+        if (signal) leave = onAbort(signal, () => call.end(signal.reason))
         fiber.addObserver((exit) => {
-          ends.delete(fiber)
+          call.unlink()
           if (Exit.isSuccess(exit)) resolve(exit.value)
           else reject(reasonOf(exit.cause, operation))
         })
@@ -76,7 +110,7 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
     } catch (error) {
       throw atCaller(error, run)
     } finally {
-      leave()
+      leave?.()
     }
   }
 
@@ -86,13 +120,14 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
     return built === undefined ? undefined : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built)))
   }
 
-  const end = async () => {
-    const running = [...ends.keys()]
-    for (const end of ends.values()) end()
-    orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Fiber.awaitAll(running))))
+  const endAll = async () => {
+    const running: Array<Call> = []
+    for (let call = calls.after; call !== undefined; call = call.after) running.push(call)
+    const ended = running.flatMap((call) => call.end(aborted(call.operation)) ?? []).map(Fiber.await)
+    orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Effect.all(ended, { discard: true }))))
   }
 
-  const close = (): Promise<void> => closing ??= end()
+  const close = (): Promise<void> => closing ??= endAll()
 
   return { run, look, close }
 }
