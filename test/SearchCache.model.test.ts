@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, Random } from "effect"
-import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import { FastCheck } from "effect"
+import { randomOf, ShakenScheduler } from "./model/ShakenScheduler.js"
 import { CacheWorld, type Plan, type Step } from "./resilience/CacheWorld.js"
 
 const plan = FastCheck.record({
@@ -51,11 +51,6 @@ const violationsOf = (scheduler: ShakenScheduler, { memory, seed, steps }: Histo
   return world.violations
 }
 
-const picker = (seed: string) => {
-  const random = Random.make(seed)
-  return () => Effect.runSync(random.next)
-}
-
 describe("SearchCache in any history of callers that come, leave and change what they got, with any end of a request", {
   timeout: 120_000
 }, () => {
@@ -73,7 +68,7 @@ describe("SearchCache in any history of callers that come, leave and change what
     await FastCheck.assert(
       FastCheck.asyncProperty(history, async (history) => {
         await setImmediate()
-        expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history)).toEqual([])
+        expect(violationsOf(new ShakenScheduler(operations, randomOf(history.seed)), history)).toEqual([])
       }),
       { numRuns: 60 }
     )

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, Fiber, Layer, Option, Random } from "effect"
+import { Effect, Exit, FastCheck, Fiber, Layer, Option } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as Rate from "../src/internal/resilience/rate.js"
 import * as Throttled from "../src/internal/resilience/throttle.js"
 import { runs } from "./doubles/runs.js"
-import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import { randomOf, ShakenScheduler } from "./model/ShakenScheduler.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
@@ -184,11 +184,6 @@ const violationsOf = (scheduler: AnswerScheduler, { seed, steps }: History) => {
   return violations
 }
 
-const picker = (seed: string) => {
-  const random = Random.make(seed)
-  return () => Effect.runSync(random.next)
-}
-
 const searches = (count: number, outcome: Outcome = "found", millis = 0): ReadonlyArray<Step> =>
   Array.from({ length: count }, () => ({ _tag: "Search", outcome, millis }))
 
@@ -233,7 +228,7 @@ describe(
       await FastCheck.assert(
         FastCheck.asyncProperty(history, async (history) => {
           await setImmediate()
-          const violations = violationsOf(new AnswerScheduler(operations, picker(history.seed)), history)
+          const violations = violationsOf(new AnswerScheduler(operations, randomOf(history.seed)), history)
           expect(violations).toEqual([])
         }),
         { numRuns: runs(600), examples: [[answeredBeforeTheNextIsSent]] }

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises"
 import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { expect, it } from "@effect/vitest"
-import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger, Random } from "effect"
+import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { runs } from "./doubles/runs.js"
-import { ShakenScheduler } from "./model/ShakenScheduler.js"
+import { randomOf, ShakenScheduler } from "./model/ShakenScheduler.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
@@ -76,11 +76,6 @@ type History = typeof history extends FastCheck.Arbitrary<infer A> ? A : never
 
 const maxWait = 5_000
 
-const picker = (seed: string) => {
-  const random = Random.make(seed)
-  return () => Effect.runSync(random.next)
-}
-
 const violationsOf = ({ asked, onTooManyRequests, operations, seed, steps }: History) => {
   const violations: Array<string> = []
   let questions = 0
@@ -98,7 +93,7 @@ const violationsOf = ({ asked, onTooManyRequests, operations, seed, steps }: His
       : Effect.succeed("found")
   )
   const throttle = Throttle.layerShared({ onTooManyRequests, rate: { limit: 9, interval: "1 second" }, maxWait })
-  const scheduler = new ShakenScheduler(operations, picker(seed))
+  const scheduler = new ShakenScheduler(operations, randomOf(seed))
   const world = new AdvisorWorld(
     Layer.provide(throttle, Layer.mergeAll(double.layer, limiter)),
     seed,

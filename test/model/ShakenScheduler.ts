@@ -1,4 +1,4 @@
-import type { Fiber, Scheduler } from "effect"
+import { Effect, type Fiber, Random, type Scheduler } from "effect"
 
 /** The operations that the runtime itself takes to wake a fiber from a yield; with fewer no fiber gets anywhere. */
 const wakingOperations = 9
@@ -31,4 +31,10 @@ export class ShakenScheduler implements Scheduler.Scheduler {
       this.tasks.splice(index, 1)[0]?.()
     }
   }
+}
+
+/** Numbers from zero to one, the same ones for the same seed. */
+export const randomOf = (seed: string): () => number => {
+  const random = Random.make(seed)
+  return () => Effect.runSync(random.next)
 }

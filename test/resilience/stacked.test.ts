@@ -1,11 +1,10 @@
 import { createServer } from "node:http"
-import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
-import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
@@ -70,26 +69,4 @@ describe("cache, retry and throttle", () => {
         }).pipe(Effect.provide(Service))
     )
   }
-
-  it.effect.each(orders)("stand around a double: %s", (order) =>
-    Effect.gen(function*() {
-      expect(yield* NutritionAdvisor.search("oats")).toEqual({ found: "oats" })
-    }).pipe(
-      Effect.provide(stacked(order)(NutritionAdvisorTest.layer({ search: (term) => Effect.succeed({ found: term }) })))
-    ))
-
-  it.effect("stand around a shared rate as well", () =>
-    Effect.gen(function*() {
-      expect(yield* NutritionAdvisor.search("oats")).toEqual({ found: "oats" })
-    }).pipe(
-      Effect.provide(
-        stacked("cache around retry")(
-          Throttle.layerShared({ rate: { limit: 1, interval: "1 second" } }).pipe(
-            Layer.provide(NutritionAdvisorTest.layer({ search: (term) => Effect.succeed({ found: term }) })),
-            Layer.provide(RateLimiter.layer),
-            Layer.provide(RateLimiter.layerStoreMemory)
-          )
-        )
-      )
-    ))
 })
