@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import { get, type IncomingMessage } from "node:http"
 import { fileURLToPath } from "node:url"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -181,6 +182,21 @@ describe("the simulator's arguments", () => {
     expect(await exchange(url, "key-of-the-test")).toMatchObject({ customer_id: "c-1", expires_in: 90.5 })
     expect(await exchange(url)).toEqual({ error: "unknown license key" })
     child.kill("SIGINT")
+    expect(await ended).toBe(0)
+  })
+
+  it("name hosts under which the page may be opened, beside the addresses of the machine", async () => {
+    const { child, ended, url } = await listening("--host", "0.0.0.0", "--allowed-host", "machine.example")
+    const { port } = new URL(url)
+    const statusAt = async (host: string) => {
+      const request = get({ host: "127.0.0.1", port, path: "/simulator/", headers: { host }, agent: false })
+      const [response]: Array<IncomingMessage> = await once(request, "response")
+      response?.resume()
+      return response?.statusCode
+    }
+    const hosts = ["machine.example", `10.0.0.1:${port}`, `0.0.0.0:${port}`, "other.example"]
+    expect(await Promise.all(hosts.map(statusAt))).toEqual([200, 200, 200, 403])
+    child.kill("SIGTERM")
     expect(await ended).toBe(0)
   })
 

@@ -199,6 +199,19 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
       expectNoComplaint(page)
     }))
 
+  it.scopedLive("stays small and keeps every call in a storm of them", () =>
+    Effect.gen(function*() {
+      const page = yield* Page.open(browser)
+      yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
+      const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
+      yield* Effect.repeatN(storm, 99)
+      yield* eventually(async () => (await page.page.locator("caption").innerText()).endsWith("of 5000"))
+      expect(yield* promise(() => page.page.locator("tbody tr").count())).toBe(300)
+      expect(yield* promise(() => page.page.locator("svg *").count())).toBeLessThan(2_000)
+      expect(yield* promise(() => page.page.getByText("Live", { exact: true }).isVisible())).toBe(true)
+      expect(page.complaints).toEqual([])
+    }))
+
   it.scopedLive("shows no marker secret, in its marks, its table or what it says", () =>
     Effect.gen(function*() {
       const page = yield* Page.open(browser, {}, options)

@@ -182,6 +182,18 @@ describe("the stream of events", () => {
       expect(searches.map((event) => event["token"])).toEqual([1, 2, null, null])
     }))
 
+  it.scopedLive("names the tokens that a revocation ended, and none that had ended before", () =>
+    Effect.gen(function*() {
+      const { exchange, seen, service } = yield* start({ tokenLifetime: 0.001 })
+      yield* exchange
+      yield* service.setTokenLifetime(60)
+      yield* Effect.replicateEffect(exchange, 2)
+      yield* Effect.sleep("5 millis")
+      yield* Effect.replicateEffect(service.revoke, 2)
+      const revocations = (yield* seen).filter((event) => "revoked" in event)
+      expect(revocations.map((event) => event["revoked"])).toEqual([[2, 3], []])
+    }))
+
   it.scopedLive("leaves out what is below /simulator/, and icons", () =>
     Effect.gen(function*() {
       const { seen, send, service } = yield* start()

@@ -3,7 +3,7 @@ const find = (selector) => document.querySelector(selector)
 const minute = 60_000
 /** The longest view, and what a browser bears at a thousand calls a second. */
 const remembered = { time: 15 * minute, calls: 100_000, tokens: 2_000 }
-const rowsOfTable = 500
+const rowsOfTable = 300
 const view = { minutes: 5 }
 
 /** While the picture is held: the moment that it shows, and the last event in it. */
