@@ -15,8 +15,9 @@ export const config = defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    teardownTimeout: 120_000,
     silent: "passed-only",
     poolOptions: { forks: { maxForks: Math.max(2, availableParallelism() - 1), minForks: 1 } }
   }

@@ -31,47 +31,29 @@ const layerFiles = (path: string) =>
 const opened = <E>(layer: Layer.Layer<SharedTokenCache.SharedTokenCache, E>) =>
   Effect.map(Layer.build(Layer.fresh(layer)), Context.get(SharedTokenCache.SharedTokenCache))
 
-const simulated = {
-  test: it.scoped,
-  run: settle,
-  pass: (millis: number) => Time.pass(millis)
-}
-
-const live = {
-  test: it.scopedLive,
-  run: <A, E, R>(effect: Effect.Effect<A, E, R>) => effect,
-  pass: (millis: number) => Effect.sleep(millis)
-}
-
 const kinds = [
-  { title: "layerMemory", layer: SharedTokenCache.layerMemory, ...simulated },
+  { title: "layerMemory", layer: SharedTokenCache.layerMemory },
   {
     title: "layerKeyValueStore in memory",
-    layer: Layer.provide(SharedTokenCache.layerKeyValueStore, KeyValueStore.layerMemory),
-    ...simulated
-  },
-  {
-    title: "layerKeyValueStore over a directory",
-    layer: Layer.unwrapScoped(Effect.map(directory, layerFiles)),
-    ...live
+    layer: Layer.provide(SharedTokenCache.layerKeyValueStore, KeyValueStore.layerMemory)
   }
 ]
 
-for (const { layer, pass, run, test, title } of kinds) {
+for (const { layer, title } of kinds) {
   describe(title, () => {
     const over = (entry: string | undefined, timeToLive = minute) => ({ over: Option.fromNullable(entry), timeToLive })
 
     const of = <A, E>(use: (cache: SharedTokenCache.Service) => Effect.Effect<A, E>) =>
-      Effect.flatMap(opened(layer), (cache) => run(use(cache)))
+      Effect.flatMap(opened(layer), (cache) => settle(use(cache)))
 
-    test("has no entry at first", () =>
+    it.scoped("has no entry at first", () =>
       of((cache) =>
         Effect.gen(function*() {
           expect(yield* cache.read(name)).toEqual(nothing)
         })
       ))
 
-    test("writes where nothing is, and says so", () =>
+    it.scoped("writes where nothing is, and says so", () =>
       of((cache) =>
         Effect.gen(function*() {
           const did = yield* cache.write(name, "one", over(undefined))
@@ -79,7 +61,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("writes over what was read, and says so", () =>
+    it.scoped("writes over what was read, and says so", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined))
@@ -88,7 +70,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("does not write over something else than was read", () =>
+    it.scoped("does not write over something else than was read", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined))
@@ -97,7 +79,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("does not write over something where nothing was read", () =>
+    it.scoped("does not write over something where nothing was read", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined))
@@ -106,7 +88,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("does not write where what was read is gone", () =>
+    it.scoped("does not write where what was read is gone", () =>
       of((cache) =>
         Effect.gen(function*() {
           const did = yield* cache.write(name, "two", over("one"))
@@ -114,7 +96,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("removes what was read, and says so", () =>
+    it.scoped("removes what was read, and says so", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined))
@@ -123,7 +105,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("does not remove something else than was read", () =>
+    it.scoped("does not remove something else than was read", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined))
@@ -132,14 +114,14 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("has nothing to remove where nothing is", () =>
+    it.scoped("has nothing to remove where nothing is", () =>
       of((cache) =>
         Effect.gen(function*() {
           expect(yield* cache.remove(name, "one")).toBe(false)
         })
       ))
 
-    test("keeps the entries of two names apart", () =>
+    it.scoped("keeps the entries of two names apart", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write("one", "first", over(undefined))
@@ -149,7 +131,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("keeps an entry of any characters as it is", () =>
+    it.scoped("keeps an entry of any characters as it is", () =>
       of((cache) =>
         Effect.gen(function*() {
           const entry = "v1.AAAA-_.\"\\{}\n\u0000\u2028ü\u{1f96a}"
@@ -158,7 +140,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("takes an entry of 16 KiB, and none that is longer", () =>
+    it.scoped("takes an entry of 16 KiB, and none that is longer", () =>
       of((cache) =>
         Effect.gen(function*() {
           const [fits, doesNot, isLonger] = ["A".repeat(16_384), "A".repeat(16_385), "ä".repeat(8_193)]
@@ -172,35 +154,35 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("ends an entry by itself after its time", () =>
+    it.scoped("ends an entry by itself after its time", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined, 40))
-          yield* pass(41)
+          yield* Time.pass(41)
           expect(yield* cache.read(name)).toEqual(nothing)
         })
       ))
 
-    test("writes where nothing was read and the entry has ended", () =>
+    it.scoped("writes where nothing was read and the entry has ended", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined, 40))
-          yield* pass(41)
+          yield* Time.pass(41)
           expect(yield* cache.write(name, "two", over(undefined))).toBe(true)
         })
       ))
 
-    test("does not write over, nor remove, an entry that has ended", () =>
+    it.scoped("does not write over, nor remove, an entry that has ended", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.write(name, "one", over(undefined, 40))
-          yield* pass(41)
+          yield* Time.pass(41)
           expect([yield* cache.write(name, "two", over("one")), yield* cache.remove(name, "one")])
             .toEqual([false, false])
         })
       ))
 
-    test("gives the lease to the first who asks, for the whole time less what the cache took", () =>
+    it.scoped("gives the lease to the first who asks, for the whole time less what the cache took", () =>
       of((cache) =>
         Effect.gen(function*() {
           const { owner, remaining } = yield* cache.lease(name, "first", minute)
@@ -208,7 +190,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("tells the others who holds the lease, and for how long", () =>
+    it.scoped("tells the others who holds the lease, and for how long", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", minute)
@@ -217,7 +199,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("gives the lease to one of many who ask at once, and tells all of them the same", () =>
+    it.scoped("gives the lease to one of many who ask at once, and tells all of them the same", () =>
       of((cache) =>
         Effect.gen(function*() {
           const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`)
@@ -229,7 +211,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("tells the holder that it still holds the lease, without more time", () =>
+    it.scoped("tells the holder that it still holds the lease, without more time", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", minute)
@@ -238,16 +220,16 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("ends the lease by itself after its time", () =>
+    it.scoped("ends the lease by itself after its time", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", 100)
-          yield* pass(101)
+          yield* Time.pass(101)
           expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
         })
       ))
 
-    test("gives the lease back for its owner, and says so", () =>
+    it.scoped("gives the lease back for its owner, and says so", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", minute)
@@ -256,7 +238,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("does not give the lease back for anyone else", () =>
+    it.scoped("does not give the lease back for anyone else", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", minute)
@@ -265,23 +247,23 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("has nothing to give back where nobody holds the lease", () =>
+    it.scoped("has nothing to give back where nobody holds the lease", () =>
       of((cache) =>
         Effect.gen(function*() {
           expect(yield* cache.release(name, "first")).toBe(false)
         })
       ))
 
-    test("has nothing to give back where the lease has ended", () =>
+    it.scoped("has nothing to give back where the lease has ended", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", 100)
-          yield* pass(101)
+          yield* Time.pass(101)
           expect(yield* cache.release(name, "first")).toBe(false)
         })
       ))
 
-    test("keeps the leases of two names apart", () =>
+    it.scoped("keeps the leases of two names apart", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease("one", "first", minute)
@@ -289,7 +271,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("keeps leases and entries apart", () =>
+    it.scoped("keeps leases and entries apart", () =>
       of((cache) =>
         Effect.gen(function*() {
           yield* cache.lease(name, "first", minute)
@@ -299,7 +281,7 @@ for (const { layer, pass, run, test, title } of kinds) {
         })
       ))
 
-    test("tells of a change as soon as the watch has begun", () =>
+    it.scoped("tells of a change as soon as the watch has begun", () =>
       of((cache) =>
         Effect.gen(function*() {
           expect(Option.isSome(yield* Stream.runHead(cache.changes(name)))).toBe(true)
@@ -312,7 +294,7 @@ for (const { layer, pass, run, test, title } of kinds) {
     ] as const
 
     for (const [what, change] of changes) {
-      test(`tells of a change after ${what}`, () =>
+      it.scoped(`tells of a change after ${what}`, () =>
         of((cache) =>
           Effect.gen(function*() {
             yield* cache.lease(name, "first", minute)
@@ -396,33 +378,6 @@ describe("the files of a directory", () => {
       const [one, two] = yield* Effect.all([opened(layerFiles(path)), opened(layerFiles(path))])
       yield* one.write(name, "one", options)
       expect(yield* two.read(name)).toEqual(Option.some("one"))
-    }))
-
-  it.scopedLive("grant one lease to many builds of the layer that ask at once", () =>
-    Effect.gen(function*() {
-      const path = yield* directory
-      const caches = yield* Effect.all(Effect.replicate(opened(layerFiles(path)), 8))
-      const held = yield* Effect.forEach(
-        caches.flatMap((cache, index) => [0, 1, 2].map((number) => [cache, `owner-${index}-${number}`] as const)),
-        ([cache, owner]) => Effect.map(cache.lease(name, owner, minute), (held) => held.owner === owner),
-        { concurrency: "unbounded" }
-      )
-      expect(held.filter((isHolder) => isHolder).length).toBe(1)
-    }))
-
-  it.scopedLive("grant the lease to one of many who wait for its end", () =>
-    Effect.gen(function*() {
-      const path = yield* directory
-      const caches = yield* Effect.all(Effect.replicate(opened(layerFiles(path)), 8))
-      const [first] = caches
-      yield* first?.lease(name, "dead", 200) ?? Effect.void
-      yield* Effect.sleep(201)
-      const held = yield* Effect.forEach(
-        caches,
-        (cache, index) => Effect.map(cache.lease(name, `owner-${index}`, minute), ({ owner }) => owner),
-        { concurrency: "unbounded" }
-      )
-      expect(new Set(held).size).toBe(1)
     }))
 
   it.scopedLive("have names without a character that a file system refuses", () =>

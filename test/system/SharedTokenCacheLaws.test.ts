@@ -5,11 +5,11 @@ import { inspect } from "node:util"
 import { KeyValueStore } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { SharedTokenCacheLaws } from "effect-nutrition-advisor/testing"
 import { beforeAll } from "vitest"
-import { brokenCaches, foreignEntry } from "./BrokenCaches.js"
+import { brokenCaches, foreignEntry } from "./laws/BrokenCaches.js"
 
 const { laws } = SharedTokenCacheLaws
 
@@ -18,15 +18,25 @@ const timeout = 30_000
 /** A KeyValueStore can't compare and write in one step: SharedTokenCache.layerKeyValueStore says so. */
 const exceptions = ["write compares and writes in one step: of ten at once, one writes"]
 
-const directory = Layer.unwrapScoped(Effect.map(
-  Effect.acquireRelease(
-    Effect.sync(() => mkdtempSync(join(tmpdir(), "laws-"))),
-    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-  ),
-  KeyValueStore.layerFileSystem
-))
+const directory = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "laws-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
 
-const Files = SharedTokenCache.layerKeyValueStore.pipe(Layer.provide(directory), Layer.provide(NodeContext.layer))
+const filesIn = (path: string) =>
+  SharedTokenCache.layerKeyValueStore.pipe(
+    Layer.provide(KeyValueStore.layerFileSystem(path)),
+    Layer.provide(NodeContext.layer)
+  )
+
+const Files = Layer.unwrapScoped(Effect.map(directory, filesIn))
+
+/** Caches over one directory, each as another process has it. */
+const eightCaches = Effect.flatMap(directory, (path) =>
+  Effect.replicateEffect(
+    Effect.map(Layer.build(Layer.fresh(filesIn(path))), Context.get(SharedTokenCache.SharedTokenCache)),
+    8
+  ))
 
 const slow = Effect.map(KeyValueStore.KeyValueStore, (store) => ({
   ...store,
@@ -139,4 +149,31 @@ describe("a cache", () => {
     const all = [...results.values()].flat()
     expect(inspect(all, { depth: 9 }) + all.map(String).join()).not.toContain(foreignEntry)
   })
+})
+
+describe("caches over one directory", () => {
+  it.scopedLive("grant one lease to many builds of the layer that ask at once", () =>
+    Effect.gen(function*() {
+      const caches = yield* eightCaches
+      const held = yield* Effect.forEach(
+        caches.flatMap((cache, index) => [0, 1, 2].map((number) => [cache, `owner-${index}-${number}`] as const)),
+        ([cache, owner]) => Effect.map(cache.lease("name", owner, 60_000), (held) => held.owner === owner),
+        { concurrency: "unbounded" }
+      )
+      expect(held.filter((isHolder) => isHolder).length).toBe(1)
+    }))
+
+  it.scopedLive("grant the lease to one of many who wait for its end", () =>
+    Effect.gen(function*() {
+      const caches = yield* eightCaches
+      const [first] = caches
+      yield* first?.lease("name", "dead", 200) ?? Effect.void
+      yield* Effect.sleep(201)
+      const held = yield* Effect.forEach(
+        caches,
+        (cache, index) => Effect.map(cache.lease("name", `owner-${index}`, 60_000), ({ owner }) => owner),
+        { concurrency: "unbounded" }
+      )
+      expect(new Set(held).size).toBe(1)
+    }))
 })
