@@ -23,18 +23,18 @@ import { noteLayer } from "./internal/duplicateLayer.js"
 import * as Environment from "./internal/environment.js"
 import { makeClient } from "./internal/http/client.js"
 import * as Platform from "./internal/http/platform.js"
-import * as ResponseData from "./internal/http/response.js"
+import * as Response from "./internal/http/response.js"
 import * as TimeoutQueue from "./internal/http/timeoutQueue.js"
 import * as Url from "./internal/http/url.js"
 import * as Metrics from "./internal/metrics.js"
 import { noteNodeDebug } from "./internal/nodeDebug.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
-import * as RequestContext from "./internal/request/context.js"
 import { isOfEffect, makeDecode } from "./internal/request/decode.js"
-import { makeRunner } from "./internal/request/scope.js"
+import { makeRunner } from "./internal/request/run.js"
 import { forAnySchema } from "./internal/request/searchAs.js"
 import * as SentWith from "./internal/request/searchOptions.js"
+import * as Worker from "./internal/request/worker.js"
 import * as Settings from "./internal/settings.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
@@ -144,7 +144,7 @@ const makeWithoutTokens = (
   known: Settings.DataSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = { ...known, isInOtherRequest: RequestContext.make() }
+    const settings = { ...known, isInOtherRequest: Worker.make() }
     yield* noteNodeDebug()
     yield* Effect.sync(Metrics.startClient)
     yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(settings.serviceIdHeader))
@@ -161,25 +161,25 @@ const makeWithoutTokens = (
     const searchWith = <A, R>(
       term: string,
       options: SearchOptions | undefined,
-      decode: (response: ResponseData.ResponseData) => Effect.Effect<A, NutritionAdvisorError, R>
+      decode: (response: Response.Response) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
       const further = SentWith.read(options)
-      return runSearch(searchAttributes, (scope) => {
+      return runSearch(searchAttributes, (run) => {
         const request = Build.searchRequest(settings, term, further)
         return "_tag" in request
           ? Effect.fail(request)
-          : authorized.send({ operation: "search", scope, request }, decode)
+          : authorized.send({ operation: "search", run, request }, decode)
       })
     }
 
-    const jsonOf = (response: ResponseData.ResponseData) => ResponseData.json(response, "search")
+    const jsonOf = (response: Response.Response) => Response.json(response, "search")
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      runRequest({ "http.request.method": request.method }, (scope) => {
+      runRequest({ "http.request.method": request.method }, (run) => {
         const built = Build.requestBelow(settings, request)
         return "_tag" in built ? Effect.fail(built) : authorized.send(
-          { operation: "request", scope, request: built },
-          (response) => Effect.sync(() => Platform.responseOf(Platform.requestOf(built), response))
+          { operation: "request", run, request: built },
+          (response) => Effect.sync(() => Platform.responseOf(Build.withoutToken(settings, request), response))
         )
       })
 
@@ -191,7 +191,7 @@ const makeWithoutTokens = (
           searchWith(
             term,
             options,
-            (response) => Effect.flatMap(jsonOf(response), (payload) => decode(payload, ResponseData.head(response)))
+            (response) => Effect.flatMap(jsonOf(response), (payload) => decode(payload, Response.head(response)))
           )
       }),
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(

@@ -18,10 +18,10 @@ import { AccessToken } from "./AccessToken.js"
 import { OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import { boundedBy } from "./internal/fork.js"
-import type { Request } from "./internal/http/bufferedSend.js"
 import { makeClient } from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
-import * as ResponseData from "./internal/http/response.js"
+import type { Request } from "./internal/http/request.js"
+import * as Response from "./internal/http/response.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
 import {
@@ -182,11 +182,11 @@ export const fromSettings = (
         const receivedAt = yield* Clock.currentTimeMillis
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
         if (answer.status === 401 || answer.status === 403) {
-          return yield* new Forbidden({ operation: "token", ...ResponseData.keep(answer), reason: "KeyRejected" })
+          return yield* new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
         }
-        if (!ResponseData.isOk(answer.status)) return yield* ResponseData.statusError(answer, "token")
+        if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token")
         const { status } = answer
-        const body = yield* ResponseData.json(answer, "token")
+        const body = yield* Response.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
         return new AccessToken({
           value: response.access_token,

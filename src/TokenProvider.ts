@@ -148,10 +148,7 @@ export const fromSettings = (
       settled: life.settled,
       status: life.status
     }
-    return ProviderPart.attach(self, {
-      freshToken: (clock) => life.freshToken(clock),
-      isRejected: (token) => life.isRejected(token)
-    })
+    return ProviderPart.attach(self, { freshToken: (clock) => life.freshToken(clock) })
   })
 
 /**

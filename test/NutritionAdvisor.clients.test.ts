@@ -164,13 +164,13 @@ describe("The settings of fetch that a user gives", () => {
       yield* seenThrough(
         FetchHttpClient.layer.pipe(
           Layer.provide(
-            Layer.succeed(FetchHttpClient.RequestInit, { credentials: "include", referrerPolicy: "origin" })
+            Layer.succeed(FetchHttpClient.RequestInit, { credentials: "include" })
           ),
           Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
         ),
         given
       )
-      expect(seen.at(-1)).toMatchObject({ ...kept, referrerPolicy: "origin" })
+      expect(seen.at(-1)).toMatchObject(kept)
     }))
 
   it.scopedLive("carry a dispatcher to the requests", () =>

@@ -928,7 +928,7 @@ describe("httpClient", () => {
       const { request } = yield* execute(
         HttpClientRequest.get("/v2/plan", { headers: { authorization: "own", "service-id": "own", "x-trace": "1" } })
       )
-      expect(Object.keys(request.headers).sort()).toEqual(["user-agent", "x-trace"])
+      expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
     }).pipe(setup({}, planRoutes)))
 
   it.effect("keeps the token out of every text of its answer", () =>

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Metric, MetricState, Option, Redacted } from "effect"
-import { AccessToken, NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { ProviderPart } from "../src/internal/token/providerPart.js"
 import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Time from "./doubles/Time.js"
@@ -327,19 +326,6 @@ describe("a renewal of which the replay is rejected too", () => {
       yield* acceptedAgain
       const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
       expect([reasons.map(reasonOf), yield* issuer.calls]).toEqual([Arr.replicate("CoolingDown", 7), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-})
-
-describe("a token that was rejected once and accepted again", () => {
-  it.effect("is held back by no later rejection that stands alone", () =>
-    Effect.gen(function*() {
-      const { first, provider, store } = yield* begun
-      yield* store.put(new AccessToken.AccessToken({ ...first, value: Redacted.make("another") }))
-      for (const _ of [1, 2, 3]) {
-        yield* provider.settled(first, "Accepted")
-        yield* provider.renew(first)
-      }
-      expect(ProviderPart.of(provider)?.isRejected(first)).toBe(false)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 

@@ -1,26 +1,19 @@
-import * as Predicate from "effect/Predicate"
+import { globalValue } from "effect/GlobalValue"
 
-/**
- * What only this package's own object can do, behind a symbol. It belongs to that very object: a copy, such as an object spread
- * with a method of the user's, has the symbol but is not the owner, and counts as an object without it.
- */
+/** What only this very object of this package can do beside its interface: a copy of it, or one around it, can't. */
 export interface InternalPart<Owner extends object, Part> {
   readonly attach: <Self extends Owner>(owner: Self, part: Part) => Self
   readonly of: (owner: Owner) => Part | undefined
 }
 
-interface Attached<Part> {
-  readonly owner: object
-  readonly part: Part
-}
-
+/** The same for each copy of this package that a program has loaded. */
 export const make = <Owner extends object, Part>(name: string): InternalPart<Owner, Part> => {
-  const symbol = Symbol.for(`effect-nutrition-advisor/${name}`)
+  const parts = globalValue(Symbol.for(`effect-nutrition-advisor/${name}`), () => new WeakMap<Owner, Part>())
   return {
-    attach: (owner, part) => Object.assign(owner, { [symbol]: { owner, part } }),
-    of: (owner) => {
-      const attached = Predicate.hasProperty(owner, symbol) ? owner[symbol] as Attached<Part> : undefined
-      return attached?.owner === owner ? attached.part : undefined
-    }
+    attach: (owner, part) => {
+      parts.set(owner, part)
+      return owner
+    },
+    of: (owner) => parts.get(owner)
   }
 }

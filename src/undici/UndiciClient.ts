@@ -3,10 +3,11 @@
  *
  * @since 1.0.0
  */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
-import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
@@ -16,29 +17,12 @@ import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import * as Undici from "undici"
 import * as Environment from "../internal/environment.js"
-import { type BufferedSend, withBufferedSend } from "../internal/http/bufferedSend.js"
+import { type BufferedSend, withBufferedSend } from "../internal/http/buffered.js"
 import * as Settings from "../internal/settings.js"
 import { written } from "../internal/undici/body.js"
 import * as Drop from "../internal/undici/drop.js"
 import { BufferedHandler } from "../internal/undici/handler.js"
-import { Incoming } from "../internal/undici/incoming.js"
-import { UndiciResponse } from "../internal/undici/response.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
-
-/**
- * How large a body may be, whatever the connections are.
- *
- * @since 1.0.0
- * @category models
- */
-export interface BodyOptions {
-  /**
-   * The largest body of a response, in bytes on the wire; 16 MiB by default. If NutritionAdvisor gets this client unwrapped, its
-   * own `maxResponseBytes` counts instead. If the client is wrapped, or the body of the request is a Stream, the smaller of the
-   * two counts.
-   */
-  readonly maxResponseBytes?: number | undefined
-}
 
 /**
  * How connections are made and kept. Durations that are numbers are milliseconds.
@@ -46,7 +30,7 @@ export interface BodyOptions {
  * @since 1.0.0
  * @category models
  */
-export interface Options extends BodyOptions {
+export interface Options {
   /** The most connections to one origin at a time; 64 by default. Further requests wait for one of them. */
   readonly connections?: number | undefined
   /** How long an idle connection stays open, unless the server says otherwise; 4 seconds by default. */
@@ -57,12 +41,14 @@ export interface Options extends BodyOptions {
   readonly headersTimeout?: Duration.DurationInput | undefined
   /** The longest time between two pieces of a body; 5 minutes by default. */
   readonly bodyTimeout?: Duration.DurationInput | undefined
+  /**
+   * The largest body of a response, in bytes on the wire; none by default. NutritionAdvisor has a bound of its own, and the smaller
+   * of the two counts.
+   */
+  readonly maxResponseBytes?: number | undefined
   /** Options of undici's Agent, such as `connect` for TLS or `localAddress`; they win over the options above. */
   readonly undici?: Undici.Agent.Options | undefined
 }
-
-/** Seen by undici's redirect interceptor, which would send the headers on to wherever the answer points. */
-const unredirected = { maxRedirections: 0 }
 
 const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedSend => (request, receiver) => {
   const handler = new BufferedHandler(receiver, drop)
@@ -73,7 +59,7 @@ const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedS
       origin: request.origin,
       path: request.path,
       method: request.method,
-      ...unredirected,
+      ...Drop.unredirected,
       ...sent
     }, handler)
   } catch (cause) {
@@ -82,72 +68,62 @@ const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedS
   return handler
 }
 
-const ask = (
-  dispatcher: Undici.Dispatcher,
-  request: HttpClientRequest.HttpClientRequest,
-  url: URL,
-  signal: AbortSignal,
-  maxBytes: number,
-  drop: Drop.Drop
-) =>
-  Effect.flatMap(
-    Effect.runtime<never>(),
-    (runtime) =>
-      Effect.async<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError>((resume) => {
-        const incoming = new Incoming(maxBytes, {
-          onHead: ({ fields, status }) => resume(Effect.succeed(new UndiciResponse(request, status, fields, incoming))),
-          onFailure: (cause) =>
-            resume(Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
-        }, drop)
-        const cancel = () => incoming.cancel()
-        signal.addEventListener("abort", cancel, { once: true })
-        try {
-          const sent = written(request, runtime)
-          incoming.setBody(sent.body)
-          dispatcher.dispatch({
-            origin: url.origin,
-            path: url.pathname + url.search,
-            method: request.method,
-            ...unredirected,
-            ...sent
-          }, incoming)
-        } catch (cause) {
-          incoming.onResponseError(undefined, cause as Error)
-        }
-        return Effect.sync(cancel)
-      })
-  )
+let loading: Promise<typeof NodeHttpClient> | undefined
 
-const over = (dispatcher: Undici.Dispatcher, options: BodyOptions, drop: Drop.Drop) =>
-  Effect.map(Settings.orFail(Settings.maxResponseBytes(options.maxResponseBytes)), (maxBytes) =>
-    withBufferedSend(
-      HttpClient.make((request, url, signal) => ask(dispatcher, request, url, signal, maxBytes, drop)),
-      sendBuffered(dispatcher, drop)
-    ))
+const load = () => loading ??= import("@effect/platform-node/NodeHttpClient")
+
+/** The platform's own client, loaded when the first request is sent that can't take the fast path. */
+const stockOf = (dispatcher: Undici.Dispatcher) => {
+  let made: HttpClient.HttpClient | undefined
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.tryPromise({
+      try: async () => made ??= (await load()).makeUndici(Drop.forStock(dispatcher)),
+      catch: (cause) =>
+        new HttpClientError.RequestError({
+          request,
+          reason: "Transport",
+          cause,
+          description: "@effect/platform-node can't be loaded"
+        })
+    })
+}
+
+/** The stock client leaves a form to undici, to which Node's own is foreign, and parameters as they are. */
+const asWritten = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
+  const { body } = request
+  if (body._tag !== "FormData" && body._tag !== "Raw") return request
+  const sent = written({ body, headers: request.headers })
+  return HttpClientRequest.setBody(request, HttpBody.raw(sent.body)).pipe(HttpClientRequest.setHeaders(sent.headers))
+}
+
+const over = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): HttpClient.HttpClient => {
+  const stock = stockOf(dispatcher)
+  return withBufferedSend(
+    HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
+      Effect.flatMap((request) => Effect.flatMap(stock(request), (client) => client.execute(asWritten(request)))),
+      Effect.succeed
+    ),
+    sendBuffered(dispatcher, drop)
+  )
+}
 
 /**
- * A client over an undici dispatcher of one's own: an Agent, a ProxyAgent, a MockAgent. It stays open. Ends in
- * ConfigurationError where `maxResponseBytes` is wrong.
+ * A client over an undici dispatcher of one's own: an Agent, a ProxyAgent, a MockAgent. It stays open.
  *
  * @since 1.0.0
  * @category constructors
  */
-export const makeFromDispatcher = (
-  dispatcher: Undici.Dispatcher,
-  options: BodyOptions = {}
-): Effect.Effect<HttpClient.HttpClient, ConfigurationError> => over(dispatcher, options, Drop.byAbort)
+export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect<HttpClient.HttpClient> =>
+  Effect.sync(() => over(dispatcher, Drop.byAbort))
 
 /**
- * The client over an undici dispatcher of one's own. Building it ends in ConfigurationError where `maxResponseBytes` is wrong.
+ * The client over an undici dispatcher of one's own.
  *
  * @since 1.0.0
  * @category layers
  */
-export const layerFromDispatcher = (
-  dispatcher: Undici.Dispatcher,
-  options?: BodyOptions
-): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
-  Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher, options))
+export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
+  Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher))
 
 const millis = (field: string, value: Duration.DurationInput | undefined, standard: Duration.DurationInput) =>
   Effect.map(Settings.orFail(Settings.timeout(field, value ?? standard)), Duration.toMillis)
@@ -162,12 +138,16 @@ const check = (options: Options): Effect.Effect<Undici.Agent.Options, Configurat
       return yield* new ConfigurationError({ field: "undici", rule: "must be an object of options for undici's Agent" })
     }
     const { connect } = undici
+    const { maxResponseBytes } = options
     const connectTimeout = yield* millis("connectTimeout", options.connectTimeout, "10 seconds")
     return {
       connections: yield* Settings.orFail(Settings.count("connections", connections)),
       keepAliveTimeout: yield* millis("keepAliveTimeout", options.keepAliveTimeout, "4 seconds"),
       headersTimeout: yield* millis("headersTimeout", options.headersTimeout, "5 minutes"),
       bodyTimeout: yield* millis("bodyTimeout", options.bodyTimeout, "5 minutes"),
+      ...maxResponseBytes !== undefined && {
+        maxResponseSize: yield* Settings.orFail(Settings.count("maxResponseBytes", maxResponseBytes))
+      },
       ...undici,
       connect: typeof connect === "function" ? connect : { timeout: connectTimeout, ...connect }
     }
@@ -199,7 +179,7 @@ export const make = (
       (agent) => Effect.promise(() => agent.destroy())
     )
     const isComposed = agentOptions.factory !== undefined || agentOptions.interceptors !== undefined
-    return yield* over(agent, options, isComposed ? Drop.byAbort : Drop.byThrow)
+    return over(agent, isComposed ? Drop.byAbort : Drop.byThrow)
   })
 
 /**
@@ -224,7 +204,6 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
   Layer.scoped(HttpClient.HttpClient, make(options))
 
 const environment = () => ({
-  maxResponseBytes: Environment.optional("maxResponseBytes", Environment.wholeNumber),
   connections: Environment.optional("connections", Environment.wholeNumber),
   keepAliveTimeout: Environment.optional("keepAliveTimeout", Environment.duration),
   connectTimeout: Environment.optional("connectTimeout", Environment.duration),
@@ -235,7 +214,7 @@ const environment = () => ({
 /**
  * The client with its settings from Config: those that are given, and for the others, where they are set, the variables
  * NUTRITION_ADVISOR_CONNECTIONS, NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT, _CONNECT_TIMEOUT, _HEADERS_TIMEOUT, _BODY_TIMEOUT, durations
- * as in "4 seconds", and NUTRITION_ADVISOR_MAX_RESPONSE_BYTES. Building it ends in ConfigError where a setting can't be read, and
+ * as in "4 seconds". Building it ends in ConfigError where a setting can't be read, and
  * in ConfigurationError where it is wrong.
  *
  * @since 1.0.0

@@ -28,7 +28,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "the client's error is kept as cause",
-    file: "src/internal/http/outcome.ts",
+    file: "src/internal/http/ending.ts",
     find: "...(code === undefined ? {} : { code })\n      })\n  )",
     replace:
       "...(code === undefined ? {} : { code })\n      })\n  ).pipe(Effect.mapError((error) => Object.assign(error, { cause })))"
@@ -36,15 +36,15 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "a defect of the client is passed through",
     file: "src/internal/http/forked.ts",
-    find: "resume?.(Outcome.attempt(() => outcomeOf(exit, options), options))",
-    replace: "resume?.(Exit.isFailure(exit) && Cause.isDie(exit.cause) ? Effect.failCause(Cause.die(exit.cause)) : " +
-      "outcomeOf(exit, options))"
+    find: "Ending.attempt(() => endingOf(exit, options), options)",
+    replace: "Exit.isFailure(exit) && Cause.isDie(exit.cause) ? Effect.failCause(exit.cause as Cause.Cause<never>) : " +
+      "endingOf(exit, options)"
   },
   {
     name: "what a client throws as it is called is passed through",
-    file: "src/internal/http/forked.ts",
-    find: "Effect.suspend(() => client.execute(Platform.requestOf(request)))",
-    replace: "client.execute(Platform.requestOf(request))"
+    file: "src/internal/http/platform.ts",
+    find: "Effect.flatMap(() => client.execute(requestOf(request)))",
+    replace: "Effect.zipRight(client.execute(requestOf(request)))"
   },
   {
     name: "a defect of the effect that reads the key is passed through",
@@ -55,7 +55,7 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the log line of a failed body stream is left on",
     file: "src/internal/http/platform.ts",
-    find: "[FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],",
+    find: "[FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]]",
     replace: ""
   },
   {
@@ -107,10 +107,10 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the request that httpClient hands out keeps its headers",
     file: "src/NutritionAdvisor.ts",
-    find: "Effect.sync(() => Platform.responseOf(Platform.requestOf(built), response))",
+    find: "Effect.sync(() => Platform.responseOf(Build.withoutToken(settings, request), response))",
     replace:
-      "Effect.map(authorized.parts.tokens.get, (token) => Platform.responseOf(Platform.requestOf({ ...built, headers: " +
-      "{ ...built.headers, ...authorized.authorizationOf(token).headers } }), response))"
+      "Effect.map(authorized.parts.tokens.get, (token) => Platform.responseOf(Object.assign(Object.create(request), " +
+      "{ headers: { ...request.headers, ...authorized.headersOf(token) } }), response))"
   },
   {
     name: "a URL of another origin is let through",
@@ -120,9 +120,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "the buffered send goes around a client that was made from an UndiciClient",
-    file: "src/internal/http/bufferedSend.ts",
-    find: "owner === client && execute === client.execute ? sendBuffered : undefined",
-    replace: "owner !== undefined && execute !== undefined ? sendBuffered : undefined"
+    file: "src/internal/http/buffered.ts",
+    find: "found?.execute === client.execute ? found.send : undefined",
+    replace: "found?.send"
   },
   {
     name: "a token that no header can carry is let through",

@@ -3,7 +3,7 @@ import * as Http from "node:http"
 import type { Socket } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import * as Undici from "undici"
@@ -69,6 +69,11 @@ export class MemoryService {
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodyOf[route](this.begun)))
   }
 }
+
+/** UndiciClient loads the stock client with the first request that needs it, which takes longer than everything here. */
+await Effect.runPromise(
+  Effect.flatMap(UndiciClient.make(), (client) => Effect.exit(client.get("http://127.0.0.1:1"))).pipe(Effect.scoped)
+)
 
 type ClientLayer = Layer.Layer<HttpClient.HttpClient>
 

@@ -16,7 +16,7 @@ import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
 import { z } from "zod"
-import { bufferedSendOf } from "../../src/internal/http/bufferedSend.js"
+import { bufferedSendOf } from "../../src/internal/http/buffered.js"
 import { installedClient } from "../../src/internal/promise/installedClient.js"
 import { simulated } from "./simulated.js"
 

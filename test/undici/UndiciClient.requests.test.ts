@@ -1,6 +1,5 @@
 import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, FiberRef, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -304,34 +303,5 @@ describe.each(senders)("A Stream that $name sends", ({ make }) => {
       const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
       yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
       expect(last().text).toBe("set")
-    }))
-})
-
-describe("The same Stream of the stock client", () => {
-  it.scopedLive("runs with what its caller has set", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const setting = FiberRef.unsafeMake("unset")
-      const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
-      yield* HttpClient.execute(HttpClientRequest.post(origin, { body: HttpBody.stream(stream) })).pipe(
-        Effect.locally(setting, "set"),
-        Effect.provide(NodeHttpClient.layerUndici)
-      )
-      expect(last().text).toBe("set")
-    }))
-
-  it.scopedLive("is interrupted while it waits for more when the answer comes early", () =>
-    Effect.gen(function*() {
-      let ended = 0
-      const wire = yield* serve((_, response) => response.end("{}"))
-      const stream = Stream.ensuring(
-        Stream.concat(Stream.make(new Uint8Array(1)), Stream.never),
-        Effect.sync(() => ended += 1)
-      )
-      yield* HttpClient.execute(HttpClientRequest.post(wire.origin, { body: HttpBody.stream(stream) })).pipe(
-        Effect.zipLeft(eventually(() => ended === 1)),
-        Effect.provide(NodeHttpClient.layerUndici)
-      )
-      expect(ended).toBe(1)
     }))
 })

@@ -50,18 +50,6 @@ describe("A setting", () => {
         .toMatchObject({ _tag: "ConfigurationError", field: "connections" })
     }))
 
-  it.scoped.each(numbers)(
-    "maxResponseBytes that is %s is refused over a dispatcher of one's own too",
-    (value) =>
-      Effect.gen(function*() {
-        const dispatcher = { dispatch: () => true } as never
-        const error = { _tag: "ConfigurationError", field: "maxResponseBytes" }
-        const options = { maxResponseBytes: value }
-        expect(yield* Effect.flip(UndiciClient.makeFromDispatcher(dispatcher, options))).toMatchObject(error)
-        expect(yield* building(UndiciClient.layerFromDispatcher(dispatcher, options))).toMatchObject(error)
-      })
-  )
-
   it.scoped("may be left out, every one of them", () => UndiciClient.make())
 
   it.scoped("may be at its limit", () =>
@@ -105,6 +93,7 @@ describe("The settings that undici is given", () => {
     Effect.gen(function*() {
       const given = yield* givenToUndici({
         connections: 3,
+        maxResponseBytes: 4,
         keepAliveTimeout: "5 seconds",
         connectTimeout: "6 seconds",
         headersTimeout: "7 seconds",
@@ -112,31 +101,12 @@ describe("The settings that undici is given", () => {
       })
       expect(given).toMatchObject({
         connections: 3,
+        maxResponseSize: 4,
         keepAliveTimeout: 5_000,
         connect: { timeout: 6_000 },
         headersTimeout: 7_000,
         bodyTimeout: 8_000
       })
-    }))
-})
-
-describe("A body", () => {
-  const sizeRead = (bytes: number) =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying(new Uint8Array(bytes)))
-      const client = yield* UndiciClient.make()
-      const response = yield* client.get(wire.origin)
-      return (yield* response.arrayBuffer).byteLength
-    })
-
-  it.scopedLive("may have 16 MiB where nothing else is set", () =>
-    Effect.gen(function*() {
-      expect(yield* sizeRead(16 * 1024 * 1024)).toBe(16 * 1024 * 1024)
-    }))
-
-  it.scopedLive("may not have a byte more", () =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(sizeRead(16 * 1024 * 1024 + 1))).toMatchObject({ _tag: "ResponseError" })
     }))
 })
 
@@ -157,8 +127,7 @@ describe("A layer from Config", () => {
     ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "0 seconds", "keepAliveTimeout"],
     ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"],
     ["NUTRITION_ADVISOR_HEADERS_TIMEOUT", "0 seconds", "headersTimeout"],
-    ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"],
-    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0", "maxResponseBytes"]
+    ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"]
   ])("ends in a ConfigurationError where %s is %s", ([name, value, field]) =>
     Effect.gen(function*() {
       const error = yield* building(UndiciClient.layerConfig(), { [name]: value })

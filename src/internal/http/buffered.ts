@@ -1,7 +1,41 @@
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import type { BufferedResponse, BufferedSend, Receiver, Request, SendFailure, Sent } from "./bufferedSend.js"
-import * as Outcome from "./outcome.js"
+import * as InternalPart from "../internalPart.js"
+import * as Ending from "./ending.js"
+import { maxBytesOf, type SendOptions, type WholeRequest } from "./request.js"
+import type { Received } from "./response.js"
 import * as TimeoutQueue from "./timeoutQueue.js"
+
+export interface Receiver {
+  readonly maxBytesOf: (status: number) => number
+  readonly onResponse: (response: Received) => void
+  readonly onError: (failure: Ending.SendFailure) => void
+}
+
+export interface Sent {
+  /** Aborts the request, and the receiver hears no more of it. */
+  readonly cancel: () => void
+}
+
+/** Sends a request, and calls the receiver once, unless it is canceled before. */
+export type BufferedSend = (request: WholeRequest, receiver: Receiver) => Sent
+
+interface Part {
+  readonly execute: HttpClient.HttpClient["execute"]
+  readonly send: BufferedSend
+}
+
+const part = InternalPart.make<HttpClient.HttpClient, Part>("HttpClient/bufferedSend")
+
+/** The client can bring a whole body in one step: no response object, stream or span stands between. */
+export const withBufferedSend = (client: HttpClient.HttpClient, send: BufferedSend): HttpClient.HttpClient =>
+  part.attach(client, { execute: client.execute, send })
+
+/** None for a client that was made from another one, or got an `execute` of its own later: a buffered send would go around it. */
+export const bufferedSendOf = (client: HttpClient.HttpClient): BufferedSend | undefined => {
+  const found = part.of(client)
+  return found?.execute === client.execute ? found.send : undefined
+}
 
 /** Is told of a request that has begun, and cancels it where it has not ended by itself. */
 export interface Starter {
@@ -22,15 +56,15 @@ const cancel = (sent: Sent | undefined) => {
  * dead objects, and those of them that have grown old would keep everything behind it until the next full collection
  * (docs/upstream.md).
  */
-class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
-  private resume: ((outcome: Outcome.Outcome<A>) => void) | undefined
+class BufferedRequest extends TimeoutQueue.Entry implements Receiver {
+  private resume: ((ending: Ending.Sending) => void) | undefined
   private sent: Sent | undefined
 
-  constructor(private readonly options: Outcome.SendOptions<A>) {
+  constructor(private readonly options: SendOptions) {
     super()
   }
 
-  begin(send: BufferedSend, request: Request, resume: (outcome: Outcome.Outcome<A>) => void) {
+  begin(send: BufferedSend, request: WholeRequest, resume: (ending: Ending.Sending) => void) {
     this.resume = resume
     this.options.timeout?.add(this)
     if (this.resume === undefined) return
@@ -40,27 +74,20 @@ class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
 
   abort(reason: TimeoutQueue.Reason) {
     const { sent } = this
-    this.finish()?.(Outcome.unanswered(this.options, reason))
+    this.finish()?.(Ending.unanswered(this.options, reason))
     cancel(sent)
   }
 
-  beforeSend() {
-    const { guard } = this.options
-    if (guard === undefined || guard.holds()) return true
-    this.finish()?.(guard.otherwise)
-    return false
-  }
-
   maxBytesOf(status: number) {
-    return Outcome.maxBytesOf(this.options, status)
+    return maxBytesOf(this.options, status)
   }
 
-  onResponse(response: BufferedResponse) {
-    this.finish()?.(Outcome.received(response, this.options))
+  onResponse(response: Received) {
+    this.finish()?.(Ending.received(response, this.options))
   }
 
-  onError(failure: SendFailure) {
-    this.finish()?.(Outcome.attempt(() => Outcome.failed(failure, this.options), this.options))
+  onError(failure: Ending.SendFailure) {
+    this.finish()?.(Ending.attempt(() => Ending.failed(failure, this.options), this.options))
   }
 
   cancel() {
@@ -82,9 +109,8 @@ class BufferedRequest<A> extends TimeoutQueue.Entry implements Receiver {
  * its caller is interrupted; what `Effect.async` offers for that is lost to an interruption that comes just as it has begun.
  */
 export const makeBuffered =
-  (send: BufferedSend) =>
-  <A>(request: Request, options: Outcome.SendOptions<A>, starter?: Starter): Outcome.Outcome<A> => {
-    const begin = (starter: Starter): Outcome.Outcome<A> =>
+  (send: BufferedSend) => (request: WholeRequest, options: SendOptions, starter?: Starter): Ending.Sending => {
+    const begin = (starter: Starter): Ending.Sending =>
       Effect.async((resume) => {
         const buffered = new BufferedRequest(options)
         starter.onStart(buffered)

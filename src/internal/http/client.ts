@@ -1,11 +1,11 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
-import { makeBuffered, type Starter } from "./buffered.js"
-import { bufferedSendOf, type Request } from "./bufferedSend.js"
+import { bufferedSendOf, makeBuffered, type Starter } from "./buffered.js"
+import type { Sending } from "./ending.js"
 import { makeForked } from "./forked.js"
-import type { Outcome, SendOptions } from "./outcome.js"
+import { isWhole, type Request, type SendOptions } from "./request.js"
 
 /** Sends a request and reads its whole answer, in bounded time and memory. */
-export type Client = <A = never>(request: Request, options: SendOptions<A>, starter?: Starter) => Outcome<A>
+export type Client = (request: Request, options: SendOptions, starter?: Starter) => Sending
 
 /** The one boundary to HttpClient: it shows nothing of a request anywhere, whatever the client fails with. */
 export const makeClient = (client: HttpClient.HttpClient): Client => {
@@ -14,5 +14,5 @@ export const makeClient = (client: HttpClient.HttpClient): Client => {
   if (bufferedSend === undefined) return forked
   const buffered = makeBuffered(bufferedSend)
   return (request, options, starter) =>
-    request.body._tag === "Stream" ? forked(request, options) : buffered(request, options, starter)
+    isWhole(request) ? buffered(request, options, starter) : forked(request, options)
 }

@@ -11,15 +11,17 @@ import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "./bodyBytes.js"
-import type { BufferedResponse, Request, SendFailure } from "./bufferedSend.js"
+import type { SendFailure } from "./ending.js"
 import { isSendable } from "./header.js"
-import type { ResponseData } from "./response.js"
+import type { Request } from "./request.js"
+import type { Received, Response } from "./response.js"
+
+export type ClientError = HttpClientError.HttpClientError
 
 /** The request as the platform has it. */
-export const requestOf = ({ body, headers, method, origin, path }: Request): HttpClientRequest.HttpClientRequest => {
+const requestOf = ({ body, headers, method, origin, path }: Request): HttpClientRequest.HttpClientRequest => {
   const request = HttpClientRequest.make(method)(origin + path)
   const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
   return HttpClientRequest.setHeaders(written, headers)
@@ -52,15 +54,15 @@ const cutOff = (response: HttpClientResponse.HttpClientResponse, cause: unknown)
   new HttpClientError.ResponseError({ request: response.request, response, reason: "Decode", cause })
 
 /** Buffers at once where the headers prove the size; reads piece by piece and stops at the limit where they do not. */
-export const read = (
+const read = (
   response: HttpClientResponse.HttpClientResponse,
   maxBytes: number
-): Effect.Effect<BufferedResponse, HttpClientError.ResponseError> => {
+): Effect.Effect<Received, HttpClientError.ResponseError> => {
   const { headers, status } = response
   const { "content-encoding": encoding, "content-length": declared } = headers
   const isBounded = encoding === undefined && declared !== undefined && /^\d+$/.test(declared) &&
     Number(declared) <= maxBytes
-  const withBody = ({ body, isWhole }: Pick<BufferedResponse, "body" | "isWhole">): BufferedResponse => ({
+  const withBody = ({ body, isWhole }: Pick<Received, "body" | "isWhole">): Received => ({
     status,
     headers,
     cookies: headers["set-cookie"] === undefined ? undefined : response.cookies,
@@ -80,61 +82,52 @@ export const read = (
 export const failureIn = (error: HttpClientError.HttpClientError): SendFailure =>
   error._tag === "ResponseError" ? { cause: error, status: error.response.status } : { cause: error }
 
-/** FetchHttpClient's settings in the context that its requests see: that of its layer's build, under that of the call. */
-const requestInitIn = (context: Context.Context<never>): RequestInit =>
-  Option.getOrElse(Context.getOption(context, FetchHttpClient.RequestInit), () => ({}))
+/** Redirects of the fetch layer; its other settings stay. */
+const withoutRedirects = Effect.updateFiberRefs((fiberId, refs) => {
+  const context = FiberRefs.getOrDefault(refs, FiberRef.currentContext)
+  const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
+  const value = Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
+  return FiberRefs.updateAs(refs, { fiberId, fiberRef: FiberRef.currentContext, value })
+})
 
-/**
- * What is off for our requests, since it would carry a secret elsewhere: the platform's own spans (they record the whole URL),
- * trace headers to the service, redirects of the fetch layer, and the log line of a failed body stream's fiber.
- */
-export const withoutLeaks = (requestInit: RequestInit) =>
-  Effect.updateFiberRefs((fiberId, refs) =>
-    FiberRefs.updateManyAs(refs, {
-      entries: [
-        [HttpClient.currentTracerDisabledWhen, [[fiberId, constTrue]]],
-        [HttpClient.currentTracerPropagation, [[fiberId, false]]],
-        [FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]],
-        [FiberRef.currentContext, [[
-          fiberId,
-          Context.add(
-            FiberRefs.getOrDefault(refs, FiberRef.currentContext),
-            FetchHttpClient.RequestInit,
-            { ...requestInit, redirect: "manual" }
-          )
-        ]]]
-      ]
-    })
-  )
-
-interface Processed {
-  readonly postprocess: (request: Effect.Effect<never>) => Effect.Effect<unknown, unknown>
-}
-
-const isProcessed = (client: object): client is Processed =>
-  Predicate.hasProperty(client, "postprocess") && typeof client.postprocess === "function"
-
-/**
- * The fetch settings that a request of this client meets. Those of the client's own layer are seen only from inside it, and would be
- * hidden by ours: so a request that is interrupted before there is one looks at them, once.
- */
-export const requestInitOf = (client: HttpClient.HttpClient): Effect.Effect<RequestInit> => {
-  let ofLayer: RequestInit | undefined
-  const seen = Effect.contextWithEffect((context: Context.Context<never>) => {
-    ofLayer ??= requestInitIn(context)
-    return Effect.interrupt
+/** The platform's own spans (they record the whole URL), trace headers to the service, and the log line of a failed body stream's fiber. */
+const withoutTraces = Effect.updateFiberRefs((fiberId, refs) =>
+  FiberRefs.updateManyAs(refs, {
+    entries: [
+      [HttpClient.currentTracerDisabledWhen, [[fiberId, constTrue]]],
+      [HttpClient.currentTracerPropagation, [[fiberId, false]]],
+      [FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]]
+    ]
   })
-  const look = isProcessed(client)
-    ? Effect.exit(Effect.suspend(() => client.postprocess(seen)))
-    : Effect.void
-  const outside = Effect.locally(look, FiberRef.currentContext, Context.empty())
-  return Effect.suspend(() =>
-    Effect.zipWith(
-      ofLayer === undefined ? outside : Effect.void,
-      Effect.context<never>(),
-      (_, context) => ({ ...(ofLayer ??= {}), ...requestInitIn(context) })
+)
+
+const { execute: ownExecute } = HttpClient.makeWith<never, never, never, never>(
+  Effect.zipRight(Effect.never),
+  Effect.succeed
+)
+
+/** Not one with an `execute` of the user's, which would be gone around. */
+const isMadeByPlatform = ({ execute }: HttpClient.HttpClient) => String(execute) === String(ownExecute)
+
+/** A client that takes some statuses for errors, as one with `filterStatusOk`, has the answer all the same. */
+const isAnswer = (error: ClientError): error is HttpClientError.ResponseError =>
+  error._tag === "ResponseError" && error.reason === "StatusCode"
+
+/**
+ * Sends a request in the fiber that runs this, which has to be one of its own: for good, nothing in it carries a secret elsewhere.
+ * The settings of a fetch client's own layer are seen only from within it, just before the request is sent.
+ */
+export const executeOf = (given: HttpClient.HttpClient) => {
+  const isMade = isMadeByPlatform(given)
+  const client = isMade
+    ? HttpClient.mapRequestEffect(given, (request) => Effect.as(withoutRedirects, request))
+    : given
+  return (request: Request, maxBytesOf: (status: number) => number): Effect.Effect<Received, ClientError> =>
+    (isMade ? withoutTraces : Effect.zipRight(withoutTraces, withoutRedirects)).pipe(
+      Effect.flatMap(() => client.execute(requestOf(request))),
+      Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
+      Effect.flatMap((response) => read(response, maxBytesOf(response.status)))
     )
-  )
 }
 
 const withoutBody = new Set([204, 205])
@@ -142,10 +135,10 @@ const withoutBody = new Set([204, 205])
 /** The response as the platform has it, with headers and cookies as the client shows them: a web Response would merge or drop fields that came more than once. */
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
-  { body, cookies, headers, status }: ResponseData
+  { body, cookies, headers, status }: Response
 ): HttpClientResponse.HttpClientResponse => {
   const shown = Headers.fromInput(Object.entries(Headers.fromInput(headers)).filter(isSendable))
-  const response = new Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
+  const response = new globalThis.Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
     status,
     headers: shown
   })

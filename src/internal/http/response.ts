@@ -1,3 +1,4 @@
+import type * as Cookies from "@effect/platform/Cookies"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -8,11 +9,21 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-import type { BufferedResponse } from "./bufferedSend.js"
 
-export interface ResponseData extends Omit<BufferedResponse, "isWhole"> {
+export interface Response {
+  readonly status: number
+  /** With names in lower case. */
+  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
+  /** Where the client has read them; else they are in the headers. */
+  readonly cookies?: Cookies.Cookies | undefined
+  readonly body: Uint8Array
   /** The headers that errors may show. */
   readonly observed?: Readonly<Record<string, string>>
+}
+
+/** As it came: its body is only the beginning where `isWhole` is false, since it was larger than the status allows. */
+export interface Received extends Response {
+  readonly isWhole: boolean
 }
 
 export const isOk = (status: number) => status >= 200 && status < 300
@@ -21,7 +32,7 @@ const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 /** Seconds until the time of a Retry-After header, a number or a date (RFC 9110, section 10.2.3); a past date is zero. */
-export const retryAfter = (headers: ResponseData["headers"], now: number): number | undefined => {
+export const retryAfter = (headers: Response["headers"], now: number): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
   const seconds = /^\d{1,15}(\.\d{1,9})?$/.test(value)
     ? Number(value)
@@ -33,7 +44,7 @@ export const retryAfter = (headers: ResponseData["headers"], now: number): numbe
 
 const redirects = new Set([0, 301, 302, 303, 307, 308])
 
-const isText = (headers: ResponseData["headers"]) =>
+const isText = (headers: Response["headers"]) =>
   /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
 
 /** In bytes of the response. */
@@ -49,7 +60,7 @@ interface Head {
 }
 
 /** What every error keeps of the answer that it was made from. */
-export const head = ({ observed, status }: ResponseData): Head =>
+export const head = ({ observed, status }: Response): Head =>
   observed === undefined ? { status } : { status, headers: observed }
 
 interface Kept extends Head {
@@ -57,7 +68,7 @@ interface Kept extends Head {
 }
 
 /** The body may repeat a secret in any disguise, so that it is redacted as a whole. */
-export const keep = (response: ResponseData): Kept => {
+export const keep = (response: Response): Kept => {
   const { body, headers } = response
   return body.length > 0 && isText(headers)
     ? { ...head(response), body: Redacted.make(textOf(body)) }
@@ -66,7 +77,7 @@ export const keep = (response: ResponseData): Kept => {
 
 /** The error of an answer that is not 2xx (SERVICE.md section 7; docs/errors.md). */
 export const statusError = (
-  response: ResponseData,
+  response: Response,
   operation: Operation
 ): Effect.Effect<never, BadRequest | ServerError | TooManyRequests | UnexpectedResponse> => {
   const { headers, status } = response
@@ -93,7 +104,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The body as JSON; a byte order mark is passed over, as RFC 8259, section 8.1 allows. */
 export const json = (
-  response: ResponseData,
+  response: Response,
   operation: Operation
 ): Effect.Effect<unknown, UnexpectedResponse> =>
   Effect.try({

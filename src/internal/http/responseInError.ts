@@ -1,6 +1,6 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import type { BufferedResponse } from "./bufferedSend.js"
+import type { Received } from "./response.js"
 
 /** Of the errors that undici's interceptors make of an answer: `responseError`, and `retry` once it gives up. */
 const codes = new Set<unknown>(["UND_ERR_RESPONSE", "UND_ERR_REQ_RETRY"])
@@ -17,7 +17,7 @@ const bytesOf = (body: unknown): Uint8Array => {
 const isField = (value: unknown): value is string | Array<string> =>
   typeof value === "string" || (Array.isArray(value) && value.every(Predicate.isString))
 
-const fieldsOf = (headers: unknown): BufferedResponse["headers"] =>
+const fieldsOf = (headers: unknown): Received["headers"] =>
   Predicate.isRecord(headers)
     ? Object.fromEntries(
       Object.entries(headers).flatMap(([name, value]) => isField(value) ? [[name.toLowerCase(), value]] : [])
@@ -31,7 +31,7 @@ export const responseIn = (
   error: unknown,
   maxBytesOf: (status: number) => number,
   depth = 5
-): BufferedResponse | undefined => {
+): Received | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
   const { body, cause, code, headers, statusCode: status } = error
   if (!codes.has(code) || !isRefused(status)) return responseIn(cause, maxBytesOf, depth - 1)

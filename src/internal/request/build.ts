@@ -3,11 +3,11 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as UrlParams from "@effect/platform/UrlParams"
 import { BadRequest } from "../../NutritionAdvisorError.js"
-import type { Request } from "../http/bufferedSend.js"
 import { isSendable } from "../http/header.js"
+import type { Request, WholeRequest } from "../http/request.js"
 import * as Url from "../http/url.js"
-import * as RequestContext from "./context.js"
 import * as SentWith from "./searchOptions.js"
+import * as Worker from "./worker.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
@@ -34,8 +34,8 @@ export const searchRequest = (
   { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
   term: unknown,
   further: SentWith.Further | undefined
-): Request | BadRequest => {
-  if (isInOtherRequest()) return notSent("search", RequestContext.detail)
+): WholeRequest | BadRequest => {
+  if (isInOtherRequest()) return notSent("search", Worker.detail)
   if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   if (further === undefined) return SentWith.unreadable()
@@ -54,6 +54,19 @@ export const searchRequest = (
   }
 }
 
+/** The request without the two headers that are the client's own, for its response. */
+export const withoutToken = (
+  { serviceIdHeader }: Pick<Target, "serviceIdHeader">,
+  request: HttpClientRequest.HttpClientRequest
+): HttpClientRequest.HttpClientRequest => {
+  const { headers } = request
+  return "authorization" in headers || serviceIdHeader in headers
+    ? Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
+      headers: Headers.remove(headers, ["authorization", serviceIdHeader])
+    })
+    : request
+}
+
 /** A request of the authorized client, below the base URL. Callers without types may give one that can't be read. */
 export const requestBelow = (
   target: Target,
@@ -70,7 +83,7 @@ const below = (
   { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
   request: HttpClientRequest.HttpClientRequest
 ): Request | BadRequest => {
-  if (isInOtherRequest()) return notSent("request", RequestContext.detail)
+  if (isInOtherRequest()) return notSent("request", Worker.detail)
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
     return notSent("request", "the URL holds half of a surrogate pair")
   }

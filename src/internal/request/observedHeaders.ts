@@ -1,6 +1,6 @@
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import type { ResponseData } from "../http/response.js"
+import type { Response } from "../http/response.js"
 
 /** In characters of one header. */
 const longestValue = 256
@@ -12,7 +12,7 @@ const decoded = (text: string) =>
 /** The headers of an answer that errors and spans may show. One that repeats a token or its identifier is left out. */
 export const observe = (
   names: ReadonlyArray<string>,
-  { headers }: ResponseData,
+  { headers }: Response,
   tokens: ReadonlyArray<AccessToken>
 ): Readonly<Record<string, string>> => {
   const secrets = tokens.flatMap(({ serviceId, value }) =>

@@ -6,8 +6,6 @@ import * as InternalPart from "../internalPart.js"
 interface ProviderPart {
   /** The token that `get` would give where it is fresh, at once; undefined where `get` has to look or to wait. */
   readonly freshToken: (clock: Clock.Clock) => AccessToken | undefined
-  /** Whether the token was rejected more than once in a row and is no longer the current one. */
-  readonly isRejected: (token: AccessToken) => boolean
 }
 
 export const ProviderPart = InternalPart.make<object, ProviderPart>("TokenProvider/hotPath")

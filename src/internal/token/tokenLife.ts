@@ -70,16 +70,6 @@ class TokenLife {
       : undefined
   }
 
-  /** During a cool-down the rejected token stays the current one, and is sent. */
-  isRejected(token: Token): boolean {
-    if (
-      this.parts.currentToken === undefined || Renewals.rejectionsOf(this.parts.exchanges.state.renewals, token) < 2
-    ) {
-      return false
-    }
-    return !Option.exists(this.parts.currentToken(), (current) => AccessToken.isSame(current, token))
-  }
-
   /** Another token than the rejected one. */
   readonly renew = (rejected: Token, rejection: Rejection): Effect.Effect<Token, TokenError | Forbidden> =>
     Effect.suspend(() => {

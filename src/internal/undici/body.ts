@@ -1,23 +1,23 @@
 import { Readable } from "node:stream"
-import type * as HttpBody from "@effect/platform/HttpBody"
-import * as Runtime from "effect/Runtime"
-import * as Stream from "effect/Stream"
 import type * as Undici from "undici"
+import type { WholeRequest } from "../http/request.js"
 
 type Options = Undici.Dispatcher.DispatchOptions
 
 type Body = Exclude<Options["body"], undefined>
 
+interface Written {
+  readonly body: Body
+  readonly headers: Readonly<Record<string, string>>
+}
+
 const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
 
 /**
  * Body and headers in what undici takes. Node's own FormData is foreign to the undici of the registry, and is written out by
- * the one that Node has; a Stream runs in the given runtime while undici reads it.
+ * the one that Node has.
  */
-export const written = (
-  { body, headers }: { readonly body: HttpBody.HttpBody; readonly headers: Readonly<Record<string, string>> },
-  runtime: Runtime.Runtime<never> = Runtime.defaultRuntime
-): Pick<Options, "body" | "headers"> => {
+export const written = ({ body, headers }: Pick<WholeRequest, "body" | "headers">): Written => {
   switch (body._tag) {
     case "Empty":
       return { body: null, headers }
@@ -31,10 +31,8 @@ export const written = (
       const form = new Response(body.formData)
       return {
         body: form.body === null ? null : Readable.fromWeb(form.body),
-        headers: { ...headers, "content-type": form.headers.get("content-type") ?? undefined }
+        headers: { ...headers, "content-type": form.headers.get("content-type") ?? "multipart/form-data" }
       }
     }
-    case "Stream":
-      return { body: Readable.from(Stream.toAsyncIterableRuntime(body.stream, runtime)), headers }
   }
 }

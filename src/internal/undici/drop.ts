@@ -8,7 +8,6 @@ type Controller = Undici.Dispatcher.DispatchController
 /** How a request is turned away when a connection takes it up: the last moment at which nothing of it is sent. */
 export interface Drop {
   readonly drop: (controller: Controller) => void
-  readonly keepsConnection: boolean
   /** Lets go of a body of which nothing more is sent. */
   readonly release: () => void
 }
@@ -18,7 +17,6 @@ const unsent = new Undici.errors.RequestAbortedError("the request is not sent")
 /** What any dispatcher takes. undici closes the connection with the request. */
 export const byAbort: Drop = {
   drop: (controller) => controller.abort(unsent),
-  keepsConnection: false,
   release: constVoid
 }
 
@@ -30,7 +28,6 @@ export const byThrow: Drop = {
   drop: () => {
     throw unsent
   },
-  keepsConnection: true,
   release: constVoid
 }
 
@@ -51,7 +48,6 @@ export const of = (drop: Drop, body: unknown): Drop => {
     body.on("error", constVoid).destroy()
   }
   return {
-    keepsConnection: drop.keepsConnection,
     release,
     drop: (controller) => {
       release()
@@ -62,13 +58,36 @@ export const of = (drop: Drop, body: unknown): Drop => {
 
 const redirected = new Undici.errors.RequestAbortedError("a redirect is not followed")
 
-/**
- * Stops a request that something around undici's connections sends on because of a redirect, before any of it is sent: it would
- * carry the headers to wherever the answer points. undici's RedirectHandler names the addresses before in the context.
- */
+/** Something around undici's connections sends the request on because of a redirect: RedirectHandler names the addresses before. */
+const isRedirected = (context: unknown): boolean =>
+  Predicate.hasProperty(context, "history") && Array.isArray(context.history) && context.history.length > 0
+
+/** Stops such a request before any of it is sent: it would carry the headers to wherever the answer points. */
 export const stopsRedirect = (controller: Controller, context: unknown): boolean => {
-  const isRedirected = Predicate.hasProperty(context, "history") && Array.isArray(context.history) &&
-    context.history.length > 0
-  if (isRedirected) controller.abort(redirected)
-  return isRedirected
+  if (!isRedirected(context)) return false
+  controller.abort(redirected)
+  return true
 }
+
+/** Seen by undici's redirect interceptor, which would send the headers on. */
+export const unredirected = { maxRedirections: 0 }
+
+/** undici's own handlers have the older `onConnect`. */
+const stopping = (handler: Undici.Dispatcher.DispatchHandler): Undici.Dispatcher.DispatchHandler =>
+  new Proxy(handler, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== "function") return member
+      return (first: unknown, ...rest: ReadonlyArray<unknown>): unknown => {
+        if (name === "onConnect" && typeof first === "function" && isRedirected(rest[0])) return first(redirected)
+        if (name === "onRequestStart" && stopsRedirect(first as Controller, rest[0])) return
+        return Reflect.apply(member, target, [first, ...rest])
+      }
+    }
+  })
+
+/** The dispatcher for the stock client: nothing follows a redirect, and the timeouts are the dispatcher's own. */
+export const forStock = (dispatcher: Undici.Dispatcher): Undici.Dispatcher =>
+  dispatcher.compose((dispatch) => ({ bodyTimeout: _, headersTimeout: __, ...options }, handler) =>
+    dispatch({ ...options, ...unredirected }, stopping(handler))
+  )

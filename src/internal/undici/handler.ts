@@ -1,6 +1,6 @@
 import * as Undici from "undici"
 import { BodyBytes } from "../http/bodyBytes.js"
-import type { Receiver, Sent } from "../http/bufferedSend.js"
+import type { Receiver, Sent } from "../http/buffered.js"
 import * as Drop from "./drop.js"
 
 const unneeded = new Undici.errors.RequestAbortedError("the request is no longer needed")
@@ -32,15 +32,10 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler, Sent 
     controller?.abort(unneeded)
   }
 
-  /**
-   * Called when a connection takes the request from the queue: the last moment to drop it unsent. The receiver is asked only
-   * where the connection survives that.
-   */
+  /** Called when a connection takes the request from the queue: the last moment to drop it unsent. */
   onRequestStart(controller: Undici.Dispatcher.DispatchController, context: unknown) {
     if (Drop.stopsRedirect(controller, context)) return
-    const { keepsConnection, drop } = this.drop
-    if (keepsConnection && this.receiver?.beforeSend() === false) this.end()
-    if (this.receiver === undefined) drop(controller)
+    if (this.receiver === undefined) this.drop.drop(controller)
     else this.controller = controller
   }
 

@@ -1,15 +1,11 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Predicate, Ref, Stream } from "effect"
-import {
-  type BufferedSend,
-  type Request,
-  type Sent,
-  withBufferedSend
-} from "../../../src/internal/http/bufferedSend.js"
+import { type BufferedSend, type Sent, withBufferedSend } from "../../../src/internal/http/buffered.js"
 import * as Http from "../../../src/internal/http/client.js"
+import type { Request } from "../../../src/internal/http/request.js"
 import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
-import { RequestScope } from "../../../src/internal/request/scope.js"
+import { RequestRun } from "../../../src/internal/request/run.js"
 import * as Time from "../../doubles/Time.js"
 import { WatchingScheduler } from "../../model/WatchingScheduler.js"
 
@@ -446,27 +442,7 @@ describe("A request of a layer that is closed", () => {
 })
 
 describe("A request in one step", () => {
-  it.effect.each([
-    { title: "there is no guard", guard: undefined, isSent: true },
-    { title: "its guard holds", guard: true, isSent: true },
-    { title: "its guard holds no more, and gives what that says", guard: false, isSent: false }
-  ])("is sent as its guard says: $title", ({ guard, isSent }) =>
-    Effect.gen(function*() {
-      const asked: Array<boolean> = []
-      const client = withBufferedSend(throughResponses("none"), (_, receiver) => {
-        asked.push(receiver.beforeSend())
-        if (asked[0] === true) receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
-        return { cancel: () => {} }
-      })
-      const answer = yield* Http.makeClient(client)(request, {
-        operation: "search",
-        maxBytes: 10,
-        ...(guard === undefined ? {} : { guard: { holds: () => guard, otherwise: Effect.succeed("Unsent") } })
-      })
-      expect([asked, answer === "Unsent"]).toEqual([[isSent], !isSent])
-    }))
-
-  it.effect.each([undefined, "by its scope"])(
+  it.effect.each([undefined, "by its run"])(
     "shows nothing of what abandoning it throws: %s",
     (ends) =>
       Effect.gen(function*() {
@@ -475,7 +451,7 @@ describe("A request in one step", () => {
             throw new Error("secret")
           }
         }))
-        const scope = ends && new RequestScope(yield* Effect.clock)
+        const scope = ends && new RequestRun(yield* Effect.clock)
         const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10 }, scope || undefined)
         const fiber = yield* Effect.fork(sending)
         yield* Effect.yieldNow()
@@ -499,7 +475,7 @@ describe("A request in one step", () => {
 
   const givenUpIn = ({ client, seen }: ReturnType<typeof inOneStep>) =>
     Effect.gen(function*() {
-      const scope = new RequestScope(yield* Effect.clock)
+      const scope = new RequestRun(yield* Effect.clock)
       const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10 }, scope)
       yield* Effect.race(Effect.exit(sending), Effect.sleep("10 millis"))
       scope.cancel()

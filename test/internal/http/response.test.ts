@@ -1,11 +1,11 @@
 import { Headers } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Redacted } from "effect"
-import * as ResponseData from "../../../src/internal/http/response.js"
+import * as Response from "../../../src/internal/http/response.js"
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0)
 
-const retryAfter = (value: string) => ResponseData.retryAfter(Headers.fromInput({ "retry-after": value }), now)
+const retryAfter = (value: string) => Response.retryAfter(Headers.fromInput({ "retry-after": value }), now)
 
 describe("retryAfter", () => {
   it.each([
@@ -45,7 +45,7 @@ describe("retryAfter", () => {
   })
 
   it("is undefined where there is no such header", () => {
-    expect(ResponseData.retryAfter(Headers.empty, now)).toBeUndefined()
+    expect(Response.retryAfter(Headers.empty, now)).toBeUndefined()
   })
 
   it.prop("is undefined, or finite and not below zero", [FastCheck.string()], ([value]) => {
@@ -58,13 +58,13 @@ describe("isOk", () => {
   it.each<[status: number, isOk: boolean]>([[199, false], [200, true], [299, true], [300, false]])(
     "of %d is %j",
     (status, isOk) => {
-      expect(ResponseData.isOk(status)).toBe(isOk)
+      expect(Response.isOk(status)).toBe(isOk)
     }
   )
 })
 
 describe("statusError", () => {
-  const answer = (status: number, body = "", headers: Record<string, string> = {}): ResponseData.ResponseData => ({
+  const answer = (status: number, body = "", headers: Record<string, string> = {}): Response.Response => ({
     status,
     headers: Headers.fromInput(headers),
     body: new TextEncoder().encode(body)
@@ -90,12 +90,12 @@ describe("statusError", () => {
     [308, "UnexpectedResponse", "Redirect"]
   ])("turns any other status into its error (case %#)", ([status, tag, reason]) =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(ResponseData.statusError(answer(Number(status)), "search"))
+      const error = yield* Effect.flip(Response.statusError(answer(Number(status)), "search"))
       expect([error._tag, error._tag === "UnexpectedResponse" ? error.reason : undefined]).toEqual([tag, reason])
     }))
 
   const refused = (status: number, body: Uint8Array, type: string) =>
-    ResponseData.statusError({ status, headers: Headers.fromInput({ "content-type": type }), body }, "search").pipe(
+    Response.statusError({ status, headers: Headers.fromInput({ "content-type": type }), body }, "search").pipe(
       Effect.flip,
       Effect.map((error) => error.body === undefined ? undefined : Redacted.value(error.body))
     )
@@ -127,7 +127,7 @@ describe("statusError", () => {
   ])("keeps nothing of an answer that %s", ([_, status, type, body]) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(
-        ResponseData.statusError(answer(Number(status), String(body), { "content-type": String(type) }), "search")
+        Response.statusError(answer(Number(status), String(body), { "content-type": String(type) }), "search")
       )
       expect(error).not.toHaveProperty("body")
     }))
@@ -162,18 +162,18 @@ describe("statusError", () => {
     Effect.gen(function*() {
       const observed = { "x-request-id": "1" }
       const errors = yield* Effect.forEach([400, 302], (status) =>
-        Effect.flip(ResponseData.statusError({ ...answer(status), observed }, "search")))
+        Effect.flip(Response.statusError({ ...answer(status), observed }, "search")))
       expect(errors.map(({ headers }) =>
         headers
       )).toEqual([observed, observed])
-      expect(yield* Effect.flip(ResponseData.statusError(answer(302), "search"))).not.toHaveProperty("headers")
+      expect(yield* Effect.flip(Response.statusError(answer(302), "search"))).not.toHaveProperty("headers")
     }))
 
   it.effect.each([429, 503])(
     "of %d has no retryAfter where the service names no time",
     (status) =>
       Effect.gen(function*() {
-        expect(yield* Effect.flip(ResponseData.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
+        expect(yield* Effect.flip(Response.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
       })
   )
 
@@ -185,7 +185,7 @@ describe("statusError", () => {
 
 describe("json", () => {
   const decoded = (bytes: Uint8Array) =>
-    ResponseData.json({ status: 200, headers: Headers.empty, body: bytes }, "search")
+    Response.json({ status: 200, headers: Headers.empty, body: bytes }, "search")
 
   it.prop("reads what JSON can write", [FastCheck.jsonValue()], ([value]) => {
     const text = JSON.stringify(value)

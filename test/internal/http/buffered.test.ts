@@ -1,7 +1,7 @@
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type BufferedSend, bufferedSendOf, withBufferedSend } from "../../../src/internal/http/bufferedSend.js"
+import { type BufferedSend, bufferedSendOf, withBufferedSend } from "../../../src/internal/http/buffered.js"
 
 const sendBuffered: BufferedSend = () => ({ cancel: () => {} })
 

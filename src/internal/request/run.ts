@@ -18,7 +18,7 @@ const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
  * does not refer to its fiber: V8 may come to allocate objects like this one in the old generation, where even dead they keep
  * alive what they refer to (docs/upstream.md).
  */
-export class RequestScope {
+export class RequestRun {
   readonly startedAt: number
   isSent = false
   private inFlight: { readonly cancel: () => void } | undefined
@@ -36,7 +36,7 @@ export class RequestScope {
   }
 }
 
-type Body<A, E, R> = (scope: RequestScope) => Effect.Effect<A, E, R>
+type Body<A, E, R> = (run: RequestRun) => Effect.Effect<A, E, R>
 
 /**
  * Runs a data request as a span that is counted and timed by how it ended. It runs for each search: so what `Effect.withSpan`
@@ -44,7 +44,7 @@ type Body<A, E, R> = (scope: RequestScope) => Effect.Effect<A, E, R>
  */
 export const makeRunner = (operation: "search" | "request", server: Readonly<Record<string, string | number>>) => {
   const record = <A, E extends NutritionAdvisorError>(
-    { clock, isSent, startedAt }: RequestScope,
+    { clock, isSent, startedAt }: RequestRun,
     exit: Exit.Exit<A, E>
   ) => {
     Metrics.requestEnded(operation, exit, isSent ? wallOf(clock) - startedAt : undefined)
@@ -52,16 +52,16 @@ export const makeRunner = (operation: "search" | "request", server: Readonly<Rec
   }
 
   const untilEnd = <A, E extends NutritionAdvisorError, R>(
-    scope: RequestScope,
+    run: RequestRun,
     self: Effect.Effect<A, E, R>,
     onEnd: (exit: Exit.Exit<A, E>) => Effect.Effect<A, E>
   ) =>
     Effect.matchCauseEffect(self, {
       onFailure: (cause) => {
-        scope.cancel()
-        return onEnd(record(scope, Exit.failCause(cause)))
+        run.cancel()
+        return onEnd(record(run, Exit.failCause(cause)))
       },
-      onSuccess: (value) => onEnd(record(scope, Exit.succeed(value)))
+      onSuccess: (value) => onEnd(record(run, Exit.succeed(value)))
     })
 
   const withSpan = <A, E extends NutritionAdvisorError, R>(
@@ -78,10 +78,10 @@ export const makeRunner = (operation: "search" | "request", server: Readonly<Rec
       (span) =>
         Effect.withFiberRuntime<A, E, R>((fiber) => {
           const outside = fiber.currentContext
-          const scope = new RequestScope(clock, span)
+          const run = new RequestRun(clock, span)
           return Effect.zipRight(
             FiberRef.set(FiberRef.currentContext, Context.add(outside, Tracer.ParentSpan, span)),
-            untilEnd(scope, body(scope), (exit) => {
+            untilEnd(run, body(run), (exit) => {
               const isTimed = fiber.getFiberRef(FiberRef.currentTracerTimingEnabled)
               if (Exit.isFailure(exit)) span.attribute("error.type", Metrics.causeOf(exit.cause).outcome)
               span.end(isTimed ? clock.unsafeCurrentTimeNanos() : 0n, exit)
@@ -98,10 +98,10 @@ export const makeRunner = (operation: "search" | "request", server: Readonly<Rec
     Effect.uninterruptibleMask((restore) =>
       Effect.withFiberRuntime((fiber) => {
         const clock = clockOf(fiber)
-        const run: Body<A, E, R> = (scope) => restore(Effect.suspend(() => body(scope)))
-        if (fiber.currentTracer !== defaultTracer) return withSpan(attributes, clock, run)
-        const scope = new RequestScope(clock)
-        return untilEnd(scope, run(scope), identity)
+        const restored: Body<A, E, R> = (run) => restore(Effect.suspend(() => body(run)))
+        if (fiber.currentTracer !== defaultTracer) return withSpan(attributes, clock, restored)
+        const run = new RequestRun(clock)
+        return untilEnd(run, restored(run), identity)
       })
     )
 }

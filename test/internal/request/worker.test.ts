@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import * as RequestContext from "../../../src/internal/request/context.js"
+import * as Worker from "../../../src/internal/request/worker.js"
 
 /** What workerd does: a socket can be looked at in its own request only. test/system/workers has the real one. */
 const workerd = () => {
@@ -30,17 +30,17 @@ const workerd = () => {
 
 describe("make", () => {
   it("takes every caller for one of its own where there is no workerd", () => {
-    expect(RequestContext.make()()).toBe(false)
+    expect(Worker.make()()).toBe(false)
   })
 
   it("knows its own request, however often it is asked", () => {
-    const isInOtherRequest = RequestContext.make(workerd())
+    const isInOtherRequest = Worker.make(workerd())
     expect([isInOtherRequest(), isInOtherRequest()]).toEqual([false, false])
   })
 
   it("tells another request, and its own again after it", () => {
     const runtime = workerd()
-    const isInOtherRequest = RequestContext.make(runtime)
+    const isInOtherRequest = Worker.make(runtime)
     runtime.enter(2)
     const inOther = isInOtherRequest()
     runtime.enter(1)
@@ -49,7 +49,7 @@ describe("make", () => {
 
   it("looks anew at each call", () => {
     const runtime = workerd()
-    const isInOtherRequest = RequestContext.make(runtime)
+    const isInOtherRequest = Worker.make(runtime)
     isInOtherRequest()
     isInOtherRequest()
     expect(runtime.looks()).toBe(2)
@@ -58,6 +58,6 @@ describe("make", () => {
   it("takes every caller for one of its own where it is made outside of a request", () => {
     const runtime = workerd()
     runtime.enter(0)
-    expect(RequestContext.make(runtime)()).toBe(false)
+    expect(Worker.make(runtime)()).toBe(false)
   })
 })

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Outcome from "../../../src/internal/http/outcome.js"
+import * as Ending from "../../../src/internal/http/ending.js"
+import type { SendOptions } from "../../../src/internal/http/request.js"
 
-const options: Outcome.SendOptions = { operation: "search", maxBytes: 10 }
+const options: SendOptions = { operation: "search", maxBytes: 10 }
 
-const failed = (failure: Parameters<typeof Outcome.failed>[0]) => Outcome.failed(failure, options)
+const failed = (failure: Parameters<typeof Ending.failed>[0]) => Ending.failed(failure, options)
 
 const coded = (code: string) => Object.assign(new Error("secret"), { code })
 
