@@ -88,6 +88,25 @@ const holder = Effect.gen(function*() {
   return held.owner
 })
 
+/** What a row of a table lets happen. */
+type Step = Effect.Effect<
+  unknown,
+  unknown,
+  Effect.Effect.Context<typeof doubles> | TokenIssuer.TokenIssuer | Scope.Scope
+>
+
+/** One replica holds the lease, and exchanges for five seconds. */
+const held = Effect.gen(function*() {
+  const { cache, issuer } = yield* doubles
+  yield* issuer.setLatency("5 seconds")
+  const caller = yield* Effect.fork(missing(yield* replica()))
+  yield* quiet
+  const owner = yield* holder
+  expect([[owner], yield* issuer.calls])
+    .toEqual([(yield* cache.callsOf("lease")).slice(0, 1).map(({ args }) => args[0]), 1])
+  return { caller, owner }
+})
+
 const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const start = yield* Clock.currentTimeMillis
@@ -320,27 +339,17 @@ describe("the lease", () => {
       expect(new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner)).size).toBe(2)
     }).pipe(setup))
 
+  const tokenWrittenMeanwhile = Effect.gen(function*() {
+    const { cache } = yield* doubles
+    const [peer, late] = yield* Effect.all([replica(), replica()])
+    yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
+    return yield* got(late)
+  })
+
   it.scoped("is followed by another look, so that a token written meanwhile costs no exchange", () =>
     Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const [peer, late] = yield* Effect.all([replica(), replica()])
-      yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
-      expect([yield* got(late), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-    }).pipe(setup))
-
-  it.scoped("is given back where another look found a token", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      const [peer, late] = yield* Effect.all([replica(), replica()])
-      yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
-      yield* got(late)
-      expect(yield* holder).toBe("nobody")
-    }).pipe(setup))
-
-  it.scoped("is given back after the exchange", () =>
-    Effect.gen(function*() {
-      yield* Effect.flatMap(replica(), got)
-      expect(yield* holder).toBe("nobody")
+      const value = yield* tokenWrittenMeanwhile
+      expect([value, yield* Effect.flatMap(doubles, ({ issuer }) => issuer.calls)]).toEqual([Issuer.secretOf(1), 1])
     }).pipe(setup))
 
   it.scoped("is given back after the token was written, not before", () =>
@@ -356,63 +365,48 @@ describe("the lease", () => {
       ])
     }).pipe(setup))
 
-  it.scoped("is given back when the exchange fails", () =>
+  const ending = (outcome: Issuer.Outcome) =>
     Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flatMap(replica(), (issuer) => Effect.exit(settle(missing(issuer))))
-      expect(yield* holder).toBe("nobody")
-    }).pipe(setup))
+      yield* Effect.flatMap(doubles, ({ issuer }) => issuer.respondNext(outcome))
+      return yield* Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here))))
+    })
 
-  it.scoped("is given back when the exchange ends in a defect", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.die("an issuer that was written in a hurry"))
-      yield* Effect.flatMap(replica(), (issuer) => Effect.exit(settle(missing(issuer))))
-      expect(yield* holder).toBe("nobody")
-    }).pipe(setup))
+  const losingAnswer = Effect.gen(function*() {
+    yield* Effect.flatMap(doubles, ({ cache }) => cache.behaveNext("lease", Cache.losesAnswer))
+    return yield* Effect.fork(missing(yield* replica()))
+  })
 
-  it.scoped("is given back when the caller is interrupted in the exchange", () =>
+  it.scoped.each<readonly [string, Step]>([
+    ["another look found a token", tokenWrittenMeanwhile],
+    ["the token was written", Effect.flatMap(replica(), got)],
+    ["the exchange fails", ending(Effect.fail(unavailable))],
+    ["the exchange ends in a defect", ending(Effect.die("an issuer that was written in a hurry"))],
+    ["the caller is interrupted in the exchange", Effect.flatMap(held, ({ caller }) => Fiber.interrupt(caller))],
+    [
+      "the caller is interrupted before the cache has said who holds it",
+      Effect.flatMap(losingAnswer, (caller) => Effect.zipRight(quiet, settle(Fiber.interrupt(caller))))
+    ],
+    ["the cache granted it and never said so", Effect.flatMap(losingAnswer, (caller) => settle(Fiber.join(caller)))]
+  ])("is given back where %s", ([, ended]) =>
     Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.setLatency("5 seconds")
-      const caller = yield* Effect.fork(missing(yield* replica()))
-      yield* quiet
-      yield* Fiber.interrupt(caller)
-      expect([yield* holder, yield* issuer.interrupted]).toEqual(["nobody", 1])
-    }).pipe(setup))
-
-  it.scoped("is given back when the caller is interrupted before the cache has said who holds it", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.behaveNext("lease", Cache.losesAnswer)
-      const caller = yield* Effect.fork(missing(yield* replica()))
-      yield* quiet
-      yield* settle(Fiber.interrupt(caller))
-      expect(yield* holder).toBe("nobody")
-    }).pipe(setup))
-
-  it.scoped("is given back where the cache granted it and never said so", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.behaveNext("lease", Cache.losesAnswer)
-      yield* Effect.flatMap(replica(), got)
+      yield* ended
       yield* quiet
       expect(yield* holder).toBe("nobody")
+    }).pipe(setup))
+
+  it.scoped("is given back by one who is interrupted, and whose exchange ends with it", () =>
+    Effect.gen(function*() {
+      yield* Effect.flatMap(held, ({ caller }) => Fiber.interrupt(caller))
+      expect(yield* Effect.flatMap(doubles, ({ issuer }) => issuer.interrupted)).toBe(1)
     }).pipe(setup))
 
   it.scoped("stays its holder's when one who waits is interrupted", () =>
     Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* issuer.setLatency("5 seconds")
-      const [first, second] = yield* Effect.all([replica(), replica()])
-      yield* Effect.fork(missing(first))
-      yield* quiet
-      const waiter = yield* Effect.fork(missing(second))
+      const { owner } = yield* held
+      const waiter = yield* Effect.fork(missing(yield* replica()))
       yield* quiet
       yield* Fiber.interrupt(waiter)
-      const [lease] = yield* cache.callsOf("lease")
-      expect(yield* holder).toBe(lease?.args[0])
+      expect(yield* holder).toBe(owner)
     }).pipe(setup))
 
   it.scoped("of a holder that dies costs those who wait its time and no more", () =>
@@ -1195,37 +1189,31 @@ describe("a cache that works again", () => {
 })
 
 describe("the counter of shared tokens", () => {
-  it.scoped("tells an exchange for all", () =>
+  it.scoped.each<readonly [string, Step, Record<string, number>]>([
+    ["an exchange for all", Effect.void, { "tokens_total Exchanged": 1 }],
+    ["a token that was handed over", Effect.scoped(Effect.flatMap(replica(), got)), {
+      "tokens_total HandedOver": 1
+    }],
+    [
+      "an exchange of one who waited in vain",
+      Effect.flatMap(doubles, ({ cache }) => cache.squat(100, 100, 15_000)),
+      { "tokens_total ExchangedAlone": 1 }
+    ],
+    [
+      "an exchange without the cache",
+      Effect.flatMap(doubles, ({ cache }) => cache.behaveNext("lease", Cache.fails)),
+      { "tokens_total ExchangedAlone": 1, "cache_failures_total Unavailable": 1 }
+    ],
+    [
+      "no exchange that fails",
+      Effect.flatMap(doubles, ({ issuer }) => issuer.respondNext(Effect.fail(unavailable))),
+      {}
+    ]
+  ])("tells %s", ([, before, counts]) =>
     Effect.gen(function*() {
-      expect(yield* addedToSharing(Effect.flatMap(replica(), got))).toEqual({ "tokens_total Exchanged": 1 })
-    }).pipe(setup))
-
-  it.scoped("tells a token that was handed over", () =>
-    Effect.gen(function*() {
-      yield* Effect.flatMap(replica(), got)
-      expect(yield* addedToSharing(Effect.flatMap(replica(), got))).toEqual({ "tokens_total HandedOver": 1 })
-    }).pipe(setup))
-
-  it.scoped("tells an exchange of one who waited in vain", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.squat(100, 100, 15_000)
-      expect(yield* addedToSharing(Effect.flatMap(replica(), got))).toEqual({ "tokens_total ExchangedAlone": 1 })
-    }).pipe(setup))
-
-  it.scoped("tells an exchange without the cache", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.behaveNext("lease", Cache.fails)
-      const counts = yield* addedToSharing(Effect.flatMap(replica(), got))
-      expect(counts).toEqual({ "tokens_total ExchangedAlone": 1, "cache_failures_total Unavailable": 1 })
-    }).pipe(setup))
-
-  it.scoped("does not move for an exchange that fails", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      expect(yield* addedToSharing(Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here)))))).toEqual({})
+      yield* before
+      const ended = Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here))))
+      expect(yield* addedToSharing(ended)).toEqual(counts)
     }).pipe(setup))
 })
 
