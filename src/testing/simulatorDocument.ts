@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs"
+/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+const { readFileSync } = process.getBuiltinModule("node:fs")
 
 /** The page as one document: what it links to in its own folder stands in it. A page that links to nothing stays what it is. */
 export const assemble = (page: URL): string => {

@@ -1,4 +1,5 @@
-import { isIP } from "node:net"
+/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+const { isIP } = process.getBuiltinModule("node:net")
 
 /** In the form that a browser gives it: without the port, addresses in their shortest form. */
 const hostNameOf = (host: string | undefined): string | undefined => {

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto"
-import { IncomingMessage } from "node:http"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
@@ -12,6 +10,11 @@ import { guard } from "./simulatorGuard.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import { type Recording, recording } from "./simulatorRecorder.js"
 import * as SimulatorViewers from "./simulatorViewers.js"
+
+/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+const { createHash } = process.getBuiltinModule("node:crypto")
+
+const { IncomingMessage } = process.getBuiltinModule("node:http")
 
 const icon =
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`
