@@ -15,13 +15,13 @@ import * as Redacted from "effect/Redacted"
 import * as Ref from "effect/Ref"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "./AccessToken.js"
-import { boundedBy, issued, OwnDeadline } from "./internal/exchange/issue.js"
+import { boundedBy, issued, OwnDeadline, timedOut } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import * as Fork from "./internal/fork.js"
 import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
 import * as BoundedCache from "./internal/shared/boundedCache.js"
-import * as Health from "./internal/shared/health.js"
+import * as CacheLog from "./internal/shared/cacheLog.js"
 import * as Lease from "./internal/shared/lease.js"
 import * as Seal from "./internal/shared/seal.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -50,7 +50,7 @@ export interface Options extends TokenIssuer.Options {
 interface Sharing {
   readonly settings: Settings.SharingSettings
   readonly cache: Service
-  readonly health: Health.Health
+  readonly log: CacheLog.CacheLog
   /** The time for the issuer inside, in milliseconds. */
   readonly longestExchange: number
   /** Requests for whose end somebody waits: not those that go on with a cache that has failed. */
@@ -68,8 +68,6 @@ interface Request extends Lease.Attempt {
   readonly isCacheWell: Ref.Ref<boolean>
   readonly answer: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
-
-const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
 const aborted = Exit.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
@@ -94,9 +92,9 @@ const makeSeals = (identity: ReadonlyArray<string>) =>
   )
 
 const noteFailure = ({ isCacheWell, sharing }: Request, error: SharedTokenCacheError) =>
-  Effect.zipRight(Ref.set(isCacheWell, false), sharing.health.failed(error))
+  Effect.zipRight(Ref.set(isCacheWell, false), sharing.log.failed(error))
 
-const noteEnd = ({ isCacheWell, sharing }: Request) => Effect.whenEffect(sharing.health.worked, Ref.get(isCacheWell))
+const noteEnd = ({ isCacheWell, sharing }: Request) => Effect.whenEffect(sharing.log.worked, Ref.get(isCacheWell))
 
 /** A caller does not wait for what is left to do in a cache that has failed: it has its answer now. */
 const answerUnlessWell = (request: Request, exit: Exit.Exit<AccessToken.AccessToken, TokenError>) =>
@@ -232,7 +230,7 @@ export const fromSettings = (
     const sharing: Sharing = {
       settings,
       cache: BoundedCache.make(yield* SharedTokenCache, settings.cacheTimeout),
-      health: yield* Health.make,
+      log: yield* CacheLog.make,
       longestExchange: OwnDeadline.of(issuer) === undefined
         ? tokenMillis
         : Lease.patienceOf(Duration.toMillis(settings.lease)),

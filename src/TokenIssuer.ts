@@ -15,9 +15,8 @@ import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
-import { OwnDeadline } from "./internal/exchange/issue.js"
+import { boundedBy, OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
-import { boundedBy } from "./internal/fork.js"
 import { makeClient } from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
 import type { Request } from "./internal/http/request.js"
@@ -31,7 +30,6 @@ import {
   type LicenseKeyUnavailable,
   MissingServiceId,
   type TokenError,
-  TransportError,
   UnexpectedResponse
 } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
@@ -182,12 +180,17 @@ export const fromSettings = (
         const receivedAt = yield* Clock.currentTimeMillis
         yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
         if (answer.status === 401 || answer.status === 403) {
-          return yield* new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
+          return yield* Effect.fail(
+            new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
+          )
         }
         if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token")
         const { status } = answer
         const body = yield* Response.json(answer, "token")
-        const response = yield* Effect.mapError(decodeResponse(body), () => unexpected(status))
+        const response = yield* Option.match(decodeResponse(body), {
+          onNone: () => Effect.fail(unexpected(status)),
+          onSome: Effect.succeed
+        })
         return new AccessToken({
           value: response.access_token,
           serviceId: yield* identifierOf(response.customer_id, status),
@@ -211,7 +214,7 @@ export const fromSettings = (
           while: (error) =>
             isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
         })
-      }).pipe(boundedBy(tokenTimeout, () => new TransportError({ operation: "token", reason: "Timeout" })))
+      }).pipe(boundedBy(Duration.toMillis(tokenTimeout)))
 
     return OwnDeadline.attach({ issue }, true)
   })

@@ -25,7 +25,7 @@ import { TokenStore } from "./TokenStore.js"
  * @since 1.0.0
  * @category models
  */
-export type Outcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
+export type TokenOutcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
 
 /**
  * What a health page may show; it holds no secret.
@@ -91,7 +91,7 @@ export interface Service {
     rejection?: Rejection
   ) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
   /** Reports how a data request ended for the token that it was sent with last. */
-  readonly settled: (used: AccessToken.AccessToken, outcome: Outcome) => Effect.Effect<void>
+  readonly settled: (used: AccessToken.AccessToken, outcome: TokenOutcome) => Effect.Effect<void>
   /** What is known of the token now, without an exchange. */
   readonly status: Effect.Effect<TokenStatus>
 }

@@ -10,15 +10,11 @@ const windowStart = 900_000
 const marginStart = 990_000
 const expiry = 1_000_000
 
-const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
-
 const badKey = new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 })
 
-const begun = Effect.tap(Issuer.services, ({ provider }) => provider.get)
+const { begun, unavailable } = Issuer
 
 const withLongestGate = Effect.withRandom(Random.fixed([0]))
-
-const withShortestGate = Effect.withRandom(Random.fixed([1]))
 
 describe("while a token holds", () => {
   it.effect("a failed refresh leaves callers with it until the margin", () =>
@@ -146,40 +142,39 @@ describe("once a token is expired", () => {
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 })
 
-const failing = (error: NutritionAdvisorError.TokenError) =>
+/** Whether another exchange is tried 1 ms before that time, and then. */
+const triesAround = (error: NutritionAdvisorError.TokenError, millis: number, random: number) =>
   Effect.gen(function*() {
-    const all = yield* Issuer.services
-    yield* all.issuer.respondAlways(Effect.fail(error))
-    yield* Effect.flip(all.provider.get)
-    return all
-  })
+    const { issuer, provider } = yield* Issuer.backingOff(error)
+    yield* Time.pass(millis - 1)
+    yield* Effect.flip(provider.get)
+    const before = yield* issuer.calls
+    yield* Time.pass(1)
+    yield* Effect.flip(provider.get)
+    return { "1 ms before": before > 1, "then": (yield* issuer.calls) > before }
+  }).pipe(Effect.withRandom(Random.fixed([random])))
+
+const answered = {
+  429: (retryAfter: number) => new NutritionAdvisorError.TooManyRequests({ operation: "token", retryAfter }),
+  503: (retryAfter: number) => new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter })
+}
 
 describe("the backoff", () => {
-  it.effect("stands for 1 s after the first failure, to the ms", () =>
+  it.effect.each([
+    { after: "a first failure", error: unavailable, random: 0, millis: 1_000 },
+    { after: "a first failure, shorter by a fifth at most,", error: unavailable, random: 1, millis: 800 },
+    { after: "a 429 with a Retry-After of 30 s", error: answered[429](30), random: 0, millis: 30_000 },
+    { after: "a 503 with a Retry-After of 30 s", error: answered[503](30), random: 0, millis: 30_000 },
+    { after: "a 429 with a Retry-After of a day", error: answered[429](86_400), random: 0, millis: 3_600_000 },
+    { after: "a 503 with a Retry-After of a day", error: answered[503](86_400), random: 0, millis: 3_600_000 }
+  ])("after $after stands for $millis ms, to the ms", ({ error, millis, random }) =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* failing(unavailable)
-      yield* Time.pass("999 millis")
-      yield* Effect.flip(provider.get)
-      const before = yield* issuer.calls
-      yield* Time.pass("1 millis")
-      yield* Effect.flip(provider.get)
-      expect([before, yield* issuer.calls]).toEqual([1, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
-
-  it.effect("is shorter by a fifth at most", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* failing(unavailable)
-      yield* Time.pass("799 millis")
-      yield* Effect.flip(provider.get)
-      const before = yield* issuer.calls
-      yield* Time.pass("1 millis")
-      yield* Effect.flip(provider.get)
-      expect([before, yield* issuer.calls]).toEqual([1, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand), withShortestGate))
+      expect(yield* triesAround(error, millis, random)).toEqual({ "1 ms before": false, "then": true })
+    }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("doubles with each failure up to a minute", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* failing(unavailable)
+      const { issuer, provider } = yield* Issuer.backingOff()
       yield* Effect.repeatN(Effect.zipRight(Time.pass("1 second"), Effect.flip(provider.get)), 250)
       const starts = yield* issuer.starts
       expect(starts.slice(1).map((at, index) => (at - (starts[index] ?? 0)) / 1_000))
@@ -195,50 +190,17 @@ describe("the backoff", () => {
         .toEqual([true, 1])
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
-  const withRetryAfter: ReadonlyArray<[string, (retryAfter: number) => NutritionAdvisorError.TokenError]> = [
-    ["429", (retryAfter) => new NutritionAdvisorError.TooManyRequests({ operation: "token", retryAfter })],
-    ["503", (retryAfter) => new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter })]
-  ]
-
-  it.effect.each(withRetryAfter)(
-    "stands for the 30 s of a Retry-After with status %s",
-    ([, error]) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* failing(error(30))
-        yield* Time.pass("29999 millis")
-        yield* Effect.flip(provider.get)
-        const before = yield* issuer.calls
-        yield* Time.pass("1 millis")
-        yield* Effect.flip(provider.get)
-        expect([before, yield* issuer.calls]).toEqual([1, 2])
-      }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate)
-  )
-
-  it.effect.each(withRetryAfter)(
-    "stands for an hour at most, whatever a Retry-After with %s asks",
-    ([, error]) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* failing(error(86_400))
-        yield* Time.pass("3599999 millis")
-        yield* Effect.flip(provider.get)
-        const before = yield* issuer.calls
-        yield* Time.pass("1 millis")
-        yield* Effect.flip(provider.get)
-        expect([before, yield* issuer.calls]).toEqual([1, 2])
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
-  )
-
   it.effect("shows the time of the next try in the status", () =>
     Effect.gen(function*() {
       yield* Time.set(5_000)
-      const { provider } = yield* failing(unavailable)
+      const { provider } = yield* Issuer.backingOff()
       expect((yield* provider.status).lastFailure)
         .toEqual(Option.some({ error: unavailable, at: 5_000, retryAt: 6_000 }))
     }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
 
   it.effect("is cleared by a success", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* failing(unavailable)
+      const { issuer, provider } = yield* Issuer.backingOff()
       yield* Time.pass("1 second")
       yield* issuer.respondAlways(undefined)
       const used = yield* provider.get
@@ -247,7 +209,7 @@ describe("the backoff", () => {
 
   it.effect("starts at 1 s again after a success", () =>
     Effect.gen(function*() {
-      const { issuer, provider, store } = yield* failing(unavailable)
+      const { issuer, provider, store } = yield* Issuer.backingOff()
       yield* Time.pass("1 second")
       yield* Effect.flip(provider.get)
       yield* Time.pass("2 seconds")
@@ -282,7 +244,7 @@ describe("the backoff", () => {
 
   it.effect("costs one exchange when it is over and 100 callers come at once", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* failing(unavailable)
+      const { issuer, provider } = yield* Issuer.backingOff()
       yield* Time.pass("1 second")
       yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
       expect(yield* issuer.calls).toBe(2)

@@ -1,17 +1,11 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Random } from "effect"
-import {
-  type AccessToken,
-  NutritionAdvisorError,
-  type RefreshPolicy,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { type AccessToken, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
 import * as Time from "./doubles/Time.js"
 
-const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+const { unavailable } = Issuer
 
 const hour = 3_600_000
 
@@ -30,7 +24,7 @@ const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
       store,
       get: Effect.withClock(get, clock),
       renew: (token: AccessToken.AccessToken) => Effect.withClock(renew(token), clock),
-      settled: (token: AccessToken.AccessToken, outcome: TokenProvider.Outcome) =>
+      settled: (token: AccessToken.AccessToken, outcome: TokenProvider.TokenOutcome) =>
         Effect.withClock(settled(token, outcome), clock)
     }
   })

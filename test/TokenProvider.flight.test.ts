@@ -1,18 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Ref, Scope } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
-import {
-  NutritionAdvisor,
-  NutritionAdvisorError,
-  TokenIssuer,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Time from "./doubles/Time.js"
 
-const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+const { unavailable } = Issuer
 
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 

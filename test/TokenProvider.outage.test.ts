@@ -6,7 +6,7 @@ import * as Time from "./doubles/Time.js"
 
 const windowStart = 900_000
 
-const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+const { unavailable } = Issuer
 
 const keyRejected = new NutritionAdvisorError.Forbidden({ operation: "token", status: 403, reason: "KeyRejected" })
 

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Schedule } from "effect"
-import {
-  AccessToken,
-  NutritionAdvisor,
-  NutritionAdvisorError,
-  type RefreshPolicy,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { AccessToken, NutritionAdvisor, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
@@ -19,10 +12,7 @@ const windowStart = 900_000
 const marginStart = 990_000
 const expiry = 1_000_000
 
-const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
-
-/** The first token is received at time zero. */
-const begun = Effect.tap(Issuer.services, ({ provider }) => provider.get)
+const { begun, unavailable } = Issuer
 
 const withFirstMoment = Effect.withRandom(Random.fixed([0]))
 

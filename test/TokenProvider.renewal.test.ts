@@ -8,9 +8,7 @@ import * as Time from "./doubles/Time.js"
 
 const windowStart = 900_000
 
-const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
-
-const begun = Effect.flatMap(Issuer.services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
+const { begun, coolingDown, unavailable } = Issuer
 
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
@@ -232,23 +230,16 @@ describe("an exchange that hands back the rejected token", () => {
 })
 
 describe("a renewal of which the replay is rejected too", () => {
-  const unhelpful = Effect.flatMap(begun, (all) =>
-    Effect.gen(function*() {
-      const second = yield* all.provider.renew(all.first)
-      yield* all.provider.settled(second, "RejectedAgain")
-      return { ...all, second }
-    }))
-
   it.effect("keeps its token in the store", () =>
     Effect.gen(function*() {
-      const { provider, second, store } = yield* unhelpful
+      const { provider, second, store } = yield* coolingDown
       yield* Effect.flip(provider.renew(second))
       expect(Option.getOrThrow(yield* store.current)).toBe(second)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("lets the next one wait for 5 s, to the ms", () =>
     Effect.gen(function*() {
-      const { issuer, provider, second } = yield* unhelpful
+      const { issuer, provider, second } = yield* coolingDown
       yield* Time.pass("4999 millis")
       const during = yield* Effect.flip(provider.renew(second))
       yield* Time.pass("1 millis")
@@ -258,7 +249,7 @@ describe("a renewal of which the replay is rejected too", () => {
 
   it.effect("does not hold up a refresh of the token", () =>
     Effect.gen(function*() {
-      const { issuer, provider, second } = yield* unhelpful
+      const { issuer, provider, second } = yield* coolingDown
       yield* Time.set(windowStart)
       yield* provider.settled(second, "RejectedAgain")
       yield* provider.get
@@ -268,14 +259,14 @@ describe("a renewal of which the replay is rejected too", () => {
 
   it.effect("does not hold up a rejection of an older token, for that costs nothing", () =>
     Effect.gen(function*() {
-      const { first, provider, second } = yield* unhelpful
+      const { first, provider, second } = yield* coolingDown
       expect(yield* provider.renew(first)).toBe(second)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   /** The renewal after it brings a third token, of which the outcomes are told, and the one after that does not help either. */
-  const exchangesAfterFiveSeconds = (...outcomes: ReadonlyArray<TokenProvider.Outcome>) =>
+  const exchangesAfterFiveSeconds = (...outcomes: ReadonlyArray<TokenProvider.TokenOutcome>) =>
     Effect.gen(function*() {
-      const { issuer, provider, second } = yield* unhelpful
+      const { issuer, provider, second } = yield* coolingDown
       yield* Time.pass("5 seconds")
       const third = yield* provider.renew(second)
       yield* Effect.forEach(outcomes, (outcome) => provider.settled(third, outcome))
@@ -303,14 +294,14 @@ describe("a renewal of which the replay is rejected too", () => {
 
   it.effect("is not forgotten after a request that succeeded without a renewal", () =>
     Effect.gen(function*() {
-      const { provider, second } = yield* unhelpful
+      const { provider, second } = yield* coolingDown
       yield* provider.settled(second, "Accepted")
       expect(reasonOf(yield* Effect.flip(provider.renew(second)))).toBe("CoolingDown")
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("does not hold up the eighth rejection of a token that had been accepted", () =>
     Effect.gen(function*() {
-      const { issuer, provider, second } = yield* unhelpful
+      const { issuer, provider, second } = yield* coolingDown
       yield* provider.settled(second, "Accepted")
       const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
       expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
@@ -319,7 +310,7 @@ describe("a renewal of which the replay is rejected too", () => {
 
   it.effect("holds up rejections that never come to eight without an acceptance between", () =>
     Effect.gen(function*() {
-      const { issuer, provider, second } = yield* unhelpful
+      const { issuer, provider, second } = yield* coolingDown
       yield* provider.settled(second, "Accepted")
       const acceptedAgain = provider.settled(second, "Accepted")
       yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))

@@ -1,7 +1,7 @@
 import { Clock, Context, type Duration, Effect, Layer, Option, Redacted, Ref } from "effect"
 import {
   AccessToken,
-  type NutritionAdvisorError,
+  NutritionAdvisorError,
   type RefreshPolicy,
   TokenIssuer,
   TokenProvider,
@@ -111,3 +111,33 @@ export const services = Effect.all({
 })
 
 export const valueOf = (token: AccessToken.AccessToken): string => Redacted.value(token.value)
+
+/** What a 503 of the token route ends in. */
+export const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+
+/** A provider that has its first token, received now. */
+export const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
+
+const made = (arranged: string, isSo: boolean) =>
+  isSo ? Effect.void : Effect.dieMessage(`${arranged} was to be arranged`)
+
+/** A provider without a token whose first exchange has just failed, and whose next ones fail as well. */
+export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable) =>
+  Effect.gen(function*() {
+    const all = yield* services
+    yield* all.issuer.respondAlways(Effect.fail(error))
+    yield* Effect.flip(all.provider.get)
+    const again = yield* Effect.flip(all.provider.get)
+    yield* made("a backoff", again === error && (yield* all.issuer.calls) === 1)
+    return all
+  })
+
+/** A provider of which the first renewal has just not helped: its second token is the current one, and was rejected as well. */
+export const coolingDown = Effect.gen(function*() {
+  const all = yield* begun
+  const second = yield* all.provider.renew(all.first)
+  yield* all.provider.settled(second, "RejectedAgain")
+  const error = yield* Effect.flip(all.provider.renew(second))
+  yield* made("a cool-down", error._tag === "Forbidden" && error.reason === "CoolingDown")
+  return { ...all, second }
+})

@@ -9,7 +9,7 @@ import { isToken } from "./isToken.js"
 /** Issuers of this package end in bounded time by themselves. One that waits for a peer may take longer than `tokenTimeout`. */
 export const OwnDeadline = InternalPart.make<object, true>("TokenIssuer/ownDeadline")
 
-const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
+export const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
 /** Ends in TransportError "Timeout" after so many milliseconds, and where it is interrupted at once, also if the effect can't be. */
 export const boundedBy =

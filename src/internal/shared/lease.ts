@@ -143,35 +143,35 @@ const untilNextLook = ({ holders, patience }: Waiting, { remaining }: Lease, clo
 }
 
 /** Opens the latch at each change. A watch that fails is counted: those who wait look by themselves. */
-const listen = ({ cache, seal }: Attempt, bell: Effect.Latch): Effect.Effect<void, never, Scope.Scope> =>
+const listen = ({ cache, seal }: Attempt, change: Effect.Latch): Effect.Effect<void, never, Scope.Scope> =>
   cache.changes(seal.name).pipe(
-    Stream.runForEach(() => bell.open),
+    Stream.runForEach(() => change.open),
     Effect.catchAll(({ reason }) => Metrics.cacheFailed(reason)),
     Effect.disconnect,
     Effect.forkScoped
   )
 
-const sleepUntilHeard = (bell: Effect.Latch, millis: number) =>
-  Effect.zipRight(Effect.sleep(leastInterval), Effect.timeoutOption(bell.await, millis - leastInterval))
+const sleepUntilChange = (change: Effect.Latch, millis: number) =>
+  Effect.zipRight(Effect.sleep(leastInterval), Effect.timeoutOption(change.await, millis - leastInterval))
 
 /** A peer's token, or the turn to exchange: under the lease, or without it after waiting in vain. */
 export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCacheError> =>
   Effect.scoped(Effect.gen(function*() {
     const clock = yield* Effect.clock
-    const bell = yield* Effect.makeLatch()
+    const change = yield* Effect.makeLatch()
     let waiting: Waiting = {
       holders: new Set(),
       patience: Pause.start(momentOf(clock), patienceOf(attempt.leaseMillis))
     }
     while (true) {
-      yield* bell.close
+      yield* change.close
       const asked = yield* ask(attempt)
       if (asked._tag !== "HeldByPeer") return asked
-      if (waiting.holders.size === 0) yield* listen(attempt, bell)
+      if (waiting.holders.size === 0) yield* listen(attempt, change)
       waiting = { ...waiting, holders: new Set([...waiting.holders, asked.lease.owner]) }
       const millis = untilNextLook(waiting, asked.lease, clock)
       if (Option.isNone(millis)) return alone
-      yield* sleepUntilHeard(bell, millis.value)
+      yield* sleepUntilChange(change, millis.value)
     }
   }))
 

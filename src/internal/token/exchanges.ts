@@ -15,7 +15,7 @@ import { clockOf, type Moment, momentOf, monotonicOf, wallOf, withNow } from "..
 import { boundedBy, issueWithin, OwnDeadline, unusable } from "../exchange/issue.js"
 import type * as Fork from "../fork.js"
 import * as Metrics from "../metrics.js"
-import type * as Health from "./health.js"
+import type * as ExchangeLog from "./exchangeLog.js"
 import * as State from "./state.js"
 
 type Token = AccessToken.AccessToken
@@ -40,7 +40,7 @@ export interface Parts {
   readonly store: TokenStore.Service
   /** Whether the store is in memory: it answers at once. */
   readonly isStoreInMemory: boolean
-  readonly health: Health.Health
+  readonly log: ExchangeLog.ExchangeLog
   readonly launch: Fork.Launch
 }
 
@@ -204,7 +204,7 @@ export class Exchanges {
         ),
         { reason: flight.reason, expiresAt: token.expiresAt }
       )
-      yield* this.parts.health.worked
+      yield* this.parts.log.worked
       return winner
     })
   }
@@ -237,7 +237,7 @@ export class Exchanges {
         retryAt,
         error
       })
-      if (!this.isClosed) yield* this.parts.health.failed(cause, retryAt, isServing)
+      if (!this.isClosed) yield* this.parts.log.failed(cause, retryAt, isServing)
       return yield* Effect.failCause(cause)
     })
   }

@@ -12,7 +12,7 @@ interface Record {
   /** Whether the renewal that brought this token helped a request. */
   readonly renewal: "unknown" | "helped" | "did not help"
   /** Renewals in a row that had not helped before the one that brought this token. */
-  readonly failuresBefore: number
+  readonly unhelpfulBefore: number
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Renewals {
   /** Of the last few tokens, since answers about an old token come late. The last one is the one heard of last. */
   readonly records: ReadonlyArray<Record>
   /** Renewals in a row that did not help. One that helps starts the count anew. */
-  readonly failures: number
+  readonly unhelpful: number
   readonly coolDown: Pause.Pause | undefined
   /** After a renewal during a cool-down, for a revocation: no other one follows before this is over. */
   readonly revocation: Pause.Pause | undefined
@@ -37,11 +37,11 @@ const revocationRejections = 8
 /** The shortest time between two renewals that a revocation causes during a cool-down, in milliseconds. */
 const revocationInterval = 5_000
 
-export const initial: Renewals = { records: [], failures: 0, coolDown: undefined, revocation: undefined }
+export const initial: Renewals = { records: [], unhelpful: 0, coolDown: undefined, revocation: undefined }
 
 const recordOf = ({ records }: Renewals, token: AccessToken.AccessToken): Record =>
   records.findLast((record) => AccessToken.isSame(record.token, token)) ??
-    { token, isAccepted: false, rejections: 0, renewal: "unknown", failuresBefore: 0 }
+    { token, isAccepted: false, rejections: 0, renewal: "unknown", unhelpfulBefore: 0 }
 
 const withRecord = (self: Renewals, record: Record): Renewals => ({
   ...self,
@@ -69,8 +69,8 @@ export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): R
   const after = accepted(self, token)
   const record = recordOf(after, token)
   return record.renewal !== "unknown" ? after : {
-    ...withRecord(after, { ...record, renewal: "helped", failuresBefore: self.failures }),
-    failures: 0,
+    ...withRecord(after, { ...record, renewal: "helped", unhelpfulBefore: self.unhelpful }),
+    unhelpful: 0,
     coolDown: undefined
   }
 }
@@ -78,14 +78,14 @@ export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): R
 /** A cool-down that has longer to go stays. */
 const withCoolDown = (
   self: Renewals,
-  failures: number,
+  unhelpful: number,
   policy: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): Renewals => {
-  const duration = RefreshPolicy.coolDownAfter(policy, failures)
+  const duration = RefreshPolicy.coolDownAfter(policy, unhelpful)
   return {
     ...self,
-    failures: Math.max(self.failures, failures),
+    unhelpful: Math.max(self.unhelpful, unhelpful),
     coolDown: Pause.remaining(self.coolDown, now) > duration ? self.coolDown : Pause.start(now, duration)
   }
 }
@@ -99,9 +99,9 @@ export const newTokenRejected = (
 ): Renewals => {
   const record = recordOf(self, token)
   if (record.renewal === "did not help") return self
-  const before = record.renewal === "helped" ? record.failuresBefore : self.failures
+  const before = record.renewal === "helped" ? record.unhelpfulBefore : self.unhelpful
   return withCoolDown(
-    withRecord(self, { ...record, renewal: "did not help", failuresBefore: before }),
+    withRecord(self, { ...record, renewal: "did not help", unhelpfulBefore: before }),
     before + 1,
     policy,
     now
@@ -110,7 +110,7 @@ export const newTokenRejected = (
 
 /** The renewal brought no other token: its exchange failed, or gave back the very one that was rejected. Each counts. */
 export const noNewToken = (self: Renewals, policy: RefreshPolicy.CheckedPolicy, now: Moment): Renewals =>
-  withCoolDown(self, self.failures + 1, policy, now)
+  withCoolDown(self, self.unhelpful + 1, policy, now)
 
 /** Whether the token was accepted once and every request has been rejected since: a revocation does not wait. */
 const looksRevoked = ({ records, revocation }: Renewals, now: Moment): boolean => {

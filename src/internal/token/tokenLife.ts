@@ -13,9 +13,9 @@ import { boundedBy, unusable } from "../exchange/issue.js"
 import * as Fork from "../fork.js"
 import * as Metrics from "../metrics.js"
 import { memoryPart } from "../store/memoryPart.js"
+import * as ExchangeLog from "./exchangeLog.js"
 import { Exchanges } from "./exchanges.js"
 import { guarded } from "./guardedStore.js"
-import * as Health from "./health.js"
 import { refreshLoop } from "./refreshLoop.js"
 import * as Renewals from "./renewals.js"
 import * as State from "./state.js"
@@ -23,7 +23,7 @@ import * as Usage from "./usage.js"
 
 type Token = AccessToken.AccessToken
 
-type Outcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
+type TokenOutcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
 
 /** The answer by which the service rejected a token: what the Forbidden says that a renewal can end in. */
 export interface Rejection {
@@ -77,7 +77,7 @@ class TokenLife {
       return this.replace(rejected, rejection)
     })
 
-  readonly settled = (token: Token, outcome: Outcome): Effect.Effect<void> =>
+  readonly settled = (token: Token, outcome: TokenOutcome): Effect.Effect<void> =>
     Effect.withFiberRuntime((fiber) => {
       const { renewals } = this.parts.exchanges.state
       const after = this.renewalsAfter(renewals, token, outcome, clockOf(fiber))
@@ -117,7 +117,7 @@ class TokenLife {
     })
   }
 
-  private renewalsAfter(renewals: Renewals.Renewals, token: Token, outcome: Outcome, clock: Clock.Clock) {
+  private renewalsAfter(renewals: Renewals.Renewals, token: Token, outcome: TokenOutcome, clock: Clock.Clock) {
     switch (outcome) {
       case "Accepted":
         return Renewals.accepted(renewals, token)
@@ -208,7 +208,7 @@ export const make = (
       issuer,
       store,
       isStoreInMemory: inMemory !== undefined,
-      health: yield* Health.make,
+      log: yield* ExchangeLog.make,
       launch
     })
     const life = new TokenLife({

@@ -27,13 +27,13 @@ const textOf = (error: Option.Option<TokenError>) =>
   Option.match(error, { onNone: () => "The exchange ended in a defect.", onSome: ({ message }) => message })
 
 /** Logs that exchanges fail, and that they succeed again. */
-export interface Health {
+export interface ExchangeLog {
   /** `retryAt` is in epoch milliseconds; `isServing` says whether a token still holds. */
   readonly failed: (cause: Cause.Cause<TokenError>, retryAt: number, isServing: boolean) => Effect.Effect<void>
   readonly worked: Effect.Effect<void>
 }
 
-export const make: Effect.Effect<Health> = Effect.map(Ref.make(Outage.initial), (state) => ({
+export const make: Effect.Effect<ExchangeLog> = Effect.map(Ref.make(Outage.initial), (state) => ({
   failed: (cause, retryAt, isServing) =>
     Effect.gen(function*() {
       const error = Cause.failureOption(cause)

@@ -6,7 +6,7 @@ import * as Metrics from "../metrics.js"
 import * as Outage from "../outage.js"
 
 /** Counts and logs the failures of a cache, and that they are over. */
-export interface Health {
+export interface CacheLog {
   readonly failed: (error: SharedTokenCacheError) => Effect.Effect<void>
   readonly worked: Effect.Effect<void>
 }
@@ -14,7 +14,7 @@ export interface Health {
 /** All failures of a cache are one kind: nothing holds back the calls of one that fails now in this way and now in that. */
 const kind = "cache"
 
-export const make: Effect.Effect<Health> = Effect.map(Ref.make(Outage.initial), (state) => ({
+export const make: Effect.Effect<CacheLog> = Effect.map(Ref.make(Outage.initial), (state) => ({
   failed: ({ message, reason }) =>
     Effect.gen(function*() {
       yield* Metrics.cacheFailed(reason)
