@@ -128,7 +128,7 @@ export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable
     yield* all.issuer.respondAlways(Effect.fail(error))
     yield* Effect.flip(all.provider.get)
     const again = yield* Effect.flip(all.provider.get)
-    yield* made("a backoff", again === error && (yield* all.issuer.calls) === 1)
+    yield* made("a backoff", again._tag === error._tag && (yield* all.issuer.calls) === 1)
     return all
   })
 
