@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Metric, MetricState, Option, Redacted } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
+import type { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
