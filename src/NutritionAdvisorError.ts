@@ -419,6 +419,8 @@ const kinds = {
 export const kindOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): Kind =>
   operation === "token" && kinds[_tag] === "Caller" ? "Operator" : kinds[_tag]
 
+const isOurs = (error: unknown): error is NutritionAdvisorError => errors.some((one) => error instanceof one)
+
 type Passing = { [Tag in keyof typeof kinds]: (typeof kinds)[Tag] extends "Passing" ? Tag : never }[keyof typeof kinds]
 
 /**
@@ -439,4 +441,4 @@ type Passing = { [Tag in keyof typeof kinds]: (typeof kinds)[Tag] extends "Passi
  * @category guards
  */
 export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { readonly _tag: Passing }> =>
-  errors.some((one) => error instanceof one && kinds[one._tag] === "Passing")
+  isOurs(error) && kinds[error._tag] === "Passing"

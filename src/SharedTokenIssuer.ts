@@ -113,8 +113,8 @@ const publish = (request: Request, token: AccessToken.AccessToken, turn: Lease.O
 const lookOnceMore = (request: Request, error: TokenError) =>
   Lease.look(request).pipe(
     Effect.map(({ token }) => token),
-    Effect.catchAll((failure) => Effect.as(noteFailure(request, failure), Option.none())),
-    Effect.flatMap(Effect.mapError(() => error)),
+    Effect.catchAll((failure) => Effect.as(noteFailure(request, failure), Option.none<AccessToken.AccessToken>())),
+    Effect.flatMap(Option.match({ onNone: () => Effect.fail(error), onSome: Effect.succeed })),
     Effect.tap(Metrics.shares("HandedOver"))
   )
 
@@ -130,8 +130,10 @@ const exchange = ({ exchange, sharing: { longestExchange, settings } }: Request)
       Effect.interruptible,
       Effect.exit
     )
-    const ended = yield* Effect.option(Fork.boundedBy(settings.cacheTimeout, timedOut)(Fiber.interrupt(fiber)))
-    return yield* Option.getOrElse(Option.filter(ended, Exit.isSuccess), () => Exit.flatten(waited))
+    const interrupted = Effect.zipRight(Fiber.interrupt(fiber), Fiber.await(fiber))
+    const ended = yield* Effect.option(Fork.boundedBy(settings.cacheTimeout, timedOut)(interrupted))
+    if (Option.isSome(ended) && Exit.isSuccess(ended.value)) return ended.value.value
+    return yield* Exit.isSuccess(waited) ? waited.value : Exit.failCause(waited.cause)
   })
 
 /**

@@ -11,6 +11,7 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
+import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 
 const text = (description: string) => Schema.String.annotations({ description })
@@ -87,19 +88,21 @@ const tokenRoute = <Name extends string>(name: Name, path: `/v2/${string}/:key`,
     .addError(Unavailable)
     .annotate(OpenApi.Summary, summary)
 
+const security = {
+  token: HttpApiSecurity.annotate(
+    HttpApiSecurity.bearer,
+    OpenApi.Description,
+    "The access_token of a token response."
+  ),
+  customer: HttpApiSecurity.annotate(
+    HttpApiSecurity.apiKey({ key: "Service-ID", in: "header" }),
+    OpenApi.Description,
+    "The customer_id of the same token response."
+  )
+}
+
 class Authorization extends HttpApiMiddleware.Tag<Authorization>()("effect-nutrition-advisor/testing/Authorization", {
-  security: {
-    token: HttpApiSecurity.annotate(
-      HttpApiSecurity.bearer,
-      OpenApi.Description,
-      "The access_token of a token response."
-    ),
-    customer: HttpApiSecurity.annotate(
-      HttpApiSecurity.apiKey({ key: "Service-ID", in: "header" }),
-      OpenApi.Description,
-      "The customer_id of the same token response."
-    )
-  }
+  security
 }) {}
 
 const semanticSearch = HttpApiEndpoint.get("semanticSearch", "/v2/products/napi/food/search/semantic")
@@ -130,11 +133,10 @@ type Operation = OpenApi.OpenAPISpecOperation
 
 const withRetryAfter = (operation: Operation): Operation => ({
   ...operation,
-  responses: Object.fromEntries(
-    Object.entries(operation.responses).map(([status, response]) => [
-      status,
-      status === "429" || status === "503" ? { ...response, headers: retryAfter } : response
-    ])
+  responses: Record.map(
+    operation.responses,
+    (response, status) =>
+      Number(status) === 429 || Number(status) === 503 ? { ...response, headers: retryAfter } : response
   )
 })
 

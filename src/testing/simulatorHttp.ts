@@ -4,7 +4,6 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Answer, Reply } from "./Answer.js"
@@ -61,7 +60,7 @@ export const sentBytes = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> =>
     case "Stream":
       return Effect.map(
         Effect.orDie(Stream.runCollect(body.stream)),
-        (chunks) => Uint8Array.from(Chunk.toReadonlyArray(chunks).flatMap((chunk) => [...chunk]))
+        (chunks) => Uint8Array.from([...chunks].flatMap((chunk) => [...chunk]))
       )
     default:
       return Effect.succeed(nothing)

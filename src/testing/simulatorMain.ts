@@ -63,7 +63,7 @@ const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorA
   )
   return Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
-    const url = urlOf(settings.host, address._tag === "TcpAddress" ? address.port : settings.port)
+    const url = urlOf(settings.host, "port" in address ? address.port : settings.port)
     const key = settings.licenseKey === undefined
       ? `the demo key ${Redacted.value(Simulator.licenseKey)}`
       : "the one that was given"

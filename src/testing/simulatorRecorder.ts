@@ -25,10 +25,10 @@ export interface Recorder {
 /** Where a simulator leaves what it meets. */
 export type Recording = (tokens: SimulatorTokens) => Recorder
 
-const statusOf = Exit.match({
-  onSuccess: (answer: Answer): CallSeen["status"] => typeof answer === "string" ? answer : answer.status,
-  onFailure: (cause): CallSeen["status"] => Cause.isInterruptedOnly(cause) ? "hang" : 500
-})
+const statusOf = (exit: Exit.Exit<Answer>): CallSeen["status"] => {
+  if (Exit.isFailure(exit)) return Cause.isInterruptedOnly(exit.cause) ? "hang" : 500
+  return typeof exit.value === "string" ? exit.value : exit.value.status
+}
 
 const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onNone: () => "", onSome: Redacted.value })
 

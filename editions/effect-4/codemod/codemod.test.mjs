@@ -10,10 +10,13 @@ const namespaces = [
   "Cause",
   "Clock",
   "Config",
+  "ConfigError",
   "ConfigProvider",
   "Context",
   "Deferred",
+  "Duration",
   "Effect",
+  "Either",
   "Fiber",
   "FiberRef",
   "Layer",
@@ -22,10 +25,14 @@ const namespaces = [
   "Metric",
   "Random",
   "Schedule",
-  "Schema"
+  "Schema",
+  "Stream"
 ]
 
-const head = namespaces.map((name) => `import * as ${name} from "effect/${name}"\n`).join("")
+const ofPlatform = ["Headers", "HttpApiEndpoint", "HttpApiMiddleware", "HttpApiSchema", "HttpClientError"]
+
+const head = namespaces.map((name) => `import * as ${name} from "effect/${name}"\n`).join("") +
+  ofPlatform.map((name) => `import * as ${name} from "@effect/platform/${name}"\n`).join("")
 
 /** What becomes of a statement in a file that imports the usual namespaces. */
 const statement = (text) => translate("a.ts", `${head}\n${text}\n`).text.split("\n\n").at(-1).trim()
@@ -85,7 +92,49 @@ describe("a rewrite translates", () => {
     [
       "an effect under a condition",
       `Effect.whenEffect(a, b)`,
-      `Effect.flatMap(b, (holds) => holds ? Effect.asSome(a) : Effect.succeedNone)`
+      `Effect.when(a, b)`
+    ],
+    [
+      "an effect unless a condition holds",
+      `Effect.unlessEffect(a, b)`,
+      `Effect.when(a, Effect.map(b, (holds) => !holds))`
+    ],
+    [
+      "a reference",
+      `export class A extends Context.Reference<A>()("a", { defaultValue: () => 1 }) {}`,
+      `export const A = Context.Reference("a", { defaultValue: () => 1 })`
+    ],
+    [
+      "what is pushed into a Stream",
+      `Stream.asyncPush((emit) => f(() => emit.single(1), () => emit.fail(2)))`,
+      `Stream.callback((emit) => f(() => Queue.offerUnsafe(emit, 1), () => Queue.failCauseUnsafe(emit, Cause.fail(2))))`
+    ],
+    [
+      "a subscription in a scope",
+      `Stream.fromPubSub(a, { scoped: true })`,
+      `Effect.map(PubSub.subscribe(a), Stream.fromSubscription)`
+    ],
+    [
+      "a span by hand",
+      `Effect.makeSpan("a", { root: true, captureStackTrace: false })`,
+      `Effect.makeSpan("a", { root: true })`
+    ],
+    [
+      "a span without a stack",
+      `Effect.withSpan("a", { root: true, captureStackTrace: false })`,
+      `Effect.withSpan("a", { root: true }, { captureStackTrace: false })`
+    ],
+    ["a duration of anything", `Duration.decodeUnknown(a)`, `Duration.fromInput(a as Duration.Input)`],
+    [
+      "an endpoint",
+      `HttpApiEndpoint.get("a", "/a").addSuccess(A).addError(B).middleware(M).addError(C)`,
+      `HttpApiEndpoint.get("a", "/a", { success: A, error: [B, C] }).middleware(M)`
+    ],
+    ["a middleware", `HttpApiMiddleware.Tag<A>()("a")`, `HttpApiMiddleware.Service<A>()("a")`],
+    [
+      "the status of a schema",
+      `A.annotations(HttpApiSchema.annotations({ status: 400 }))`,
+      `A.annotate({ httpApiStatus: 400 })`
     ],
     [
       "some defects",
@@ -121,7 +170,7 @@ describe("a rewrite translates", () => {
     [
       "a link to a span",
       `Effect.linkSpanCurrent(a)`,
-      `Effect.ignore(Effect.map(Effect.currentSpan, (current) => current.addLinks([{ span: a, attributes: {} }])))`
+      `((linked: Tracer.AnySpan) => Effect.ignore(Effect.map(Effect.currentSpan, (current) => current.addLinks([{ span: linked, attributes: {} }]))))(a)`
     ],
     [
       "tapBoth",
@@ -130,6 +179,30 @@ describe("a rewrite translates", () => {
     ],
     ["mapErrorCause", `Effect.mapErrorCause(f)`, `Effect.catchCause((cause) => Effect.failCause((f)(cause)))`],
     ["a delay of a Schedule", `Schedule.addDelayEffect(a, f)`, `Schedule.addDelay(a, ({ output }) => (f)(output))`],
+    [
+      "a changed delay",
+      `Schedule.modifyDelay((a, b) => f(a, b))`,
+      `Schedule.modifyDelay(({ duration: b, output: a }) => Effect.succeed(f(a, b)))`
+    ],
+    [
+      "the context of a fiber",
+      `FiberRef.set(FiberRef.currentContext, fiber.currentContext)`,
+      `Effect.withFiber((fiber) => Effect.sync(() => fiber.setContext(fiber.context)))`
+    ],
+    [
+      "a setting that is wrong",
+      `ConfigError.InvalidData(["A"], "wrong")`,
+      `new Config.ConfigError(new Schema.SchemaError(new SchemaIssue.Pointer(["A"], new SchemaIssue.InvalidValue({ message: "wrong" }))))`
+    ],
+    ["the sides of an Either", `Either.match({ onLeft: f, onRight: g })`, `Result.match({ onFailure: f, onSuccess: g })`],
+    ["several headers", `Headers.remove(a, ["b", "c"])`, `Headers.removeMany(a, ["b", "c"])`],
+    [
+      "an error of a client",
+      `new HttpClientError.ResponseError({ request, response, reason: "Decode" })`,
+      `new HttpClientError.HttpClientError({ reason: new HttpClientError.DecodeError({ request, response }) })`
+    ],
+    ["the type of one", `let a: HttpClientError.RequestError`, `let a: HttpClientError.HttpClientError`],
+    ["a queue by pieces", `Stream.fromQueue(a, { maxChunkSize: 1 })`, `Stream.rechunk(Stream.fromQueue(a), 1)`],
     ["two Schedules", `Schedule.intersect(a, b)`, `Schedule.max([a, b])`],
     ["a logger in place of the default one", `Logger.replace(Logger.defaultLogger, a)`, `Logger.layer([a])`],
     ["one more logger", `Logger.add(a)`, `Logger.layer([a], { mergeWithExisting: true })`],

@@ -3,7 +3,223 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** Path, the translated text as the rules leave it, and what stands there instead. */
-const patches = []
+const patches = [
+  [
+    "src/internal/metrics.ts",
+    "errors.map(({ _tag }) => _tag)",
+    "errors.map(({ fields }) => fields._tag.schema.literal)"
+  ],
+  ["src/internal/cache/keyValue.ts", "import type * as PlatformError from", "import * as PlatformError from"],
+  [
+    "src/internal/cache/keyValue.ts",
+    `const isNotFound = (error: PlatformError.PlatformError) => error._tag === "SystemError" && error.reason === "NotFound"
+
+const codeOf = (error: PlatformError.PlatformError) => error._tag === "SystemError" ? error.reason : error._tag
+
+/** Texts with an end in a KeyValueStore. One that is too long is none, and is not decoded. */
+const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: string) => E) => {
+  const failed = (error: PlatformError.PlatformError) => unavailable(codeOf(error))
+
+  const get = (key: string) =>
+    Effect.gen(function*() {
+      const text = yield* Effect.mapError(store.get(key), failed)
+`,
+    `const codeOf = ({ cause }: KeyValueStore.KeyValueStoreError) =>
+  PlatformError.isPlatformError(cause) ? cause.reason._tag : "Unknown"
+
+const isNotFound = (error: KeyValueStore.KeyValueStoreError) => codeOf(error) === "NotFound"
+
+/** Texts with an end in a KeyValueStore. One that is too long is none, and is not decoded. */
+const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: string) => E) => {
+  const failed = (error: KeyValueStore.KeyValueStoreError) => unavailable(codeOf(error))
+
+  const get = (key: string) =>
+    Effect.gen(function*() {
+      const text = Option.fromUndefinedOr(yield* Effect.mapError(store.get(key), failed))
+`
+  ],
+  ["src/internal/environment.ts", "Pointer([], ", "Pointer([names[field]], "],
+  [
+    "src/internal/environment.ts",
+    `  if (error._op === "And" || error._op === "Or") return errorOf(error.left)
+  const variable = error.path.join("_")
+  const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
+  const rule = error._op === "MissingData" ? "is not set" : error.message.replace(/^Expected /, "must be ")
+`,
+    `  const issue = "issue" in error.cause ? error.cause.issue : undefined
+  const variable = issue?._tag === "Pointer" ? issue.path.join("_") : ""
+  const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
+  const [, expected] = /Expected (.*)/.exec(error.message) ?? []
+  const rule = expected === undefined ? "is not set" : \`must be \${expected}\`
+`
+  ],
+  [
+    "src/testing/simulatorPage.ts",
+    `address._tag === "TcpAddress" ? address.hostname : undefined`,
+    `"port" in address ? NetAddress.formatHost(address) : undefined`
+  ],
+  [
+    "src/testing/simulatorPage.ts",
+    `import type * as Scope from "effect/Scope"
+`,
+    `import * as NetAddress from "effect/net/NetAddress"
+import type * as Scope from "effect/Scope"
+`
+  ],
+  [
+    "src/testing/ServiceApi.ts",
+    `OpenApi.fromApi(ServiceApi, { additionalPropertiesStrategy: "allow" })`,
+    "OpenApi.fromApi(ServiceApi)"
+  ],
+  [
+    "src/testing/ServiceApi.ts",
+    "Object.entries(operations).map(",
+    "Object.entries(operations as Record<string, Operation>).map("
+  ],
+  [
+    "src/testing/ServiceApi.ts",
+    `description: "Seconds to wait, where the service names a time.",`,
+    `description: "Seconds to wait, where the service names a time.",
+    required: false,`
+  ],
+  [
+    "src/TokenIssuer.ts",
+    `    (self) => Schedule.max([self, Schedule.identity<TokenError>()]),
+    Schedule.modifyDelay(({ duration: delay, output: [, error] }) =>`,
+    `    Schedule.setInputType<TokenError>(),
+    Schedule.modifyDelay(({ duration: delay, input: error }) =>`
+  ],
+  [
+    "src/internal/http/platform.ts",
+    `(error: HttpClientError.HttpClientError) => error.reason === "EmptyBody"`,
+    `(error: HttpClientError.HttpClientError) => error.reason._tag === "EmptyBodyError"`
+  ],
+  [
+    "src/internal/http/platform.ts",
+    `  error._tag === "ResponseError" ? { cause: error, status: error.response.status } : { cause: error }
+
+/** Redirects of the fetch layer; its other settings stay. */
+const withoutRedirects = Effect.updateFiberRefs((fiberId, refs) => {
+  const context = FiberRefs.getOrDefault(refs, References.currentContext)
+  const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
+  const value = Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
+  return FiberRefs.updateAs(refs, { fiberId, fiberRef: References.currentContext, value })
+})
+
+/** The platform's own spans (they record the whole URL), trace headers to the service, and the log line of a failed body stream's fiber. */
+const withoutTraces = Effect.updateFiberRefs((fiberId, refs) =>
+  FiberRefs.updateManyAs(refs, {
+    entries: [
+      [HttpClient.TracerDisabledWhen, [[fiberId, constTrue]]],
+      [HttpClient.TracerPropagationEnabled, [[fiberId, false]]],
+      [References.UnhandledLogLevel, [[fiberId, Option.none()]]]
+    ]
+  })
+)
+`,
+    `  error.response === undefined ? { cause: error } : { cause: error, status: error.response.status }
+
+const inContext = (change: (context: Context.Context<never>) => Context.Context<never>) =>
+  Effect.withFiber((fiber) => Effect.sync(() => fiber.setContext(change(fiber.context))))
+
+/** Redirects of the fetch layer; its other settings stay. */
+const withoutRedirects = inContext((context) => {
+  const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
+  return Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
+})
+
+/** The platform's own spans (they record the whole URL), trace headers to the service, and the log line of a failed body stream's fiber. */
+const withoutTraces = inContext((context) =>
+  context.pipe(
+    Context.add(HttpClient.TracerDisabledWhen, constTrue),
+    Context.add(HttpClient.TracerPropagationEnabled, false),
+    Context.add(References.UnhandledLogLevel, undefined)
+  )
+)
+`
+  ],
+  [
+    "src/internal/http/platform.ts",
+    `const isAnswer = (error: ClientError): error is HttpClientError.HttpClientError =>
+  error._tag === "ResponseError" && error.reason === "StatusCode"`,
+    `const isAnswer = (error: ClientError): error is ClientError & { readonly response: HttpClientResponse.HttpClientResponse } =>
+  error.reason._tag === "StatusCodeError"`
+  ],
+  [
+    "src/internal/http/url.ts",
+    "pairsOf = (params: UrlParams.UrlParams): Pairs => params",
+    `pairsOf = (params: UrlParams.UrlParams): Pairs =>
+  Array.from(params, ([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])`
+  ],
+  [
+    "src/internal/http/url.ts",
+    `import type * as UrlParams from "effect/http/UrlParams"
+`,
+    `import type * as UrlParams from "effect/http/UrlParams"
+import * as Redacted from "effect/Redacted"
+`
+  ],
+  ["src/internal/request/build.ts", "    method: request.method,", "    method: request.method as HttpMethod,"],
+  [
+    "src/internal/request/build.ts",
+    `import * as HttpBody from "effect/http/HttpBody"
+`,
+    `import * as HttpBody from "effect/http/HttpBody"
+import type { HttpMethod } from "effect/http/HttpMethod"
+`
+  ],
+  [
+    "src/internal/request/run.ts",
+    "const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)",
+    "const defaultTracer = undefined"
+  ],
+  [
+    "src/internal/request/searchOptions.ts",
+    "const plain = Symbol.iterator in urlParams ? [...urlParams] : { ...urlParams }",
+    "const plain: UrlParams.Input = isPairs(urlParams) ? [...urlParams] : { ...urlParams }"
+  ],
+  [
+    "src/internal/request/searchOptions.ts",
+    "Symbol.iterator in urlParams ? Array.from(urlParams) : urlParams",
+    "isPairs(urlParams) ? Array.from(urlParams) : urlParams"
+  ],
+  [
+    "src/internal/request/searchOptions.ts",
+    "const paramsOf =",
+    `const isPairs = (input: UrlParams.Input): input is Extract<UrlParams.Input, Iterable<unknown>> =>
+  Predicate.hasProperty(input, Symbol.iterator)
+
+const paramsOf =`
+  ],
+  ["src/undici/UndiciClient.ts", " || agentOptions.interceptors !== undefined", ""],
+  [
+    "src/undici/UndiciClient.ts",
+    `  let loading: Promise<HttpClient.HttpClient> | undefined
+  const load = () =>
+    loading ??= import("@effect/platform-node/NodeHttpClient").then(({ makeUndici }) =>
+      makeUndici(Drop.forStock(dispatcher))
+    )
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.tryPromise({
+      try: load,
+`,
+    `  const own = Drop.forStock(dispatcher)
+  let loading: Promise<typeof import("@effect/platform-node/NodeHttpClient")> | undefined
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.tryPromise({
+      try: () => loading ??= import("@effect/platform-node/NodeHttpClient"),
+`
+  ],
+  [
+    "src/undici/UndiciClient.ts",
+    `description: "@effect/platform-node can't be loaded" }) })
+    })
+`,
+    `description: "@effect/platform-node can't be loaded" }) })
+    }).pipe(Effect.flatMap(({ Dispatcher, makeUndici }) => Effect.provideService(makeUndici, Dispatcher, own)))
+`
+  ]
+]
 
 /** Applies all patches below a folder; gives the paths that were patched. */
 export const applyPatches = (folder) => {

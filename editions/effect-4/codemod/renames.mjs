@@ -128,6 +128,7 @@ export const members = new Map([
     tapErrorCause: "tapCause",
     unsafeMakeLatch: "effect/Latch#makeUnsafe",
     unsafeMakeSemaphore: "effect/Semaphore#makeUnsafe",
+    whenEffect: "when",
     withFiberRuntime: "withFiber",
     locallyScopedWith: "updateServiceScoped",
     zipRight: "andThen"
@@ -142,6 +143,7 @@ export const members = new Map([
     Either: "Result",
     Left: "Failure",
     Right: "Success",
+    filterOrLeft: "filterOrFail",
     getRight: "getSuccess",
     getLeft: "getFailure",
     isLeft: "isFailure",
@@ -152,6 +154,10 @@ export const members = new Map([
   }),
   ...renamed("effect/Exit", { causeOption: "getCause", isInterrupted: "hasInterrupts" }),
   ...renamed("effect/Fiber", { RuntimeFiber: "Fiber", getCurrentFiber: "getCurrent" }),
+  ...renamed("effect/FiberRef", {
+    currentTracerTimingEnabled: "TracerTimingEnabled",
+    unhandledErrorLogLevel: "UnhandledLogLevel"
+  }),
   ...renamed("effect/Layer", {
     scoped: "effect",
     scopedContext: "effectContext",
@@ -198,11 +204,20 @@ export const members = new Map([
     currentTracerDisabledWhen: "TracerDisabledWhen",
     currentTracerPropagation: "TracerPropagationEnabled"
   }),
+  ...renamed("@effect/platform/HttpClientError", {
+    RequestError: "HttpClientError",
+    ResponseError: "HttpClientError"
+  }),
   ...renamed("@effect/platform/HttpClientRequest", { bodyUnsafeJson: "bodyJsonUnsafe", del: "delete" })
 ])
 
 /** Properties whose name says "unsafe", of whatever they are. */
 export const properties = new Map(Object.entries({
+  annotateContext: "annotateMerge",
+  currentContext: "context",
+  currentSpan: "cache.span",
+  currentTracer: "cache.tracer",
+  getFiberRef: "getRef",
   unsafeClose: "closeUnsafe",
   unsafeCurrentTimeMillis: "currentTimeMillisUnsafe",
   unsafeCurrentTimeNanos: "monotonicTimeNanosUnsafe",

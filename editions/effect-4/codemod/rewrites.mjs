@@ -144,8 +144,10 @@ const metricIncrement = (node, file) =>
 const linkSpanCurrent = (node, file) => {
   if (calleeOf(node, file) !== "effect/Effect#linkSpanCurrent") return undefined
   const effect = namespaceText(node)
-  const [span] = argumentTexts(node, file)
-  return `${effect}.ignore(${effect}.map(${effect}.currentSpan, (current) => current.addLinks([{ span: ${span}, attributes: {} }])))`
+  const link = `${effect}.map(${effect}.currentSpan, (current) => current.addLinks([{ span: linked, attributes: {} }]))`
+  return `((linked: ${file.local("effect/Tracer")}.AnySpan) => ${effect}.ignore(${link}))(${
+    argumentTexts(node, file)[0]
+  })`
 }
 
 /** `tapBoth({ onFailure, onSuccess })` is `tap` and `tapError`. */
@@ -197,6 +199,22 @@ const addDelayEffect = (node, file) => {
   return `${namespaceText(node)}.addDelay(${
     [...texts.slice(0, -1), `({ output }) => (${texts.at(-1)})(output)`].join(", ")
   })`
+}
+
+/** `modifyDelay((output, delay) => …)` takes both in one object, and gives an effect. */
+const modifyDelay = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schedule#modifyDelay") return undefined
+  const texts = argumentTexts(node, file)
+  const handler = node.arguments.at(-1)
+  const pair = ts.isArrowFunction(handler) && handler.parameters.length === 2 && !ts.isBlock(handler.body)
+    ? handler.parameters.map((parameter) => file.emit(parameter.name))
+    : undefined
+  const f = pair === undefined
+    ? `({ duration, output }) => ${file.local("effect/Effect")}.succeed((${texts.at(-1)})(output, duration))`
+    : `({ duration: ${pair[1]}, output: ${pair[0]} }) => ${file.local("effect/Effect")}.succeed(${
+      file.emit(handler.body)
+    })`
+  return `${namespaceText(node)}.modifyDelay(${[...texts.slice(0, -1), f].join(", ")})`
 }
 
 /** `intersect(b)` goes on while both do, after the longer delay. */
@@ -336,6 +354,15 @@ const optionalToOptional = (node, file) => {
   }.transformOptional(${options})))`
 }
 
+/** A fiber's context is a field of the fiber. */
+const setContext = (node, file) =>
+  calleeOf(node, file) === "effect/FiberRef#set" &&
+    file.memberOf(node.arguments[0]) === "effect/FiberRef#currentContext"
+    ? `${file.local("effect/Effect")}.withFiber((fiber) => ${file.local("effect/Effect")}.sync(() => fiber.setContext(${
+      file.emit(node.arguments[1])
+    })))`
+    : undefined
+
 const isFiberServices = (node) =>
   ts.isPropertyAccessExpression(node) && /^current(DefaultServices|Context)$/.test(node.name.text)
 
@@ -391,21 +418,13 @@ const causes = (node, file) => {
 
 /** A fiber is interrupted by a method of its own. */
 const interruption = (node, file) => {
-  if (calleeOf(node, file) === "effect/Fiber#interruptFork") {
-    return `${file.local("effect/Effect")}.sync(() => ${argumentTexts(node, file)[0]}.interruptUnsafe())`
+  if (/^effect\/Fiber#interrupt(As)?Fork$/.test(calleeOf(node, file) ?? "")) {
+    return `${file.local("effect/Effect")}.sync(() => ${file.emit(node.arguments[0])}.interruptUnsafe())`
   }
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
   if (node.expression.name.text !== "unsafeInterruptAsFork") return undefined
   const chain = node.expression.questionDotToken === undefined ? "." : "?."
   return `${file.emit(node.expression.expression)}${chain}interruptUnsafe()`
-}
-
-/** `whenEffect(effect, condition)` asks first. */
-const whenEffect = (node, file) => {
-  if (calleeOf(node, file) !== "effect/Effect#whenEffect" || node.arguments.length !== 2) return undefined
-  const effect = namespaceText(node)
-  const [self, condition] = argumentTexts(node, file)
-  return `${effect}.flatMap(${condition}, (holds) => holds ? ${effect}.asSome(${self}) : ${effect}.succeedNone)`
 }
 
 /** `catchSomeDefect(f)` is `catchDefect`, which dies again of what f does not take. */
@@ -449,20 +468,29 @@ const optionalWith = (node, file) =>
     ? `${namespaceText(node)}.optionalKey(${argumentTexts(node, file).slice(0, -1).join(", ")})`
     : undefined
 
-/** `Config.mapOrFail(f)` takes an effect in place of an Either, and its error has no path. */
-const configErrors = (node, file) => {
-  const callee = calleeOf(node, file)
-  if (callee !== "effect/Config#mapOrFail" && callee !== "effect/ConfigError#InvalidData") return undefined
+/** `Config.mapOrFail(f)` takes an effect in place of an Either. */
+const mapOrFail = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Config#mapOrFail") return undefined
   const texts = argumentTexts(node, file)
-  if (callee === "effect/Config#mapOrFail") {
-    return `${namespaceText(node)}.mapEffect(${
-      [...texts.slice(0, -1), `(value) => ${file.local("effect/Effect")}.fromResult((${texts.at(-1)})(value))`].join(
-        ", "
-      )
-    })`
-  }
-  const [config, provider] = [file.local("effect/Config"), file.local("effect/ConfigProvider")]
-  return `new ${config}.ConfigError(new ${provider}.SourceError({ message: ${texts.at(-1)} }))`
+  const handler = `(value) => ${file.local("effect/Effect")}.fromResult((${texts.at(-1)})(value))`
+  return `${namespaceText(node)}.mapEffect(${[...texts.slice(0, -1), handler].join(", ")})`
+}
+
+/** `ConfigError.InvalidData(path, message)` is an issue of a schema at that path. */
+const configError = (node, file) => {
+  if (!/^effect\/ConfigError#(Invalid|Missing)Data$/.test(calleeOf(node, file) ?? "")) return undefined
+  const [path, message] = argumentTexts(node, file)
+  const issue = file.local("effect/SchemaIssue")
+  const at = `new ${issue}.Pointer(${path}, new ${issue}.InvalidValue({ message: ${message} }))`
+  return `new ${file.local("effect/Config")}.ConfigError(new ${file.local("effect/Schema")}.SchemaError(${at}))`
+}
+
+/** What matches an Either names its sides as those of a Result. */
+const matchSides = (node, file) => {
+  if (!ts.isPropertyAssignment(node) && !ts.isMethodDeclaration(node)) return undefined
+  const name = { onLeft: "onFailure", onRight: "onSuccess" }[node.name.getText()]
+  if (name === undefined || !/^effect\/Either#(match|mapBoth)$/.test(calleeOf(node.parent.parent, file) ?? "")) return undefined
+  return `${name}: ${valueOf(node, file)}`
 }
 
 /** `withTracerDisabledWhen(predicate)` provides the predicate. */
@@ -473,10 +501,53 @@ const tracerDisabled = (node, file) => {
   const texts = argumentTexts(node, file)
   const service = `${namespaceText(node)}.TracerDisabledWhen`
   if (module === "HttpMiddleware") {
-    return `${file.local("effect/Effect")}.provideService(${[...texts.slice(0, -1), service, texts.at(-1)].join(", ")})`
+    const layer = file.local("effect/Layer")
+    return `${layer}.provide(${[...texts.slice(0, -1), `${layer}.succeed(${service}, ${texts.at(-1)})`].join(", ")})`
   }
   const transform = `${file.local("effect/Effect")}.provideService(${service}, ${texts.at(-1)})`
   return `${namespaceText(node)}.transformResponse(${[...texts.slice(0, -1), transform].join(", ")})`
+}
+
+/** `Headers.remove(headers, [a, b])` is `removeMany`. */
+const removeHeaders = (node, file) =>
+  calleeOf(node, file) === "@effect/platform/Headers#remove" && ts.isArrayLiteralExpression(node.arguments.at(-1))
+    ? `${file.emit(node.expression.expression)}.removeMany(${argumentTexts(node, file).join(", ")})`
+    : undefined
+
+const clientErrors = {
+  Transport: "TransportError",
+  Encode: "EncodeError",
+  InvalidUrl: "InvalidUrlError",
+  StatusCode: "StatusCodeError",
+  Decode: "DecodeError",
+  EmptyBody: "EmptyBodyError"
+}
+
+/** `new RequestError({ reason: "Transport", … })` is an HttpClientError with a TransportError for its reason. */
+const clientError = (node, file) => {
+  if (!ts.isNewExpression(node)) return undefined
+  if (!/^@effect\/platform\/HttpClientError#Re(quest|sponse)Error$/.test(file.memberOf(node.expression) ?? "")) {
+    return undefined
+  }
+  const fields = node.arguments[0]
+  const reason = property(fields, "reason")?.initializer
+  const name = reason !== undefined && ts.isStringLiteral(reason) ? clientErrors[reason.text] : undefined
+  if (name === undefined) {
+    file.problem(node, "a client error whose reason is not written out")
+    return undefined
+  }
+  const namespace = file.local("effect/http/HttpClientError")
+  const kept = fields.properties.filter((child) => child !== reason.parent).map((child) => file.emit(child))
+  return `new ${namespace}.HttpClientError({ reason: new ${namespace}.${name}({ ${kept.join(", ")} }) })`
+}
+
+/** `Stream.fromQueue(queue, { maxChunkSize })` is a Stream with chunks of that size. */
+const rechunkedQueue = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Stream#fromQueue" || node.arguments.length !== 2) return undefined
+  const size = property(node.arguments[1], "maxChunkSize")
+  if (size === undefined) return undefined
+  const stream = namespaceText(node)
+  return `${stream}.rechunk(${stream}.fromQueue(${file.emit(node.arguments[0])}), ${valueOf(size, file)})`
 }
 
 /** A codec of three types names the services of both ways in Effect 4. */
@@ -495,20 +566,176 @@ const annotations = (node, file) => {
   return `${file.emit(node.expression.expression)}.annotate(${argumentTexts(node, file).join(", ")})`
 }
 
+/** `class X extends Context.Reference<X>()("id", options) {}` is a constant. */
+const referenceClass = (node, file) => {
+  if (!ts.isClassDeclaration(node)) return undefined
+  const made = node.heritageClauses?.[0]?.types[0]?.expression
+  if (made === undefined || !ts.isCallExpression(made) || !ts.isCallExpression(made.expression)) return undefined
+  if (calleeOf(made.expression, file) !== "effect/Context#Reference") return undefined
+  const modifiers = (node.modifiers ?? []).map((modifier) => `${modifier.getText()} `).join("")
+  return `${modifiers}const ${node.name.text} = ${namespaceText(made.expression)}.Reference(${
+    argumentTexts(made, file).join(", ")
+  })`
+}
+
+const queueCalls = {
+  single: (queue, emit, value) => `${queue}.offerUnsafe(${emit}, ${value})`,
+  fail: (queue, emit, error, cause) => `${queue}.failCauseUnsafe(${emit}, ${cause}.fail(${error}))`,
+  end: (queue, emit) => `${queue}.endUnsafe(${emit})`
+}
+
+/** The name of what `Stream.asyncPush` hands to its function, where the node stands inside one. */
+const pushedTo = (node, file) => {
+  for (let outer = node.parent; outer !== undefined; outer = outer.parent) {
+    if (!ts.isArrowFunction(outer) || !ts.isCallExpression(outer.parent)) continue
+    if (calleeOf(outer.parent, file) === "effect/Stream#asyncPush") return outer.parameters[0]?.name.getText()
+  }
+  return undefined
+}
+
+/** `emit.single(value)` inside `Stream.asyncPush` offers to a queue. */
+const emitCalls = (node, file) => {
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
+  const { expression, name } = node.expression
+  if (!Object.hasOwn(queueCalls, name.text) || expression.getText() !== pushedTo(node, file)) return undefined
+  return queueCalls[name.text](
+    file.local("effect/Queue"),
+    expression.getText(),
+    argumentTexts(node, file)[0] ?? "undefined",
+    file.local("effect/Cause")
+  )
+}
+
+/** `Stream.fromPubSub(hub, { scoped: true })` subscribes at once. */
+const scopedPubSub = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Stream#fromPubSub" || node.arguments.length !== 2) return undefined
+  return `${file.local("effect/Effect")}.map(${file.local("effect/PubSub")}.subscribe(${
+    file.emit(node.arguments[0])
+  }), ${namespaceText(node)}.fromSubscription)`
+}
+
+/** Spans that are made by hand record no stack: they do not take the option. */
+const spanOptions = (node, file) => {
+  if (!ts.isPropertyAssignment(node) || node.name.getText() !== "captureStackTrace") return undefined
+  const call = node.parent.parent
+  if (!/^effect\/Effect#(makeSpan|useSpan|makeSpanScoped)$/.test(calleeOf(call, file) ?? "")) return undefined
+  return ""
+}
+
+const tracedOptions = (node, file) => {
+  if (!ts.isObjectLiteralExpression(node)) return undefined
+  const kept = node.properties.filter((child) => spanOptions(child, file) === undefined)
+  return kept.length === node.properties.length
+    ? undefined
+    : `{ ${kept.map((child) => file.emit(child)).join(", ")} }`
+}
+
+/** `withSpan(name, options)` of a pipe takes the stack's option apart from the others. */
+const withSpan = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#withSpan") return undefined
+  const [name, options] = node.arguments
+  const stack = options === undefined ? undefined : property(options, "captureStackTrace")
+  if (stack === undefined || node.arguments.length !== 2) return undefined
+  const kept = options.properties.filter((child) => child !== stack).map((child) => file.emit(child))
+  return `${namespaceText(node)}.withSpan(${file.emit(name)}, { ${kept.join(", ")} }, { ${file.emit(stack)} })`
+}
+
+/** `unlessEffect(effect, condition)` is `when` of the opposite. */
+const unlessEffect = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#unlessEffect") return undefined
+  const effect = namespaceText(node)
+  const texts = argumentTexts(node, file)
+  const condition = `${effect}.map(${texts.at(-1)}, (holds) => !holds)`
+  return `${effect}.when(${[...texts.slice(0, -1), condition].join(", ")})`
+}
+
+/** What is not of the type at all has no duration. */
+const durationOfUnknown = (node, file) =>
+  calleeOf(node, file) === "effect/Duration#decodeUnknown"
+    ? `${namespaceText(node)}.fromInput(${argumentTexts(node, file)[0]} as ${namespaceText(node)}.Input)`
+    : undefined
+
+const endpointParts = {
+  setPath: "params",
+  setUrlParams: "query",
+  setHeaders: "headers",
+  setPayload: "payload",
+  addSuccess: "success",
+  addError: "error"
+}
+
+/** The calls of a chain on `HttpApiEndpoint.get(name, path)`, first to last, and where they begin. */
+const endpointChain = (node, file) => {
+  const calls = []
+  let at = node
+  while (ts.isCallExpression(at) && ts.isPropertyAccessExpression(at.expression)) {
+    if (/^@effect\/platform\/HttpApiEndpoint#/.test(calleeOf(at, file) ?? "")) return { calls, start: at }
+    calls.unshift(at)
+    at = at.expression.expression
+  }
+  return undefined
+}
+
+/** What an endpoint takes and gives stands in its options. */
+const httpApiEndpoint = (node, file) => {
+  const { calls, start } = endpointChain(node, file) ?? { calls: [] }
+  const parts = calls.filter(({ expression }) => Object.hasOwn(endpointParts, expression.name.text))
+  if (parts.length === 0) return undefined
+  const options = Object.entries(endpointParts).flatMap(([name, option]) => {
+    const given = parts.filter(({ expression }) => expression.name.text === name).map((call) =>
+      file.emit(call.arguments[0])
+    )
+    return given.length === 0 ? [] : [`${option}: ${name === "addError" ? `[${given.join(", ")}]` : given[0]}`]
+  })
+  const rest = calls.filter((call) => !parts.includes(call)).map((call) =>
+    `.${call.expression.name.text}(${argumentTexts(call, file).join(", ")})`
+  )
+  return `${file.emit(start.expression)}(${argumentTexts(start, file).join(", ")}, { ${options.join(", ")} })${
+    rest.join("")
+  }`
+}
+
+/** `HttpApiMiddleware.Tag<Self>()("id", options)` is a Service. */
+const httpApiMiddleware = (node, file) =>
+  file.memberOf(node) === "@effect/platform/HttpApiMiddleware#Tag" && ts.isPropertyAccessExpression(node)
+    ? `${node.expression.text}.Service`
+    : undefined
+
+/** `HttpApiSchema.annotations({ status, … })` names the status `httpApiStatus`. */
+const httpApiAnnotations = (node, file) => {
+  if (calleeOf(node, file) !== "@effect/platform/HttpApiSchema#annotations") return undefined
+  const kept = node.arguments[0].properties.map((child) =>
+    child.name.getText() === "status" ? `httpApiStatus: ${valueOf(child, file)}` : file.emit(child)
+  )
+  return `{ ${kept.join(", ")} }`
+}
+
 export const rewrites = [
+  referenceClass,
+  emitCalls,
+  scopedPubSub,
+  tracedOptions,
+  withSpan,
+  unlessEffect,
+  durationOfUnknown,
+  httpApiEndpoint,
+  httpApiMiddleware,
+  httpApiAnnotations,
   causes,
   interruption,
-  whenEffect,
   catchSomeDefect,
   defaultClock,
   tagService,
   tagType,
   transformLiterals,
   optionalWith,
-  configErrors,
+  mapOrFail,
+  configError,
+  matchSides,
   tracerDisabled,
   forkCall,
   fork,
+  setContext,
   fiberService,
   optionalToOptional,
   schemaRecord,
@@ -523,7 +750,11 @@ export const rewrites = [
   genSelf,
   provideService,
   addDelayEffect,
+  modifyDelay,
   intersect,
+  removeHeaders,
+  clientError,
+  rechunkedQueue,
   loggerReplace,
   logLevel,
   schemaFilter,

@@ -17,6 +17,9 @@ const isNamespace = (module, name) => isBarrel(module) && /^[A-Z]/.test(name)
 /** The usual local name of a module's namespace. */
 const nameOf = (module) => module === "fast-check" ? "FastCheck" : module.split("/").at(-1)
 
+/** What is used of a module that Effect 4 does not have is listed where it is used. */
+const isGone = (module) => exportsOf("effect/Effect") !== undefined && exportsOf(module) === undefined
+
 class File {
   constructor(name, text) {
     this.name = name
@@ -161,7 +164,8 @@ class File {
       const isTypeOf = (name) => clause.isTypeOnly && !this.values.has(name)
       if (ts.isNamespaceImport(bindings)) {
         const name = bindings.name.text
-        if (!uses(name) || this.needed.has(name)) continue
+        const isRenamed = name === nameOf(module) && nameOf(namespaces.get(module) ?? module) !== name
+        if (!uses(name) || this.needed.has(name) || isRenamed || isGone(namespaces.get(module) ?? module)) continue
         lines.push(`import ${isTypeOf(name) ? "type " : ""}* as ${name} from "${namespaces.get(module) ?? module}"`)
         continue
       }

@@ -9,7 +9,12 @@ export const isWellFormed = (text: string): boolean => !surrogate.test(text)
 export const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
-export const query = (params: UrlParams.UrlParams): string =>
+/** Names and values in order; the same name may come more than once. */
+export type Pairs = ReadonlyArray<readonly [string, string]>
+
+export const pairsOf = (params: UrlParams.UrlParams): Pairs => params
+
+export const query = (params: Pairs): string =>
   params.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&")
 
 /** A segment that URL parsers take for "." or "..", percent-encoded ones included. */

@@ -1,7 +1,6 @@
 import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as UrlParams from "@effect/platform/UrlParams"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { isSendable } from "../http/header.js"
 import type { Request, WholeRequest } from "../http/request.js"
@@ -22,7 +21,7 @@ interface Target {
 
 const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
 
-const areWellFormed = (params: UrlParams.UrlParams) =>
+const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
 const notSent = (operation: "search" | "request", detail: string) => new BadRequest({ operation, detail })
@@ -39,8 +38,8 @@ export const searchRequest = (
   if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   if (further === undefined) return SentWith.unreadable()
-  const { headers = Headers.empty, urlParams = UrlParams.empty } = further
-  const params = UrlParams.remove(urlParams, "term")
+  const { headers = Headers.empty, urlParams = [] } = further
+  const params = urlParams.filter(([name]) => name !== "term")
   if (!Url.isWellFormed(term) || !areWellFormed(params)) {
     return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
   }
@@ -84,13 +83,14 @@ const below = (
   request: HttpClientRequest.HttpClientRequest
 ): Request | BadRequest => {
   if (isInOtherRequest()) return notSent("request", Worker.detail)
-  if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
+  const params = Url.pairsOf(request.urlParams)
+  if (!Url.isWellFormed(request.url) || !areWellFormed(params)) {
     return notSent("request", "the URL holds half of a surrogate pair")
   }
   if (!areSendable(request.headers)) return notSent("request", badHeader)
   const url = Url.below(base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
-  const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
+  const query = [url.search.slice(1), Url.query(params)].filter((part) => part !== "").join("&")
   const ofBody = HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers
   return {
     method: request.method,

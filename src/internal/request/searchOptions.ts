@@ -3,6 +3,7 @@ import * as UrlParams from "@effect/platform/UrlParams"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import { BadRequest } from "../../NutritionAdvisorError.js"
+import * as Url from "../http/url.js"
 
 interface Options {
   readonly urlParams?: UrlParams.Input | undefined
@@ -11,7 +12,7 @@ interface Options {
 
 /** What a search is sent with beside its term. */
 export interface Further {
-  readonly urlParams?: UrlParams.UrlParams
+  readonly urlParams?: Url.Pairs
   readonly headers?: Headers.Headers
 }
 
@@ -26,10 +27,10 @@ const textOf = (value: unknown): string => {
 const fieldsOf = (headers: Headers.Input): Headers.Headers =>
   Headers.fromInput(Record.map(Headers.fromInput(headers), textOf))
 
-const paramsOf = (urlParams: UrlParams.Input): UrlParams.UrlParams => {
+const paramsOf = (urlParams: UrlParams.Input): Url.Pairs => {
   const plain = Symbol.iterator in urlParams ? [...urlParams] : { ...urlParams }
   if (Object.values(plain).flat(2).some(Predicate.isSymbol)) throw new TypeError("the value is no text")
-  return UrlParams.fromInput(plain)
+  return Url.pairsOf(UrlParams.fromInput(plain))
 }
 
 /** The options of one search as they are now, for as often as it is sent. Callers without types may give what can't be read. */

@@ -9,6 +9,7 @@ import * as AccessToken from "../../AccessToken.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Lease, Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { momentOf } from "../clock.js"
+import * as Fork from "../fork.js"
 import * as Metrics from "../metrics.js"
 import * as Pause from "../pause.js"
 import type * as Seal from "./seal.js"
@@ -147,7 +148,7 @@ const listen = ({ cache, seal }: Attempt, change: Effect.Latch): Effect.Effect<v
   cache.changes(seal.name).pipe(
     Stream.runForEach(() => change.open),
     Effect.catchAll(({ reason }) => Metrics.cacheFailed(reason)),
-    Effect.disconnect,
+    Fork.abandonable,
     Effect.forkScoped
   )
 

@@ -97,9 +97,8 @@ export class Exchanges {
     return Effect.uninterruptible(Effect.withFiberRuntime((fiber) => {
       const [decision, state] = transition(this.state, momentOf(clockOf(fiber)))
       this.state = state
-      return decision._tag === "Start"
-        ? Effect.as(this.parts.launch(this.fly(decision.flight)), decision)
-        : Effect.succeed(decision)
+      const launched = decision._tag === "Start" ? this.parts.launch(this.fly(decision.flight)) : Effect.void
+      return Effect.as(launched, decision)
     }))
   }
 
