@@ -194,7 +194,11 @@ describe("a rewrite translates", () => {
       `ConfigError.InvalidData(["A"], "wrong")`,
       `new Config.ConfigError(new Schema.SchemaError(new SchemaIssue.Pointer(["A"], new SchemaIssue.InvalidValue({ message: "wrong" }))))`
     ],
-    ["the sides of an Either", `Either.match({ onLeft: f, onRight: g })`, `Result.match({ onFailure: f, onSuccess: g })`],
+    [
+      "the sides of an Either",
+      `Either.match({ onLeft: f, onRight: g })`,
+      `Result.match({ onFailure: f, onSuccess: g })`
+    ],
     ["several headers", `Headers.remove(a, ["b", "c"])`, `Headers.removeMany(a, ["b", "c"])`],
     [
       "an error of a client",
@@ -226,6 +230,17 @@ describe("a rewrite translates", () => {
 })
 
 describe("imports", () => {
+  it("of values that Effect 4 has nowhere are listed", () => {
+    expect(translate("a.ts", `import { a } from "effect/Micro"\n\na()\n`).problems).toEqual([
+      { line: 1, what: "Effect 4 has no module effect/Micro" }
+    ])
+  })
+
+  it("of a global value become that value", () => {
+    expect(translate("a.ts", `import { globalValue } from "effect/GlobalValue"\n\nglobalValue("a", () => 1)\n`).text)
+      .toContain(`Reflect.get(globalThis, key) })("a", () => 1)`)
+  })
+
   it.each([
     [`import { HttpClient } from "@effect/platform"`, `import * as HttpClient from "effect/http/HttpClient"`],
     [

@@ -194,20 +194,15 @@ const paramsOf =`
   ["src/undici/UndiciClient.ts", " || agentOptions.interceptors !== undefined", ""],
   [
     "src/undici/UndiciClient.ts",
-    `  let loading: Promise<HttpClient.HttpClient> | undefined
-  const load = () =>
-    loading ??= import("@effect/platform-node/NodeHttpClient").then(({ makeUndici }) =>
-      makeUndici(Drop.forStock(dispatcher))
-    )
+    `  let made: HttpClient.HttpClient | undefined
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.tryPromise({
+      try: async () => made ??= (await load()).makeUndici(Drop.forStock(dispatcher)),
+`,
+    `  const own = Drop.forStock(dispatcher)
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
       try: load,
-`,
-    `  const own = Drop.forStock(dispatcher)
-  let loading: Promise<typeof import("@effect/platform-node/NodeHttpClient")> | undefined
-  return (request: HttpClientRequest.HttpClientRequest) =>
-    Effect.tryPromise({
-      try: () => loading ??= import("@effect/platform-node/NodeHttpClient"),
 `
   ],
   [

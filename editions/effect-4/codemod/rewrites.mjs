@@ -489,7 +489,9 @@ const configError = (node, file) => {
 const matchSides = (node, file) => {
   if (!ts.isPropertyAssignment(node) && !ts.isMethodDeclaration(node)) return undefined
   const name = { onLeft: "onFailure", onRight: "onSuccess" }[node.name.getText()]
-  if (name === undefined || !/^effect\/Either#(match|mapBoth)$/.test(calleeOf(node.parent.parent, file) ?? "")) return undefined
+  if (name === undefined || !/^effect\/Either#(match|mapBoth)$/.test(calleeOf(node.parent.parent, file) ?? "")) {
+    return undefined
+  }
   return `${name}: ${valueOf(node, file)}`
 }
 
@@ -513,6 +515,16 @@ const removeHeaders = (node, file) =>
   calleeOf(node, file) === "@effect/platform/Headers#remove" && ts.isArrayLiteralExpression(node.arguments.at(-1))
     ? `${file.emit(node.expression.expression)}.removeMany(${argumentTexts(node, file).join(", ")})`
     : undefined
+
+/** `globalValue(key, make)` keeps a value for each copy of a package that a program has loaded. */
+const globalValue = (node, file) => {
+  if (!ts.isCallExpression(node) || !ts.isIdentifier(node.expression)) return undefined
+  if (file.names.get(node.expression.text) !== "effect/GlobalValue#globalValue") return undefined
+  const keep = "if (!Reflect.has(globalThis, key)) Reflect.set(globalThis, key, make())"
+  return `(<A>(key: PropertyKey, make: () => A): A => { ${keep}\nreturn Reflect.get(globalThis, key) })(${
+    argumentTexts(node, file).join(", ")
+  })`
+}
 
 const clientErrors = {
   Transport: "TransportError",
@@ -753,6 +765,7 @@ export const rewrites = [
   modifyDelay,
   intersect,
   removeHeaders,
+  globalValue,
   clientError,
   rechunkedQueue,
   loggerReplace,

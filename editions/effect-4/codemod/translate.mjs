@@ -20,6 +20,9 @@ const nameOf = (module) => module === "fast-check" ? "FastCheck" : module.split(
 /** What is used of a module that Effect 4 does not have is listed where it is used. */
 const isGone = (module) => exportsOf("effect/Effect") !== undefined && exportsOf(module) === undefined
 
+/** Modules of which each value is rewritten. */
+const replaced = new Set(["effect/GlobalValue"])
+
 class File {
   constructor(name, text) {
     this.name = name
@@ -43,6 +46,9 @@ class File {
     if (ts.isNamespaceImport(bindings)) {
       this.names.set(bindings.name.text, module)
       return
+    }
+    if (!isBarrel(module) && isGone(modules.get(module) ?? namespaces.get(module) ?? module) && !replaced.has(module)) {
+      this.problem(statement, `Effect 4 has no module ${module}`)
     }
     for (const { name, propertyName } of bindings.elements) {
       const imported = (propertyName ?? name).text
