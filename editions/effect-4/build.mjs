@@ -1,6 +1,6 @@
 /**
  * `node editions/effect-4/build.mjs [--only translate|check]`: translates src, tests, examples and the code in the documents into
- * `out/`, formats, checks the types, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
+ * `out/`, formats, checks the types of src, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -80,7 +80,9 @@ const translateAll = () => {
   cpSync(join(root, "bench", "results.svg"), join(out, "bench", "results.svg"))
   const mended = layOver(out)
   writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`)
-  const left = problems.filter(({ path }) => path.startsWith("src/") && existsSync(join(out, path)) && !mended.includes(path))
+  const left = problems.filter(({ path }) =>
+    path.startsWith("src/") && existsSync(join(out, path)) && !mended.includes(path)
+  )
   for (const problem of left) console.error(describe(problem))
   if (left.length > 0) process.exit(1)
 }
@@ -88,7 +90,7 @@ const translateAll = () => {
 translateAll()
 if (only === "translate") process.exit(0)
 run(process.execPath, [tool("eslint", "bin/eslint.js"), "--fix", "--config", "eslint.config.mjs", "src"], out)
-run(process.execPath, [tool("typescript", "bin/tsc"), "-p", "tsconfig.json"], out)
+run(process.execPath, [tool("typescript", "bin/tsc"), "-p", "tsconfig.build.json", "--noEmit"], out)
 if (only === "check") process.exit(0)
 run(process.execPath, ["scripts/build.mjs"], out)
 rmSync(pack, { force: true, recursive: true })

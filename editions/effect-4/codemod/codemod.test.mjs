@@ -199,6 +199,18 @@ describe("a rewrite translates", () => {
       `Either.match({ onLeft: f, onRight: g })`,
       `Result.match({ onFailure: f, onSuccess: g })`
     ],
+    [
+      "how long a fiber runs before it yields",
+      `Effect.withMaxOpsBeforeYield(a, 13)`,
+      `Effect.provideService(a, Scheduler.MaxOpsBeforeYield, 13)`
+    ],
+    [
+      "chance that is none",
+      `Random.fixed([0.5])`,
+      `((values: ReadonlyArray<number>) => { let at = 0
+const next = () => Number(values[at++ % values.length])
+return { nextIntUnsafe: next, nextDoubleUnsafe: next } })([0.5])`
+    ],
     ["several headers", `Headers.remove(a, ["b", "c"])`, `Headers.removeMany(a, ["b", "c"])`],
     [
       "an error of a client",

@@ -136,6 +136,7 @@ export const members = new Map([
   ...renamed("effect/Encoding", {
     decodeBase64: "effect/encoding/Base64#decode",
     decodeBase64Url: "effect/encoding/Base64Url#decode",
+    encodeHex: "effect/encoding/Hex#encode",
     encodeBase64: "effect/encoding/Base64#encode",
     encodeBase64Url: "effect/encoding/Base64Url#encode"
   }),
@@ -185,6 +186,7 @@ export const members = new Map([
   ...renamed("effect/Option", { fromNullable: "fromNullishOr" }),
   ...renamed("effect/Predicate", { isRecord: "isObject" }),
   ...renamed("effect/Queue", { unsafeOffer: "offerUnsafe" }),
+  ...renamed("effect/Redacted", { unsafeWipe: "wipeUnsafe" }),
   ...renamed("effect/Random", { Random: "Random" }),
   ...renamed("effect/Schema", {
     OptionFromSelf: "Option",

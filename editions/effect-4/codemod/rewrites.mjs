@@ -176,6 +176,7 @@ const provided = {
   "effect/Effect#locally": undefined,
   "effect/Effect#withClock": "effect/Clock",
   "effect/Effect#withConfigProvider": "effect/ConfigProvider",
+  "effect/Effect#withMaxOpsBeforeYield": "effect/Scheduler#MaxOpsBeforeYield",
   "effect/Effect#withRandom": "effect/Random",
   "effect/Logger#withMinimumLogLevel": "effect/References#MinimumLogLevel"
 }
@@ -526,6 +527,14 @@ const globalValue = (node, file) => {
   })`
 }
 
+/** `Random.fixed(values)` gives one value after the other. */
+const fixedRandom = (node, file) =>
+  calleeOf(node, file) === "effect/Random#fixed"
+    ? `((values: ReadonlyArray<number>) => { let at = 0
+const next = () => Number(values[at++ % values.length])
+return { nextIntUnsafe: next, nextDoubleUnsafe: next } })(${argumentTexts(node, file)[0]})`
+    : undefined
+
 const clientErrors = {
   Transport: "TransportError",
   Encode: "EncodeError",
@@ -766,6 +775,7 @@ export const rewrites = [
   intersect,
   removeHeaders,
   globalValue,
+  fixedRandom,
   clientError,
   rechunkedQueue,
   loggerReplace,
