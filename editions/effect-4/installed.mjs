@@ -5,7 +5,7 @@
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 
 const edition = import.meta.dirname
 
@@ -16,7 +16,7 @@ const [, program] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(edition, "out"
 const { devDependencies: { effect } } = JSON.parse(readFileSync(join(edition, "package.json"), "utf8"))
 
 const nodes = process.argv.length > 2
-  ? process.argv.slice(2)
+  ? process.argv.slice(2).map((path) => resolve(path))
   : [join(edition, "node_modules", `node-linux-${process.arch}`, "bin", "node")]
 
 const folder = mkdtempSync(join(tmpdir(), "installed-"))
