@@ -48,9 +48,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "a defect of the effect that reads the key is passed through",
-    file: "src/internal/exchange/licenseKey.ts",
-    find: ", Effect.catchAllDefect(keptBack)",
-    replace: ""
+    file: "src/internal/foreignPart.ts",
+    find: "shown.has(defect) ? Effect.die(defect) : masked(part, \"died\")",
+    replace: "shown.has(defect) ? Effect.die(defect) : Effect.die(defect)"
   },
   {
     name: "the log line of a failed body stream is left on",
@@ -87,9 +87,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "the parse error of a token answer is kept as cause",
     file: "src/TokenIssuer.ts",
-    find: "Effect.mapError(decodeResponse(body), () => unexpected(status))",
-    replace: "Effect.mapError(Schema.decodeUnknown(TokenResponse)(body), (cause) => " +
-      "Object.assign(unexpected(status), { cause }))"
+    find: "onNone: () => Effect.fail(unexpected(status)),",
+    replace: "onNone: () => Effect.flatMap(Effect.flip(Schema.decodeUnknown(TokenResponse)(body)), (cause) => " +
+      "Effect.fail(Object.assign(unexpected(status), { cause }))),"
   },
   {
     name: "the token is plain in the Exit of its span",
@@ -144,9 +144,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "the license key is read twice in an exchange that replicas share",
-    file: "src/internal/exchange/licenseKey.ts",
-    find: "readFrom === licenseKey",
-    replace: "readFrom !== licenseKey"
+    file: "src/TokenIssuer.ts",
+    find: "LicenseKey.read(request.licenseKey ?? licenseKey)",
+    replace: "LicenseKey.read(licenseKey)"
   },
   {
     name: "two license keys share the store of one layer value",
