@@ -148,7 +148,10 @@ export const fromSettings = (
       settled: life.settled,
       status: life.status
     }
-    return ProviderPart.attach(self, { freshToken: (clock) => life.freshToken(clock) })
+    return ProviderPart.attach(self, {
+      freshToken: (clock) => life.freshToken(clock),
+      isRejected: (token) => life.isRejected(token)
+    })
   })
 
 /**

@@ -1,9 +1,9 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * The client for programs without Effect: promises that reject with the library's own errors.
  *
  * @since 1.0.0
  */
+/// <reference lib="esnext.disposable" preserve="true" />
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
@@ -134,8 +134,10 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * ```ts
  * import { createClient } from "effect-nutrition-advisor/promise"
  *
- * await using advisor = createClient({ baseUrl: "https://nutrition.example", licenseKey: process.env.LICENSE_KEY ?? "" })
- * console.log(await advisor.search("oats", { signal: AbortSignal.timeout(2_000) }))
+ * export const foods = async (term: string) => {
+ *   await using advisor = createClient({ baseUrl: "https://nutrition.example", licenseKey: process.env.LICENSE_KEY ?? "" })
+ *   return await advisor.search(term, { signal: AbortSignal.timeout(2_000) })
+ * }
  * ```
  *
  * @since 1.0.0

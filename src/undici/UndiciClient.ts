@@ -51,7 +51,7 @@ export interface Options {
 }
 
 const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedSend => (request, receiver) => {
-  const handler = new BufferedHandler(receiver, drop)
+  const handler = new BufferedHandler(receiver, drop, drop === Drop.byThrow ? request.mayStart : undefined)
   try {
     const sent = written(request)
     handler.setBody(sent.body)

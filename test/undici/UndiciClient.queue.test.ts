@@ -1,12 +1,248 @@
 import { Readable, Stream as LegacyStream } from "node:stream"
-import type { HttpClient } from "@effect/platform"
-import { HttpBody } from "@effect/platform"
+import { HttpBody, HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, type Scope } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Redacted, type Scope } from "effect"
+import {
+  AccessToken,
+  NutritionAdvisor,
+  type RefreshPolicy,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { afterBody, eventually, serve } from "../doubles/Wire.js"
+import { Agent } from "undici"
+import { ProviderPart } from "../../src/internal/token/providerPart.js"
+import { afterBody, eventually, replying, serve } from "../doubles/Wire.js"
 import { deadOrigin } from "../leaks/LocalService.js"
 import { advisor as advisorOver, ways } from "./ways.js"
+
+const licenseKey = Redacted.make("1f0c-queue-3b7e")
+
+const tokenNamed = (value: string) =>
+  AccessToken.make({ value, serviceId: "a-customer", receivedAt: Date.now(), expiresAt: Date.now() + 3_600_000 })
+
+/** Takes the newest token alone, and holds the search for "hold" until it is let go. */
+const service = Effect.gen(function*() {
+  const seen: Array<string> = []
+  const state = { accepted: "none", exchanges: 0, fails: false, release: (): void => {} }
+  const wire = yield* serve(afterBody((_, request, response) => {
+    const reply = (status: number, body: unknown) => {
+      response.writeHead(status, { "content-type": "application/json" })
+      response.end(JSON.stringify(body))
+    }
+    if (request.method === "POST") {
+      state.exchanges += 1
+      if (state.fails) return reply(500, {})
+      state.accepted = `token-${state.exchanges}`
+      return reply(200, { access_token: state.accepted, expires_in: 86_400, customer_id: "a-customer" })
+    }
+    const term = new URL(request.url ?? "", "http://service").searchParams.get("term")
+    const token = request.headers.authorization?.slice("Bearer ".length)
+    seen.push(`${term} ${token}`)
+    const answer = () => token === state.accepted && term !== "refused" ? reply(200, { term }) : reply(403, {})
+    if (term === "hold" && state.exchanges < 2) state.release = answer
+    else answer()
+  }))
+  return { wire, seen, state }
+})
+
+const advisor = (origin: string, refresh: Partial<RefreshPolicy.RefreshPolicy> = {}) =>
+  Effect.gen(function*() {
+    const client = Layer.succeed(HttpClient.HttpClient, yield* UndiciClient.make({ connections: 1 }))
+    const options = { baseUrl: origin, licenseKey }
+    const context = yield* Layer.build(
+      NutritionAdvisor.layerWithoutTokens(options).pipe(
+        Layer.provide(TokenProvider.layer(refresh)),
+        Layer.provide(TokenIssuer.layer(options)),
+        Layer.provideMerge(TokenStore.layer),
+        Layer.provide(client)
+      )
+    )
+    return {
+      search: Context.get(context, NutritionAdvisor.NutritionAdvisor).search,
+      store: Context.get(context, TokenStore.TokenStore)
+    }
+  })
+
+/** One search that holds the only connection, and as many that wait for it. */
+const waiting = (
+  { search }: Pick<NutritionAdvisor.Service, "search">,
+  { seen }: { readonly seen: ReadonlyArray<string> },
+  terms: ReadonlyArray<string>
+) =>
+  Effect.gen(function*() {
+    const holding = yield* Effect.fork(Effect.exit(search("hold")))
+    yield* eventually(() => seen.some((each) => each.startsWith("hold")))
+    const queued = yield* Effect.forEach(terms, (term) => Effect.fork(Effect.exit(search(term))))
+    yield* Effect.sleep("50 millis")
+    return Effect.forEach([holding, ...queued], Fiber.join).pipe(Effect.map((exits) => exits.map(({ _tag }) => _tag)))
+  })
+
+/** The token is revoked while one search holds the only connection and three wait for it. */
+const revokedMeanwhile = Effect.gen(function*() {
+  const foods = yield* service
+  const joined = yield* waiting(yield* advisor(foods.wire.origin), foods, ["a", "b", "c"])
+  foods.state.accepted = "another"
+  foods.state.release()
+  return { foods, ended: yield* joined }
+})
+
+describe("A search that waits for a connection", () => {
+  it.scopedLive("goes out with the new token where its own was rejected twice meanwhile", () =>
+    Effect.gen(function*() {
+      const { ended, foods } = yield* revokedMeanwhile
+      expect(ended).toEqual(["Success", "Success", "Success", "Success"])
+      expect(foods.seen.slice(0, 2)).toEqual(["hold token-1", "a token-1"])
+      expect(foods.seen.slice(2).sort()).toEqual(["a token-2", "b token-2", "c token-2", "hold token-2"])
+    }))
+
+  it.scopedLive("lets the exchange that renews a rejected token go first", () =>
+    Effect.gen(function*() {
+      const { foods } = yield* revokedMeanwhile
+      expect(foods.wire.requests.map(({ method }) => method)).toEqual([
+        "POST",
+        "GET",
+        "GET",
+        "POST",
+        "GET",
+        "GET",
+        "GET",
+        "GET"
+      ])
+    }))
+
+  it.scopedLive("costs no connection where it is left for a new token", () =>
+    Effect.gen(function*() {
+      const { foods } = yield* revokedMeanwhile
+      expect(foods.wire.connections.opened).toBe(1)
+    }))
+
+  it.scopedLive("ends unsent in the error of the exchange where no new token is to be had", () =>
+    Effect.gen(function*() {
+      const foods = yield* service
+      const { search } = yield* advisor(foods.wire.origin, { attempts: 1 })
+      const holding = yield* Effect.fork(Effect.flip(search("hold")))
+      yield* eventually(() => foods.seen.length === 1)
+      const second = yield* Effect.fork(Effect.flip(search("a")))
+      yield* Effect.sleep("50 millis")
+      const third = yield* Effect.fork(Effect.flip(search("b")))
+      yield* Effect.sleep("50 millis")
+      foods.state.fails = true
+      foods.state.accepted = "another"
+      foods.state.release()
+      yield* Fiber.joinAll([holding, second])
+      expect(yield* Fiber.join(third)).toMatchObject({ _tag: "ServerError", operation: "token" })
+      expect(foods.seen).toEqual(["hold token-1", "a token-1"])
+    }))
+
+  it.scopedLive("goes out with its own token where others were refused now and then, and no new token is to be had", () =>
+    Effect.gen(function*() {
+      const foods = yield* service
+      const { search } = yield* advisor(foods.wire.origin, { attempts: 1 })
+      yield* search("oats")
+      foods.state.fails = true
+      const exits = yield* Effect.forEach(["refused", "a", "refused", "b"], (term) => Effect.exit(search(term)), {
+        concurrency: "unbounded"
+      })
+      expect(exits.map(({ _tag }) => _tag)).toEqual(["Failure", "Success", "Failure", "Success"])
+    }))
+
+  it.scopedLive("goes out with its own token where another search was refused for a reason of its own", () =>
+    Effect.gen(function*() {
+      const foods = yield* service
+      const { search } = yield* advisor(foods.wire.origin)
+      yield* Effect.exit(search("refused"))
+      const exits = yield* Effect.forEach(["refused", "a", "refused", "b"], (term) => Effect.exit(search(term)), {
+        concurrency: "unbounded"
+      })
+      expect(exits.map(({ _tag }) => _tag)).toEqual(["Failure", "Success", "Failure", "Success"])
+      expect(foods.seen.filter((each) => /^[ab]/.test(each)).sort()).toEqual(["a token-2", "b token-2"])
+    }))
+
+  it.scopedLive("goes out with its own token where another took its place without a rejection", () =>
+    Effect.gen(function*() {
+      const foods = yield* service
+      const { search, store } = yield* advisor(foods.wire.origin)
+      const joined = yield* waiting({ search }, foods, ["a"])
+      yield* store.put(tokenNamed("newer"))
+      foods.state.release()
+      expect(yield* joined).toEqual(["Success", "Success"])
+      expect(foods.seen).toEqual(["hold token-1", "a token-1"])
+    }))
+})
+
+/**
+ * Its tokens are rejected as soon as they are given: each time it is asked, there is another one. It is a class, whose methods
+ * need their `this`.
+ */
+class Hapless implements TokenProvider.Service {
+  private given = 0
+  readonly get = Effect.sync(() => tokenNamed(`token-${++this.given}`))
+  readonly status = Effect.succeed<TokenProvider.TokenStatus>({
+    state: "fresh",
+    expiresAt: Option.none(),
+    lastFailure: Option.none()
+  })
+  constructor() {
+    ProviderPart.attach(this, { freshToken: () => undefined, isRejected: () => this.given > 0 })
+  }
+  renew() {
+    return this.get
+  }
+  settled() {
+    return Effect.void
+  }
+}
+
+const hapless = Layer.sync(TokenProvider.TokenProvider, () => new Hapless())
+
+describe("A request whose token was rejected when a connection takes it up", () => {
+  const asked = (
+    client: HttpClient.HttpClient,
+    ask: (service: NutritionAdvisor.Service) => Effect.Effect<unknown, unknown>
+  ) =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{}", { "content-type": "application/json" }))
+      const context = yield* Layer.build(
+        NutritionAdvisor.layerWithoutTokens({ baseUrl: wire.origin, licenseKey }).pipe(
+          Layer.provide([hapless, Layer.succeed(HttpClient.HttpClient, client)])
+        )
+      )
+      yield* ask(Context.get(context, NutritionAdvisor.NutritionAdvisor))
+      return wire.requests.map(({ headers }) => headers.authorization)
+    })
+
+  it.scopedLive("is left unsent once and no more", () =>
+    Effect.gen(function*() {
+      const tokens = yield* asked(yield* UndiciClient.make(), ({ search }) => search("oats"))
+      expect(tokens).toEqual(["Bearer token-2"])
+    }))
+
+  it.scopedLive("is left unsent with a form, which is written anew", () =>
+    Effect.gen(function*() {
+      const body = HttpBody.formData(new FormData())
+      const tokens = yield* asked(yield* UndiciClient.make(), ({ httpClient }) => httpClient.post("/v2/x", { body }))
+      expect(tokens).toEqual(["Bearer token-2"])
+    }))
+
+  it.scopedLive("is sent with it where its body can't be sent twice", () =>
+    Effect.gen(function*() {
+      const body = HttpBody.raw(Readable.from(["{}"]))
+      const tokens = yield* asked(yield* UndiciClient.make(), ({ httpClient }) => httpClient.post("/v2/x", { body }))
+      expect(tokens).toEqual(["Bearer token-1"])
+    }))
+
+  it.scopedLive("is sent with it over a dispatcher of one's own, which would close a connection for it", () =>
+    Effect.gen(function*() {
+      const agent = yield* Effect.acquireRelease(
+        Effect.sync(() => new Agent()),
+        (agent) => Effect.promise(() => agent.close())
+      )
+      const client = yield* UndiciClient.makeFromDispatcher(agent)
+      expect(yield* asked(client, ({ search }) => search("oats"))).toEqual(["Bearer token-1"])
+    }))
+})
 
 describe("A body that is read while it is sent", () => {
   /** Interrupts a request that waits for the only connection, and lets the connection take it up. */

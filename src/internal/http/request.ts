@@ -11,6 +11,8 @@ export interface Request {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: HttpBody.HttpBody
+  /** Asked when a connection takes up a request that waited for one: if not, it ends unsent. Other clients do not ask. */
+  readonly mayStart?: (() => boolean) | undefined
 }
 
 /** One whose body is there as a whole. */

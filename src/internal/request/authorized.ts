@@ -93,8 +93,26 @@ class AuthorizedClient {
       : this.sendWith(data, decode, fresh)
   }
 
-  private sendWith<A, R>(data: DataRequest, decode: Decode<A, R>, token: AccessToken) {
-    return Effect.flatMap(this.sendOnce(data, token), (response) => this.settle(data, decode, token, response))
+  /** A request that waited for a connection while its token was rejected begins anew: it would be rejected, and delay the exchange. */
+  private sendWith<A, R>(
+    data: DataRequest,
+    decode: Decode<A, R>,
+    token: AccessToken,
+    mayBeginAnew = canSendTwice(data.request)
+  ): Effect.Effect<A, NutritionAdvisorError, R> {
+    const { hotPath } = this
+    let isUnsent = false
+    const mayStart = () => {
+      isUnsent = hotPath?.isRejected(token) === true
+      return !isUnsent
+    }
+    return Effect.matchEffect(this.sendOnce(data, token, mayBeginAnew ? mayStart : undefined), {
+      onFailure: (error) =>
+        isUnsent
+          ? Effect.flatMap(this.parts.tokens.get, (token) => this.sendWith(data, decode, token, false))
+          : Effect.fail(error),
+      onSuccess: (response) => this.settle(data, decode, token, response)
+    })
   }
 
   private settle<A, R>(
@@ -156,7 +174,7 @@ class AuthorizedClient {
     return Response.isOk(response.status) ? decode(response) : Response.statusError(response, operation)
   }
 
-  private sendOnce(data: DataRequest, token: AccessToken) {
+  private sendOnce(data: DataRequest, token: AccessToken, mayStart?: () => boolean) {
     const { operation, request, run } = data
     run.isSent = true
     const response = this.parts.client(
@@ -165,7 +183,8 @@ class AuthorizedClient {
         origin: request.origin,
         path: request.path,
         headers: { ...request.headers, ...this.headersOf(token) },
-        body: request.body
+        body: request.body,
+        mayStart
       },
       this.options[operation],
       run

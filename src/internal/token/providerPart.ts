@@ -6,6 +6,8 @@ import * as InternalPart from "../internalPart.js"
 interface ProviderPart {
   /** The token that `get` would give where it is fresh, at once; undefined where `get` has to look or to wait. */
   readonly freshToken: (clock: Clock.Clock) => AccessToken | undefined
+  /** Whether the token was rejected more than once, and is not the current one any more. */
+  readonly isRejected: (token: AccessToken) => boolean
 }
 
 export const ProviderPart = InternalPart.make<object, ProviderPart>("TokenProvider/hotPath")

@@ -48,6 +48,9 @@ const withRecord = (self: Renewals, record: Record): Renewals => ({
   records: [...self.records.filter(({ token }) => !AccessToken.isSame(token, record.token)), record].slice(-recordsKept)
 })
 
+/** How often the token was rejected since it was accepted last. */
+export const rejectionsOf = (self: Renewals, token: AccessToken.AccessToken): number => recordOf(self, token).rejections
+
 /** The same renewals where the token was accepted before, as on nearly every request. */
 export const accepted = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
   const record = recordOf(self, token)

@@ -61,6 +61,13 @@ class TokenLife {
       : this.succeed(fresh)
   })
 
+  /** During a cool-down the rejected token stays the current one, and is sent. */
+  isRejected(token: Token): boolean {
+    const current = this.parts.currentToken?.()
+    return current !== undefined && Renewals.rejectionsOf(this.parts.exchanges.state.renewals, token) > 1 &&
+      !Option.exists(current, (now) => AccessToken.isSame(now, token))
+  }
+
   freshToken(clock: Clock.Clock): Token | undefined {
     const current = this.parts.currentToken?.()
     if (current === undefined || current._tag === "None") return undefined

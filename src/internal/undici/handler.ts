@@ -19,7 +19,11 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler, Sent 
   private fields: Fields | undefined
   private bytes: BodyBytes | undefined
 
-  constructor(private receiver: Receiver | undefined, private drop: Drop.Drop) {}
+  constructor(
+    private receiver: Receiver | undefined,
+    private drop: Drop.Drop,
+    private readonly mayStart: (() => boolean) | undefined
+  ) {}
 
   /** Tells what is sent, before it is. */
   setBody(body: unknown) {
@@ -35,7 +39,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler, Sent 
   /** Called when a connection takes the request from the queue: the last moment to drop it unsent. */
   onRequestStart(controller: Undici.Dispatcher.DispatchController, context: unknown) {
     if (Drop.stopsRedirect(controller, context)) return
-    if (this.receiver === undefined) this.drop.drop(controller)
+    if (this.receiver === undefined || this.mayStart?.() === false) this.drop.drop(controller)
     else this.controller = controller
   }
 

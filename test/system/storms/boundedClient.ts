@@ -18,12 +18,15 @@ export const layer = (connections: number): Layer.Layer<HttpClient.HttpClient> =
 export interface Client {
   readonly name: string
   readonly layer: (connections: number) => Layer.Layer<HttpClient.HttpClient>
+  /** How many of the searches that were begun with one token are sent with it though it was rejected meanwhile. */
+  readonly rejectionsAtMost: (connections: number, searches: number) => number
 }
 
 export const clients: ReadonlyArray<Client> = [
-  { name: "undici", layer },
+  { name: "undici", layer, rejectionsAtMost: (_, searches) => searches },
   {
     name: "UndiciClient",
-    layer: (connections) => Layer.orDie(UndiciClient.layer({ connections }))
+    layer: (connections) => Layer.orDie(UndiciClient.layer({ connections })),
+    rejectionsAtMost: (connections) => 2 * connections
   }
 ]
