@@ -211,6 +211,7 @@ describe("a rewrite translates", () => {
 const next = () => Number(values[at++ % values.length])
 return { nextIntUnsafe: next, nextDoubleUnsafe: next } })([0.5])`
     ],
+    ["what a Schedule is told", `Schedule.tapInput(a, f)`, `Schedule.tap(a, ({ input }) => (f)(input))`],
     ["several headers", `Headers.remove(a, ["b", "c"])`, `Headers.removeMany(a, ["b", "c"])`],
     [
       "an error of a client",

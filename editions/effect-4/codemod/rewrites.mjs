@@ -202,6 +202,14 @@ const addDelayEffect = (node, file) => {
   })`
 }
 
+/** `tapInput(f)` is `tap`, whose function takes what the step was told. */
+const tapInput = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Schedule#tapInput") return undefined
+  const texts = argumentTexts(node, file)
+  const handler = `({ input }) => (${texts.at(-1)})(input)`
+  return `${namespaceText(node)}.tap(${[...texts.slice(0, -1), handler].join(", ")})`
+}
+
 /** `modifyDelay((output, delay) => …)` takes both in one object, and gives an effect. */
 const modifyDelay = (node, file) => {
   if (calleeOf(node, file) !== "effect/Schedule#modifyDelay") return undefined
@@ -771,6 +779,7 @@ export const rewrites = [
   genSelf,
   provideService,
   addDelayEffect,
+  tapInput,
   modifyDelay,
   intersect,
   removeHeaders,

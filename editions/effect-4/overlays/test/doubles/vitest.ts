@@ -35,8 +35,8 @@ const effectProp = (
 
 const withTestClock = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, TestClock.layer())
 
-export const it = Object.assign(
-  (...args: Parameters<typeof Original.it>) => Original.it(...args),
-  Original.it,
-  { prop, effect: Object.assign((...args: Parameters<typeof Original.it.effect>) => Original.it.effect(...args), Original.it.effect, { prop: effectProp }) }
-)
+Object.assign(Original.it.effect, { prop: effectProp })
+
+export const it = new Proxy(Original.it, {
+  get: (target, name) => name === "prop" ? prop : Reflect.get(target, name)
+})
