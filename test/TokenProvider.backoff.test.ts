@@ -109,7 +109,7 @@ describe("once a token is expired", () => {
       const { issuer, provider } = yield* begun
       yield* issuer.respondAlways(Effect.fail(unavailable))
       yield* Time.set(marginStart)
-      expect(yield* Effect.flip(provider.get)).toEqual(unavailable)
+      expect(yield* Effect.flip(provider.get)).toBe(unavailable)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("a refused key fails the call with the error of the key", () =>
@@ -117,7 +117,7 @@ describe("once a token is expired", () => {
       const { issuer, provider } = yield* begun
       yield* issuer.respondAlways(Effect.fail(badKey))
       yield* Time.set(marginStart)
-      expect(yield* Effect.flip(provider.get)).toEqual(badKey)
+      expect(yield* Effect.flip(provider.get)).toBe(badKey)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("calls before the backoff is over fail at once with the last error, at no cost", () =>

@@ -154,7 +154,7 @@ describe("renew", () => {
     Effect.gen(function*() {
       const { first, issuer, provider } = yield* begun
       yield* issuer.respondNext(Effect.fail(unavailable))
-      expect(yield* Effect.flip(provider.renew(first))).toEqual(unavailable)
+      expect(yield* Effect.flip(provider.renew(first))).toBe(unavailable)
     }).pipe(Effect.provide(Issuer.layerOnDemand)))
 
   it.effect("that failed leaves the rejected token to no one", () =>

@@ -160,7 +160,7 @@ export class Exchanges {
             Effect.tapErrorCause((cause) => Effect.annotateCurrentSpan("error.type", Metrics.causeOf(cause).outcome)),
             Effect.withParentSpan(span)
           )
-      })
+      }).pipe(Effect.mapError(Cause.originalError))
       if (OwnDeadline.of(issuer) !== undefined) result.deadline += monotonicOf(clock) - begun
       return AccessToken.stateAt(token, wallOf(clock), policy) === "expired" ? yield* Effect.fail(unusable()) : token
     })
