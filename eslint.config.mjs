@@ -3,7 +3,18 @@ import simpleImportSort from "eslint-plugin-simple-import-sort"
 import tseslint from "typescript-eslint"
 
 export default tseslint.config(
-  { ignores: ["dist/", "bench/out/", "node_modules/", "coverage/", "reports/", ".stryker-tmp/", "editions/*/out/", "editions/*/overlays/"] },
+  {
+    ignores: [
+      "dist/",
+      "bench/out/",
+      "node_modules/",
+      "coverage/",
+      "reports/",
+      ".stryker-tmp/",
+      "editions/*/out/",
+      "editions/*/overlays/"
+    ]
+  },
   ...tseslint.configs.strict,
   {
     files: ["**/*.{js,ts,mts,mjs}"],

@@ -184,8 +184,7 @@ describe("statusError", () => {
 })
 
 describe("json", () => {
-  const decoded = (bytes: Uint8Array) =>
-    Response.json({ status: 200, headers: Headers.empty, body: bytes }, "search")
+  const decoded = (bytes: Uint8Array) => Response.json({ status: 200, headers: Headers.empty, body: bytes }, "search")
 
   it.prop("reads what JSON can write", [FastCheck.jsonValue()], ([value]) => {
     const text = JSON.stringify(value)
