@@ -106,8 +106,14 @@ const release = (request: Request) =>
     Effect.whenEffect(Ref.get(request.mayHold))
   )
 
-const publish = (request: Request, token: AccessToken.AccessToken, turn: Lease.OwnTurn) =>
-  Effect.catchAll(Lease.publish(request, token, turn), (error) => noteFailure(request, error))
+/** Peers must see the token before the lease is free; but a lease does not wait for a cache that has failed. */
+const publish = (request: Request, token: AccessToken.AccessToken, turn: Lease.OwnTurn) => {
+  const published = Effect.catchAll(Lease.publish(request, token, turn), (error) => noteFailure(request, error))
+  return Effect.flatMap(
+    Ref.get(request.isCacheWell),
+    (isWell) => isWell ? Effect.asVoid(published) : Effect.zipRight(Effect.forkDaemon(published), Effect.yieldNow())
+  )
+}
 
 /** An exchange that failed ends in its own error, unless a peer fared better meanwhile. */
 const lookOnceMore = (request: Request, error: TokenError) =>
