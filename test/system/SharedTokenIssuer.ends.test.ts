@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, FastCheck, Option, Random } from "effect"
 import { AccessToken, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
-import { runs } from "./doubles/runs.js"
-import { cacheTimeout, lease, type Manner, Sharing, takes, tokenTimeout, waits } from "./model/Sharing.js"
+import { runs } from "../doubles/runs.js"
+import { cacheTimeout, lease, type Manner, Sharing, takes, tokenTimeout, waits } from "../model/Sharing.js"
 
 const manners = { cache: () => takes(30), issuer: waits(100) }
 
