@@ -143,7 +143,7 @@ export const brokenCaches: ReadonlyArray<Broken> = [
     what: "whose entries end before their time",
     flaw: (cache) => ({
       write: (name, entry, { over, timeToLive }) =>
-        cache.write(name, entry, { over, timeToLive: Math.min(timeToLive, 3_000) })
+        cache.write(name, entry, { over, timeToLive: Math.min(timeToLive, 3_800) })
     }),
     laws: [law.time]
   },
