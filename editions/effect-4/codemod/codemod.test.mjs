@@ -86,6 +86,7 @@ describe("a rewrite translates", () => {
       `Schema.optionalKey(A).pipe(Schema.decodeTo(Schema.optionalKey(B), SchemaTransformation.transformOptional(o)))`
     ],
     ["whether a cause is empty", `Cause.isEmpty(a)`, `(a.reasons.length === 0)`],
+    ["what is read of a cause, as a function", `Effect.mapError(Cause.originalError)`, `Effect.mapError((cause) => cause)`],
     ["a defect in a cause", `Cause.dieOption(a)`, `Result.getSuccess(Cause.findDefect(a))`],
     ["an interruption that nobody waits for", `Fiber.interruptFork(a)`, `Effect.sync(() => a.interruptUnsafe())`],
     ["an interruption by hand", `a?.unsafeInterruptAsFork(b)`, `a?.interruptUnsafe()`],

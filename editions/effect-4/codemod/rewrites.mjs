@@ -422,7 +422,10 @@ const causeTexts = {
 /** A test of a cause, or what is in it. */
 const causes = (node, file) => {
   const text = causeTexts[calleeOf(node, file)]
-  return text === undefined ? undefined : text(argumentTexts(node, file)[0], namespaceText(node), file)
+  if (text !== undefined) return text(argumentTexts(node, file)[0], namespaceText(node), file)
+  const isCalled = ts.isCallExpression(node.parent) && node.parent.expression === node
+  const handed = ts.isPropertyAccessExpression(node) && !isCalled ? causeTexts[file.memberOf(node)] : undefined
+  return handed === undefined ? undefined : `(cause) => ${handed("cause", node.expression.text, file)}`
 }
 
 /** A fiber is interrupted by a method of its own. */
