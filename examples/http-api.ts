@@ -81,7 +81,10 @@ const FoodsLive = HttpApiBuilder.group(
     )
 )
 
-const Server = NodeHttpServer.layerConfig(createServer, { port: Config.withDefault(Config.integer("PORT"), 3000) })
+/** NodeHttpServer hears no error of a connection that asks for an upgrade, and Node ends the process for it. */
+const makeServer = () => createServer().on("connection", (socket) => socket.on("error", () => {}))
+
+const Server = NodeHttpServer.layerConfig(makeServer, { port: Config.withDefault(Config.integer("PORT"), 3000) })
 
 const Main = HttpApiBuilder.serve().pipe(
   Layer.provide(HttpApiBuilder.middlewareOpenApi()),

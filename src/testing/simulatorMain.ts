@@ -46,7 +46,8 @@ const serving = (server: Server) =>
   )
 
 const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorArguments) => {
-  const server = createServer()
+  // NodeHttpServer hears no error of a connection that asks for an upgrade, and Node ends the process for it.
+  const server = createServer().on("connection", (socket) => socket.on("error", () => {}))
   const Served = Simulator.layerServer({
     allowedHosts: [settings.host, ...settings.allowedHosts],
     controls: true,

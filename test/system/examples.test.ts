@@ -9,6 +9,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { resetUpgrades } from "./hostile/resetUpgrades.js"
 import * as RedisServer from "./redis/RedisServer.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -219,7 +220,7 @@ const startHttpApi = async (settings: Record<string, string> = {}) => {
   const listening = /Listening on http:\/\/0\.0\.0\.0:(\d+)/
   while (!listening.test(started.printed())) await once(started.child.stdout, "data")
   const address = `http://127.0.0.1:${listening.exec(started.printed())?.[1]}`
-  return { ...started, ask: (path: string) => fetch(`${address}${path}`) }
+  return { ...started, address, ask: (path: string) => fetch(`${address}${path}`) }
 }
 
 describe("examples/http-api.ts", () => {
@@ -235,6 +236,15 @@ describe("examples/http-api.ts", () => {
       expect([blank.status, await blank.json()]).toEqual([400, { _tag: "BadRequest" }])
       const unknown = await ask("/foods/zzqqxx")
       expect([unknown.status, await unknown.json()]).toEqual([404, { _tag: "NotFound" }])
+      child.kill("SIGTERM")
+      expect((await ended).code).toBe(0)
+    }))
+
+  it.live("goes on where connections that ask for an upgrade are reset", () =>
+    Effect.promise(async () => {
+      const { address, ask, child, ended } = await startHttpApi()
+      await resetUpgrades(address)
+      expect(await Promise.race([ask("/foods/apple"), ended])).toHaveProperty("status", 200)
       child.kill("SIGTERM")
       expect((await ended).code).toBe(0)
     }))

@@ -7,6 +7,7 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { document } from "../../src/testing/ServiceApi.js"
 import { usage } from "../../src/testing/simulatorArguments.js"
+import { resetUpgrades } from "./hostile/resetUpgrades.js"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -111,6 +112,12 @@ describe("the simulator as a program", () => {
     expect((await search(simulator.url, token)).status).toBe(403)
     await post(`${simulator.url}/simulator/provoke/search/unavailable?times=1`)
     expect((await search(simulator.url, await exchange(simulator.url))).status).toBe(503)
+  })
+
+  it("goes on where connections that ask for an upgrade are reset", async () => {
+    const { ended, url } = simulator
+    await resetUpgrades(url)
+    expect(await Promise.race([counters(url), ended])).toHaveProperty("exchanges")
   })
 
   it("says in one sentence that its port is in use, and ends with 1", async () => {

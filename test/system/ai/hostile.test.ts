@@ -1,5 +1,4 @@
 import { createServer } from "node:http"
-import { connect } from "node:net"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
@@ -9,6 +8,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as LocalService from "../../leaks/LocalService.js"
 import * as Replies from "../../leaks/replies.js"
 import * as Secrets from "../../leaks/secrets.js"
+import { resetUpgrades } from "../hostile/resetUpgrades.js"
 import * as McpProcess from "./McpProcess.js"
 
 const call = (id: number, input: unknown = { term: "oats" }) => ({
@@ -230,13 +230,7 @@ describe("the bin over HTTP", () => {
   it.scopedLive("goes on where connections that ask for an upgrade are reset", () =>
     Effect.gen(function*() {
       const { ended, url } = yield* McpProcess.startHttp({ args: ["--simulator"] })
-      const reset = async (millis: number) => {
-        const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {})
-        socket.write("GET /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n")
-        await new Promise((resolve) => setTimeout(resolve, millis))
-        socket.resetAndDestroy()
-      }
-      yield* Effect.promise(() => Promise.all(Array.from({ length: 60 }, (_, index) => reset(index % 8))))
+      yield* Effect.promise(() => resetUpgrades(url))
       const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
       const answer = fetch(url, { method: "POST", body: ping }).then(({ status }) => status)
       expect(yield* Effect.promise(() => Promise.race([answer, ended]))).toBe(200)
