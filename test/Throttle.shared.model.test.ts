@@ -25,7 +25,15 @@ const spoken: Readonly<Record<string, Answer>> = {
   "grants, and counts wrong": granted(Number.NaN),
   "refuses": exceeded("1 second"),
   "refuses for ever": exceeded(Duration.infinity),
-  "refuses for no time": exceeded(0)
+  "refuses for no time": exceeded(0),
+  "refuses for less than no time": Effect.fail(
+    {
+      reason: "Exceeded",
+      retryAfter: Object.create(Duration.zero, { value: { value: { _tag: "Millis", millis: -5 } } })
+    } as never
+  ),
+  "grants, and counts in words": granted("many" as never),
+  "grants, and counts in nothing that is a number": granted(Symbol("many") as never)
 }
 
 /** How nobody can say who may begin. */

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger } from "effect"
@@ -10,6 +11,13 @@ const operation = "search"
 const heldBack = (retryAfter: number) => new NutritionAdvisorError.TooManyRequests({ operation, retryAfter })
 
 const found = Effect.succeed("found")
+
+/** What throws when it is read. */
+const unreadable = new Proxy<{ readonly remaining?: unknown }>({}, {
+  get: () => {
+    throw new Error("unreadable")
+  }
+})
 
 const storeError = Effect.fail(new RateLimiter.RateLimitStoreError({ message: "gone" }))
 
@@ -155,6 +163,48 @@ describe("Throttle.layerShared", () => {
     world.pass(400)
     expect([double.sent.length, asked.length]).toEqual([2, 3])
   })
+
+  const remainders: ReadonlyArray<unknown> = [0, -1, Number.NaN, Infinity, "9", "many", 9n, Symbol("many"), null, {}]
+
+  const times: ReadonlyArray<unknown> = [
+    ...[0, -1, Number.NaN, "1 second", "soon", 5n, null, {}],
+    ...[-5, Number.NaN].map((millis): unknown =>
+      Object.create(Duration.zero, { value: { value: { _tag: "Millis", millis } } })
+    )
+  ]
+
+  const nonsense: ReadonlyArray<readonly [string, () => unknown]> = [
+    ...remainders.map((remaining) =>
+      [
+        `grants, and ${inspect(remaining)} remain`,
+        () => Effect.succeed({ remaining })
+      ] as const
+    ),
+    ...times.map((retryAfter) =>
+      [
+        `refuses, and says to come again after ${inspect(retryAfter)}`,
+        () => Effect.fail({ reason: "Exceeded", retryAfter })
+      ] as const
+    ),
+    ["grants nothing that can be read", () => Effect.succeed(unreadable)],
+    ["fails with nothing that can be read", () => Effect.fail(unreadable)],
+    ["gives a number in place of an effect", () => 5],
+    ["throws", () => unreadable.remaining]
+  ]
+
+  it.each(nonsense)(
+    "ends every search in its type within maxWait, and sleeps between questions, over a limiter that %s",
+    (_, consume) => {
+      const { asked, layer } = limiterOf((asked) => asked > 500 ? Effect.never : consume() as never)
+      const world = worldOver(AdvisorDouble.answering(found), layer, { maxWait: "100 millis" })
+      const fibers = searches(world, 50)
+      world.pass(100)
+      for (const outcome of fibers.map(outcomeOf)) {
+        if (outcome !== "found") expect(outcome).toMatchObject({ _tag: "TooManyRequests", operation: "search" })
+      }
+      expect(asked.length).toBeLessThanOrEqual(210)
+    }
+  )
 
   const silent: ReadonlyArray<readonly [string, Effect.Effect<never, RateLimiter.RateLimiterError>, number]> = [
     ["fails", storeError, 0],

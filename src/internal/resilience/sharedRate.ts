@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { monotonicOf } from "../clock.js"
 import { boundedBy, launchIn } from "../fork.js"
@@ -48,7 +49,7 @@ export const make = (
     const exceeded = (turns: number, retryAfter: Duration.Duration): Answer => ({
       granted: 0,
       left: turns > 1 ? 1 : most,
-      wait: turns > 1 ? 0 : Math.min(window, Duration.toMillis(retryAfter) || 1)
+      wait: turns > 1 ? 0 : Math.max(1, Math.min(window, Duration.toMillis(retryAfter)) || 1)
     })
 
     const consume = (turns: number): Effect.Effect<Answer, unknown> =>
@@ -62,7 +63,11 @@ export const make = (
           tokens: turns
         })
       ).pipe(
-        Effect.map(({ remaining }): Answer => ({ granted: turns, left: remaining, wait: 0 })),
+        Effect.map(({ remaining }): Answer => ({
+          granted: turns,
+          left: Predicate.isNumber(remaining) ? remaining : 1,
+          wait: 0
+        })),
         Effect.catchAll((error) =>
           error.reason === "Exceeded" ? Effect.sync(() => exceeded(turns, error.retryAfter)) : Effect.fail(error)
         )
