@@ -217,7 +217,7 @@ const identityOf = ({ base, licenseKey, route }: Settings.ExchangeSettings) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${route}`)))
 
 const layerOver = <R>(
-  settings: Settings.ExchangeSettings & Settings.DataSettings,
+  settings: Settings.ClientSettings,
   issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, never, HttpClient.HttpClient | R> =>
   Layer.scoped(NutritionAdvisor, makeWithoutTokens(settings)).pipe(
@@ -249,11 +249,16 @@ const layerOver = <R>(
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  Settings.layerFrom(Settings.client, options, (settings) =>
-    Layer.flatMap(
-      layerOver(settings, Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))),
-      (built) => Layer.scopedContext(Effect.as(noteLayer(identityOf(settings), settings.base.href), built))
-    ))
+  Settings.layerFrom(Settings.client, options, fromSettings)
+
+/** @internal */
+export const fromSettings = (
+  settings: Settings.ClientSettings
+): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, never, HttpClient.HttpClient> =>
+  Layer.flatMap(
+    layerOver(settings, Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))),
+    (built) => Layer.scopedContext(Effect.as(noteLayer(identityOf(settings), settings.base.href), built))
+  )
 
 /**
  * The settings of the service, and the two of the sharing, `lease` and `cacheTimeout`.

@@ -160,11 +160,11 @@ const errorOf = (error: ConfigError.ConfigError): ConfigurationError => {
 }
 
 /** The settings of variables, checked, where no layer is built of them. */
-export const read = <O extends object>(
+export const read = <O extends object, S>(
   settings: Config.Config<O>,
-  check: (settings: O) => Effect.Effect<unknown, ConfigurationError>
-): Effect.Effect<O, ConfigurationError> =>
-  Effect.tap(
+  check: (settings: O) => Settings.Checked<S>
+): Effect.Effect<S, ConfigurationError> =>
+  Effect.flatMap(
     Effect.mapError(settings, errorOf),
-    (settings) => Effect.mapError(check(settings), (error) => withVariable(error, {}, settings))
+    (settings) => Effect.mapError(Settings.read(check, settings), (error) => withVariable(error, {}, settings))
   )

@@ -297,6 +297,9 @@ export interface DataSettings extends CommonSettings {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
+/** The settings of a client with a token of its own. */
+export type ClientSettings = ExchangeSettings & DataSettings
+
 /** The settings of an exchange that replicas share. */
 export interface SharingSettings extends ExchangeSettings {
   readonly lease: Duration.Duration
@@ -354,7 +357,7 @@ export const exchange = (options: ExchangeOptions): Checked<ExchangeSettings> =>
 
 export const data = (options: DataOptions): Checked<DataSettings> => Either.flatMap(common(options), dataWith(options))
 
-export const client = (options: ExchangeOptions & DataOptions): Checked<ExchangeSettings & DataSettings> =>
+export const client = (options: ExchangeOptions & DataOptions): Checked<ClientSettings> =>
   Either.flatMap(exchange(options), dataWith(options))
 
 export const sharing = (options: ExchangeOptions & SharingOptions): Checked<SharingSettings> =>

@@ -145,6 +145,6 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  */
 export const createClient = (options?: ClientOptions): Client => {
   const settings = Calls.valueOf(Settings.read(options), createClient)
-  const advisor = Layer.provide(NutritionAdvisor.layer(settings), options?.httpClient ?? installedClient)
+  const advisor = Layer.provide(NutritionAdvisor.fromSettings(settings), options?.httpClient ?? installedClient)
   return fromLayer(Layer.provideMerge(advisor, onStandardError))
 }

@@ -24,14 +24,10 @@ const effectOf = (key: LicenseKey): Options["licenseKey"] =>
     ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
     : redacted(key)
 
-/** What the layer checks, without a layer: nothing starts. */
-const check = (options: Options) => Settings.read(Settings.client, options)
-
-/** The settings that are given, or those of the variables. */
+/** The settings that are given, or those of the variables. Nothing starts. */
 export const read = (
   given: Omit<Options, "licenseKey"> & { readonly licenseKey: LicenseKey } | undefined
-): Effect.Effect<Options, ConfigurationError> => {
-  if (given === undefined) return Environment.read<Options>(Config.unwrap(Environment.advisor()), check)
-  const options = { ...given, licenseKey: effectOf(given.licenseKey) }
-  return Effect.as(check(options), options)
-}
+): Effect.Effect<Settings.ClientSettings, ConfigurationError> =>
+  given === undefined
+    ? Environment.read(Config.unwrap<Options>(Environment.advisor()), Settings.client)
+    : Settings.read(Settings.client, { ...given, licenseKey: effectOf(given.licenseKey) })
