@@ -12,6 +12,7 @@ const namespaces = [
   "Config",
   "ConfigError",
   "ConfigProvider",
+  "Console",
   "Context",
   "Deferred",
   "Duration",
@@ -222,8 +223,40 @@ return { nextIntUnsafe: next, nextDoubleUnsafe: next } })([0.5])`
     ["the type of one", `let a: HttpClientError.RequestError`, `let a: HttpClientError.HttpClientError`],
     ["a queue by pieces", `Stream.fromQueue(a, { maxChunkSize: 1 })`, `Stream.rechunk(Stream.fromQueue(a), 1)`],
     ["two Schedules", `Schedule.intersect(a, b)`, `Schedule.max([a, b])`],
-    ["a logger in place of the default one", `Logger.replace(Logger.defaultLogger, a)`, `Logger.layer([a])`],
+    ["a logger in place of the default one", `Logger.replace(Logger.defaultLogger, a)`, `Logger.layer([a, Logger.tracerLogger])`],
+    ["no default logger", `Logger.remove(Logger.defaultLogger)`, `Logger.layer([Logger.tracerLogger])`],
     ["one more logger", `Logger.add(a)`, `Logger.layer([a], { mergeWithExisting: true })`],
+    [
+      "layers of loggers side by side",
+      `Layer.mergeAll(Logger.remove(Logger.defaultLogger), Logger.add(a), b, Logger.add(c))`,
+      `Layer.mergeAll(Logger.layer([a, c, Logger.tracerLogger]), b)`
+    ],
+    [
+      "more loggers in what is provided",
+      `Effect.provide([Logger.add(a), Logger.add(b)])`,
+      `Effect.provide([Logger.layer([a, b], { mergeWithExisting: true })])`
+    ],
+    [
+      "a logger that reads annotations and the level",
+      `Logger.make(({ annotations, logLevel, message }) => { a(annotations, logLevel.label, message) })`,
+      `Logger.make(({ fiber, logLevel, message }) => {
+const annotations = HashMap.fromIterable(Object.entries(fiber.getRef(References.CurrentLogAnnotations)))
+ a(annotations, logLevel.toUpperCase(), message) })`
+    ],
+    [
+      "a logger of one expression",
+      `Logger.make(({ annotations }) => a(annotations))`,
+      `Logger.make(({ fiber }) => {
+const annotations = HashMap.fromIterable(Object.entries(fiber.getRef(References.CurrentLogAnnotations)))
+return a(annotations)
+})`
+    ],
+    [
+      "a console",
+      `Console.setConsole(a)`,
+      `Layer.succeed(Console.Console, (a).unsafe)`
+    ],
+    ["a cause in words", `Cause.pretty(a, { renderErrorCause: true })`, `Cause.pretty(a)`],
     ["a log level", `let a = LogLevel.Warning`, `let a = "Warn"`],
     ["variables", `ConfigProvider.fromMap(a)`, `ConfigProvider.fromEnvRecord(Object.fromEntries(a))`],
     ["a layer's context", `Layer.map(a, f)`, `Layer.effectContext(Effect.map(Layer.build(a), f))`],

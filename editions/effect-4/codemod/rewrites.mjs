@@ -1,22 +1,7 @@
 // Expressions that Effect 4 writes in another form. Each takes a node and the file, and gives the new text or undefined.
 import ts from "typescript"
-
-const calleeOf = (node, file) => ts.isCallExpression(node) ? file.memberOf(node.expression) : undefined
-
-const property = (object, name) =>
-  ts.isObjectLiteralExpression(object)
-    ? object.properties.find((property) => property.name?.getText() === name)
-    : undefined
-
-const valueOf = (property, file) =>
-  ts.isPropertyAssignment(property) ? file.emit(property.initializer) : property.name.text
-
-const namespaceText = (node) => node.expression.expression.text
-
-const argumentTexts = (node, file) => node.arguments.map((argument) => file.emit(argument))
-
-const typeArgumentTexts = (node, file) =>
-  node.typeArguments === undefined ? "" : `<${node.typeArguments.map((type) => file.emit(type)).join(", ")}>`
+import { logging } from "./logging.mjs"
+import { argumentTexts, calleeOf, namespaceText, property, typeArgumentTexts, valueOf } from "./nodes.mjs"
 
 /** `Context.Tag("id")<Self, Shape>()` is `Context.Service<Self, Shape>()("id")`. */
 const tagClass = (node, file) => {
@@ -236,21 +221,6 @@ const intersect = (node, file) => {
     : `(self) => ${schedule}.max([self, ${texts[0]}])`
 }
 
-/** `Logger.replace(Logger.defaultLogger, logger)` is `Logger.layer([logger])`. */
-const loggerReplace = (node, file) =>
-  calleeOf(node, file) === "effect/Logger#replace"
-    ? `${namespaceText(node)}.layer([${argumentTexts(node, file)[1]}])`
-    : undefined
-
-/** A level is its name: `LogLevel.Debug` is `"Debug"`. */
-const logLevel = (node, file) => {
-  const [, name] =
-    /^effect\/LogLevel#(All|Fatal|Error|Warning|Info|Debug|Trace|None)$/.exec(file.memberOf(node) ?? "") ?? []
-  return name === undefined || !ts.isPropertyAccessExpression(node)
-    ? undefined
-    : `"${name === "Warning" ? "Warn" : name}"`
-}
-
 /** `Schema.filter(predicate)` is `Schema.check(Schema.makeFilter(predicate))`. */
 const schemaFilter = (node, file) => {
   if (calleeOf(node, file) !== "effect/Schema#filter") return undefined
@@ -282,16 +252,6 @@ const fromMap = (node, file) =>
   calleeOf(node, file) === "effect/ConfigProvider#fromMap"
     ? `${namespaceText(node)}.fromEnvRecord(Object.fromEntries(${argumentTexts(node, file)[0]}))`
     : undefined
-
-const loggers = { add: "[$], { mergeWithExisting: true }", remove: "[]" }
-
-/** `Logger.add(logger)` and `Logger.remove(logger)` are layers of loggers. */
-const loggerLayer = (node, file) => {
-  const [, name] = /^effect\/Logger#(add|remove)$/.exec(calleeOf(node, file) ?? "") ?? []
-  return name === undefined
-    ? undefined
-    : `${namespaceText(node)}.layer(${loggers[name].replace("$", () => argumentTexts(node, file)[0])})`
-}
 
 const layers = {
   "effect/Layer#setTracer": "effect/Tracer#Tracer",
@@ -743,6 +703,7 @@ const httpApiAnnotations = (node, file) => {
 }
 
 export const rewrites = [
+  ...logging,
   referenceClass,
   emitCalls,
   scopedPubSub,
@@ -775,7 +736,6 @@ export const rewrites = [
   fiberPoll,
   scopedTest,
   fromMap,
-  loggerLayer,
   settingLayer,
   layerMap,
   schemaTransform,
@@ -790,8 +750,6 @@ export const rewrites = [
   fixedRandom,
   clientError,
   rechunkedQueue,
-  loggerReplace,
-  logLevel,
   schemaFilter,
   linkSpanCurrent,
   tapBoth,
