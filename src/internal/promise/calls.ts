@@ -38,13 +38,10 @@ export const valueOf = <A>(effect: Effect.Effect<A, unknown>, called: (...args: 
   orThrow(Effect.runSyncExit(effect), called)
 
 /**
- * A call that has not ended, as a link between those that began before and after it. Once it has ended it refers to nothing: a Set may
- * keep its dead entries in the old generation, and all that they refer to (docs/upstream.md).
+ * Once it has ended it refers to nothing: a Set may keep its dead entries in the old generation, and all that they refer to
+ * (docs/upstream.md).
  */
 class Call {
-  before: Call | undefined
-  after: Call | undefined
-
   constructor(
     readonly operation: Operation,
     private fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined,
@@ -57,21 +54,14 @@ class Call {
     return this.fiber
   }
 
-  unlink() {
-    if (this.before !== undefined) this.before.after = this.after
-    if (this.after !== undefined) this.after.before = this.before
-    this.before =
-      this.after =
-      this.fiber =
-      this.reject =
-        undefined
+  forget() {
+    this.fiber = this.reject = undefined
   }
 }
 
 /** The calls of one client, over a layer that the first of them builds. */
 export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
-  /** Before the first of them. */
-  const calls = new Call("request", undefined, undefined)
+  const calls = new Set<Call>()
   let built: Context.Context<NutritionAdvisor> | undefined
   let closing: Promise<void> | undefined
 
@@ -96,13 +86,11 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
           built === undefined ? Effect.flatMap(NutritionAdvisor, send) : send(Context.get(built, NutritionAdvisor))
         )
         const call = new Call(operation, fiber, reject)
-        call.before = calls
-        call.after = calls.after
-        if (call.after !== undefined) call.after.before = call
-        calls.after = call
+        calls.add(call)
         if (signal) leave = onAbort(signal, () => call.end(signal.reason))
         fiber.addObserver((exit) => {
-          call.unlink()
+          calls.delete(call)
+          call.forget()
           if (Exit.isSuccess(exit)) resolve(exit.value)
           else reject(reasonOf(exit.cause, operation))
         })
@@ -121,9 +109,7 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
   }
 
   const endAll = async () => {
-    const running: Array<Call> = []
-    for (let call = calls.after; call !== undefined; call = call.after) running.push(call)
-    const ended = running.flatMap((call) => call.end(aborted(call.operation)) ?? []).map(Fiber.await)
+    const ended = [...calls].flatMap((call) => call.end(aborted(call.operation)) ?? []).map(Fiber.await)
     orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Effect.all(ended, { discard: true }))))
   }
 

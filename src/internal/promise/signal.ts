@@ -1,28 +1,27 @@
-interface Watched {
-  readonly calls: Set<() => void>
-  readonly listener: () => void
+/** What ends the calls on one signal: its only listener. */
+class Endings extends Set<() => void> {
+  handleEvent() {
+    for (const end of this) end()
+  }
 }
 
-const watched = new WeakMap<AbortSignal, Watched>()
+const watched = new WeakMap<AbortSignal, Endings>()
 
-const watch = (signal: AbortSignal): Watched => {
-  const calls = new Set<() => void>()
-  const listener = () => {
-    for (const end of calls) end()
-  }
-  signal.addEventListener("abort", listener)
-  return { calls, listener }
+const watch = (signal: AbortSignal): Endings => {
+  const endings = new Endings()
+  watched.set(signal, endings)
+  signal.addEventListener("abort", endings)
+  return endings
 }
 
 /** Ends a call once the signal is aborted. All calls on one signal share a listener, which goes with the last of them. */
 export const onAbort = (signal: AbortSignal, end: () => void): () => void => {
-  const { calls, listener } = watched.get(signal) ?? watch(signal)
-  watched.set(signal, { calls, listener })
-  calls.add(end)
+  const endings = watched.get(signal) ?? watch(signal)
+  endings.add(end)
   return () => {
-    calls.delete(end)
-    if (calls.size > 0) return
+    endings.delete(end)
+    if (endings.size > 0) return
     watched.delete(signal)
-    signal.removeEventListener("abort", listener)
+    signal.removeEventListener("abort", endings)
   }
 }
