@@ -143,6 +143,17 @@ describe("src", () => {
     expect(places.filter((place) => !code.some(({ name }) => name === place))).toEqual([])
   })
 
+  it("uses one word for one thing: what ARCHITECTURE.md says is in its table once, and words that were given up stay away", () => {
+    const table = /^## Words\n[^]*$/m.exec(document)?.[0] ?? ""
+    const words = Array.from(table.matchAll(/^\| (?!word |---)([^|]+) \|/gm), ([, row = ""]) => row.split("; ")).flat()
+    expect(words.length).toBeGreaterThan(15)
+    expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([])
+    const givenUp = /\b(bell|engine|probe|RequestScope|ExchangeContext|Health|Holding|requestInitOf)\b/
+    expect(code.flatMap(({ name, text }) => givenUp.test(text) ? [`${name}: ${givenUp.exec(text)?.[0]}`] : [])).toEqual(
+      []
+    )
+  })
+
   it("has no function over 100 lines", () => {
     const long = files.flatMap(({ name, tree }) =>
       lengthsIn(tree).filter((length) => length > 100).map((length) => `${name}: ${length}`)

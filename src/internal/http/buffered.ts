@@ -56,7 +56,7 @@ const cancel = (sent: Sent | undefined) => {
  * dead objects, and those of them that have grown old would keep everything behind it until the next full collection
  * (docs/upstream.md).
  */
-class BufferedRequest extends TimeoutQueue.Entry implements Receiver {
+class BufferedRequest extends TimeoutQueue.TimedRequest implements Receiver {
   private resume: ((ending: Ending.Sending) => void) | undefined
   private sent: Sent | undefined
 

@@ -36,7 +36,7 @@ const endingOf = (
   })
 
 /** A request in a fiber of its own. It has an ending, whether or not somebody waits for it by then. */
-class ForkedRequest extends TimeoutQueue.Entry {
+class ForkedRequest extends TimeoutQueue.TimedRequest {
   readonly ending = Deferred.unsafeMake<Response, TransportError | UnexpectedResponse>(FiberId.none)
 
   constructor(private readonly options: SendOptions, private readonly child: Child) {

@@ -6,11 +6,11 @@ import { monotonicOf } from "../clock.js"
 export type Reason = "Timeout" | "Aborted"
 
 /** What must end in time: itself a link in the queue of those that began before and after it. */
-export abstract class Entry {
+export abstract class TimedRequest {
   /** The three are the timeout's. */
   end = 0
-  before: Entry | undefined
-  after: Entry | undefined
+  before: TimedRequest | undefined
+  after: TimedRequest | undefined
 
   abstract abort(reason: Reason): void
 }
@@ -21,9 +21,9 @@ export abstract class Entry {
  */
 export interface TimeoutQueue {
   /** Cuts it off once the time is over or the scope is closed, and at once after that, unless it is removed before. */
-  readonly add: (entry: Entry) => void
+  readonly add: (request: TimedRequest) => void
   /** Nothing happens to one who is not there. */
-  readonly remove: (entry: Entry) => void
+  readonly remove: (request: TimedRequest) => void
   /** Whether the scope is closed: nothing is to begin any more. */
   readonly isClosed: () => boolean
 }
@@ -35,39 +35,39 @@ export const make = (millis: number): Effect.Effect<TimeoutQueue, never, Scope.S
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const isAwaited = yield* Effect.makeLatch()
-    let first: Entry | undefined
-    let last: Entry | undefined
+    let first: TimedRequest | undefined
+    let last: TimedRequest | undefined
     let isClosed = false
 
     const now = () => monotonicOf(clock)
 
-    const remove = (entry: Entry) => {
-      if (entry.before !== undefined) entry.before.after = entry.after
-      else if (first === entry) first = entry.after
+    const remove = (request: TimedRequest) => {
+      if (request.before !== undefined) request.before.after = request.after
+      else if (first === request) first = request.after
       else return
-      if (entry.after !== undefined) entry.after.before = entry.before
-      else last = entry.before
-      entry.before = undefined
-      entry.after = undefined
+      if (request.after !== undefined) request.after.before = request.before
+      else last = request.before
+      request.before = undefined
+      request.after = undefined
     }
 
-    const add = (entry: Entry) => {
-      if (isClosed) return entry.abort("Aborted")
-      entry.end = now() + millis
-      entry.before = last
+    const add = (request: TimedRequest) => {
+      if (isClosed) return request.abort("Aborted")
+      request.end = now() + millis
+      request.before = last
       if (last === undefined) {
-        first = entry
+        first = request
         isAwaited.unsafeOpen()
       } else {
-        last.after = entry
+        last.after = request
       }
-      last = entry
+      last = request
     }
 
-    const abort = (entry: Entry, reason: Reason) =>
+    const abort = (request: TimedRequest, reason: Reason) =>
       Effect.exit(Effect.sync(() => {
-        remove(entry)
-        entry.abort(reason)
+        remove(request)
+        request.abort(reason)
       }))
 
     const watch = Effect.gen(function*() {

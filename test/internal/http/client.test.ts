@@ -286,8 +286,8 @@ const inOneStep = (ending: Ending, isAtOnce = false, throughResponse: Ending = "
 
 /** Who is in a timeout that is never met, and who has been. */
 const attended = () => {
-  const present = new Set<TimeoutQueue.Entry>()
-  const seen: Array<TimeoutQueue.Entry> = []
+  const present = new Set<TimeoutQueue.TimedRequest>()
+  const seen: Array<TimeoutQueue.TimedRequest> = []
   const timeout: TimeoutQueue.TimeoutQueue = {
     isClosed: () => false,
     add: (entry) => {

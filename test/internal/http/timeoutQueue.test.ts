@@ -7,9 +7,9 @@ import * as Time from "../../doubles/Time.js"
 import { ShakenScheduler } from "../../model/ShakenScheduler.js"
 import { VirtualTime } from "../../model/VirtualTime.js"
 
-type Abort = TimeoutQueue.Entry["abort"]
+type Abort = TimeoutQueue.TimedRequest["abort"]
 
-class Awaited extends TimeoutQueue.Entry {
+class Awaited extends TimeoutQueue.TimedRequest {
   constructor(readonly abort: Abort) {
     super()
   }
