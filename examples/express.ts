@@ -5,8 +5,7 @@
  */
 import "./help.js"
 import { Array, Layer, Logger } from "effect"
-import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { fromLayer } from "effect-nutrition-advisor/promise"
+import { fromLayer, isNutritionAdvisorError, statusOf } from "effect-nutrition-advisor/promise"
 import express, { type ErrorRequestHandler, type Response } from "express"
 import { type Level, pino } from "pino"
 import { AdvisorLive } from "./AdvisorLive.js"
@@ -24,12 +23,6 @@ const LibraryLog = Logger.replace(
 
 const advisor = fromLayer(Layer.provideMerge(AdvisorLive, LibraryLog))
 
-const isKnown = (error: unknown): error is NutritionAdvisorError.NutritionAdvisorError =>
-  NutritionAdvisorError.errors.some((known) => error instanceof known)
-
-const statusOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
-  error.operation === "token" ? 503 : NutritionAdvisorError.statuses[error._tag]
-
 const leaving = (response: Response) => {
   const controller = new AbortController()
   response.once("close", () => controller.abort())
@@ -39,7 +32,7 @@ const leaving = (response: Response) => {
 const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.closed || response.headersSent) return next(error)
   log.warn({ err: error }, "A request failed.")
-  if (!isKnown(error)) return response.status(500).json({ error: "Failed" })
+  if (!isNutritionAdvisorError(error)) return response.status(500).json({ error: "Failed" })
   if ("retryAfter" in error && error.retryAfter !== undefined) {
     response.set("retry-after", `${Math.ceil(error.retryAfter)}`)
   }

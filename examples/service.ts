@@ -34,7 +34,7 @@ const answerFoods = (term: string) =>
     Effect.tapError((error) => Effect.logWarning(error.message)),
     Effect.match({
       onFailure: (error) => {
-        const status = error.operation === "token" ? 503 : NutritionAdvisorError.statuses[error._tag]
+        const status = NutritionAdvisorError.statusOf(error)
         return { status, body: { error: sentenceOf(status) } }
       },
       onSuccess: (payload) => ({ status: 200, body: payload })

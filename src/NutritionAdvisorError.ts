@@ -250,11 +250,19 @@ export class TransportError
 }
 
 const unexpectedTexts = {
-  Status: "was answered with a status that the service does not document",
-  Redirect: "was answered with a redirect, which is never followed. Check the base URL",
-  TooLarge: "was answered with a body above maxResponseBytes",
-  NotJson: "was answered with a body that is not JSON. Check the base URL",
-  Schema: "was answered with JSON of another shape than expected"
+  Status: "a status that the service does not document",
+  Redirect: "a redirect, which is never followed",
+  TooLarge: "a body that is too large",
+  NotJson: "a body that is not JSON",
+  Schema: "JSON of another shape than expected"
+}
+
+const unexpectedAdvice = {
+  Status: "Check baseUrl and the path.",
+  Redirect: "Check baseUrl.",
+  TooLarge: "Raise maxResponseBytes.",
+  NotJson: "Check baseUrl.",
+  Schema: "Check the schema."
 }
 
 /**
@@ -279,7 +287,9 @@ export class UnexpectedResponse
   })
 {
   override get message(): string {
-    return `${callNames[this.operation]} ${unexpectedTexts[this.reason]} (status ${this.status}).${bodyText(this.body)}`
+    const what = `was answered with ${unexpectedTexts[this.reason]} (status ${this.status}).`
+    const advice = this.operation === "token" ? "Check baseUrl and tokenRoute." : unexpectedAdvice[this.reason]
+    return `${callNames[this.operation]} ${what} ${advice}${bodyText(this.body)}`
   }
 }
 
@@ -372,9 +382,18 @@ export const NutritionAdvisorError = Schema.Union(...errors)
 export type TokenError = NutritionAdvisorError
 
 /**
+ * Whether it is one of the errors that a call can end in.
+ *
+ * @since 1.0.0
+ * @category guards
+ */
+export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvisorError =>
+  errors.some((one) => error instanceof one)
+
+/**
  * The HTTP status with which a backend passes each error of a search on to its own callers: BadRequest 400, TooManyRequests 429,
  * ServerError, Forbidden and UnexpectedResponse 502, MissingServiceId and LicenseKeyUnavailable 503, TransportError 504. An error whose
- * `operation` is "token" is the backend's own trouble, whatever its tag: 503.
+ * `operation` is "token" is the backend's own trouble, whatever its tag: see {@link statusOf}.
  *
  * @since 1.0.0
  * @category models
@@ -389,6 +408,16 @@ export const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> =
   UnexpectedResponse: 502,
   LicenseKeyUnavailable: 503
 }
+
+/**
+ * The HTTP status with which a backend answers its own caller: that of {@link statuses}, or 503 where the exchange of the license key
+ * failed.
+ *
+ * @since 1.0.0
+ * @category getters
+ */
+export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): number =>
+  operation === "token" ? 503 : statuses[_tag]
 
 /**
  * Whose doing an error is: that of the caller, who corrects the call; that of the operator, who sees to the key, the settings or the
@@ -419,8 +448,6 @@ const kinds = {
 export const kindOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): Kind =>
   operation === "token" && kinds[_tag] === "Caller" ? "Operator" : kinds[_tag]
 
-const isOurs = (error: unknown): error is NutritionAdvisorError => errors.some((one) => error instanceof one)
-
 type Passing = { [Tag in keyof typeof kinds]: (typeof kinds)[Tag] extends "Passing" ? Tag : never }[keyof typeof kinds]
 
 /**
@@ -441,4 +468,4 @@ type Passing = { [Tag in keyof typeof kinds]: (typeof kinds)[Tag] extends "Passi
  * @category guards
  */
 export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { readonly _tag: Passing }> =>
-  isOurs(error) && kinds[error._tag] === "Passing"
+  isNutritionAdvisorError(error) && kinds[error._tag] === "Passing"

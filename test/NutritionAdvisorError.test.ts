@@ -159,6 +159,9 @@ describe("errors", () => {
   it("have one status each with which a backend passes them on", () => {
     const tags = NutritionAdvisorError.errors.map((error) => error._tag)
     expect(Object.keys(NutritionAdvisorError.statuses).sort()).toEqual([...tags].sort())
+    const { statusOf, statuses } = NutritionAdvisorError
+    expect(tags.map((_tag) => statusOf({ _tag, operation: "search" }))).toEqual(tags.map((tag) => statuses[tag]))
+    expect(tags.map((_tag) => statusOf({ _tag, operation: "token" }))).toEqual(tags.map(() => 503))
   })
 
   it.each(everyError.map((error) => [error._tag, error] as const))("are transient by their tag: %s", (tag, error) => {

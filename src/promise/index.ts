@@ -2,10 +2,13 @@ export {
   BadRequest,
   ConfigurationError,
   Forbidden,
+  isNutritionAdvisorError,
   isTransient,
+  kindOf,
   LicenseKeyUnavailable,
   MissingServiceId,
   ServerError,
+  statusOf,
   TooManyRequests,
   TransportError,
   UnexpectedResponse

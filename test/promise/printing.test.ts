@@ -60,7 +60,8 @@ describe("an error of the service", () => {
     pino(stream).warn({ err: await rejected() })
     const [line = ""] = lines
     const stack = expect.stringMatching(/^TooManyRequests: .*\n/)
-    expect(JSON.parse(line).err).toMatchObject({ type: "TooManyRequests", message, stack, ...fields })
+    const ofPrototype = { name: "TooManyRequests", _op: "Commit" }
+    expect(JSON.parse(line).err).toEqual({ type: "TooManyRequests", message, stack, ...fields, ...ofPrototype })
     expect(line).not.toContain(secret)
   })
 
