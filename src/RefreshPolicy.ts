@@ -48,7 +48,7 @@ export interface RefreshPolicy {
   readonly backoffStart: Duration.DurationInput
   /** The longest backoff without a Retry-After, at most an hour; 1 minute by default. */
   readonly backoffCap: Duration.DurationInput
-  /** The cool-down after a first renewal that did not help, as `coolDownAfter` says; 5 seconds by default. */
+  /** The first cool-down of renewals, as `coolDownAfter` says; 5 seconds by default. */
   readonly coolDownStart: Duration.DurationInput
   /** The longest cool-down; 1 minute by default. */
   readonly coolDownCap: Duration.DurationInput

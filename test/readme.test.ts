@@ -65,6 +65,7 @@ it("docs/upstream.md links to each program in docs/upstream", () => {
 
 it.each([
   ["the numbers of the cool-down", /(?=[^]*(cool-?down|renewals pause))(?=[^]*\d+ seconds)/i, "docs/token-life.md"],
+  ["when renewals cool down", /(?=[^]*cool-?down)(?=[^]*(did|does) not help)/i, "docs/token-life.md"],
   ["the numbers of the backoff", /(?=[^]*the backoff)(?=[^]*\b1 second\b)/i, "docs/token-life.md"],
   ["how a shared token is sealed", /AES-256-GCM/, "SECURITY.md"]
 ])("%s stand on one page", (_, rule, home) => {

@@ -94,7 +94,7 @@ class TokenLife {
         ? Effect.void
         : Effect.logDebug(
           outcome === "RejectedAgain"
-            ? "The renewed token was rejected too: renewals cool down"
+            ? "The renewed token was rejected too"
             : "The renewal helped"
         )
     })
