@@ -6,7 +6,8 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as Rate from "../src/internal/resilience/rate.js"
 import * as Throttled from "../src/internal/resilience/throttle.js"
 import { runs } from "./doubles/runs.js"
-import { randomOf, ShakenScheduler } from "./model/ShakenScheduler.js"
+import { seeded } from "./doubles/runtime.js"
+import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
@@ -228,7 +229,7 @@ describe(
       await FastCheck.assert(
         FastCheck.asyncProperty(history, async (history) => {
           await setImmediate()
-          const violations = violationsOf(new AnswerScheduler(operations, randomOf(history.seed)), history)
+          const violations = violationsOf(new AnswerScheduler(operations, seeded(history.seed).next), history)
           expect(violations).toEqual([])
         }),
         { numRuns: runs(600), examples: [[answeredBeforeTheNextIsSent]] }

@@ -4,7 +4,8 @@ import { expect, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Exit, FastCheck, type Fiber, Layer, Logger } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { runs } from "./doubles/runs.js"
-import { randomOf, ShakenScheduler } from "./model/ShakenScheduler.js"
+import { seeded } from "./doubles/runtime.js"
+import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
@@ -101,7 +102,7 @@ const violationsOf = ({ asked, onTooManyRequests, operations, seed, steps }: His
       : Effect.succeed("found")
   )
   const throttle = Throttle.layerShared({ onTooManyRequests, rate: { limit: 9, interval: "1 second" }, maxWait })
-  const scheduler = new ShakenScheduler(operations, randomOf(seed))
+  const scheduler = new ShakenScheduler(operations, seeded(seed).next)
   const world = new AdvisorWorld(
     Layer.provide(throttle, Layer.mergeAll(double.layer, limiter)),
     seed,

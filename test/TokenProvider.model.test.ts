@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, Random } from "effect"
+import { FastCheck } from "effect"
 import { runs } from "./doubles/runs.js"
+import { seeded } from "./doubles/runtime.js"
 import * as BrokenStore from "./model/BrokenStore.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import { type Breach, type Plan, type Step, World } from "./model/World.js"
@@ -76,11 +77,6 @@ const violationsOf = (
   return world.violations
 }
 
-const picker = (seed: string) => {
-  const random = Random.make(seed)
-  return () => Effect.runSync(random.next)
-}
-
 const plans: ReadonlyArray<Plan> = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die"]
 
 const exchangesPerHour = 420
@@ -100,7 +96,7 @@ describe("TokenProvider in any history", { timeout: 900_000 }, () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(history, async (history) => {
         await setImmediate()
-        expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history)).toEqual([])
+        expect(violationsOf(new ShakenScheduler(operations, seeded(history.seed).next), history)).toEqual([])
       }),
       { numRuns: runs(200) }
     )
@@ -112,7 +108,7 @@ describe("TokenProvider in any history", { timeout: 900_000 }, () => {
       await FastCheck.assert(
         FastCheck.asyncProperty(hostileHistory, async (history) => {
           await setImmediate()
-          expect(violationsOf(new ShakenScheduler(operations, picker(history.seed)), history, true)).toEqual([])
+          expect(violationsOf(new ShakenScheduler(operations, seeded(history.seed).next), history, true)).toEqual([])
         }),
         { numRuns: runs(200) }
       )

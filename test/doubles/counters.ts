@@ -1,16 +1,5 @@
-import { Effect, Metric, MetricState } from "effect"
-
-const counts = Effect.map(Metric.snapshot, (pairs) =>
-  new Map(
-    pairs.flatMap(({ metricKey, metricState }) =>
-      MetricState.isCounterState(metricState)
-        ? [[
-          [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value).sort()].join(" "),
-          Number(metricState.count)
-        ]]
-        : []
-    )
-  ))
+import { Effect } from "effect"
+import { counts } from "./runtime.js"
 
 /**
  * What an effect adds to each of the library's counters whose name begins like this: by the rest of the name, and the values of

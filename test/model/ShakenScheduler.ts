@@ -1,23 +1,23 @@
-import { Effect, type Fiber, Random, type Scheduler } from "effect"
-
-/** The operations that the runtime itself takes to wake a fiber from a yield; with fewer no fiber gets anywhere. */
-const wakingOperations = 9
+import type { Fiber } from "effect"
+import { ManualScheduler } from "../doubles/runtime.js"
 
 /**
  * Runs fibers only when told to, at most so many operations each, and picks the next one at random: every order it makes is
  * one that some machine could make. Without `random` the order is first in, first out.
  */
-export class ShakenScheduler implements Scheduler.Scheduler {
+export class ShakenScheduler extends ManualScheduler {
   private readonly tasks: Array<() => void> = []
 
-  constructor(public operations: number, private readonly random?: () => number) {}
-
-  shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
-    return fiber.currentOpCount > this.operations + wakingOperations ? 0 : false
+  constructor(public operations: number, private readonly random?: () => number) {
+    super()
   }
 
-  scheduleTask(task: () => void) {
-    this.tasks.push(task)
+  protected override yields(operations: number, _fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    return operations > this.operations
+  }
+
+  protected override add(goOn: () => void) {
+    this.tasks.push(goOn)
   }
 
   get isIdle() {
@@ -31,10 +31,4 @@ export class ShakenScheduler implements Scheduler.Scheduler {
       this.tasks.splice(index, 1)[0]?.()
     }
   }
-}
-
-/** Numbers from zero to one, the same ones for the same seed. */
-export const randomOf = (seed: string): () => number => {
-  const random = Random.make(seed)
-  return () => Effect.runSync(random.next)
 }

@@ -5,8 +5,8 @@ import { ShakenScheduler } from "./ShakenScheduler.js"
 export class WatchingScheduler extends ShakenScheduler {
   watched: { readonly fiber: Fiber.RuntimeFiber<unknown, unknown>; readonly onOperation: () => boolean } | undefined
 
-  override shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
-    const yields = super.shouldYield(fiber)
-    return this.watched?.fiber === fiber && this.watched.onOperation() ? 0 : yields
+  protected override yields(operations: number, fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    const yields = super.yields(operations, fiber)
+    return this.watched?.fiber === fiber && this.watched.onOperation() || yields
   }
 }

@@ -1,7 +1,8 @@
 import { inspect } from "node:util"
-import { Effect, Exit, Fiber, Random, Redacted, Scope, Supervisor } from "effect"
+import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { policyOf } from "../doubles/policy.js"
+import { FiberCount, seeded } from "../doubles/runtime.js"
 import * as BrokenStore from "./BrokenStore.js"
 import type { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
@@ -51,8 +52,8 @@ export class World {
   private closing: Fiber.RuntimeFiber<void> | undefined
   private callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
   private readonly scope = Effect.runSync(Scope.make())
-  private readonly supervisor = Supervisor.unsafeTrack()
-  private readonly random: Random.Random
+  private readonly count = new FiberCount()
+  private readonly random: ReturnType<typeof seeded>
   private readonly provider: TokenProvider.Service
   private closed = false
 
@@ -62,7 +63,7 @@ export class World {
     seed: string,
     isStoreBroken = false
   ) {
-    this.random = Random.make(seed)
+    this.random = seeded(seed)
     const store = Effect.map(
       TokenStore.make,
       (inner) => isStoreBroken ? BrokenStore.around(inner, this.faults, (all) => this.pick(all)) : inner
@@ -106,7 +107,7 @@ export class World {
   }
 
   get fibers() {
-    return Effect.runSync(this.supervisor.value).length
+    return this.count.running
   }
 
   /** Everyone has an answer at the latest a minute after the last step; a provider that nobody uses rests. */
@@ -120,7 +121,7 @@ export class World {
     if (inspect(exits, { depth: 12, showHidden: true }).includes(BrokenStore.secret)) {
       this.violations.push("a caller saw what a part died of")
     }
-    if (this.closing?.unsafePoll() === null) this.violations.push("closing did not end")
+    if (this.closing !== undefined && this.closing.unsafePoll() === null) this.violations.push("closing did not end")
     this.time.pass(4 * Math.max(this.lifeMillis, 3_600_000), this.scheduler.settle)
     if (this.time.pendingTimers > 0) this.violations.push(`${this.time.pendingTimers} timers left at rest`)
     const expected = this.closed ? 0 : 1
@@ -130,8 +131,8 @@ export class World {
   private run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
     return Effect.runFork(
       effect.pipe(
-        Effect.supervised(this.supervisor),
-        Effect.withRandom(this.random),
+        this.count.of,
+        Effect.withRandom(this.random.service),
         Effect.withClock(this.time.clock)
       ),
       { scheduler: this.scheduler }
@@ -139,7 +140,7 @@ export class World {
   }
 
   private pick<A>(all: ReadonlyArray<A>): A {
-    return all[Math.floor(Effect.runSync(this.random.next) * all.length)] as A
+    return all[Math.floor(this.random.next() * all.length)] as A
   }
 
   private token(life: number, value: string) {

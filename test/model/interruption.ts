@@ -1,8 +1,9 @@
 /** One call of the library that is ended from outside before one operation, over one client, in fibers that yield early. */
 import { setImmediate } from "node:timers/promises"
 import { HttpBody } from "@effect/platform"
-import { Cause, type Context, Effect, Exit, type Fiber, Layer, Random, Redacted, Schema, Scope, Stream } from "effect"
+import { Cause, type Context, Effect, Exit, type Fiber, Layer, Redacted, Schema, Scope, Stream } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import { seeded } from "../doubles/runtime.js"
 import { clients, MemoryService, type Route } from "./MemoryService.js"
 import { WatchingScheduler } from "./WatchingScheduler.js"
 
@@ -62,8 +63,7 @@ class Run {
   private readonly built: Effect.Effect<Context.Context<Env>>
 
   constructor(played: Case) {
-    const random = Random.make(played.seed)
-    this.scheduler = new WatchingScheduler(played.budget, () => Effect.runSync(random.next))
+    this.scheduler = new WatchingScheduler(played.budget, seeded(played.seed).next)
     this.built = Effect.runSync(
       Effect.cached(Effect.orDie(Layer.buildWithScope(layerOf(played.client, this.service), this.scope)))
     )
@@ -71,10 +71,8 @@ class Run {
   }
 
   start(call: Effect.Effect<unknown, unknown, Env>): AnyFiber {
-    return Effect.runFork(Effect.flatMap(this.built, (built) => Effect.provide(call, built)), {
-      scheduler: this.scheduler,
-      immediate: false
-    })
+    const begun = Effect.zipRight(Effect.yieldNow(), this.built)
+    return Effect.runFork(Effect.flatMap(begun, (built) => Effect.provide(call, built)), { scheduler: this.scheduler })
   }
 
   close(): AnyFiber {

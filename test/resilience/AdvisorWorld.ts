@@ -1,5 +1,6 @@
-import { Cause, Context, Effect, Exit, Fiber, Layer, Random, Scope, Supervisor } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { FiberCount, seeded } from "../doubles/runtime.js"
 import { ShakenScheduler } from "../model/ShakenScheduler.js"
 import { VirtualTime } from "../model/VirtualTime.js"
 
@@ -16,15 +17,15 @@ export class AdvisorWorld {
   readonly time = new VirtualTime()
   readonly advisor: NutritionAdvisor.Service
   private readonly scope = Effect.runSync(Scope.make())
-  private readonly supervisor = Supervisor.unsafeTrack()
-  private readonly random: Random.Random
+  private readonly count = new FiberCount()
+  private readonly random: ReturnType<typeof seeded>["service"]
 
   constructor(
     layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>,
     seed = "a seed",
     private readonly scheduler = new ShakenScheduler(2_048)
   ) {
-    this.random = Random.make(seed)
+    this.random = seeded(seed).service
     const built = this.run(Layer.buildWithScope(layer, this.scope))
     const exit = built.unsafePoll()
     if (exit === null || Exit.isFailure(exit)) throw new Error("the layer was not built")
@@ -37,14 +38,14 @@ export class AdvisorWorld {
 
   /** Those that have not ended. */
   get fibers() {
-    return Effect.runSync(this.supervisor.value).length
+    return this.count.running
   }
 
   /** Begins it, and runs it as far as it goes without time, or for so many turns of the scheduler. */
   run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
     const fiber = Effect.runFork(
       effect.pipe(
-        Effect.supervised(this.supervisor),
+        this.count.of,
         Effect.withRandom(this.random),
         Effect.withClock(this.time.clock)
       ),

@@ -1,17 +1,12 @@
-import { Effect, Metric, MetricKeyType } from "effect"
+import { Effect } from "effect"
+import { counts } from "../doubles/runtime.js"
 
 /** What the metric of this name stands at now, by the value of its one label. */
 export const countsOf = (name: string): Effect.Effect<Readonly<Record<string, number>>> =>
-  Effect.map(
-    Metric.snapshot,
-    (pairs) =>
-      Object.fromEntries(pairs.flatMap(({ metricKey, metricState }) => {
-        const { count } = metricState as { readonly count?: unknown }
-        return metricKey.name === name && MetricKeyType.isCounterKey(metricKey.keyType) && typeof count === "number"
-          ? [[[...metricKey.tags].map(({ value }) => value).join(), count]]
-          : []
-      }))
-  )
+  Effect.map(counts, (all) =>
+    Object.fromEntries(
+      [...all].flatMap(([key, count]) => key.startsWith(`${name} `) ? [[key.slice(name.length + 1), count]] : [])
+    ))
 
 /** By how much each label of it grows in the effect. */
 export const growth = <A, E, R>(name: string, self: Effect.Effect<A, E, R>) =>

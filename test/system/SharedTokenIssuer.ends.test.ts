@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Exit, FastCheck, Option, Random } from "effect"
+import { Cause, Effect, Exit, FastCheck, Option } from "effect"
 import { AccessToken, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { runs } from "../doubles/runs.js"
+import { seeded } from "../doubles/runtime.js"
 import { cacheTimeout, lease, type Manner, Sharing, takes, tokenTimeout, waits } from "../model/Sharing.js"
 
 const manners = { cache: () => takes(30), issuer: waits(100) }
@@ -131,8 +132,7 @@ describe("Issues of replicas whose cache and issuer work, hang, die, lie or talk
     async (operations) => {
       await FastCheck.assert(
         FastCheck.asyncProperty(history, async ({ manners, seed, steps }) => {
-          const random = Random.make(seed)
-          const next = () => Effect.runSync(random.next)
+          const { next } = seeded(seed)
           const any = () => manners[Math.floor(next() * manners.length)] ?? takes(0)
           const sharing = new Sharing(operations, { cache: any, issuer: (call) => any()(call) }, next)
           const replicas = [await sharing.replica(), await sharing.replica(), await sharing.replica()]

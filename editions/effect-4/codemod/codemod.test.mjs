@@ -88,8 +88,23 @@ describe("a rewrite translates", () => {
     ],
     ["whether a cause is empty", `Cause.isEmpty(a)`, `(a.reasons.length === 0)`],
     ["what is read of a cause, as a function", `Effect.mapError(Cause.originalError)`, `Effect.mapError((cause) => cause)`],
+    ["the error of a cause", `Cause.originalError(Cause.squash(a))`, `Cause.squash(a)`],
     ["a defect in a cause", `Cause.dieOption(a)`, `Result.getSuccess(Cause.findDefect(a))`],
     ["an interruption that nobody waits for", `Fiber.interruptFork(a)`, `Effect.sync(() => a.interruptUnsafe())`],
+    [
+      "how an interrupted fiber ended",
+      `const exit = yield* Fiber.interrupt(a.b)`,
+      `const exit = yield* Effect.andThen(Fiber.interrupt(a.b), Fiber.await(a.b))`
+    ],
+    [
+      "an interruption whose exit nobody reads",
+      `Effect.gen(function*() { yield* Fiber.interrupt(a) })`,
+      `Effect.gen(function*() { yield* Fiber.interrupt(a) })`
+    ],
+    ["the end of a fiber that may run", `a.unsafePoll() === null`, `(a.pollUnsafe() ?? null) === null`],
+    ["the left of an Either", `Either.isLeft(a.b) ? a.b.left.c : d`, `Result.isFailure(a.b) ? a.b.failure.c : d`],
+    ["the right of an Either", `a._tag === "Left" || a.right`, `a._tag === "Failure" || a.success`],
+    ["another right", `Either.isLeft(a) && b.right`, `Result.isFailure(a) && b.right`],
     ["an interruption by hand", `a?.unsafeInterruptAsFork(b)`, `a?.interruptUnsafe()`],
     [
       "an effect under a condition",

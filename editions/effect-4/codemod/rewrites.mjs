@@ -388,6 +388,51 @@ const causes = (node, file) => {
   return handed === undefined ? undefined : `(cause) => ${handed("cause", node.expression.text, file)}`
 }
 
+/** `Fiber.interrupt(fiber)` gives nothing: what the fiber ended in is read after it. */
+const interruptedExit = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Fiber#interrupt") return undefined
+  const isUnused = ts.isYieldExpression(node.parent) && ts.isExpressionStatement(node.parent.parent)
+  const [fiber] = node.arguments
+  if (isUnused || !(ts.isIdentifier(fiber) || ts.isPropertyAccessExpression(fiber))) return undefined
+  const text = file.emit(fiber)
+  const namespace = namespaceText(node)
+  return `${file.local("effect/Effect")}.andThen(${namespace}.interrupt(${text}), ${namespace}.await(${text}))`
+}
+
+/** A fiber that runs has undefined for its end, not null. */
+const unsafePoll = (node, file) =>
+  ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) &&
+    node.expression.name.text === "unsafePoll" && node.expression.questionDotToken === undefined
+    ? `(${file.emit(node.expression.expression)}.pollUnsafe() ?? null)`
+    : undefined
+
+const eitherTags = { Left: "Failure", Right: "Success" }
+
+const eitherFields = { left: "failure", right: "success" }
+
+/** The tag of an Either is one of a Result. */
+const eitherTag = (node) => {
+  if (!ts.isStringLiteral(node) || !Object.hasOwn(eitherTags, node.text) || !ts.isBinaryExpression(node.parent)) {
+    return undefined
+  }
+  return /\._tag$/.test(node.parent.left.getText()) ? `"${eitherTags[node.text]}"` : undefined
+}
+
+/** `either.left` is `result.failure`, where the statement asks which of the two there is. */
+const eitherField = (node) => {
+  if (!ts.isPropertyAccessExpression(node) || !Object.hasOwn(eitherFields, node.name.text)) return undefined
+  const object = node.expression.getText()
+  let statement = node
+  while (!ts.isStatement(statement)) statement = statement.parent
+  const text = statement.getText()
+  return [`${object}._tag === "Left"`, `${object}._tag === "Right"`, `isLeft(${object})`, `isRight(${object})`].some((
+      asked
+    ) => text.includes(asked)
+    )
+    ? `${object}.${eitherFields[node.name.text]}`
+    : undefined
+}
+
 /** A fiber is interrupted by a method of its own. */
 const interruption = (node, file) => {
   if (/^effect\/Fiber#interrupt(As)?Fork$/.test(calleeOf(node, file) ?? "")) {
@@ -715,6 +760,10 @@ export const rewrites = [
   httpApiMiddleware,
   httpApiAnnotations,
   causes,
+  interruptedExit,
+  unsafePoll,
+  eitherTag,
+  eitherField,
   interruption,
   catchSomeDefect,
   defaultClock,

@@ -55,13 +55,11 @@ export const make = (millis: number): Effect.Effect<TimeoutQueue, never, Scope.S
       if (isClosed) return request.abort("Aborted")
       request.end = now() + millis
       request.before = last
-      if (last === undefined) {
-        first = request
-        isAwaited.unsafeOpen()
-      } else {
-        last.after = request
-      }
+      const isFirst = last === undefined
+      if (last === undefined) first = request
+      else last.after = request
       last = request
+      if (isFirst) isAwaited.unsafeOpen()
     }
 
     const abort = (request: TimedRequest, reason: Reason) =>

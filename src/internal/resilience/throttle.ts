@@ -113,7 +113,7 @@ const begin = (state: State, admission: Admission, now: number) => {
 
 /**
  * Waits until then, or until it is woken up by what was started before. No race: neither side of one ends where the caller can't be
- * interrupted.
+ * interrupted. Who woke it goes on first: one that begins wakes the next one, and thousands would stand in one stack.
  */
 const pause = (admission: Admission, now: number, until: number, started: Effect.Effect<void> = Effect.void) =>
   Effect.uninterruptibleMask((restore) => {
@@ -123,7 +123,8 @@ const pause = (admission: Admission, now: number, until: number, started: Effect
     const timer = Effect.zipRight(Effect.sleep(millis), Effect.sync(() => wakeUp(admission)))
     return Effect.flatMap(
       Effect.zipRight(started, Effect.fork(Effect.interruptible(timer))),
-      (timer) => Effect.ensuring(restore(Deferred.await(wake)), Fiber.interruptFork(timer))
+      (timer) =>
+        Effect.ensuring(restore(Effect.zipRight(Deferred.await(wake), Effect.yieldNow())), Fiber.interruptFork(timer))
     )
   })
 

@@ -12,6 +12,9 @@ export type Launch = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.
 
 const inheriting = { uninterruptible: "inherit" } as const
 
+/** Begun before the timer that bounds it: what ends just in time is in time. */
+const atOnce = { startImmediately: true, ...inheriting } as const
+
 const interrupt = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sync(() => fiber.interruptUnsafe())
 
 export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
@@ -26,7 +29,7 @@ export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
 /** Ends at once where it is interrupted, also where the effect can't be: then that one ends by itself, later. */
 export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.interruptible(Effect.uninterruptibleMask((restore) =>
-    Effect.flatMap(Effect.forkDetach(restore(effect), inheriting), (fiber) =>
+    Effect.flatMap(Effect.forkDetach(restore(effect), atOnce), (fiber) =>
       Effect.onInterrupt(restore(Fiber.join(fiber)), () => interrupt(fiber)))
   ))
 

@@ -1,4 +1,5 @@
 // Effect 4's TestClock does not tell who sleeps, and nothing tells which fibers run: this one, which tests get in its place, notes both.
+import * as Chunk from "effect/Chunk"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -15,6 +16,24 @@ export const current = {
   due: new Set<{ readonly at: number }>(),
   fibers: 0
 }
+
+/** Until what can go on without time has done so: the clock of Effect 4 waits for nobody before it moves. */
+const settled = Effect.promise(() => new Promise<void>((done) => setImmediate(() => setImmediate(() => done()))))
+
+/** Tests that have a clock of their own move that of the test. */
+const moved = (move: (clock: TestClock.TestClock) => Effect.Effect<void>) =>
+  Effect.suspend(() => {
+    if (current.clock === undefined) return Effect.die("This test has no TestClock.")
+    return settled.pipe(Effect.andThen(move(current.clock)), Effect.andThen(settled))
+  })
+
+export const adjust = (duration: Duration.Input) => moved((clock) => clock.adjust(duration))
+
+export const setTime = (millis: number) => moved((clock) => clock.setTime(millis))
+
+/** When those who sleep are due. */
+export const sleeps = () =>
+  Effect.sync(() => Chunk.fromIterable([...current.due].map(({ at }) => at).sort((one, other) => one - other)))
 
 const noting = (clock: TestClock.TestClock): TestClock.TestClock => {
   const due = new Set<{ readonly at: number }>()

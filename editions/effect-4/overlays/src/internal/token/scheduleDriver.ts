@@ -3,6 +3,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
+import * as ForeignPart from "../foreignPart.js"
+import * as Fork from "../fork.js"
 
 /** Milliseconds from now until the Schedule recurs for this input, or undefined where it has ended. */
 export type Next<In> = (now: number, input: In) => Effect.Effect<number | undefined>
@@ -17,8 +19,9 @@ export const make = <In>(schedule: Schedule.Schedule<unknown, In>): Next<In> => 
         }))
       : Effect.succeed(step)
   )
+  const stepped = (now: number, input: In) => Effect.flatMap(stepOf, (step) => step(now, input))
   return (now, input) =>
-    Effect.flatMap(stepOf, (step) => step(now, input)).pipe(
+    Fork.abandonable(ForeignPart.call("The Schedule", () => true, () => stepped(now, input))).pipe(
       Effect.map(([, delay]) => Duration.toMillis(delay)),
       Pull.catchDone(() => Effect.succeed(undefined))
     )

@@ -1,0 +1,48 @@
+// Effect 4 has no Supervisor, no roots of fibers, another scheduler, no Random of a seed that stands alone, and other records of metrics.
+import { Context, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
+import { current } from "./TestClock.js"
+
+export const counts = Effect.map(Metric.snapshot, (metrics) =>
+  new Map(metrics.flatMap((metric) =>
+    metric.type === "Counter"
+      ? [[[metric.id, ...Object.values(metric.attributes ?? {}).sort()].join(" "), Number(metric.state.count)] as const]
+      : []
+  )))
+
+/** How many fibers run in this test. */
+export const fibers = Effect.sync(() => current.fibers)
+
+export class FiberCount {
+  running = 0
+
+  readonly of = Effect.provideService(Metric.FiberRuntimeMetrics, {
+    recordFiberStart: () => this.running++,
+    recordFiberEnd: () => this.running--
+  })
+}
+
+export const seeded = (seed: string) => {
+  const service = Effect.runSync(Random.withSeed(Effect.map(Effect.context<never>(), Context.get(Random.Random)), seed))
+  return { service, next: () => service.nextDoubleUnsafe() }
+}
+
+/** The operations that the runtime itself takes to wake a fiber from a yield. */
+const wakingOperations = 3
+
+type AnyFiber = Fiber.Fiber<unknown, unknown>
+
+export abstract class ManualScheduler implements Scheduler.Scheduler {
+  readonly executionMode = "async"
+
+  protected abstract add(goOn: () => void): void
+
+  protected abstract yields(operations: number, fiber: AnyFiber): boolean
+
+  shouldYield(fiber: AnyFiber) {
+    return this.yields(fiber.currentOpCount - wakingOperations, fiber)
+  }
+
+  makeDispatcher() {
+    return { scheduleTask: (task: () => void) => this.add(task), flush: () => {} }
+  }
+}

@@ -1,0 +1,57 @@
+/** What only effect's runtime knows or decides: which fibers run, in which order, what is random, and what is counted. */
+import { Effect, Fiber, Metric, MetricState, Random, type Scheduler, Supervisor } from "effect"
+
+/** Where each counter stands, by its name and the values of its labels in their order. */
+export const counts: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(Metric.snapshot, (pairs) =>
+  new Map(
+    pairs.flatMap(({ metricKey, metricState }) =>
+      MetricState.isCounterState(metricState)
+        ? [[
+          [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value).sort()].join(" "),
+          Number(metricState.count)
+        ]]
+        : []
+    )
+  ))
+
+/** How many fibers run that no other fiber waits for. */
+export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
+
+/** Counts the fibers that effects start. */
+export class FiberCount {
+  private readonly supervisor = Supervisor.unsafeTrack()
+
+  /** Those that have not ended. */
+  get running() {
+    return Effect.runSync(this.supervisor.value).length
+  }
+
+  readonly of = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.supervised(effect, this.supervisor)
+}
+
+/** Random numbers, the same ones for the same seed: for fibers, and from zero to one. */
+export const seeded = (seed: string) => {
+  const service = Random.make(seed)
+  return { service, next: () => Effect.runSync(service.next) }
+}
+
+type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+
+/** The operations that the runtime itself takes to wake a fiber from a yield; with fewer no fiber gets anywhere. */
+const wakingOperations = 9
+
+/** A scheduler whose class decides when fibers go on, and after how many operations of their own they yield. */
+export abstract class ManualScheduler implements Scheduler.Scheduler {
+  protected abstract add(goOn: () => void): void
+
+  protected abstract yields(operations: number, fiber: AnyFiber): boolean
+
+  shouldYield(fiber: AnyFiber) {
+    return this.yields(fiber.currentOpCount - wakingOperations, fiber) ? 0 : false
+  }
+
+  scheduleTask(task: () => void) {
+    this.add(task)
+  }
+}
