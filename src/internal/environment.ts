@@ -159,6 +159,10 @@ const errorOf = (error: ConfigError.ConfigError): ConfigurationError => {
   return new ConfigurationError({ field, rule, variable })
 }
 
+/** An error as it is, but one of Config as a ConfigurationError, which has a message. */
+export const asConfigurationError = <E>(error: E): Exclude<E, ConfigError.ConfigError> | ConfigurationError =>
+  ConfigError.isConfigError(error) ? errorOf(error) : error as Exclude<E, ConfigError.ConfigError>
+
 /** The settings of variables, checked, where no layer is built of them. */
 export const read = <O extends object, S>(
   settings: Config.Config<O>,

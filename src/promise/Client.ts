@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
+import { asConfigurationError } from "../internal/environment.js"
 import * as Calls from "../internal/promise/calls.js"
 import { installedClient } from "../internal/promise/installedClient.js"
 import * as Settings from "../internal/promise/settings.js"
@@ -78,7 +79,8 @@ const status = Effect.flatMap(
 )
 
 /**
- * A client over a layer of your own: SearchCache, RequestRetry, `layerShared`, a double. The first call builds it, and all share it.
+ * A client over a layer of your own: SearchCache, RequestRetry, `layerShared`, a double. The first call builds it, and all share it. A
+ * ConfigError of the layer rejects as a ConfigurationError.
  *
  * @example
  * ```ts
@@ -93,7 +95,7 @@ const status = Effect.flatMap(
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
-  const { close, look, run } = Calls.make(layer)
+  const { close, look, run } = Calls.make(Layer.mapError(layer, asConfigurationError))
 
   function searchAs<A, I>(schema: Schema.Schema<A, I>): (term: string, options?: CallOptions) => Promise<A>
   function searchAs<S extends StandardSchemaV1>(

@@ -262,6 +262,22 @@ describe("fromLayer", () => {
     expect(await world.told(({ counters }) => counters)).toMatchObject({ searches: 2 })
     expect((await advisor.status()).state).toBe("fresh")
   })
+
+  it("rejects in one sentence where a variable of the layer is missing or wrong, and with any other error as it is", async () => {
+    const rejected = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =>
+      rejection(Advisor.fromLayer(layer).search("oats"))
+    const configured = Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())
+    vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl)
+    const variable = "NUTRITION_ADVISOR_LICENSE_KEY"
+    expect(await rejected(configured)).toEqual(
+      new Advisor.ConfigurationError({ field: "licenseKey", rule: "is not set", variable })
+    )
+    vi.stubEnv(variable, key)
+    vi.stubEnv("NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon")
+    expect(await rejected(configured)).toMatchObject({ _tag: "ConfigurationError", field: "requestTimeout" })
+    const own = new Error("no such vault")
+    expect(await rejected(Layer.fail(own))).toBe(own)
+  })
 })
 
 describe("status", () => {

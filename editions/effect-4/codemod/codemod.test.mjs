@@ -211,6 +211,7 @@ describe("a rewrite translates", () => {
       `ConfigError.InvalidData(["A"], "wrong")`,
       `new Config.ConfigError(new Schema.SchemaError(new SchemaIssue.Pointer(["A"], new SchemaIssue.InvalidValue({ message: "wrong" }))))`
     ],
+    ["an error of a Config", `ConfigError.isConfigError(error)`, `error instanceof Config.ConfigError`],
     [
       "the sides of an Either",
       `Either.match({ onLeft: f, onRight: g })`,
@@ -238,7 +239,11 @@ return { nextIntUnsafe: next, nextDoubleUnsafe: next } })([0.5])`
     ["the type of one", `let a: HttpClientError.RequestError`, `let a: HttpClientError.HttpClientError`],
     ["a queue by pieces", `Stream.fromQueue(a, { maxChunkSize: 1 })`, `Stream.rechunk(Stream.fromQueue(a), 1)`],
     ["two Schedules", `Schedule.intersect(a, b)`, `Schedule.max([a, b])`],
-    ["a logger in place of the default one", `Logger.replace(Logger.defaultLogger, a)`, `Logger.layer([a, Logger.tracerLogger])`],
+    [
+      "a logger in place of the default one",
+      `Logger.replace(Logger.defaultLogger, a)`,
+      `Logger.layer([a, Logger.tracerLogger])`
+    ],
     ["no default logger", `Logger.remove(Logger.defaultLogger)`, `Logger.layer([Logger.tracerLogger])`],
     ["one more logger", `Logger.add(a)`, `Logger.layer([a], { mergeWithExisting: true })`],
     [

@@ -502,6 +502,12 @@ const configError = (node, file) => {
   return `new ${file.local("effect/Config")}.ConfigError(new ${file.local("effect/Schema")}.SchemaError(${at}))`
 }
 
+/** `ConfigError.isConfigError(error)` asks for the class. */
+const isConfigError = (node, file) =>
+  calleeOf(node, file) === "effect/ConfigError#isConfigError"
+    ? `${argumentTexts(node, file)} instanceof ${file.local("effect/Config")}.ConfigError`
+    : undefined
+
 /** What matches an Either names its sides as those of a Result. */
 const matchSides = (node, file) => {
   if (!ts.isPropertyAssignment(node) && !ts.isMethodDeclaration(node)) return undefined
@@ -773,6 +779,7 @@ export const rewrites = [
   optionalWith,
   mapOrFail,
   configError,
+  isConfigError,
   matchSides,
   tracerDisabled,
   forkCall,
