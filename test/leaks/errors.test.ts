@@ -1,8 +1,9 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, FastCheck, FiberId, FiberRefs, HashMap, List, Logger, LogLevel, Redacted, Schema } from "effect"
+import { Cause, Effect, FastCheck, Logger, Redacted, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Answer from "../../src/internal/http/response.js"
+import { makeClock } from "../doubles/makeClock.js"
 import { encodings } from "./encodings.js"
 import { json, rendered } from "./rendering.js"
 
@@ -37,17 +38,21 @@ const errorOf = ({ operation, status }: Route, text: string): Failure => {
 
 const encode = Schema.encodeSync(NutritionAdvisorError.NutritionAdvisorError)
 
-const logged = <A>(logger: Logger.Logger<unknown, A>, error: Failure): A =>
-  logger.log({
-    annotations: HashMap.make(["error", error]),
-    cause: Cause.fail(error),
-    context: FiberRefs.empty(),
-    date: new Date(0),
-    fiberId: FiberId.none,
-    logLevel: LogLevel.Error,
-    message: ["failed", error, { error }],
-    spans: List.empty()
-  })
+const stopped = makeClock({ wall: () => 0, monotonic: () => 0n, sleep: () => Effect.never })
+
+/** As a program logs it in its message, its annotations and its cause; of two lines the fiber's number differs. */
+const logged = (logger: Logger.Logger<unknown, unknown>, error: Failure): string => {
+  const lines: Array<unknown> = []
+  const keeping = Logger.map(logger, (line) => lines.push(line))
+  Effect.runSync(
+    Effect.logError("failed", error, { error }, Cause.fail(error)).pipe(
+      Effect.annotateLogs("error", error),
+      Effect.withClock(stopped),
+      Effect.provide(Logger.replace(Logger.defaultLogger, keeping))
+    )
+  )
+  return lines.map((line) => typeof line === "string" ? line : json(line)).join("\n").replace(/#\d+/g, "#1")
+}
 
 const renderings: Readonly<Record<string, (error: Failure) => string>> = {
   String: (error) => String(error),
@@ -62,7 +67,7 @@ const renderings: Readonly<Record<string, (error: Failure) => string>> = {
   "Logger.stringLogger": (error) => logged(Logger.stringLogger, error),
   "Logger.logfmtLogger": (error) => logged(Logger.logfmtLogger, error),
   "Logger.jsonLogger": (error) => logged(Logger.jsonLogger, error),
-  "Logger.structuredLogger": (error) => json(logged(Logger.structuredLogger, error)),
+  "Logger.structuredLogger": (error) => logged(Logger.structuredLogger, error),
   "encoding by its Schema": (error) => json(encode(error))
 }
 

@@ -14,7 +14,6 @@ import {
   ManagedRuntime,
   Metric,
   Option,
-  Runtime,
   Schema,
   Tracer
 } from "effect"
@@ -103,9 +102,9 @@ const layerOpenTelemetry = ({ keep }: Sinks) => {
 /** A tracer that keeps every span with the Exit it ended with. */
 const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
   Tracer.make({
-    context: (execution, fiber) => inner.context(execution, fiber),
-    span: (name, parent, context, links, startTime, kind, options) => {
-      const span = inner.span(name, parent, context, links, startTime, kind, options)
+    ...inner,
+    span: (...asked) => {
+      const span = inner.span(...asked)
       const events: Array<unknown> = []
       const end = span.end.bind(span)
       const event = span.event.bind(span)
@@ -115,7 +114,8 @@ const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
           event(name, at, attributes)
         },
         end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => {
-          keep("spans of a Tracer", rendered({ name, attributes: span.attributes, events, options }))
+          const { attributes, name } = span
+          keep("spans of a Tracer", rendered({ name, attributes, events, options: asked.at(-1) }))
           keep("Exits of spans", rendered(exit))
           end(at, exit)
         }
@@ -131,9 +131,6 @@ const layerTracing = (sinks: Sinks) =>
 const layerSinks = (sinks: Sinks) =>
   layerLoggers(sinks).pipe(Layer.provideMerge(layerTracing(sinks)), Layer.provideMerge(layerConsole(sinks)))
 
-const causeOf = (rejection: unknown): Cause.Cause<unknown> =>
-  Runtime.isFiberFailure(rejection) ? rejection[Runtime.FiberFailureCauseId] : Cause.die(rejection)
-
 const encoded = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
 
 const keepError = ({ keep }: Sinks, error: unknown) => {
@@ -148,19 +145,22 @@ const keepError = ({ keep }: Sinks, error: unknown) => {
   }
 }
 
-const keepRejection = (sinks: Sinks, rejection: unknown) => {
-  const cause = causeOf(rejection)
+/** What a program without Effect gets, which runs a promise of it. */
+const rejectionOf = (exit: Exit.Exit<unknown, unknown>) =>
+  Effect.runPromise(exit).then(() => undefined, (rejection: unknown) => rejection)
+
+const keepFailure = async (sinks: Sinks, cause: Cause.Cause<unknown>) => {
   const exit = Exit.failCause(cause)
+  const rejection = await rejectionOf(exit)
   sinks.keep("Cause.pretty", `${Cause.pretty(cause)}\n${Cause.pretty(cause, { renderErrorCause: true })}`)
   sinks.keep("Cause", `${json(cause.toJSON())}\n${String(cause)}\n${rendered(cause)}`)
   sinks.keep("Exit", `${json(exit.toJSON())}\n${String(exit)}\n${rendered(exit)}`)
   sinks.keep("FiberFailure", `${String(rejection)}\n${rendered(rejection)}`)
   if (rejection instanceof Error) sinks.keep("FiberFailure", `${rejection.message}\n${rejection.stack ?? ""}`)
   Option.match(Cause.failureOption(cause), {
-    onNone: () => Cause.defects(cause).pipe((defects) => [...defects].forEach((defect) => keepError(sinks, defect))),
+    onNone: () => [...Cause.defects(cause)].forEach((defect) => keepError(sinks, defect)),
     onSome: (error) => keepError(sinks, error)
   })
-  return exit
 }
 
 const observed = (program: Subject["program"]) =>
@@ -196,13 +196,9 @@ export const observe = (subject: Subject): Effect.Effect<Observation> =>
     const runtime = ManagedRuntime.make(Layer.provideMerge(subject.layer, layerSinks(sinks)))
     const abort = new AbortController()
     void subject.interruptedAt?.then(() => abort.abort())
-    const exit = await runtime.runPromise(observed(subject.program), { signal: abort.signal }).then(
-      (value) => {
-        sinks.keep("value of a success", rendered(value))
-        return Exit.succeed(value)
-      },
-      (rejection: unknown) => keepRejection(sinks, rejection)
-    )
+    const exit = await runtime.runPromiseExit(observed(subject.program), { signal: abort.signal })
+    if (Exit.isSuccess(exit)) sinks.keep("value of a success", rendered(exit.value))
+    else await keepFailure(sinks, exit.cause)
     await runtime.runPromiseExit(printServices(sinks, subject.printed))
     for (const value of subject.printed) sinks.keep("options and layers", rendered(value))
     await runtime.dispose()

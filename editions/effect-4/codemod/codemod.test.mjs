@@ -30,13 +30,22 @@ const namespaces = [
   "Stream"
 ]
 
-const ofPlatform = ["Headers", "HttpApiEndpoint", "HttpApiMiddleware", "HttpApiSchema", "HttpClientError"]
+const ofPlatform = ["Headers", "HttpApiEndpoint", "HttpApiMiddleware", "HttpApiSchema", "HttpClient", "HttpClientError"]
 
 const head = namespaces.map((name) => `import * as ${name} from "effect/${name}"\n`).join("") +
   ofPlatform.map((name) => `import * as ${name} from "@effect/platform/${name}"\n`).join("")
 
 /** What becomes of a statement in a file that imports the usual namespaces. */
-const statement = (text) => translate("a.ts", `${head}\n${text}\n`).text.split("\n\n").at(-1).trim()
+const statement = (text) =>
+  translate("a.ts", `${head}\n${text}\n`).text.split("\n\n").at(-1).trim()
+    .replace(/a\.ts:\d+/, "a.ts:REFERENCE")
+
+it("imports a module of a package of several by its own path", () => {
+  const text =
+    `import { Logger, NodeSdk } from "@effect/opentelemetry"\n\nexport const a = [NodeSdk.layer, Logger.layer]\n`
+  expect(translate("a.ts", text).text).toContain(`import * as NodeSdk from "@effect/opentelemetry/NodeSdk"\n`)
+  expect(translate("a.ts", text).text).toContain(`import * as OtelLogger from "@effect/opentelemetry/OtelLogger"\n`)
+})
 
 describe("a rewrite translates", () => {
   it.each([
@@ -87,7 +96,11 @@ describe("a rewrite translates", () => {
       `Schema.optionalKey(A).pipe(Schema.decodeTo(Schema.optionalKey(B), SchemaTransformation.transformOptional(o)))`
     ],
     ["whether a cause is empty", `Cause.isEmpty(a)`, `(a.reasons.length === 0)`],
-    ["what is read of a cause, as a function", `Effect.mapError(Cause.originalError)`, `Effect.mapError((cause) => cause)`],
+    [
+      "what is read of a cause, as a function",
+      `Effect.mapError(Cause.originalError)`,
+      `Effect.mapError((cause) => cause)`
+    ],
     ["the error of a cause", `Cause.originalError(Cause.squash(a))`, `Cause.squash(a)`],
     ["a defect in a cause", `Cause.dieOption(a)`, `Result.getSuccess(Cause.findDefect(a))`],
     ["an interruption that nobody waits for", `Fiber.interruptFork(a)`, `Effect.sync(() => a.interruptUnsafe())`],
@@ -276,6 +289,50 @@ return a(annotations)
       `Console.setConsole(a)`,
       `Layer.succeed(Console.Console, (a).unsafe)`
     ],
+    ["a client's error by its tag", `Effect.catchTag("RequestError", f)`, `Effect.catchTag("HttpClientError", f)`],
+    [
+      "a pattern of a client's error",
+      `a({ _tag: "ResponseError", reason: "Decode" })`,
+      `a({ _tag: "HttpClientError", reason: { _tag: "DecodeError" } })`
+    ],
+    ["a pattern of another error", `a({ _tag: "Other", reason: "Decode" })`, `a({ _tag: "Other", reason: "Decode" })`],
+    [
+      "a comparison of a client's reason",
+      `let a: HttpClientError.HttpClientError = b, c = a.reason === "Decode"`,
+      `let a: HttpClientError.HttpClientError = b, c = a.reason._tag === "DecodeError"`
+    ],
+    [
+      "whether a client propagates spans",
+      `HttpClient.withTracerPropagation(client, false)`,
+      `HttpClient.transformResponse(client, Effect.provideService(HttpClient.TracerPropagationEnabled, false))`
+    ],
+    [
+      "an address",
+      `const host = a.address._tag === "TcpAddress" ? a.address.hostname : undefined`,
+      `const host = "port" in a.address ? NetAddress.formatHost(a.address) : undefined`
+    ],
+    [
+      "a FiberRef",
+      `const a = FiberRef.unsafeMake(1)`,
+      `const a = Context.Reference("a.ts:REFERENCE", { defaultValue: () => 1 })`
+    ],
+    [
+      "a FiberRef that an effect makes",
+      `FiberRef.make<A>({})`,
+      `Effect.sync(() => Context.Reference<A>("a.ts:REFERENCE", { defaultValue: () => ({}) }))`
+    ],
+    ["what a FiberRef holds", `FiberRef.get(a)`, `Effect.service(a)`],
+    [
+      "the annotations of log lines",
+      `Effect.logAnnotations`,
+      `Effect.map(Effect.service(References.CurrentLogAnnotations), (record) => HashMap.fromIterable(Object.entries(record)))`
+    ],
+    [
+      "a projected layer",
+      `Layer.project(a, A, B, f)`,
+      `Layer.provide(Layer.effect(B, Effect.map(A, f)), a)`
+    ],
+    ["a tagged metric", `Metric.tagged(a, "key", b)`, `Metric.withAttributes(a, { ["key"]: b })`],
     ["a cause in words", `Cause.pretty(a, { renderErrorCause: true })`, `Cause.pretty(a)`],
     ["a log level", `let a = LogLevel.Warning`, `let a = "Warn"`],
     ["variables", `ConfigProvider.fromMap(a)`, `ConfigProvider.fromEnvRecord(Object.fromEntries(a))`],

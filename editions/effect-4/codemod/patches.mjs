@@ -54,19 +54,6 @@ const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: s
 `
   ],
   [
-    "src/testing/simulatorPage.ts",
-    `address._tag === "TcpAddress" ? address.hostname : undefined`,
-    `"port" in address ? NetAddress.formatHost(address) : undefined`
-  ],
-  [
-    "src/testing/simulatorPage.ts",
-    `import type * as Scope from "effect/Scope"
-`,
-    `import * as NetAddress from "effect/net/NetAddress"
-import type * as Scope from "effect/Scope"
-`
-  ],
-  [
     "src/testing/ServiceApi.ts",
     `OpenApi.fromApi(ServiceApi, { additionalPropertiesStrategy: "allow" })`,
     "OpenApi.fromApi(ServiceApi)"
@@ -91,12 +78,7 @@ import type * as Scope from "effect/Scope"
   ],
   [
     "src/internal/http/platform.ts",
-    `(error: HttpClientError.HttpClientError) => error.reason === "EmptyBody"`,
-    `(error: HttpClientError.HttpClientError) => error.reason._tag === "EmptyBodyError"`
-  ],
-  [
-    "src/internal/http/platform.ts",
-    `  error._tag === "ResponseError" ? { cause: error, status: error.response.status } : { cause: error }
+    `  error._tag === "HttpClientError" ? { cause: error, status: error.response.status } : { cause: error }
 
 /** Redirects of the fetch layer; its other settings stay. */
 const withoutRedirects = Effect.updateFiberRefs((fiberId, refs) => {
@@ -141,7 +123,7 @@ const withoutTraces = inContext((context) =>
   [
     "src/internal/http/platform.ts",
     `const isAnswer = (error: ClientError): error is HttpClientError.HttpClientError =>
-  error._tag === "ResponseError" && error.reason === "StatusCode"`,
+  error._tag === "HttpClientError" && error.reason._tag === "StatusCodeError"`,
     `const isAnswer = (error: ClientError): error is ClientError & { readonly response: HttpClientResponse.HttpClientResponse } =>
   error.reason._tag === "StatusCodeError"`
   ],

@@ -1,7 +1,9 @@
 // Expressions that Effect 4 writes in another form. Each takes a node and the file, and gives the new text or undefined.
 import ts from "typescript"
+import { http } from "./http.mjs"
 import { logging } from "./logging.mjs"
 import { argumentTexts, calleeOf, namespaceText, property, typeArgumentTexts, valueOf } from "./nodes.mjs"
+import { references } from "./references.mjs"
 
 /** `Context.Tag("id")<Self, Shape>()` is `Context.Service<Self, Shape>()("id")`. */
 const tagClass = (node, file) => {
@@ -124,6 +126,14 @@ const metricIncrement = (node, file) =>
   calleeOf(node, file) === "effect/Metric#increment"
     ? `${namespaceText(node)}.update(${argumentTexts(node, file).join(", ")}, 1)`
     : undefined
+
+/** `Metric.tagged(metric, key, value)` is a metric with that attribute. */
+const metricTagged = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Metric#tagged") return undefined
+  const texts = argumentTexts(node, file)
+  const [key, value] = texts.slice(-2)
+  return `${namespaceText(node)}.withAttributes(${[...texts.slice(0, -2), `{ [${key}]: ${value} }`].join(", ")})`
+}
 
 /** `linkSpanCurrent(span)` adds a link to the current span, where there is one. */
 const linkSpanCurrent = (node, file) => {
@@ -323,15 +333,6 @@ const optionalToOptional = (node, file) => {
   }.transformOptional(${options})))`
 }
 
-/** A fiber's context is a field of the fiber. */
-const setContext = (node, file) =>
-  calleeOf(node, file) === "effect/FiberRef#set" &&
-    file.memberOf(node.arguments[0]) === "effect/FiberRef#currentContext"
-    ? `${file.local("effect/Effect")}.withFiber((fiber) => ${file.local("effect/Effect")}.sync(() => fiber.setContext(${
-      file.emit(node.arguments[1])
-    })))`
-    : undefined
-
 const isFiberServices = (node) =>
   ts.isPropertyAccessExpression(node) && /^current(DefaultServices|Context)$/.test(node.name.text)
 
@@ -518,27 +519,6 @@ const matchSides = (node, file) => {
   return `${name}: ${valueOf(node, file)}`
 }
 
-/** `withTracerDisabledWhen(predicate)` provides the predicate. */
-const tracerDisabled = (node, file) => {
-  const [, module] =
-    /^@effect\/platform\/(HttpMiddleware|HttpClient)#withTracerDisabledWhen$/.exec(calleeOf(node, file) ?? "") ?? []
-  if (module === undefined) return undefined
-  const texts = argumentTexts(node, file)
-  const service = `${namespaceText(node)}.TracerDisabledWhen`
-  if (module === "HttpMiddleware") {
-    const layer = file.local("effect/Layer")
-    return `${layer}.provide(${[...texts.slice(0, -1), `${layer}.succeed(${service}, ${texts.at(-1)})`].join(", ")})`
-  }
-  const transform = `${file.local("effect/Effect")}.provideService(${service}, ${texts.at(-1)})`
-  return `${namespaceText(node)}.transformResponse(${[...texts.slice(0, -1), transform].join(", ")})`
-}
-
-/** `Headers.remove(headers, [a, b])` is `removeMany`. */
-const removeHeaders = (node, file) =>
-  calleeOf(node, file) === "@effect/platform/Headers#remove" && ts.isArrayLiteralExpression(node.arguments.at(-1))
-    ? `${file.emit(node.expression.expression)}.removeMany(${argumentTexts(node, file).join(", ")})`
-    : undefined
-
 /** `globalValue(key, make)` keeps a value for each copy of a package that a program has loaded. */
 const globalValue = (node, file) => {
   if (!ts.isCallExpression(node) || !ts.isIdentifier(node.expression)) return undefined
@@ -556,33 +536,6 @@ const fixedRandom = (node, file) =>
 const next = () => Number(values[at++ % values.length])
 return { nextIntUnsafe: next, nextDoubleUnsafe: next } })(${argumentTexts(node, file)[0]})`
     : undefined
-
-const clientErrors = {
-  Transport: "TransportError",
-  Encode: "EncodeError",
-  InvalidUrl: "InvalidUrlError",
-  StatusCode: "StatusCodeError",
-  Decode: "DecodeError",
-  EmptyBody: "EmptyBodyError"
-}
-
-/** `new RequestError({ reason: "Transport", … })` is an HttpClientError with a TransportError for its reason. */
-const clientError = (node, file) => {
-  if (!ts.isNewExpression(node)) return undefined
-  if (!/^@effect\/platform\/HttpClientError#Re(quest|sponse)Error$/.test(file.memberOf(node.expression) ?? "")) {
-    return undefined
-  }
-  const fields = node.arguments[0]
-  const reason = property(fields, "reason")?.initializer
-  const name = reason !== undefined && ts.isStringLiteral(reason) ? clientErrors[reason.text] : undefined
-  if (name === undefined) {
-    file.problem(node, "a client error whose reason is not written out")
-    return undefined
-  }
-  const namespace = file.local("effect/http/HttpClientError")
-  const kept = fields.properties.filter((child) => child !== reason.parent).map((child) => file.emit(child))
-  return `new ${namespace}.HttpClientError({ reason: new ${namespace}.${name}({ ${kept.join(", ")} }) })`
-}
 
 /** `Stream.fromQueue(queue, { maxChunkSize })` is a Stream with chunks of that size. */
 const rechunkedQueue = (node, file) => {
@@ -755,6 +708,8 @@ const httpApiAnnotations = (node, file) => {
 
 export const rewrites = [
   ...logging,
+  ...http,
+  ...references,
   referenceClass,
   emitCalls,
   scopedPubSub,
@@ -781,10 +736,8 @@ export const rewrites = [
   configError,
   isConfigError,
   matchSides,
-  tracerDisabled,
   forkCall,
   fork,
-  setContext,
   fiberService,
   optionalToOptional,
   schemaRecord,
@@ -801,10 +754,8 @@ export const rewrites = [
   tapInput,
   modifyDelay,
   intersect,
-  removeHeaders,
   globalValue,
   fixedRandom,
-  clientError,
   rechunkedQueue,
   schemaFilter,
   linkSpanCurrent,
@@ -823,5 +774,6 @@ export const rewrites = [
   schemaArrays,
   schemaChecks,
   schemaRedacted,
-  metricIncrement
+  metricIncrement,
+  metricTagged
 ]
