@@ -1,4 +1,5 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { expect } from "@effect/vitest"
 import { type Duration, Effect, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { LocalService, Reply } from "./LocalService.js"
@@ -353,7 +354,9 @@ const unavailable: ReadonlyArray<Outcome> = [
   },
   {
     title: "a key whose effect dies of what it read",
-    options: () => ({ licenseKey: Effect.die(Object.assign(new Error(Secrets.key), { key: Secrets.key })) }),
+    options: () => ({
+      licenseKey: Effect.suspend(() => Effect.die(Object.assign(new Error(Secrets.key), { key: Secrets.key })))
+    }),
     end: "defect"
   },
   ...[`${Secrets.key}\n`, ` ${Secrets.key}`, `${Secrets.key}\u0000`, `${Secrets.key}\ud800`].map((
@@ -558,7 +561,7 @@ export const environments: ReadonlyArray<Environment> = [
   {
     title: "the environment has the key and no base URL",
     values: { NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key },
-    end: { _op: "MissingData" }
+    end: { _tag: "ConfigError", message: expect.stringMatching("NUTRITION_ADVISOR_BASE_URL is not set") }
   },
   {
     title: "the environment has the key for the base URL",
@@ -573,7 +576,7 @@ export const environments: ReadonlyArray<Environment> = [
   {
     title: "the environment has the key for the token route",
     values: { ...environment, NUTRITION_ADVISOR_TOKEN_ROUTE: Secrets.key },
-    end: { _op: "InvalidData" }
+    end: { _tag: "ConfigError", message: expect.stringMatching("Expected advisor-licence") }
   },
   {
     title: "the environment has an identifier that no header can carry",

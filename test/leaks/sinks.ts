@@ -6,6 +6,7 @@ import { type ReadableSpan, SimpleSpanProcessor, type SpanExporter } from "@open
 import {
   Cause,
   Console,
+  Context,
   Effect,
   Exit,
   Layer,
@@ -20,6 +21,9 @@ import {
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "./LocalService.js"
 import { inspected, json, rendered } from "./rendering.js"
+
+/** What the library puts into a context: other services in it are their owners' to keep secret. */
+const services = [NutritionAdvisor.NutritionAdvisor, TokenProvider.TokenProvider] as const
 
 export type Services = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider
 
@@ -125,11 +129,11 @@ const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
 
 const layerTracing = (sinks: Sinks) =>
   Layer.unwrapEffect(Effect.map(Effect.tracer, (tracer) => Layer.setTracer(keepingTracer(tracer, sinks)))).pipe(
-    Layer.provide(layerOpenTelemetry(sinks))
+    Layer.provideMerge(layerOpenTelemetry(sinks))
   )
 
 const layerSinks = (sinks: Sinks) =>
-  layerLoggers(sinks).pipe(Layer.provideMerge(layerTracing(sinks)), Layer.provideMerge(layerConsole(sinks)))
+  layerTracing(sinks).pipe(Layer.provideMerge(layerLoggers(sinks)), Layer.provideMerge(layerConsole(sinks)))
 
 const encoded = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
 
@@ -176,7 +180,7 @@ const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
 
 const printServices = (sinks: Sinks, printed: ReadonlyArray<unknown>) =>
   Effect.gen(function*() {
-    const context = yield* Effect.context<Services>()
+    const context = Context.pick(yield* Effect.context<Services>(), ...services)
     const advisor = yield* NutritionAdvisor.NutritionAdvisor
     const provider = yield* TokenProvider.TokenProvider
     const status = yield* provider.status

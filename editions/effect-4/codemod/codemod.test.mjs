@@ -290,6 +290,7 @@ return a(annotations)
       `Layer.succeed(Console.Console, (a).unsafe)`
     ],
     ["a client's error by its tag", `Effect.catchTag("RequestError", f)`, `Effect.catchTag("HttpClientError", f)`],
+    ["a schema's error by its tag", `Effect.catchTag("ParseError", f)`, `Effect.catchTag("SchemaError", f)`],
     [
       "a pattern of a client's error",
       `a({ _tag: "ResponseError", reason: "Decode" })`,

@@ -31,8 +31,17 @@ const clientError = (node, file) => {
 
 const isClientError = (text) => text === "RequestError" || text === "ResponseError"
 
-/** The tag of a client's error. */
-const clientErrorTag = (node) => ts.isStringLiteral(node) && isClientError(node.text) ? `"HttpClientError"` : undefined
+const tags = {
+  NoSuchElementException: "NoSuchElementError",
+  ParseError: "SchemaError",
+  RequestError: "HttpClientError",
+  ResponseError: "HttpClientError",
+  TimeoutException: "TimeoutError"
+}
+
+/** The tag of an error. */
+const errorTag = (node) =>
+  ts.isStringLiteral(node) && Object.hasOwn(tags, node.text) ? `"${tags[node.text]}"` : undefined
 
 /** What matches a client's error finds the reason in an object of its own. */
 const clientErrorPattern = (node) => {
@@ -116,7 +125,7 @@ const hostname = (node, file) => {
 
 export const http = [
   clientError,
-  clientErrorTag,
+  errorTag,
   clientErrorPattern,
   clientErrorReason,
   tracerDisabled,
