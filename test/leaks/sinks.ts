@@ -107,8 +107,8 @@ const layerOpenTelemetry = ({ keep }: Sinks) => {
 const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
   Tracer.make({
     ...inner,
-    span: (...asked) => {
-      const span = inner.span(...asked)
+    span: (...options) => {
+      const span = inner.span(...options)
       const events: Array<unknown> = []
       const end = span.end.bind(span)
       const event = span.event.bind(span)
@@ -118,8 +118,9 @@ const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
           event(name, at, attributes)
         },
         end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => {
-          const { attributes, name } = span
-          keep("spans of a Tracer", rendered({ name, attributes, events, options: asked.at(-1) }))
+          const { attributes, kind, links, name } = span
+          const linked = links.map(({ attributes }) => attributes)
+          keep("spans of a Tracer", rendered({ name, kind, attributes, events, linked }))
           keep("Exits of spans", rendered(exit))
           end(at, exit)
         }
