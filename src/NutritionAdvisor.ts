@@ -147,7 +147,6 @@ const makeWithoutTokens = (
     const settings = { ...known, isInOtherRequest: Worker.make() }
     yield* noteNodeDebug()
     yield* Effect.sync(Metrics.startClient)
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(settings.serviceIdHeader))
     const authorized = Authorized.make({
       ...settings,
       tokens: yield* TokenProvider.TokenProvider,
@@ -201,6 +200,13 @@ const makeWithoutTokens = (
     }
   })
 
+/** While it is open, programs over it print the header of the identifier redacted. */
+const hidden = ({ serviceIdHeader }: Settings.DataSettings) =>
+  Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader)))
+
+const layerOfService = (settings: Settings.DataSettings) =>
+  Layer.provideMerge(Layer.scoped(NutritionAdvisor, makeWithoutTokens(settings)), hidden(settings))
+
 /**
  * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. Building it ends in
  * ConfigurationError if a setting is wrong.
@@ -211,7 +217,7 @@ const makeWithoutTokens = (
 export const layerWithoutTokens = (
   options: Options
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Layer.scoped(NutritionAdvisor, Effect.flatMap(Settings.read(Settings.data, options), makeWithoutTokens))
+  Settings.layerFrom(Settings.data, options, layerOfService)
 
 const identityOf = ({ base, licenseKey, route }: Settings.ExchangeSettings) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${route}`)))
@@ -220,7 +226,7 @@ const layerOver = <R>(
   settings: Settings.ClientSettings,
   issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, never, HttpClient.HttpClient | R> =>
-  Layer.scoped(NutritionAdvisor, makeWithoutTokens(settings)).pipe(
+  layerOfService(settings).pipe(
     Layer.provideMerge(Layer.scoped(TokenProvider.TokenProvider, TokenProvider.fromSettings(settings))),
     Layer.provide([issuer, Layer.effect(TokenStore.TokenStore, TokenStore.make)])
   )

@@ -1,4 +1,4 @@
-import { FetchHttpClient, HttpClient, HttpClientResponse } from "@effect/platform"
+import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import {
   Config,
@@ -15,7 +15,14 @@ import {
   Ref,
   Scope
 } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import {
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  SharedTokenCache,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Time from "./doubles/Time.js"
 
@@ -44,6 +51,53 @@ const observedClient = (observe: (url: URL) => Effect.Effect<void>) =>
   )
 
 const isExchange = (url: URL) => url.pathname.includes("token-cache")
+
+describe("the header of the identifier", () => {
+  const headers = { "x-tenant": "tenant-4711", "service-id": "customer-4711" }
+
+  /** As a program logs a request of its own. */
+  const logged = Effect.gen(function*() {
+    const lines: Array<string> = []
+    const logger = Logger.map(Logger.jsonLogger, (line) => lines.push(line))
+    yield* Effect.log(HttpClientRequest.get("https://shop.example", { headers })).pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    return lines.join()
+  })
+
+  const layers: ReadonlyArray<readonly [string, typeof NutritionAdvisor.layer]> = [
+    ["layer", NutritionAdvisor.layer],
+    ["layerShared", (all) => Layer.provide(NutritionAdvisor.layerShared(all), SharedTokenCache.layerMemory)],
+    ["layerWithoutTokens", (all) =>
+      NutritionAdvisor.layerWithoutTokens(all).pipe(
+        Layer.provideMerge(TokenProvider.layer()),
+        Layer.provide([TokenIssuer.layer(all), TokenStore.layer])
+      )]
+  ]
+
+  it.effect.each(layers)(
+    "is logged redacted in a program over %s, and no longer once that is closed",
+    ([, layer]) =>
+      Effect.gen(function*() {
+        const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
+        const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
+        expect(before).toContain("tenant-4711")
+        expect(within).not.toContain("tenant-4711")
+        expect(after).toContain("tenant-4711")
+      })
+  )
+
+  it.effect("is logged redacted beside that of another layer", () =>
+    Effect.gen(function*() {
+      const over = (serviceIdHeader: string) =>
+        NutritionAdvisor.layer({ ...options, serviceIdHeader }).pipe(
+          Layer.fresh,
+          Layer.provide(Simulator.layerHttpClient())
+        )
+      const text = yield* logged.pipe(Effect.provide(over("x-tenant")), Effect.provide(over("service-id")))
+      expect(["tenant-4711", "customer-4711"].filter((value) => text.includes(value))).toEqual([])
+    }))
+})
 
 describe("an exchange runs in the context of the layer, not of the caller who started it", () => {
   it.scoped("as for the ConfigProvider that the license key is read from", () =>

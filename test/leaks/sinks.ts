@@ -181,7 +181,7 @@ const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
 
 const printServices = (sinks: Sinks, printed: ReadonlyArray<unknown>) =>
   Effect.gen(function*() {
-    const context = Context.pick(yield* Effect.context<Services>(), ...services)
+    const context = (yield* Effect.context<Services>()).pipe(Context.pick(...services))
     const advisor = yield* NutritionAdvisor.NutritionAdvisor
     const provider = yield* TokenProvider.TokenProvider
     const status = yield* provider.status

@@ -322,6 +322,16 @@ return a(annotations)
       `FiberRef.make<A>({})`,
       `Effect.sync(() => Context.Reference<A>("a.ts:REFERENCE", { defaultValue: () => ({}) }))`
     ],
+    [
+      "a layer that changes a FiberRef",
+      `Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, f))`,
+      `Layer.effect(Headers.CurrentRedactedNames, Effect.map(Headers.CurrentRedactedNames, f))`
+    ],
+    [
+      "a layer that sets a FiberRef",
+      `Layer.scopedDiscard(Effect.locallyScoped(a, b))`,
+      `Layer.succeed(a, b)`
+    ],
     ["what a FiberRef holds", `FiberRef.get(a)`, `Effect.service(a)`],
     [
       "the annotations of log lines",

@@ -32,6 +32,21 @@ const fiberRefGet = (node, file) =>
     ? `${file.local("effect/Effect")}.service(${argumentTexts(node, file)[0]})`
     : undefined
 
+const scopedValues = {
+  locallyScoped: (layer, ref, value) => `${layer}.succeed(${ref}, ${value})`,
+  locallyScopedWith: (layer, ref, f, file) =>
+    `${layer}.effect(${ref}, ${file.local("effect/Effect")}.map(${ref}, ${f}))`
+}
+
+/** A layer that sets a FiberRef for those who use it is a layer of that reference. */
+const scopedReference = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Layer#scopedDiscard") return undefined
+  const [, name] = /^effect\/Effect#(locallyScoped|locallyScopedWith)$/.exec(calleeOf(node.arguments[0], file) ?? "") ??
+    []
+  if (name === undefined || node.arguments[0].arguments.length !== 2) return undefined
+  return scopedValues[name](namespaceText(node), ...argumentTexts(node.arguments[0], file), file)
+}
+
 /** The annotations of a fiber's log lines are a record. */
 const logAnnotations = (node, file) => {
   if (file.memberOf(node) !== "effect/Effect#logAnnotations") return undefined
@@ -48,4 +63,4 @@ const layerProject = (node, file) => {
   return `${layer}.provide(${layer}.effect(${to}, ${file.local("effect/Effect")}.map(${from}, ${f})), ${self})`
 }
 
-export const references = [setContext, fiberRefMake, fiberRefGet, logAnnotations, layerProject]
+export const references = [scopedReference, setContext, fiberRefMake, fiberRefGet, logAnnotations, layerProject]
