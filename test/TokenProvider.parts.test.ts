@@ -163,6 +163,19 @@ describe("a part of the user's", () => {
       }).pipe(Effect.provide(Issuer.layer))
   )
 
+  it.effect.each(calls)(
+    "whose %s interrupts itself ends its callers in Aborted, and interrupts none of them",
+    (call) =>
+      Effect.gen(function*() {
+        const { caller, faults } = yield* meeting(call, Effect.interrupt)
+        const aborted = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Aborted" })
+        expect(yield* Effect.exit(caller)).toEqual(Exit.fail(aborted))
+        faults[call] = undefined
+        yield* Time.pass("5 seconds")
+        expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+      }).pipe(Effect.provide(Issuer.layer))
+  )
+
   it.effect("that takes its time at each call has one tokenTimeout for all calls of a flight", () =>
     Effect.gen(function*() {
       const faults: Faults = { put: Effect.sleep("4 seconds"), issue: Effect.sleep("8 seconds") }

@@ -58,6 +58,22 @@ export class VirtualTime {
     settle()
   }
 
+  /** The same where fibers also wait for what no clock knows of. */
+  async passAsync(millis: number, settle: () => Promise<void>) {
+    const end = this.elapsed + millis
+    await settle()
+    let timer = this.nextUntil(end)
+    while (timer !== undefined) {
+      this.elapsed = Math.max(this.elapsed, timer.at)
+      this.timers.delete(timer)
+      timer.fire()
+      await settle()
+      timer = this.nextUntil(end)
+    }
+    this.elapsed = end
+    await settle()
+  }
+
   private nextUntil(end: number) {
     let next: Timer | undefined
     for (const timer of this.timers) {

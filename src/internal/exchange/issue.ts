@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { AccessToken } from "../../AccessToken.js"
 import { errors, type TokenError, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
@@ -11,10 +12,20 @@ export const OwnDeadline = InternalPart.make<object, true>("TokenIssuer/ownDeadl
 
 export const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
-/** Ends in TransportError "Timeout" after so many milliseconds, and where it is interrupted at once, also if the effect can't be. */
+/** What interrupts itself interrupts nobody who waits for it. */
+const abortedByItself = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | TransportError, R> =>
+  Effect.catchAllCause(effect, (cause): Effect.Effect<never, E | TransportError> =>
+    Cause.isInterruptedOnly(cause)
+      ? Effect.fail(new TransportError({ operation: "token", reason: "Aborted" }))
+      : Effect.failCause(cause))
+
+/**
+ * Ends in TransportError "Timeout" after so many milliseconds, and where it is interrupted at once, also if the effect can't be. In
+ * "Aborted" where the effect interrupts itself.
+ */
 export const boundedBy =
   (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | TransportError, R> =>
-    Effect.interruptible(Fork.boundedBy(Math.max(0, millis), timedOut)(effect))
+    Effect.interruptible(Fork.boundedBy(Math.max(0, millis), timedOut)(abortedByItself(effect)))
 
 /** SERVICE.md section 4: the one success that the token routes have. */
 const tokenStatus = 200
