@@ -4,6 +4,7 @@ import { Array as Arr, Cause, Effect, Exit, Fiber, HashMap, Logger, LogLevel, Op
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import { backingOff, cold, fresh, issuer, provider, simulated, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const windowStart = 900_000
@@ -12,36 +13,32 @@ const expiry = 1_000_000
 
 const badKey = new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 })
 
-const { begun, unavailable } = Issuer
+const { unavailable } = Issuer
 
 const withLongestGate = Effect.withRandom(Random.fixed([0]))
 
 describe("while a token holds", () => {
-  it.effect("a failed refresh leaves callers with it until the margin", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      const values = yield* Effect.all(
-        Effect.replicate(Effect.zipLeft(Effect.map(provider.get, Issuer.valueOf), Time.pass("9 seconds")), 10)
-      )
-      expect(values).toEqual(Arr.replicate(Issuer.secretOf(1), 10))
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("a failed refresh leaves callers with it until the margin", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    const values = yield* Effect.all(
+      Effect.replicate(Effect.zipLeft(Effect.map(provider.get, Issuer.valueOf), Time.pass("9 seconds")), 10)
+    )
+    expect(values).toEqual(Arr.replicate(Issuer.secretOf(1), 10))
+  })
 
-  it.effect("a failed refresh leaves it in the store, by identity", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, store } = yield* begun
-      const first = Option.getOrThrow(yield* store.current)
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      yield* provider.get
-      yield* Time.pass(0)
-      expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("a failed refresh leaves it in the store, by identity", function*() {
+    const first = Option.getOrThrow(yield* store.current)
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    yield* provider.get
+    yield* Time.pass(0)
+    expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
+  })
 
   it.effect("a thousand calls a second for a minute cost what the backoff allows", () =>
     Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
+      const { issuer, provider } = yield* Issuer.begun
       yield* issuer.respondAlways(Effect.fail(unavailable))
       yield* Time.set(windowStart)
       const second = Effect.zipRight(
@@ -53,24 +50,20 @@ describe("while a token holds", () => {
       expect(starts.map((at) => at - windowStart)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000])
     }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
 
-  it.effect("a refused key is tried no more often than that either", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(badKey))
-      yield* Time.set(windowStart)
-      yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 118)
-      expect((yield* issuer.calls) - 1).toBeLessThanOrEqual(7)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("a refused key is tried no more often than that either", function*() {
+    yield* issuer.respondAlways(Effect.fail(badKey))
+    yield* Time.set(windowStart)
+    yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 118)
+    expect((yield* issuer.calls) - 1).toBeLessThanOrEqual(7)
+  })
 
-  it.effect("a refused key shows in the status at once", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(badKey))
-      yield* Time.set(windowStart)
-      yield* provider.get
-      yield* Time.pass(0)
-      expect(Option.map((yield* provider.status).lastFailure, ({ error }) => error)).toEqual(Option.some(badKey))
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("a refused key shows in the status at once", function*() {
+    yield* issuer.respondAlways(Effect.fail(badKey))
+    yield* Time.set(windowStart)
+    yield* provider.get
+    yield* Time.pass(0)
+    expect(Option.map((yield* provider.status).lastFailure, ({ error }) => error)).toEqual(Option.some(badKey))
+  })
 })
 
 describe("the end of a backoff", () => {
@@ -104,42 +97,34 @@ describe("the end of a backoff", () => {
 })
 
 describe("once a token is expired", () => {
-  it.effect("a failed exchange fails the call, and the token is not served", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(marginStart)
-      expect(yield* Effect.flip(provider.get)).toBe(unavailable)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("a failed exchange fails the call, and the token is not served", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(marginStart)
+    expect(yield* Effect.flip(provider.get)).toBe(unavailable)
+  })
 
-  it.effect("a refused key fails the call with the error of the key", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(badKey))
-      yield* Time.set(marginStart)
-      expect(yield* Effect.flip(provider.get)).toBe(badKey)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("a refused key fails the call with the error of the key", function*() {
+    yield* issuer.respondAlways(Effect.fail(badKey))
+    yield* Time.set(marginStart)
+    expect(yield* Effect.flip(provider.get)).toBe(badKey)
+  })
 
-  it.effect("calls before the backoff is over fail at once with the last error, at no cost", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(marginStart)
-      yield* Effect.flip(provider.get)
-      yield* issuer.setLatency("10 seconds")
-      const errors = yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
-      expect([new Set(errors), yield* issuer.calls]).toEqual([new Set([unavailable]), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("calls before the backoff is over fail at once with the last error, at no cost", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(marginStart)
+    yield* Effect.flip(provider.get)
+    yield* issuer.setLatency("10 seconds")
+    const errors = yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
+    expect([new Set(errors), yield* issuer.calls]).toEqual([new Set([unavailable]), 2])
+  })
 
-  it.effect("the backoff that a failed refresh started holds for callers who wait, too", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(marginStart - 1)
-      yield* provider.get
-      yield* Time.pass("10 millis")
-      expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("the backoff that a failed refresh started holds for callers who wait, too", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(marginStart - 1)
+    yield* provider.get
+    yield* Time.pass("10 millis")
+    expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
+  })
 })
 
 /** Whether another exchange is tried 1 ms before that time, and then. */
@@ -181,14 +166,12 @@ describe("the backoff", () => {
         .toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
     }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
 
-  it.effect("opens after a defect as after an error", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
-      const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
-      expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
-        .toEqual([true, 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("opens after a defect as after an error", function*() {
+    yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
+    const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
+    expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
+      .toEqual([true, 1])
+  })
 
   it.effect("shows the time of the next try in the status", () =>
     Effect.gen(function*() {
@@ -198,98 +181,80 @@ describe("the backoff", () => {
         .toEqual(Option.some({ error: unavailable, at: 5_000, retryAt: 6_000 }))
     }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
 
-  it.effect("is cleared by a success", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.backingOff()
-      yield* Time.pass("1 second")
-      yield* issuer.respondAlways(undefined)
-      const used = yield* provider.get
-      expect([Issuer.valueOf(yield* provider.renew(used)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  backingOff("is cleared by a success", function*() {
+    yield* Time.pass("1 second")
+    yield* issuer.respondAlways(undefined)
+    const used = yield* provider.get
+    expect([Issuer.valueOf(yield* provider.renew(used)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+  })
 
-  it.effect("starts at 1 s again after a success", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, store } = yield* Issuer.backingOff()
-      yield* Time.pass("1 second")
-      yield* Effect.flip(provider.get)
-      yield* Time.pass("2 seconds")
-      yield* issuer.respondAlways(undefined)
-      yield* store.invalidate(yield* provider.get)
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Effect.flip(provider.get)
-      yield* Time.pass("1 second")
-      yield* Effect.flip(provider.get)
-      expect(yield* issuer.calls).toBe(5)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  backingOff("starts at 1 s again after a success", function*() {
+    yield* Time.pass("1 second")
+    yield* Effect.flip(provider.get)
+    yield* Time.pass("2 seconds")
+    yield* issuer.respondAlways(undefined)
+    yield* store.invalidate(yield* provider.get)
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Effect.flip(provider.get)
+    yield* Time.pass("1 second")
+    yield* Effect.flip(provider.get)
+    expect(yield* issuer.calls).toBe(5)
+  })
 
-  it.effect("is not cleared by an invalidation", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, store } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      yield* store.invalidate(yield* provider.get)
-      yield* Time.pass(0)
-      expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("is not cleared by an invalidation", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    yield* store.invalidate(yield* provider.get)
+    yield* Time.pass(0)
+    expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
+  })
 
-  it.effect("is not passed by a rejection", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      const used = yield* provider.get
-      yield* Time.pass(0)
-      expect([yield* Effect.flip(provider.renew(used)), yield* issuer.calls]).toEqual([unavailable, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("is not passed by a rejection", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    const used = yield* provider.get
+    yield* Time.pass(0)
+    expect([yield* Effect.flip(provider.renew(used)), yield* issuer.calls]).toEqual([unavailable, 2])
+  })
 
-  it.effect("costs one exchange when it is over and 100 callers come at once", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.backingOff()
-      yield* Time.pass("1 second")
-      yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  backingOff("costs one exchange when it is over and 100 callers come at once", function*() {
+    yield* Time.pass("1 second")
+    yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
+    expect(yield* issuer.calls).toBe(2)
+  })
 })
 
 describe("the status", () => {
-  it.effect("is none before the first token", () =>
-    Effect.gen(function*() {
-      const { provider } = yield* Issuer.services
-      expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is none before the first token", function*() {
+    expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+  })
 
-  it.effect.each([
+  fresh.each([
     { at: 0, state: "fresh" },
     { at: windowStart - 1, state: "fresh" },
     { at: windowStart, state: "stale" },
     { at: marginStart - 1, state: "stale" },
     { at: marginStart, state: "expired" }
-  ])("is $state at $at ms of 1,000,000", ({ at, state }) =>
-    Effect.gen(function*() {
-      const { provider } = yield* begun
-      yield* Time.set(at)
-      expect(yield* provider.status).toEqual({ state, expiresAt: Option.some(expiry), lastFailure: Option.none() })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  ])("is $state at $at ms of 1,000,000", function*({ at, state }) {
+    yield* Time.set(at)
+    expect(yield* provider.status).toEqual({ state, expiresAt: Option.some(expiry), lastFailure: Option.none() })
+  })
 
-  it.effect("costs no exchange", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* Time.set(expiry)
-      yield* Effect.repeatN(provider.status, 10)
-      yield* Time.pass(0)
-      expect(yield* issuer.calls).toBe(1)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("costs no exchange", function*() {
+    yield* Time.set(expiry)
+    yield* Effect.repeatN(provider.status, 10)
+    yield* Time.pass(0)
+    expect(yield* issuer.calls).toBe(1)
+  })
 
-  it.effect("shows no secret", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      yield* provider.get
-      yield* Time.pass(0)
-      const status = yield* provider.status
-      expect(inspect(status, { depth: Infinity, showHidden: true }) + JSON.stringify(status)).not.toContain("secret")
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("shows no secret", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    yield* provider.get
+    yield* Time.pass(0)
+    const status = yield* provider.status
+    expect(inspect(status, { depth: Infinity, showHidden: true }) + JSON.stringify(status)).not.toContain("secret")
+  })
 })
 
 const client = NutritionAdvisor.make({
@@ -299,53 +264,47 @@ const client = NutritionAdvisor.make({
 })
 
 describe("a search", () => {
-  it.scoped("fails with the rate limit of the token route and its time, and waits for it", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
-      const { search } = yield* client
-      const first = yield* Effect.flip(search("oats"))
-      yield* Time.pass("29 seconds")
-      const second = yield* Effect.flip(search("oats"))
-      const { exchanges } = yield* simulator.counters
-      expect([first, second]).toMatchObject(
-        Arr.replicate({ _tag: "TooManyRequests", operation: "token", retryAfter: 30 }, 2)
-      )
-      expect(exchanges).toBe(1)
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("fails with the rate limit of the token route and its time, and waits for it", function*(simulator) {
+    yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
+    const { search } = yield* client
+    const first = yield* Effect.flip(search("oats"))
+    yield* Time.pass("29 seconds")
+    const second = yield* Effect.flip(search("oats"))
+    const { exchanges } = yield* simulator.counters
+    expect([first, second]).toMatchObject(
+      Arr.replicate({ _tag: "TooManyRequests", operation: "token", retryAfter: 30 }, 2)
+    )
+    expect(exchanges).toBe(1)
+  })
 
-  it.scoped("goes on when the time of the rate limit is over", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
-      const { search } = yield* client
-      yield* Effect.flip(search("oats"))
-      yield* Time.pass("33 seconds")
-      expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("goes on when the time of the rate limit is over", function*(simulator) {
+    yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
+    const { search } = yield* client
+    yield* Effect.flip(search("oats"))
+    yield* Time.pass("33 seconds")
+    expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
+  })
 
-  it.scoped.each<[string, Simulator.Answer, object]>([
+  simulated.each<[string, Simulator.Answer, object]>([
     ["its own 503", { status: 503, headers: { "retry-after": "7" } }, { _tag: "ServerError", retryAfter: 7 }],
     ["its own 500", { status: 500 }, { _tag: "ServerError" }],
     ["its own 429", { status: 429, headers: { "retry-after": "7" } }, { _tag: "TooManyRequests", retryAfter: 7 }],
     ["its own 404", { status: 404 }, { _tag: "UnexpectedResponse" }],
     ["its own 422", { status: 422 }, { _tag: "UnexpectedResponse" }],
     ["its own 400", { status: 400 }, { _tag: "BadRequest" }]
-  ])("leaves the token alone after %s", ([, reply, expected]) =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const { search } = yield* client
-      yield* search("oats")
-      yield* simulator.respondNext("search", reply)
-      const error = yield* Effect.flip(search("oats"))
-      yield* search("oats")
-      expect(error).toMatchObject({ operation: "search", ...expected })
-      expect((yield* simulator.counters).exchanges).toBe(1)
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  ])("leaves the token alone after %s", function*([, reply, expected], simulator) {
+    const { search } = yield* client
+    yield* search("oats")
+    yield* simulator.respondNext("search", reply)
+    const error = yield* Effect.flip(search("oats"))
+    yield* search("oats")
+    expect(error).toMatchObject({ operation: "search", ...expected })
+    expect((yield* simulator.counters).exchanges).toBe(1)
+  })
 
-  it.scoped("ends in Forbidden about the key, without a renewal, when the token route answers 403", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
+  simulated(
+    "ends in Forbidden about the key, without a renewal, when the token route answers 403",
+    function*(simulator) {
       yield* simulator.respondAlways("token", { status: 403 })
       const { search } = yield* client
       const errors = yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 5))
@@ -354,7 +313,8 @@ describe("a search", () => {
       )
       const { exchanges, searches } = yield* simulator.counters
       expect([exchanges, searches]).toEqual([1, 0])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+    }
+  )
 
   it.scoped("reads a license key again after an effect that died for it", () =>
     Effect.gen(function*() {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Random } from "effect"
 import { type AccessToken, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
+import { cold } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -31,134 +33,124 @@ const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
 
 const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
 
+const test = arranged(Effect.void, doubles)
+
 describe("a wall clock that jumps forward, as after a sleep", () => {
-  it.scoped("makes the next call wait for a new token, with no timer having fired", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed({ background: false })
-      yield* issuer.setLatency("1 second")
-      clock.wall += 8 * hour
-      const caller = yield* Effect.fork(get)
-      yield* Time.pass(0)
-      const during = yield* Fiber.poll(caller)
-      yield* Time.pass("1 second")
-      expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
-    }).pipe(Effect.provide(doubles)))
+  test("makes the next call wait for a new token, with no timer having fired", function*() {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    yield* issuer.setLatency("1 second")
+    clock.wall += 8 * hour
+    const caller = yield* Effect.fork(get)
+    yield* Time.pass(0)
+    const during = yield* Fiber.poll(caller)
+    yield* Time.pass("1 second")
+    expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
+  })
 
-  it.scoped("is seen by the Schedule within a minute", () =>
-    Effect.gen(function*() {
-      const { clock, issuer } = yield* skewed()
-      yield* Time.pass("90 seconds")
-      clock.wall += 860_000
-      yield* Time.pass("30 seconds")
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(doubles)))
+  test("is seen by the Schedule within a minute", function*() {
+    const { clock, issuer } = yield* skewed()
+    yield* Time.pass("90 seconds")
+    clock.wall += 860_000
+    yield* Time.pass("30 seconds")
+    expect(yield* issuer.calls).toBe(2)
+  })
 
-  it.scoped("leaves the Schedule able to refresh the next token too", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed()
-      clock.wall += 8 * hour
-      yield* get
-      yield* Time.pass(950_001)
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(doubles)))
+  test("leaves the Schedule able to refresh the next token too", function*() {
+    const { clock, get, issuer } = yield* skewed()
+    clock.wall += 8 * hour
+    yield* get
+    yield* Time.pass(950_001)
+    expect(yield* issuer.calls).toBe(3)
+  })
 
-  it.scoped("ends the backoff, for the time has passed", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer, store } = yield* skewed({ background: false })
-      yield* store.invalidate(yield* get)
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(get)
-      clock.wall += 1_000
-      yield* get
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(doubles)))
+  test("ends the backoff, for the time has passed", function*() {
+    const { clock, get, issuer, store } = yield* skewed({ background: false })
+    yield* store.invalidate(yield* get)
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(get)
+    clock.wall += 1_000
+    yield* get
+    expect(yield* issuer.calls).toBe(3)
+  })
 
-  it.scoped("and back costs one exchange a jump, and no more", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed({ background: false })
-      clock.wall += 2 * hour
-      yield* Effect.repeatN(get, 10)
-      yield* Time.pass("1 second")
-      clock.wall -= 2 * hour
-      yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 100)
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(doubles)))
+  test("and back costs one exchange a jump, and no more", function*() {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    clock.wall += 2 * hour
+    yield* Effect.repeatN(get, 10)
+    yield* Time.pass("1 second")
+    clock.wall -= 2 * hour
+    yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 100)
+    expect(yield* issuer.calls).toBe(3)
+  })
 
-  it.scoped("and back leaves no backoff hours ahead", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer, store } = yield* skewed({ background: false })
-      clock.wall += 2 * hour
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(get)
-      clock.wall -= 2 * hour
-      yield* Time.pass("1 second")
-      yield* store.invalidate(yield* get)
-      yield* get
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(doubles)))
+  test("and back leaves no backoff hours ahead", function*() {
+    const { clock, get, issuer, store } = yield* skewed({ background: false })
+    clock.wall += 2 * hour
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(get)
+    clock.wall -= 2 * hour
+    yield* Time.pass("1 second")
+    yield* store.invalidate(yield* get)
+    yield* get
+    expect(yield* issuer.calls).toBe(3)
+  })
 })
 
 describe("a wall clock that is set back", () => {
-  it.scoped("has the token renewed, while it goes on being served", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed({ background: false })
-      yield* issuer.setLatency("1 second")
-      clock.wall -= hour
-      const during = yield* get
-      yield* Time.pass("1 second")
-      expect([Issuer.valueOf(during), Issuer.valueOf(yield* get), yield* issuer.calls])
-        .toEqual([Issuer.secretOf(1), Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(doubles)))
+  test("has the token renewed, while it goes on being served", function*() {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    yield* issuer.setLatency("1 second")
+    clock.wall -= hour
+    const during = yield* get
+    yield* Time.pass("1 second")
+    expect([Issuer.valueOf(during), Issuer.valueOf(yield* get), yield* issuer.calls])
+      .toEqual([Issuer.secretOf(1), Issuer.secretOf(2), 2])
+  })
 
-  it.scoped("has the token renewed by the Schedule within a minute", () =>
-    Effect.gen(function*() {
-      const { clock, issuer, store } = yield* skewed()
-      clock.wall -= hour
-      yield* Time.pass("1 minute")
-      expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
-        .toEqual([2, Option.some(Issuer.secretOf(2))])
-    }).pipe(Effect.provide(doubles)))
+  test("has the token renewed by the Schedule within a minute", function*() {
+    const { clock, issuer, store } = yield* skewed()
+    clock.wall -= hour
+    yield* Time.pass("1 minute")
+    expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
+      .toEqual([2, Option.some(Issuer.secretOf(2))])
+  })
 
-  it.scoped("costs one exchange, not one a call", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed()
-      clock.wall -= hour
-      yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 200)
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(doubles)))
+  test("costs one exchange, not one a call", function*() {
+    const { clock, get, issuer } = yield* skewed()
+    clock.wall -= hour
+    yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 200)
+    expect(yield* issuer.calls).toBe(2)
+  })
 
-  it.scoped("does not make the backoff longer", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer, store } = yield* skewed({ background: false })
-      yield* store.invalidate(yield* get)
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(get)
-      clock.wall -= hour
-      yield* Time.pass("1 second")
-      yield* get
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(doubles)))
+  test("does not make the backoff longer", function*() {
+    const { clock, get, issuer, store } = yield* skewed({ background: false })
+    yield* store.invalidate(yield* get)
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(get)
+    clock.wall -= hour
+    yield* Time.pass("1 second")
+    yield* get
+    expect(yield* issuer.calls).toBe(3)
+  })
 
-  it.scoped("does not hold the cool-down open", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer, renew, settled } = yield* skewed({ background: false })
-      const second = yield* renew(yield* get)
-      yield* settled(second, "RejectedAgain")
-      clock.wall -= hour
-      yield* Time.pass("5 seconds")
-      expect([Issuer.valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
-    }).pipe(Effect.provide(doubles)))
+  test("does not hold the cool-down open", function*() {
+    const { clock, get, issuer, renew, settled } = yield* skewed({ background: false })
+    const second = yield* renew(yield* get)
+    yield* settled(second, "RejectedAgain")
+    clock.wall -= hour
+    yield* Time.pass("5 seconds")
+    expect([Issuer.valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
+  })
 
-  it.effect("under the TestClock ends a backoff as well", () =>
-    Effect.gen(function*() {
-      yield* Time.set(hour)
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(provider.get)
-      yield* Time.set(0)
-      yield* provider.get
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("under the TestClock ends a backoff as well", function*() {
+    yield* Time.set(hour)
+    const { issuer, provider } = yield* Issuer.services
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(provider.get)
+    yield* Time.set(0)
+    yield* provider.get
+    expect(yield* issuer.calls).toBe(2)
+  })
 
   it.scoped("does not stretch the wait after an unchanged token", () =>
     Effect.gen(function*() {
@@ -175,15 +167,14 @@ describe("a wall clock that is set back", () => {
 })
 
 describe("a clock that was set back after the last use", () => {
-  it.scoped("does not keep the Schedule from its rest", () =>
-    Effect.gen(function*() {
-      const { clock, issuer } = yield* skewed()
-      clock.wall -= 10 * hour
-      yield* Time.pass("3000 seconds")
-      const before = yield* issuer.calls
-      yield* Time.pass("3000 seconds")
-      expect([before, yield* issuer.calls]).toEqual([3, 3])
-    }).pipe(Effect.provide(doubles)))
+  test("does not keep the Schedule from its rest", function*() {
+    const { clock, issuer } = yield* skewed()
+    clock.wall -= 10 * hour
+    yield* Time.pass("3000 seconds")
+    const before = yield* issuer.calls
+    yield* Time.pass("3000 seconds")
+    expect([before, yield* issuer.calls]).toEqual([3, 3])
+  })
 })
 
 describe("an event loop that stalls while a token lands", () => {

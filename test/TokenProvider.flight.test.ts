@@ -4,6 +4,7 @@ import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import { cold, coldScheduled, issuer, provider, simulated, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -11,96 +12,78 @@ const { unavailable } = Issuer
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
 describe("a cold start", () => {
-  it.effect("costs one exchange for 100 callers at once", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.setLatency("100 millis")
-      const callers = yield* Effect.fork(Effect.all(Effect.replicate(provider.get, 100), { concurrency: "unbounded" }))
-      yield* Time.pass("100 millis")
-      const tokens = yield* Fiber.join(callers)
-      expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([100, 1, 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("costs one exchange for 100 callers at once", function*() {
+    yield* issuer.setLatency("100 millis")
+    const callers = yield* Effect.fork(Effect.all(Effect.replicate(provider.get, 100), { concurrency: "unbounded" }))
+    yield* Time.pass("100 millis")
+    const tokens = yield* Fiber.join(callers)
+    expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([100, 1, 1])
+  })
 
-  it.effect.each([13, 21, 50, 2048])(
+  cold.each([13, 21, 50, 2048])(
     "costs one exchange for 500 callers that yield every %s operations",
-    (operations) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* Issuer.services
-        const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
-          Effect.withMaxOpsBeforeYield(operations)
-        )
-        expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
-  )
-
-  it.effect.each([13, 21, 50, 2048])(
-    "never runs two exchanges at once, yielding every %s operations",
-    (operations) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* Issuer.services
-        const use = Effect.flatMap(provider.get, provider.renew)
-        yield* Effect.all(Effect.replicate(use, 100), { concurrency: "unbounded" }).pipe(
-          Effect.withMaxOpsBeforeYield(operations)
-        )
-        expect(yield* issuer.atOnce).toBe(1)
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
-  )
-
-  it.effect("gives those who join at the start, in the middle and at the end one and the same token", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.setLatency("100 millis")
-      const joined = yield* Effect.fork(
-        Effect.all([0, 50, 99].map((at) => Effect.delay(provider.get, at)), { concurrency: "unbounded" })
+    function*(operations) {
+      const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
+        Effect.withMaxOpsBeforeYield(operations)
       )
-      yield* Time.pass("100 millis")
-      expect([distinct(yield* Fiber.join(joined)), yield* issuer.calls]).toEqual([1, 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+      expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
+    }
+  )
 
-  it.effect("replaces nothing", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* provider.get
-      expect(yield* issuer.replaced).toEqual([Option.none()])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold.each([13, 21, 50, 2048])(
+    "never runs two exchanges at once, yielding every %s operations",
+    function*(operations) {
+      const use = Effect.flatMap(provider.get, provider.renew)
+      yield* Effect.all(Effect.replicate(use, 100), { concurrency: "unbounded" }).pipe(
+        Effect.withMaxOpsBeforeYield(operations)
+      )
+      expect(yield* issuer.atOnce).toBe(1)
+    }
+  )
+
+  cold("gives those who join at the start, in the middle and at the end one and the same token", function*() {
+    yield* issuer.setLatency("100 millis")
+    const joined = yield* Effect.fork(
+      Effect.all([0, 50, 99].map((at) => Effect.delay(provider.get, at)), { concurrency: "unbounded" })
+    )
+    yield* Time.pass("100 millis")
+    expect([distinct(yield* Fiber.join(joined)), yield* issuer.calls]).toEqual([1, 1])
+  })
+
+  cold("replaces nothing", function*() {
+    yield* provider.get
+    expect(yield* issuer.replaced).toEqual([Option.none()])
+  })
 })
 
 describe("a finished flight", () => {
-  it.effect("is not replayed once its token is gone from the store", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, store } = yield* Issuer.services
-      yield* store.invalidate(yield* provider.get)
-      expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is not replayed once its token is gone from the store", function*() {
+    yield* store.invalidate(yield* provider.get)
+    expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
 
-  it.effect("is not replayed after it failed and the backoff is over", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(provider.get)
-      yield* Time.pass("1 second")
-      yield* provider.get
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is not replayed after it failed and the backoff is over", function*() {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(provider.get)
+    yield* Time.pass("1 second")
+    yield* provider.get
+    expect(yield* issuer.calls).toBe(2)
+  })
 
-  it.effect("shares its failure with the 50 who waited, at the cost of one exchange", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.setLatency("100 millis")
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      const waiters = yield* Effect.fork(
-        Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
-      )
-      yield* Time.pass("100 millis")
-      expect([new Set(yield* Fiber.join(waiters)), yield* issuer.calls]).toEqual([new Set([unavailable]), 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("shares its failure with the 50 who waited, at the cost of one exchange", function*() {
+    yield* issuer.setLatency("100 millis")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    const waiters = yield* Effect.fork(
+      Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
+    )
+    yield* Time.pass("100 millis")
+    expect([new Set(yield* Fiber.join(waiters)), yield* issuer.calls]).toEqual([new Set([unavailable]), 1])
+  })
 
-  it.effect("surfaces the very first failure, with nothing to serve instead", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, store } = yield* Issuer.services
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      expect([yield* Effect.flip(provider.get), yield* store.current]).toEqual([unavailable, Option.none()])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("surfaces the very first failure, with nothing to serve instead", function*() {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    expect([yield* Effect.flip(provider.get), yield* store.current]).toEqual([unavailable, Option.none()])
+  })
 
   it.effect("starts no other flight for a caller who read the store before it ended", () =>
     Effect.gen(function*() {
@@ -134,42 +117,28 @@ const outcomes: ReadonlyArray<[string, Issuer.Outcome]> = [
 ]
 
 describe("an exchange without a pause", () => {
-  it.effect("gives two callers in a row the same token", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      expect([(yield* provider.get) === (yield* provider.get), yield* issuer.calls]).toEqual([true, 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("gives two callers in a row the same token", function*() {
+    expect([(yield* provider.get) === (yield* provider.get), yield* issuer.calls]).toEqual([true, 1])
+  })
 
-  it.effect.each(outcomes)(
-    "that %s ends its caller in a failure, not in a hang",
-    ([, outcome]) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* Issuer.services
-        yield* issuer.respondNext(outcome)
-        const caller = yield* Effect.fork(provider.get)
-        yield* Time.pass(0)
-        expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
-  )
+  cold.each(outcomes)("that %s ends its caller in a failure, not in a hang", function*([, outcome]) {
+    yield* issuer.respondNext(outcome)
+    const caller = yield* Effect.fork(provider.get)
+    yield* Time.pass(0)
+    expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
+  })
 
-  it.effect.each(outcomes)(
-    "that %s leaves the next call working after the backoff",
-    ([, outcome]) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* Issuer.services
-        yield* issuer.respondNext(outcome)
-        yield* Effect.exit(provider.get)
-        yield* Time.pass("1 second")
-        expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
-  )
+  cold.each(outcomes)("that %s leaves the next call working after the backoff", function*([, outcome]) {
+    yield* issuer.respondNext(outcome)
+    yield* Effect.exit(provider.get)
+    yield* Time.pass("1 second")
+    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+  })
 
-  it.effect("that interrupts itself is a typed failure for its caller", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondNext(Effect.interrupt)
-      expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("that interrupts itself is a typed failure for its caller", function*() {
+    yield* issuer.respondNext(Effect.interrupt)
+    expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
 
   it.effect("leaves the next call working when the issuer throws before it gives an effect", () =>
     Effect.gen(function*() {
@@ -217,41 +186,36 @@ describe("a caller that leaves", () => {
     return { first, issuer, provider, second, store }
   })
 
-  it.effect("leaves the flight that it launched to the others", () =>
-    Effect.gen(function*() {
-      const { first, issuer, second } = yield* flying
-      yield* Fiber.interrupt(first)
-      yield* Time.pass("8 seconds")
-      expect([Issuer.valueOf(yield* Fiber.join(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("leaves the flight that it launched to the others", function*() {
+    const { first, second } = yield* flying
+    yield* Fiber.interrupt(first)
+    yield* Time.pass("8 seconds")
+    expect([Issuer.valueOf(yield* Fiber.join(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+  })
 
-  it.effect("leaves no interruption behind for later callers", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, second } = yield* flying
-      yield* Fiber.interruptAll([first, second])
-      const third = yield* Effect.fork(provider.get)
-      yield* Time.pass("8 seconds")
-      expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("leaves no interruption behind for later callers", function*() {
+    const { first, issuer, provider, second } = yield* flying
+    yield* Fiber.interruptAll([first, second])
+    const third = yield* Effect.fork(provider.get)
+    yield* Time.pass("8 seconds")
+    expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+  })
 
-  it.effect("ends at once, while the flight goes on", () =>
-    Effect.gen(function*() {
-      const { issuer, second, store } = yield* flying
-      const exit = yield* Fiber.interrupt(second)
-      const during = yield* store.current
-      yield* Time.pass("8 seconds")
-      expect([Exit.isInterrupted(exit), during, Option.isSome(yield* store.current), yield* issuer.interrupted])
-        .toEqual([true, Option.none(), true, 0])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("ends at once, while the flight goes on", function*() {
+    const { issuer, second, store } = yield* flying
+    const exit = yield* Fiber.interrupt(second)
+    const during = yield* store.current
+    yield* Time.pass("8 seconds")
+    expect([Exit.isInterrupted(exit), during, Option.isSome(yield* store.current), yield* issuer.interrupted])
+      .toEqual([true, Option.none(), true, 0])
+  })
 
-  it.effect("is let go by a timeout of its own, though the exchange never ends", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondAlways(Effect.never)
-      const caller = yield* Effect.fork(Effect.timeoutOption(provider.get, "1 second"))
-      yield* Time.pass("1 second")
-      expect(yield* Fiber.join(caller)).toEqual(Option.none())
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is let go by a timeout of its own, though the exchange never ends", function*() {
+    yield* issuer.respondAlways(Effect.never)
+    const caller = yield* Effect.fork(Effect.timeoutOption(provider.get, "1 second"))
+    yield* Time.pass("1 second")
+    expect(yield* Fiber.join(caller)).toEqual(Option.none())
+  })
 
   it.effect("takes no renewal with it when the fiber that built the layer has ended", () =>
     Effect.gen(function*() {
@@ -350,21 +314,19 @@ describe("a scope that closes", () => {
 })
 
 describe("many flights", () => {
-  it.effect("leave neither fibers nor timers behind", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.setLife(30_000)
-      const cycle = Effect.zipRight(Time.pass("28500 millis"), provider.get)
-      yield* provider.get
-      yield* Effect.repeatN(cycle, 2)
-      const count = Effect.zipRight(Time.pass("11 seconds"), Effect.all([Time.fibers, Time.timers]))
-      const [fibers] = yield* count
-      yield* Effect.repeatN(cycle, 50)
-      const [fibersLater, timersLater] = yield* count
-      expect(fibersLater).toBe(fibers)
-      expect(timersLater).toBeLessThan(10)
-      expect(yield* issuer.calls).toBeGreaterThan(50)
-    }).pipe(Effect.provide(Issuer.layerProvider())))
+  coldScheduled("leave neither fibers nor timers behind", function*() {
+    yield* issuer.setLife(30_000)
+    const cycle = Effect.zipRight(Time.pass("28500 millis"), provider.get)
+    yield* provider.get
+    yield* Effect.repeatN(cycle, 2)
+    const count = Effect.zipRight(Time.pass("11 seconds"), Effect.all([Time.fibers, Time.timers]))
+    const [fibers] = yield* count
+    yield* Effect.repeatN(cycle, 50)
+    const [fibersLater, timersLater] = yield* count
+    expect(fibersLater).toBe(fibers)
+    expect(timersLater).toBeLessThan(10)
+    expect(yield* issuer.calls).toBeGreaterThan(50)
+  })
 })
 
 describe("layers", () => {
@@ -412,21 +374,19 @@ const seenOf = (requests: ReadonlyArray<Simulator.SeenRequest>, operation: Simul
   requests.filter((request) => request.operation === operation)
 
 describe("searches", () => {
-  it.scoped("of a cold start go out 100 times with one token and its identifier", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.setLatency("token", "100 millis")
-      const { search } = yield* client()
-      const searches = yield* Effect.fork(
-        Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" })
-      )
-      yield* Time.pass("100 millis")
-      yield* Fiber.join(searches)
-      const sent = seenOf(yield* simulator.requests, "search").map(({ authorization, serviceId }) =>
-        [authorization, serviceId].map((header) => Redacted.value(Option.getOrThrow(header))).join()
-      )
-      expect([sent.length, new Set(sent).size, (yield* simulator.counters).exchanges]).toEqual([100, 1, 1])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("of a cold start go out 100 times with one token and its identifier", function*(simulator) {
+    yield* simulator.setLatency("token", "100 millis")
+    const { search } = yield* client()
+    const searches = yield* Effect.fork(
+      Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" })
+    )
+    yield* Time.pass("100 millis")
+    yield* Fiber.join(searches)
+    const sent = seenOf(yield* simulator.requests, "search").map(({ authorization, serviceId }) =>
+      [authorization, serviceId].map((header) => Redacted.value(Option.getOrThrow(header))).join()
+    )
+    expect([sent.length, new Set(sent).size, (yield* simulator.counters).exchanges]).toEqual([100, 1, 1])
+  })
 
   it.scoped("of two clients with two keys go out with the token of their own key", () =>
     Effect.gen(function*() {
@@ -445,74 +405,62 @@ describe("searches", () => {
         .toEqual([new Set(["term=oats 1", "term=rye 2"]), 2])
     }).pipe(Effect.provide(Simulator.layerHttpClient({ licenseKeys: ["key-one-1a2b", "key-two-3c4d"] }))))
 
-  it.scoped("of three token routes with one key have a token each", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const clients = yield* Effect.all(
-        (["advisor-licence", "advisor-token", "unified"] as const).map((tokenRoute) => client({ tokenRoute }))
-      )
-      yield* Effect.all(clients.map(({ search }) => search("oats")), { concurrency: "unbounded" })
-      const paths = seenOf(yield* simulator.requests, "token").map(({ path }) => path)
-      expect([new Set(paths).size, (yield* simulator.counters).tokensIssued]).toEqual([3, 3])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("of three token routes with one key have a token each", function*(simulator) {
+    const clients = yield* Effect.all(
+      (["advisor-licence", "advisor-token", "unified"] as const).map((tokenRoute) => client({ tokenRoute }))
+    )
+    yield* Effect.all(clients.map(({ search }) => search("oats")), { concurrency: "unbounded" })
+    const paths = seenOf(yield* simulator.requests, "token").map(({ path }) => path)
+    expect([new Set(paths).size, (yield* simulator.counters).tokensIssued]).toEqual([3, 3])
+  })
 
-  it.scoped("exchange the key without the two headers, through the same HttpClient", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const { search } = yield* client()
-      yield* search("oats")
-      const [exchange] = seenOf(yield* simulator.requests, "token")
-      expect([exchange?.authorization, exchange?.serviceId]).toEqual([Option.none(), Option.none()])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("exchange the key without the two headers, through the same HttpClient", function*(simulator) {
+    const { search } = yield* client()
+    yield* search("oats")
+    const [exchange] = seenOf(yield* simulator.requests, "token")
+    expect([exchange?.authorization, exchange?.serviceId]).toEqual([Option.none(), Option.none()])
+  })
 
-  it.scoped("end in a typed timeout when the token route never answers", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondAlways("token", "hang")
-      const { search } = yield* client()
-      const started = yield* Clock.currentTimeMillis
-      const caller = yield* Effect.fork(
-        Effect.zip(Effect.flip(search("oats")), Clock.currentTimeMillis)
-      )
-      yield* Time.pass("1 minute")
-      const [error, ended] = yield* Fiber.join(caller)
-      expect(error).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
-      expect(ended - started).toBe(10_000)
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("end in a typed timeout when the token route never answers", function*(simulator) {
+    yield* simulator.respondAlways("token", "hang")
+    const { search } = yield* client()
+    const started = yield* Clock.currentTimeMillis
+    const caller = yield* Effect.fork(
+      Effect.zip(Effect.flip(search("oats")), Clock.currentTimeMillis)
+    )
+    yield* Time.pass("1 minute")
+    const [error, ended] = yield* Fiber.join(caller)
+    expect(error).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
+    expect(ended - started).toBe(10_000)
+  })
 
-  it.scoped("start an exchange anew after one that never answered, and never two at once", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondNext("token", "hang")
-      const { search } = yield* client()
-      const first = yield* Effect.fork(Effect.exit(search("oats")))
-      yield* Time.pass("11 seconds")
-      yield* Fiber.join(first)
-      yield* search("oats")
-      const { exchanges, exchangesAtOnce } = yield* simulator.counters
-      expect([exchanges, exchangesAtOnce]).toEqual([2, 1])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("start an exchange anew after one that never answered, and never two at once", function*(simulator) {
+    yield* simulator.respondNext("token", "hang")
+    const { search } = yield* client()
+    const first = yield* Effect.fork(Effect.exit(search("oats")))
+    yield* Time.pass("11 seconds")
+    yield* Fiber.join(first)
+    yield* search("oats")
+    const { exchanges, exchangesAtOnce } = yield* simulator.counters
+    expect([exchanges, exchangesAtOnce]).toEqual([2, 1])
+  })
 
-  it.scoped("survive 500, 500, 200 of the token route with growing waits between three calls", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondNext("token", { status: 500 }, { status: 500 })
-      const { search } = yield* client()
-      const caller = yield* Effect.fork(search("oats"))
-      yield* Time.pass("10 seconds")
-      yield* Fiber.join(caller)
-      const [first = 0, second = 0, third = 0] = seenOf(yield* simulator.requests, "token").map(({ at }) => at)
-      expect((yield* simulator.counters).exchanges).toBe(3)
-      expect(third - second).toBeGreaterThan(second - first)
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("survive 500, 500, 200 of the token route with growing waits between three calls", function*(simulator) {
+    yield* simulator.respondNext("token", { status: 500 }, { status: 500 })
+    const { search } = yield* client()
+    const caller = yield* Effect.fork(search("oats"))
+    yield* Time.pass("10 seconds")
+    yield* Fiber.join(caller)
+    const [first = 0, second = 0, third = 0] = seenOf(yield* simulator.requests, "token").map(({ at }) => at)
+    expect((yield* simulator.counters).exchanges).toBe(3)
+    expect(third - second).toBeGreaterThan(second - first)
+  })
 
-  it.scoped("cost one call of the token route when it answers 400", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondAlways("token", { status: 400 })
-      const { search } = yield* client()
-      const error = yield* Effect.flip(search("oats"))
-      yield* Time.pass("1 minute")
-      expect([error._tag, (yield* simulator.counters).exchanges]).toEqual(["BadRequest", 1])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("cost one call of the token route when it answers 400", function*(simulator) {
+    yield* simulator.respondAlways("token", { status: 400 })
+    const { search } = yield* client()
+    const error = yield* Effect.flip(search("oats"))
+    yield* Time.pass("1 minute")
+    expect([error._tag, (yield* simulator.counters).exchanges]).toEqual(["BadRequest", 1])
+  })
 })

@@ -10,8 +10,11 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
+import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Time from "./doubles/Time.js"
+
+const test = arranged(Effect.void, Issuer.layer)
 
 const calls = ["issue", "current", "put", "invalidate"] as const
 
@@ -90,108 +93,88 @@ const hangs: ReadonlyArray<readonly [string, Effect.Effect<unknown>]> = [
 const hanging = calls.flatMap((call): ReadonlyArray<Meeting> => hangs.map(([how, fault]) => ({ call, how, fault })))
 
 describe("a part of the user's", () => {
-  it.effect.each(hanging)(
-    "whose $call $how ends its callers in Timeout after tokenTimeout",
-    ({ call, fault }) =>
-      Effect.gen(function*() {
-        const { caller } = yield* meeting(call, fault)
-        const callers = yield* Effect.replicateEffect(Effect.fork(caller), 2)
-        yield* Time.pass("9999 millis")
-        expect(yield* Effect.forEach(callers, endOf)).toEqual(["waits", "waits"])
-        yield* Time.pass("1 millis")
-        expect(yield* Effect.forEach(callers, Fiber.await)).toEqual([Exit.fail(timeout), Exit.fail(timeout)])
-      }).pipe(Effect.provide(Issuer.layer))
-  )
+  test.each(hanging)("whose $call $how ends its callers in Timeout after tokenTimeout", function*({ call, fault }) {
+    const { caller } = yield* meeting(call, fault)
+    const callers = yield* Effect.replicateEffect(Effect.fork(caller), 2)
+    yield* Time.pass("9999 millis")
+    expect(yield* Effect.forEach(callers, endOf)).toEqual(["waits", "waits"])
+    yield* Time.pass("1 millis")
+    expect(yield* Effect.forEach(callers, Fiber.await)).toEqual([Exit.fail(timeout), Exit.fail(timeout)])
+  })
 
-  it.effect.each(hanging)(
-    "whose $call $how once is called again by the next caller",
-    ({ call, fault }) =>
-      Effect.gen(function*() {
-        const { caller, faults } = yield* meeting(call, fault)
-        const waiting = yield* Effect.fork(Effect.flip(caller))
-        yield* Time.pass("1 second")
-        faults[call] = undefined
-        yield* Time.pass("10 seconds")
-        yield* Fiber.join(waiting)
-        yield* Time.pass("5 seconds")
-        expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
-      }).pipe(Effect.provide(Issuer.layer))
-  )
+  test.each(hanging)("whose $call $how once is called again by the next caller", function*({ call, fault }) {
+    const { caller, faults } = yield* meeting(call, fault)
+    const waiting = yield* Effect.fork(Effect.flip(caller))
+    yield* Time.pass("1 second")
+    faults[call] = undefined
+    yield* Time.pass("10 seconds")
+    yield* Fiber.join(waiting)
+    yield* Time.pass("5 seconds")
+    expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+  })
 
-  it.effect.each(hanging)(
-    "whose $call $how does not keep the layer from closing",
-    ({ call, fault }) =>
-      Effect.gen(function*() {
-        const { caller, close } = yield* meeting(call, fault)
-        const waiting = yield* Effect.fork(caller)
-        yield* Time.pass("1 second")
-        yield* close
-        yield* Time.pass("9 seconds")
-        expect(yield* endOf(waiting)).toContain("TransportError")
-      }).pipe(Effect.provide(Issuer.layer))
-  )
+  test.each(hanging)("whose $call $how does not keep the layer from closing", function*({ call, fault }) {
+    const { caller, close } = yield* meeting(call, fault)
+    const waiting = yield* Effect.fork(caller)
+    yield* Time.pass("1 second")
+    yield* close
+    yield* Time.pass("9 seconds")
+    expect(yield* endOf(waiting)).toContain("TransportError")
+  })
 
-  it.effect.each(hanging)(
-    "whose $call $how always costs at most tokenTimeout a flight",
-    ({ call, fault }) =>
-      Effect.gen(function*() {
-        const { caller } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
-        const waiting = yield* Effect.fork(Effect.exit(caller))
-        yield* Time.pass("3 seconds")
-        expect(yield* Fiber.join(waiting)).toEqual(Exit.fail(timeout))
-      }).pipe(Effect.provide(Issuer.layer))
-  )
+  test.each(hanging)("whose $call $how always costs at most tokenTimeout a flight", function*({ call, fault }) {
+    const { caller } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
+    const waiting = yield* Effect.fork(Effect.exit(caller))
+    yield* Time.pass("3 seconds")
+    expect(yield* Fiber.join(waiting)).toEqual(Exit.fail(timeout))
+  })
 
-  it.effect.each(["issue", "current", "put"] as const)(
+  test.each(["issue", "current", "put"] as const)(
     "whose %s comes back after the flight has ended changes nothing",
-    (call) =>
-      Effect.gen(function*() {
-        const { caller, faults, issuer, provider, store } = yield* meeting(
-          call,
-          Effect.uninterruptible(Effect.sleep("15 seconds"))
-        )
-        const waiting = yield* Effect.fork(Effect.flip(caller))
-        yield* Time.pass("10 seconds")
-        faults[call] = undefined
-        const { lastFailure } = yield* provider.status
-        yield* Time.pass("10 seconds")
-        expect([yield* Fiber.join(waiting), (yield* provider.status).lastFailure]).toEqual([timeout, lastFailure])
-        expect([yield* issuer.calls, Option.isSome(yield* store.current)]).toEqual(
-          { issue: [1, false], current: [1, false], put: [2, false] }[call]
-        )
-        expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(call === "put" ? 3 : 2))
-      }).pipe(Effect.provide(Issuer.layer))
+    function*(call) {
+      const { caller, faults, issuer, provider, store } = yield* meeting(
+        call,
+        Effect.uninterruptible(Effect.sleep("15 seconds"))
+      )
+      const waiting = yield* Effect.fork(Effect.flip(caller))
+      yield* Time.pass("10 seconds")
+      faults[call] = undefined
+      const { lastFailure } = yield* provider.status
+      yield* Time.pass("10 seconds")
+      expect([yield* Fiber.join(waiting), (yield* provider.status).lastFailure]).toEqual([timeout, lastFailure])
+      expect([yield* issuer.calls, Option.isSome(yield* store.current)]).toEqual(
+        { issue: [1, false], current: [1, false], put: [2, false] }[call]
+      )
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(call === "put" ? 3 : 2))
+    }
   )
 
-  it.effect.each(calls)(
+  test.each(calls)(
     "whose %s interrupts itself ends its callers in Aborted, and interrupts none of them",
-    (call) =>
-      Effect.gen(function*() {
-        const { caller, faults } = yield* meeting(call, Effect.interrupt)
-        const aborted = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Aborted" })
-        expect(yield* Effect.exit(caller)).toEqual(Exit.fail(aborted))
-        faults[call] = undefined
-        yield* Time.pass("5 seconds")
-        expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
-      }).pipe(Effect.provide(Issuer.layer))
+    function*(call) {
+      const { caller, faults } = yield* meeting(call, Effect.interrupt)
+      const aborted = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Aborted" })
+      expect(yield* Effect.exit(caller)).toEqual(Exit.fail(aborted))
+      faults[call] = undefined
+      yield* Time.pass("5 seconds")
+      expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+    }
   )
 
-  it.effect("that takes its time at each call has one tokenTimeout for all calls of a flight", () =>
-    Effect.gen(function*() {
-      const faults: Faults = { put: Effect.sleep("4 seconds"), issue: Effect.sleep("8 seconds") }
-      const { provider } = yield* made(faults)
-      const waiting = yield* Effect.fork(Effect.flip(provider.get))
-      yield* Time.pass("10 seconds")
-      expect(yield* Fiber.join(waiting)).toEqual(timeout)
-    }).pipe(Effect.provide(Issuer.layer)))
+  test("that takes its time at each call has one tokenTimeout for all calls of a flight", function*() {
+    const faults: Faults = { put: Effect.sleep("4 seconds"), issue: Effect.sleep("8 seconds") }
+    const { provider } = yield* made(faults)
+    const waiting = yield* Effect.fork(Effect.flip(provider.get))
+    yield* Time.pass("10 seconds")
+    expect(yield* Fiber.join(waiting)).toEqual(timeout)
+  })
 
-  it.effect("whose current hangs shows no token in the status", () =>
-    Effect.gen(function*() {
-      const { provider } = yield* meeting("current", Effect.never)
-      const waiting = yield* Effect.fork(provider.status)
-      yield* Time.pass("10 seconds")
-      expect((yield* Fiber.join(waiting)).state).toBe("none")
-    }).pipe(Effect.provide(Issuer.layer)))
+  test("whose current hangs shows no token in the status", function*() {
+    const { provider } = yield* meeting("current", Effect.never)
+    const waiting = yield* Effect.fork(provider.status)
+    yield* Time.pass("10 seconds")
+    expect((yield* Fiber.join(waiting)).state).toBe("none")
+  })
 })
 
 interface Meeting {
@@ -223,10 +206,9 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
 }
 
 describe("a part of the user's with a bug", () => {
-  it.effect.each(deaths)("whose $call $how ends its caller in a defect that names the part, and logs none of it", (
-    { call, fault }
-  ) =>
-    Effect.gen(function*() {
+  test.each(deaths)(
+    "whose $call $how ends its caller in a defect that names the part, and logs none of it",
+    function*({ call, fault }) {
       const lines = yield* logged(Effect.gen(function*() {
         const { caller } = yield* meeting(call, fault)
         const exit = yield* Effect.exit(caller)
@@ -235,19 +217,16 @@ describe("a part of the user's with a bug", () => {
         expect(inspect(exit, { depth: 9, showHidden: true })).not.toContain(secret)
       }))
       expect(lines.filter((line) => line.includes(secret))).toEqual([])
-    }).pipe(Effect.provide(Issuer.layer)))
-
-  it.effect.each(deaths)(
-    "whose $call $how once leaves the next call after the backoff working",
-    ({ call, fault }) =>
-      Effect.gen(function*() {
-        const { caller, faults } = yield* meeting(call, fault)
-        yield* Effect.exit(caller)
-        faults[call] = undefined
-        yield* Time.pass("5 seconds")
-        expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
-      }).pipe(Effect.provide(Issuer.layer))
+    }
   )
+
+  test.each(deaths)("whose $call $how once leaves the next call after the backoff working", function*({ call, fault }) {
+    const { caller, faults } = yield* meeting(call, fault)
+    yield* Effect.exit(caller)
+    faults[call] = undefined
+    yield* Time.pass("5 seconds")
+    expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+  })
 })
 
 const valid = { value: Redacted.make("a"), serviceId: Redacted.make("b"), receivedAt: 0, expiresAt: 1_000_000 }
@@ -273,27 +252,22 @@ const nonsense: ReadonlyArray<readonly [string, unknown]> = [
 ]
 
 describe("nonsense", () => {
-  it.effect.each(nonsense)(
-    "of an issuer is a typed failure, and nothing is stored: %s",
-    ([, token]) =>
-      Effect.gen(function*() {
-        const issuer = yield* Issuer.IssuerDouble
-        yield* issuer.respondNext(Effect.succeed(token as never))
-        const { provider, store } = yield* made({})
-        expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "UnexpectedResponse", reason: "Schema" })
-        expect(yield* store.current).toEqual(Option.none())
-        yield* Time.pass("1 second")
-        expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
-      }).pipe(Effect.provide(Issuer.layer))
-  )
+  test.each(nonsense)("of an issuer is a typed failure, and nothing is stored: %s", function*([, token]) {
+    const issuer = yield* Issuer.IssuerDouble
+    yield* issuer.respondNext(Effect.succeed(token as never))
+    const { provider, store } = yield* made({})
+    expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "UnexpectedResponse", reason: "Schema" })
+    expect(yield* store.current).toEqual(Option.none())
+    yield* Time.pass("1 second")
+    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+  })
 
-  it.effect.each(nonsense)("in a store is no token: %s", ([, token]) =>
-    Effect.gen(function*() {
-      const { provider, store } = yield* made({})
-      yield* store.put(token as never)
-      expect((yield* provider.status).state).toBe("none")
-      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
-    }).pipe(Effect.provide(Issuer.layer)))
+  test.each(nonsense)("in a store is no token: %s", function*([, token]) {
+    const { provider, store } = yield* made({})
+    yield* store.put(token as never)
+    expect((yield* provider.status).state).toBe("none")
+    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+  })
 
   it.effect.each(nonsense.filter(([what]) => /NaN|text$|without receivedAt/.test(what)))(
     "in a store in memory makes no Schedule spin: %s",
@@ -346,28 +320,27 @@ describe("the Schedule", () => {
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer))
   })
 
-  it.effect.each([
+  test.each([
     { how: "dies", fault: Effect.die(new Error(secret)), told: "The TokenStore died." },
     { how: "hangs", fault: Effect.never, told: timeout.message }
-  ])("goes on, and warns, after current $how once in a turn", ({ fault, told }) =>
-    Effect.gen(function*() {
-      const lines = yield* logged(Effect.gen(function*() {
-        const faults: Faults = {}
-        const { close, issuer, provider } = yield* made(faults, {})
-        yield* issuer.setLife(hour)
-        yield* provider.get
-        yield* Time.pass("54 minutes")
-        faults.current = Effect.suspend(() => {
-          faults.current = undefined
-          return fault
-        })
-        yield* Time.pass("5 minutes")
-        expect([yield* issuer.calls, (yield* provider.status).state]).toEqual([2, "fresh"])
-        yield* close
-      }))
-      expect(warnings(lines).map((line) => line.includes(told))).toEqual([true])
-      expect(lines.filter((line) => line.includes(secret))).toEqual([])
-    }).pipe(Effect.provide(Issuer.layer)))
+  ])("goes on, and warns, after current $how once in a turn", function*({ fault, told }) {
+    const lines = yield* logged(Effect.gen(function*() {
+      const faults: Faults = {}
+      const { close, issuer, provider } = yield* made(faults, {})
+      yield* issuer.setLife(hour)
+      yield* provider.get
+      yield* Time.pass("54 minutes")
+      faults.current = Effect.suspend(() => {
+        faults.current = undefined
+        return fault
+      })
+      yield* Time.pass("5 minutes")
+      expect([yield* issuer.calls, (yield* provider.status).state]).toEqual([2, "fresh"])
+      yield* close
+    }))
+    expect(warnings(lines).map((line) => line.includes(told))).toEqual([true])
+    expect(lines.filter((line) => line.includes(secret))).toEqual([])
+  })
 
   it.effect("of the user's own goes on after it died once, and warns without what it said", () => {
     let asked = 0
@@ -407,12 +380,11 @@ describe("the Schedule", () => {
       expect([asked, warnings(lines).length]).toEqual([91, 2])
     }))
 
-  it.effect("that can't be interrupted does not keep the layer from closing", () =>
-    Effect.gen(function*() {
-      const schedule = Schedule.tapInput(Schedule.forever, () => Effect.uninterruptible(Effect.never))
-      const { close, provider } = yield* made({}, { schedule })
-      yield* provider.get
-      yield* Time.pass("1 second")
-      yield* close
-    }).pipe(Effect.provide(Issuer.layer)))
+  test("that can't be interrupted does not keep the layer from closing", function*() {
+    const schedule = Schedule.tapInput(Schedule.forever, () => Effect.uninterruptible(Effect.never))
+    const { close, provider } = yield* made({}, { schedule })
+    yield* provider.get
+    yield* Time.pass("1 second")
+    yield* close
+  })
 })

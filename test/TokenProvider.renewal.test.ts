@@ -3,133 +3,114 @@ import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Metric, MetricStat
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "./doubles/arranged.js"
 import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import { cold, coolingDown, fresh, issuer, provider, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const windowStart = 900_000
 
-const { begun, coolingDown, unavailable } = Issuer
+const { unavailable } = Issuer
 
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renew", () => {
-  it.effect("exchanges for another token and stores it", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      const renewed = yield* provider.renew(first)
-      expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
-        .toEqual([Issuer.secretOf(2), true, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("exchanges for another token and stores it", function*({ first }) {
+    const renewed = yield* provider.renew(first)
+    expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
+      .toEqual([Issuer.secretOf(2), true, 2])
+  })
 
-  it.effect("names the rejected token to the issuer", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* provider.renew(first)
-      expect((yield* issuer.replaced)[1]).toEqual(Option.some(first))
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("names the rejected token to the issuer", function*({ first }) {
+    yield* provider.renew(first)
+    expect((yield* issuer.replaced)[1]).toEqual(Option.some(first))
+  })
 
-  it.effect("costs nothing and changes nothing for a rejection that is reported after the renewal has ended", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
+  fresh(
+    "costs nothing and changes nothing for a rejection that is reported after the renewal has ended",
+    function*({ first }) {
       const renewed = yield* provider.renew(first)
       yield* Time.pass("10 seconds")
       const late = yield* provider.renew(first)
       expect([late === renewed, Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
         .toEqual([true, true, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-
-  it.effect("takes the token that a peer has put into the store, without an exchange", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      yield* store.put(Issuer.token(9, 0, 1_000_000))
-      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-
-  it.effect("takes no expired token from the store", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      yield* Time.set(10_000)
-      yield* store.put(Issuer.token(9, 0, 10_000))
-      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-
-  it.effect("is an ordinary exchange where the store is empty", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      yield* store.invalidate(first)
-      expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-
-  it.effect("compares by the value of the token, not by its object", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* begun
-      yield* provider.renew(Issuer.token(1, 5, 7))
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-
-  it.effect("costs one exchange for 100 rejections at once", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* issuer.setLatency("100 millis")
-      const renewals = yield* Effect.fork(
-        Effect.all(Effect.replicate(provider.renew(first), 100), { concurrency: "unbounded" })
-      )
-      yield* Time.pass("100 millis")
-      expect([new Set(yield* Fiber.join(renewals)).size, yield* issuer.calls]).toEqual([1, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
-
-  it.effect.each([13, 21, 50, 2048])(
-    "costs one exchange for 500 rejections that yield every %s operations",
-    (operations) =>
-      Effect.gen(function*() {
-        const { first, issuer, provider } = yield* begun
-        yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
-          Effect.withMaxOpsBeforeYield(operations)
-        )
-        expect(yield* issuer.calls).toBe(2)
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
+    }
   )
 
-  it.effect("joins the exchange of an earlier rejection", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* issuer.setLatency("10 seconds")
-      const early = yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("9 seconds")
-      const late = yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("1 second")
-      expect([(yield* Fiber.join(early)) === (yield* Fiber.join(late)), yield* issuer.calls]).toEqual([true, 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("takes the token that a peer has put into the store, without an exchange", function*({ first }) {
+    yield* store.put(Issuer.token(9, 0, 1_000_000))
+    expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
+  })
 
-  it.effect("joins a refresh that runs already", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* issuer.setLatency("10 seconds")
-      yield* Time.set(windowStart)
-      yield* provider.get
-      const renewal = yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("10 seconds")
-      expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("takes no expired token from the store", function*({ first }) {
+    yield* Time.set(10_000)
+    yield* store.put(Issuer.token(9, 0, 10_000))
+    expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
 
-  it.effect("takes the rejected token out of the store for all who join the refresh after it", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      yield* issuer.setLatency("10 seconds")
-      yield* issuer.respondNext(Issuer.issued(2, 20_000))
-      yield* Time.set(windowStart)
-      yield* provider.get
-      yield* Effect.fork(provider.renew(first))
-      yield* Effect.yieldNow()
-      yield* provider.get
-      yield* Time.pass("10 seconds")
-      expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("is an ordinary exchange where the store is empty", function*({ first }) {
+    yield* store.invalidate(first)
+    expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
 
-  it.effect("tries by itself once more where the refresh that it joined handed back the rejected token", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
+  fresh("compares by the value of the token, not by its object", function*() {
+    yield* provider.renew(Issuer.token(1, 5, 7))
+    expect(yield* issuer.calls).toBe(2)
+  })
+
+  fresh("costs one exchange for 100 rejections at once", function*({ first }) {
+    yield* issuer.setLatency("100 millis")
+    const renewals = yield* Effect.fork(
+      Effect.all(Effect.replicate(provider.renew(first), 100), { concurrency: "unbounded" })
+    )
+    yield* Time.pass("100 millis")
+    expect([new Set(yield* Fiber.join(renewals)).size, yield* issuer.calls]).toEqual([1, 2])
+  })
+
+  fresh.each([13, 21, 50, 2048])(
+    "costs one exchange for 500 rejections that yield every %s operations",
+    function*(operations, { first }) {
+      yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
+        Effect.withMaxOpsBeforeYield(operations)
+      )
+      expect(yield* issuer.calls).toBe(2)
+    }
+  )
+
+  fresh("joins the exchange of an earlier rejection", function*({ first }) {
+    yield* issuer.setLatency("10 seconds")
+    const early = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("9 seconds")
+    const late = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("1 second")
+    expect([(yield* Fiber.join(early)) === (yield* Fiber.join(late)), yield* issuer.calls]).toEqual([true, 2])
+  })
+
+  fresh("joins a refresh that runs already", function*({ first }) {
+    yield* issuer.setLatency("10 seconds")
+    yield* Time.set(windowStart)
+    yield* provider.get
+    const renewal = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("10 seconds")
+    expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
+
+  fresh("takes the rejected token out of the store for all who join the refresh after it", function*({ first }) {
+    yield* issuer.setLatency("10 seconds")
+    yield* issuer.respondNext(Issuer.issued(2, 20_000))
+    yield* Time.set(windowStart)
+    yield* provider.get
+    yield* Effect.fork(provider.renew(first))
+    yield* Effect.yieldNow()
+    yield* provider.get
+    yield* Time.pass("10 seconds")
+    expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
+  })
+
+  fresh(
+    "tries by itself once more where the refresh that it joined handed back the rejected token",
+    function*({ first }) {
       yield* issuer.setLatency("10 seconds")
       yield* issuer.respondNext(Issuer.issued(1, 100_000))
       yield* Time.set(windowStart)
@@ -137,137 +118,115 @@ describe("renew", () => {
       const renewal = yield* Effect.fork(provider.renew(first))
       yield* Time.pass("20 seconds")
       expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+    }
+  )
 
-  it.effect("makes callers without a rejection wait for the new token, too", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* issuer.setLatency("10 seconds")
-      yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("1 second")
-      const caller = yield* Effect.fork(provider.get)
-      yield* Time.pass("9 seconds")
-      expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("makes callers without a rejection wait for the new token, too", function*({ first }) {
+    yield* issuer.setLatency("10 seconds")
+    yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("1 second")
+    const caller = yield* Effect.fork(provider.get)
+    yield* Time.pass("9 seconds")
+    expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
 
-  it.effect("fails with the error of its exchange", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      expect(yield* Effect.flip(provider.renew(first))).toBe(unavailable)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("fails with the error of its exchange", function*({ first }) {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    expect(yield* Effect.flip(provider.renew(first))).toBe(unavailable)
+  })
 
-  it.effect("that failed leaves the rejected token to no one", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.flip(provider.renew(first))
-      expect([yield* store.current, yield* Effect.flip(provider.get)]).toEqual([Option.none(), unavailable])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("that failed leaves the rejected token to no one", function*({ first }) {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.flip(provider.renew(first))
+    expect([yield* store.current, yield* Effect.flip(provider.get)]).toEqual([Option.none(), unavailable])
+  })
 
-  it.effect("that joined a refresh which failed leaves the rejected token to no one either", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider, store } = yield* begun
-      yield* issuer.setLatency("10 seconds")
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      yield* provider.get
-      const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-      yield* Time.pass("10 seconds")
-      expect([yield* Fiber.join(renewal), yield* store.current]).toEqual([unavailable, Option.none()])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("that joined a refresh which failed leaves the rejected token to no one either", function*({ first }) {
+    yield* issuer.setLatency("10 seconds")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    yield* provider.get
+    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
+    yield* Time.pass("10 seconds")
+    expect([yield* Fiber.join(renewal), yield* store.current]).toEqual([unavailable, Option.none()])
+  })
 
-  it.effect("goes on without the caller that launched it", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* begun
-      yield* issuer.setLatency("10 seconds")
-      const launcher = yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("1 second")
-      yield* Fiber.interrupt(launcher)
-      const other = yield* Effect.fork(provider.renew(first))
-      yield* Time.pass("9 seconds")
-      expect([Issuer.valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("goes on without the caller that launched it", function*({ first }) {
+    yield* issuer.setLatency("10 seconds")
+    const launcher = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("1 second")
+    yield* Fiber.interrupt(launcher)
+    const other = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("9 seconds")
+    expect([Issuer.valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
 })
 
 describe("an exchange that hands back the rejected token", () => {
-  const unchanged = Effect.tap(begun, ({ issuer }) => issuer.respondAlways(Issuer.issued(1, 1_000_000)))
+  const sameToken = arranged(
+    Effect.tap(Issuer.begun, ({ issuer }) => issuer.respondAlways(Issuer.issued(1, 1_000_000))),
+    Issuer.layerOnDemand
+  )
 
-  it.effect("ends the renewal as TokenUnchanged", () =>
-    Effect.gen(function*() {
-      const { first, provider } = yield* unchanged
-      expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "TokenUnchanged" })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  sameToken("ends the renewal as TokenUnchanged", function*({ first }) {
+    expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "TokenUnchanged" })
+  })
 
-  it.effect("ends all who joined as TokenUnchanged, at the cost of one exchange", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* unchanged
-      yield* issuer.setLatency("100 millis")
-      const renewals = yield* Effect.fork(
-        Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
-      )
-      yield* Time.pass("100 millis")
-      expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
-        .toEqual([new Set(["TokenUnchanged"]), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  sameToken("ends all who joined as TokenUnchanged, at the cost of one exchange", function*({ first }) {
+    yield* issuer.setLatency("100 millis")
+    const renewals = yield* Effect.fork(
+      Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
+    )
+    yield* Time.pass("100 millis")
+    expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
+      .toEqual([new Set(["TokenUnchanged"]), 2])
+  })
 
-  it.effect("lets renewals cool down for 5 s, then 10 s, then 20 s", () =>
-    Effect.gen(function*() {
-      const { first, issuer, provider } = yield* unchanged
-      yield* Effect.repeatN(
-        Effect.zipRight(Effect.flip(provider.renew(first)), Time.pass("500 millis")),
-        79
-      )
-      expect((yield* issuer.starts).slice(1)).toEqual([0, 5_000, 15_000, 35_000])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  sameToken("lets renewals cool down for 5 s, then 10 s, then 20 s", function*({ first }) {
+    yield* Effect.repeatN(
+      Effect.zipRight(Effect.flip(provider.renew(first)), Time.pass("500 millis")),
+      79
+    )
+    expect((yield* issuer.starts).slice(1)).toEqual([0, 5_000, 15_000, 35_000])
+  })
 
-  it.effect("ends a rejection within that time as CoolingDown", () =>
-    Effect.gen(function*() {
-      const { first, provider } = yield* unchanged
-      yield* Effect.flip(provider.renew(first))
-      yield* Time.pass("4999 millis")
-      expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  sameToken("ends a rejection within that time as CoolingDown", function*({ first }) {
+    yield* Effect.flip(provider.renew(first))
+    yield* Time.pass("4999 millis")
+    expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
+  })
 })
 
 describe("a renewal of which the replay is rejected too", () => {
-  it.effect("keeps its token in the store", () =>
-    Effect.gen(function*() {
-      const { provider, second, store } = yield* coolingDown
-      yield* Effect.flip(provider.renew(second))
-      expect(Option.getOrThrow(yield* store.current)).toBe(second)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("keeps its token in the store", function*({ second }) {
+    yield* Effect.flip(provider.renew(second))
+    expect(Option.getOrThrow(yield* store.current)).toBe(second)
+  })
 
-  it.effect("lets the next one wait for 5 s, to the ms", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, second } = yield* coolingDown
-      yield* Time.pass("4999 millis")
-      const during = yield* Effect.flip(provider.renew(second))
-      yield* Time.pass("1 millis")
-      expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
-        .toEqual(["CoolingDown", Issuer.secretOf(3), 3])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("lets the next one wait for 5 s, to the ms", function*({ second }) {
+    yield* Time.pass("4999 millis")
+    const during = yield* Effect.flip(provider.renew(second))
+    yield* Time.pass("1 millis")
+    expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
+      .toEqual(["CoolingDown", Issuer.secretOf(3), 3])
+  })
 
-  it.effect("does not hold up a refresh of the token", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, second } = yield* coolingDown
-      yield* Time.set(windowStart)
-      yield* provider.settled(second, "RejectedAgain")
-      yield* provider.get
-      yield* Time.pass(0)
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("does not hold up a refresh of the token", function*({ second }) {
+    yield* Time.set(windowStart)
+    yield* provider.settled(second, "RejectedAgain")
+    yield* provider.get
+    yield* Time.pass(0)
+    expect(yield* issuer.calls).toBe(3)
+  })
 
-  it.effect("does not hold up a rejection of an older token, for that costs nothing", () =>
-    Effect.gen(function*() {
-      const { first, provider, second } = yield* coolingDown
-      expect(yield* provider.renew(first)).toBe(second)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("does not hold up a rejection of an older token, for that costs nothing", function*({ first, second }) {
+    expect(yield* provider.renew(first)).toBe(second)
+  })
 
   /** The renewal after it brings a third token, of which the outcomes are told, and the one after that does not help either. */
   const exchangesAfterFiveSeconds = (...outcomes: ReadonlyArray<TokenProvider.TokenOutcome>) =>
     Effect.gen(function*() {
-      const { issuer, provider, second } = yield* coolingDown
+      const { issuer, provider, second } = yield* Issuer.coolingDown
       yield* Time.pass("5 seconds")
       const third = yield* provider.renew(second)
       yield* Effect.forEach(outcomes, (outcome) => provider.settled(third, outcome))
@@ -278,62 +237,51 @@ describe("a renewal of which the replay is rejected too", () => {
       return yield* issuer.calls
     })
 
-  it.effect("doubles the wait of the next one", () =>
-    Effect.gen(function*() {
-      expect(yield* exchangesAfterFiveSeconds()).toBe(4)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("doubles the wait of the next one", function*() {
+    expect(yield* exchangesAfterFiveSeconds()).toBe(4)
+  })
 
-  it.effect("is forgotten after a renewal that helped", () =>
-    Effect.gen(function*() {
-      expect(yield* exchangesAfterFiveSeconds("AcceptedAfterRenewal")).toBe(5)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is forgotten after a renewal that helped", function*() {
+    expect(yield* exchangesAfterFiveSeconds("AcceptedAfterRenewal")).toBe(5)
+  })
 
-  it.effect("is forgotten after a renewal that helped, though its token had been accepted before without one", () =>
-    Effect.gen(function*() {
-      expect(yield* exchangesAfterFiveSeconds("Accepted", "AcceptedAfterRenewal")).toBe(5)
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is forgotten after a renewal that helped, though its token had been accepted before without one", function*() {
+    expect(yield* exchangesAfterFiveSeconds("Accepted", "AcceptedAfterRenewal")).toBe(5)
+  })
 
-  it.effect("is not forgotten after a request that succeeded without a renewal", () =>
-    Effect.gen(function*() {
-      const { provider, second } = yield* coolingDown
-      yield* provider.settled(second, "Accepted")
-      expect(reasonOf(yield* Effect.flip(provider.renew(second)))).toBe("CoolingDown")
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("is not forgotten after a request that succeeded without a renewal", function*({ second }) {
+    yield* provider.settled(second, "Accepted")
+    expect(reasonOf(yield* Effect.flip(provider.renew(second)))).toBe("CoolingDown")
+  })
 
-  it.effect("does not hold up the eighth rejection of a token that had been accepted", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, second } = yield* coolingDown
-      yield* provider.settled(second, "Accepted")
-      const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-      expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
-        .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("does not hold up the eighth rejection of a token that had been accepted", function*({ second }) {
+    yield* provider.settled(second, "Accepted")
+    const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
+    expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
+      .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
+  })
 
-  it.effect("holds up rejections that never come to eight without an acceptance between", () =>
-    Effect.gen(function*() {
-      const { issuer, provider, second } = yield* coolingDown
-      yield* provider.settled(second, "Accepted")
-      const acceptedAgain = provider.settled(second, "Accepted")
-      yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-      yield* acceptedAgain
-      const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-      expect([reasons.map(reasonOf), yield* issuer.calls]).toEqual([Arr.replicate("CoolingDown", 7), 2])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  coolingDown("holds up rejections that never come to eight without an acceptance between", function*({ second }) {
+    yield* provider.settled(second, "Accepted")
+    const acceptedAgain = provider.settled(second, "Accepted")
+    yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
+    yield* acceptedAgain
+    const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
+    expect([reasons.map(reasonOf), yield* issuer.calls]).toEqual([Arr.replicate("CoolingDown", 7), 2])
+  })
 })
 
 describe("a renewal that helped many requests", () => {
-  it.effect("is logged once", () =>
-    Effect.gen(function*() {
-      const { first, provider } = yield* begun
-      const second = yield* provider.renew(first)
-      const lines: Array<string> = []
-      const logger = Logger.make(({ message }) => void lines.push(String(message)))
-      yield* Effect.replicateEffect(provider.settled(second, "AcceptedAfterRenewal"), 9).pipe(
-        Logger.withMinimumLogLevel(LogLevel.Debug),
-        Effect.provide(Logger.replace(Logger.defaultLogger, logger))
-      )
-      expect(lines).toEqual(["The renewal helped"])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  fresh("is logged once", function*({ first }) {
+    const second = yield* provider.renew(first)
+    const lines: Array<string> = []
+    const logger = Logger.make(({ message }) => void lines.push(String(message)))
+    yield* Effect.replicateEffect(provider.settled(second, "AcceptedAfterRenewal"), 9).pipe(
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    expect(lines).toEqual(["The renewal helped"])
+  })
 })
 
 const client = (options?: Partial<NutritionAdvisor.Options>) =>
@@ -353,6 +301,8 @@ const started = Effect.gen(function*() {
   return { httpClient, search, simulator }
 })
 
+const search = arranged(started, simulated)
+
 const searchesOf = (simulator: Simulator.Service) =>
   Effect.map(
     simulator.requests,
@@ -364,43 +314,37 @@ const searchesOf = (simulator: Simulator.Service) =>
   )
 
 describe("a search", () => {
-  it.scoped.each([401, 403])(
+  search.each([401, 403])(
     "whose token is rejected with %s is sent once more and answered",
-    (status) =>
-      Effect.gen(function*() {
-        const { search, simulator } = yield* started
-        yield* simulator.respondNext("search", { status, body: { first: true } })
-        const payload = yield* search("oats")
-        const { exchanges, searches } = yield* simulator.counters
-        expect([payload === null, JSON.stringify(payload).includes("results"), exchanges, searches])
-          .toEqual([false, true, 2, 3])
-      }).pipe(Effect.provide(simulated))
+    function*(status, { search, simulator }) {
+      yield* simulator.respondNext("search", { status, body: { first: true } })
+      const payload = yield* search("oats")
+      const { exchanges, searches } = yield* simulator.counters
+      expect([payload === null, JSON.stringify(payload).includes("results"), exchanges, searches])
+        .toEqual([false, true, 2, 3])
+    }
   )
 
-  it.scoped("is sent once more with the new token and the identifier that came with it", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.setCustomerId("second-customer")
-      yield* simulator.revoke
-      yield* search("oats")
-      const [, rejected, again] = yield* searchesOf(simulator)
-      expect([rejected?.value === again?.value, rejected?.serviceId === again?.serviceId, again?.serviceId])
-        .toEqual([false, false, "second-customer"])
-    }).pipe(Effect.provide(simulated)))
+  search("is sent once more with the new token and the identifier that came with it", function*({ search, simulator }) {
+    yield* simulator.setCustomerId("second-customer")
+    yield* simulator.revoke
+    yield* search("oats")
+    const [, rejected, again] = yield* searchesOf(simulator)
+    expect([rejected?.value === again?.value, rejected?.serviceId === again?.serviceId, again?.serviceId])
+      .toEqual([false, false, "second-customer"])
+  })
 
-  it.scoped("that is rejected again ends as Forbidden, with no third try", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.respondAlways("search", { status: 403, body: "<html>no</html>" })
-      const error = yield* Effect.flip(search("oats"))
-      const { exchanges, searches } = yield* simulator.counters
-      expect(error).toMatchObject({ _tag: "Forbidden", operation: "search", status: 403, reason: "RejectedAgain" })
-      expect([exchanges, searches]).toEqual([2, 3])
-    }).pipe(Effect.provide(simulated)))
+  search("that is rejected again ends as Forbidden, with no third try", function*({ search, simulator }) {
+    yield* simulator.respondAlways("search", { status: 403, body: "<html>no</html>" })
+    const error = yield* Effect.flip(search("oats"))
+    const { exchanges, searches } = yield* simulator.counters
+    expect(error).toMatchObject({ _tag: "Forbidden", operation: "search", status: 403, reason: "RejectedAgain" })
+    expect([exchanges, searches]).toEqual([2, 3])
+  })
 
-  it.scoped("whose rejection comes after another one was renewed is sent with that token, at no cost", () =>
-    Effect.gen(function*() {
-      const { httpClient, search, simulator } = yield* started
+  search(
+    "whose rejection comes after another one was renewed is sent with that token, at no cost",
+    function*({ httpClient, search, simulator }) {
       yield* simulator.setLatency("request", "5 seconds")
       const slow = yield* Effect.fork(httpClient.get("/v2/plan"))
       yield* Time.pass("1 second")
@@ -415,11 +359,12 @@ describe("a search", () => {
       )
       const values = (yield* searchesOf(simulator)).map(({ value }) => value)
       expect([sent, exchanges, requests]).toEqual([[values[0], values[2]], 2, 2])
-    }).pipe(Effect.provide(simulated)))
+    }
+  )
 
-  it.scoped("among 100 whose token was revoked costs one exchange for all, and 100 replays", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
+  search(
+    "among 100 whose token was revoked costs one exchange for all, and 100 replays",
+    function*({ search, simulator }) {
       yield* simulator.revoke
       yield* simulator.setLatency("search", "100 millis")
       const all = yield* Effect.fork(Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" }))
@@ -427,11 +372,12 @@ describe("a search", () => {
       yield* Fiber.join(all)
       const { exchanges, rejections, searches } = yield* simulator.counters
       expect([exchanges, rejections, searches]).toEqual([2, 100, 201])
-    }).pipe(Effect.provide(simulated)))
+    }
+  )
 
-  it.scoped("that is rejected while an exchange runs waits for that one and is sent again", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
+  search(
+    "that is rejected while an exchange runs waits for that one and is sent again",
+    function*({ search, simulator }) {
       yield* simulator.revoke
       yield* simulator.setLatency("token", "5 seconds")
       const first = yield* Effect.fork(search("oats"))
@@ -440,27 +386,27 @@ describe("a search", () => {
       yield* Time.pass("10 seconds")
       yield* Effect.all([Fiber.join(first), Fiber.join(second)])
       expect((yield* simulator.counters).exchanges).toBe(2)
-    }).pipe(Effect.provide(simulated)))
+    }
+  )
 
-  it.scoped("is not sent again where the service hands back the same token", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.setHandsBackToken(true)
-      yield* simulator.respondAlways("search", { status: 403 })
-      const error = yield* Effect.flip(search("oats"))
-      const { searches } = yield* simulator.counters
-      expect([reasonOf(error), searches]).toEqual(["TokenUnchanged", 2])
-    }).pipe(Effect.provide(simulated)))
+  search("is not sent again where the service hands back the same token", function*({ search, simulator }) {
+    yield* simulator.setHandsBackToken(true)
+    yield* simulator.respondAlways("search", { status: 403 })
+    const error = yield* Effect.flip(search("oats"))
+    const { searches } = yield* simulator.counters
+    expect([reasonOf(error), searches]).toEqual(["TokenUnchanged", 2])
+  })
 
-  it.scoped("of which the new token is not honored for 2 s fails once, and the next one needs no third token", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
+  search(
+    "of which the new token is not honored for 2 s fails once, and the next one needs no third token",
+    function*({ search, simulator }) {
       yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
       const error = yield* Effect.flip(search("oats"))
       yield* Time.pass("2 seconds")
       yield* search("oats")
       expect([reasonOf(error), (yield* simulator.counters).exchanges]).toEqual(["RejectedAgain", 2])
-    }).pipe(Effect.provide(simulated)))
+    }
+  )
 
   it.scoped("costs no exchange where rejectedStatuses do not name its 403", () =>
     Effect.gen(function*() {
@@ -472,81 +418,72 @@ describe("a search", () => {
       expect((yield* simulator.counters).exchanges).toBe(1)
     }).pipe(Effect.provide(simulated)))
 
-  it.scoped("whose renewal failed goes out again once the token route works", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.revoke
-      yield* simulator.respondNext("token", { status: 400 })
-      const error = yield* Effect.flip(search("oats"))
-      yield* Time.pass("1 second")
-      yield* search("oats")
-      expect([error._tag, error.operation, (yield* simulator.counters).rejections]).toEqual(["BadRequest", "token", 1])
-    }).pipe(Effect.provide(simulated)))
+  search("whose renewal failed goes out again once the token route works", function*({ search, simulator }) {
+    yield* simulator.revoke
+    yield* simulator.respondNext("token", { status: 400 })
+    const error = yield* Effect.flip(search("oats"))
+    yield* Time.pass("1 second")
+    yield* search("oats")
+    expect([error._tag, error.operation, (yield* simulator.counters).rejections]).toEqual(["BadRequest", "token", 1])
+  })
 
-  it.scoped("after a renewal that failed is not sent with the rejected token", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.revoke
-      yield* simulator.respondAlways("token", { status: 400 })
-      yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 20))
-      const { exchanges, searches } = yield* simulator.counters
-      expect([exchanges, searches]).toEqual([2, 2])
-    }).pipe(Effect.provide(simulated)))
+  search("after a renewal that failed is not sent with the rejected token", function*({ search, simulator }) {
+    yield* simulator.revoke
+    yield* simulator.respondAlways("token", { status: 400 })
+    yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 20))
+    const { exchanges, searches } = yield* simulator.counters
+    expect([exchanges, searches]).toEqual([2, 2])
+  })
 })
 
 describe("a 403 that is not about the token", () => {
-  it.scoped("costs at most 12 exchanges in 60 s of a thousand calls", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.respondAlways("search", { status: 403 })
-      const round = Effect.zipRight(
-        Effect.all(Effect.replicate(Effect.exit(search("oats")), 50), { concurrency: "unbounded", discard: true }),
-        Time.pass("3 seconds")
-      )
-      yield* Effect.repeatN(round, 19)
-      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
-    }).pipe(Effect.provide(simulated)))
+  search("costs at most 12 exchanges in 60 s of a thousand calls", function*({ search, simulator }) {
+    yield* simulator.respondAlways("search", { status: 403 })
+    const round = Effect.zipRight(
+      Effect.all(Effect.replicate(Effect.exit(search("oats")), 50), { concurrency: "unbounded", discard: true }),
+      Time.pass("3 seconds")
+    )
+    yield* Effect.repeatN(round, 19)
+    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
+  })
 
-  it.scoped("costs as little where the caller tries three times each time", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.respondAlways("search", { status: 403 })
-      yield* Effect.repeatN(
-        Effect.zipRight(Effect.exit(Effect.retry(search("oats"), { times: 3 })), Time.pass("1 second")),
-        59
-      )
-      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
-    }).pipe(Effect.provide(simulated)))
+  search("costs as little where the caller tries three times each time", function*({ search, simulator }) {
+    yield* simulator.respondAlways("search", { status: 403 })
+    yield* Effect.repeatN(
+      Effect.zipRight(Effect.exit(Effect.retry(search("oats"), { times: 3 })), Time.pass("1 second")),
+      59
+    )
+    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
+  })
 
-  it.scoped("for one term leaves the other searches with their answers, and is bounded", () =>
-    Effect.gen(function*() {
-      const { httpClient, search, simulator } = yield* started
+  search(
+    "for one term leaves the other searches with their answers, and is bounded",
+    function*({ httpClient, search, simulator }) {
       yield* simulator.respondAlways("request", { status: 403 })
       const round = Effect.all([Effect.exit(httpClient.get("/v2/forbidden")), Effect.exit(search("oats"))])
       const exits = yield* Effect.all(Effect.replicate(Effect.zipLeft(round, Time.pass("1 second")), 60))
       expect(exits.filter(([, good]) => Exit.isFailure(good))).toEqual([])
       expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
-    }).pipe(Effect.provide(simulated)))
+    }
+  )
 
-  it.scoped("for one term among many searches at once is bounded too", () =>
-    Effect.gen(function*() {
-      const { httpClient, search, simulator } = yield* started
-      yield* simulator.respondAlways("request", { status: 403 })
-      yield* simulator.setLatency("request", "300 millis")
-      yield* simulator.setLatency("search", "200 millis")
-      const loop = <A, E>(self: Effect.Effect<A, E>) => Effect.repeatN(Effect.exit(self), 1_000)
-      yield* Effect.fork(
-        Effect.all([...Arr.replicate(loop(httpClient.get("/v2/no")), 3), ...Arr.replicate(loop(search("oats")), 3)], {
-          concurrency: "unbounded"
-        })
-      )
-      yield* Time.pass("20 seconds")
-      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(6)
-    }).pipe(Effect.provide(simulated)))
+  search("for one term among many searches at once is bounded too", function*({ httpClient, search, simulator }) {
+    yield* simulator.respondAlways("request", { status: 403 })
+    yield* simulator.setLatency("request", "300 millis")
+    yield* simulator.setLatency("search", "200 millis")
+    const loop = <A, E>(self: Effect.Effect<A, E>) => Effect.repeatN(Effect.exit(self), 1_000)
+    yield* Effect.fork(
+      Effect.all([...Arr.replicate(loop(httpClient.get("/v2/no")), 3), ...Arr.replicate(loop(search("oats")), 3)], {
+        concurrency: "unbounded"
+      })
+    )
+    yield* Time.pass("20 seconds")
+    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(6)
+  })
 
-  it.scoped("does not keep a revocation from being renewed at the eighth rejection", () =>
-    Effect.gen(function*() {
-      const { httpClient, search, simulator } = yield* started
+  search(
+    "does not keep a revocation from being renewed at the eighth rejection",
+    function*({ httpClient, search, simulator }) {
       yield* simulator.respondAlways("request", { status: 403 })
       yield* Effect.exit(httpClient.get("/v2/forbidden"))
       yield* search("oats")
@@ -554,139 +491,123 @@ describe("a 403 that is not about the token", () => {
       const exits = yield* Effect.all(Effect.replicate(Effect.exit(search("oats")), 10))
       expect([exits.findIndex(Exit.isSuccess), exits.filter(Exit.isSuccess).length]).toEqual([7, 3])
       expect((yield* simulator.counters).exchanges).toBe(3)
-    }).pipe(Effect.provide(simulated)))
+    }
+  )
 
-  it.scoped("keeps its token when renewals cool down", () =>
-    Effect.gen(function*() {
-      const { httpClient, search, simulator } = yield* started
-      yield* simulator.respondAlways("request", { status: 403 })
-      const errors = yield* Effect.all(Effect.replicate(Effect.flip(httpClient.get("/v2/forbidden")), 3))
-      yield* search("oats")
-      const { exchanges, rejections } = yield* simulator.counters
-      expect([errors.map(reasonOf), exchanges, rejections])
-        .toEqual([["RejectedAgain", "CoolingDown", "CoolingDown"], 2, 0])
-    }).pipe(Effect.provide(simulated)))
+  search("keeps its token when renewals cool down", function*({ httpClient, search, simulator }) {
+    yield* simulator.respondAlways("request", { status: 403 })
+    const errors = yield* Effect.all(Effect.replicate(Effect.flip(httpClient.get("/v2/forbidden")), 3))
+    yield* search("oats")
+    const { exchanges, rejections } = yield* simulator.counters
+    expect([errors.map(reasonOf), exchanges, rejections])
+      .toEqual([["RejectedAgain", "CoolingDown", "CoolingDown"], 2, 0])
+  })
 })
 
 describe("the counters", () => {
-  it.effect("add up over success, stale serve, failure, same token and rejection", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      const script = Effect.gen(function*() {
-        yield* issuer.respondNext(Effect.fail(unavailable))
-        yield* Effect.flip(provider.get)
-        yield* Time.pass("1 second")
-        const first = yield* provider.get
-        yield* Effect.repeatN(provider.get, 2)
-        yield* Time.pass(windowStart)
-        yield* issuer.respondNext(Issuer.issued(1, 100_000))
-        yield* provider.get
-        yield* Time.pass("10 seconds")
-        yield* provider.get
-        yield* Time.pass(0)
-        const second = yield* provider.get
-        yield* provider.renew(second)
-        yield* provider.renew(first)
-      })
-      expect(yield* added(script)).toEqual({
-        "token_exchanges_total ServerError failed missing": 1,
-        "token_exchanges_total issued missing none": 1,
-        "token_exchanges_total none refresh unchanged": 1,
-        "token_exchanges_total issued none refresh": 1,
-        "token_exchanges_total issued none rejection": 1,
-        "tokens_served_total fresh": 7,
-        "tokens_served_total stale": 2
-      })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("add up over success, stale serve, failure, same token and rejection", function*() {
+    const script = Effect.gen(function*() {
+      yield* issuer.respondNext(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get)
+      yield* Time.pass("1 second")
+      const first = yield* provider.get
+      yield* Effect.repeatN(provider.get, 2)
+      yield* Time.pass(windowStart)
+      yield* issuer.respondNext(Issuer.issued(1, 100_000))
+      yield* provider.get
+      yield* Time.pass("10 seconds")
+      yield* provider.get
+      yield* Time.pass(0)
+      const second = yield* provider.get
+      yield* provider.renew(second)
+      yield* provider.renew(first)
+    })
+    expect(yield* added(script)).toEqual({
+      "token_exchanges_total ServerError failed missing": 1,
+      "token_exchanges_total issued missing none": 1,
+      "token_exchanges_total none refresh unchanged": 1,
+      "token_exchanges_total issued none refresh": 1,
+      "token_exchanges_total issued none rejection": 1,
+      "tokens_served_total fresh": 7,
+      "tokens_served_total stale": 2
+    })
+  })
 
-  it.scoped("add up over searches that succeed, fail and are rejected", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      const script = Effect.gen(function*() {
-        yield* search("oats")
-        yield* simulator.respondNext("search", { status: 500 })
-        yield* Effect.flip(search("oats"))
-        yield* simulator.revoke
-        yield* search("oats")
-        yield* simulator.respondNext("search", { status: 403 }, { status: 403 }, { status: 403 })
-        yield* Effect.flip(search("oats"))
-        yield* Effect.flip(search("oats"))
-      })
-      expect(yield* added(script)).toEqual({
-        "token_exchanges_total issued none rejection": 2,
-        "tokens_served_total fresh": 7,
-        "rejections_total AcceptedAfterRenewal": 1,
-        "rejections_total RejectedAgain": 1,
-        "rejections_total CoolingDown": 1,
-        "requests_total Success request search": 2,
-        "requests_total ServerError request search": 1,
-        "requests_total Forbidden request search": 2
-      })
-    }).pipe(Effect.provide(simulated)))
-
-  it.scoped.each([400, 403])(
-    "count a rejection of which the renewal was answered with %d",
-    (status) =>
-      Effect.gen(function*() {
-        const { search, simulator } = yield* started
-        yield* simulator.revoke
-        yield* simulator.respondNext("token", { status })
-        expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ RenewalFailed: 1 })
-      }).pipe(Effect.provide(simulated))
-  )
-
-  it.scoped("count a rejection during a cool-down", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.respondAlways("search", { status: 403 })
+  search("add up over searches that succeed, fail and are rejected", function*({ search, simulator }) {
+    const script = Effect.gen(function*() {
+      yield* search("oats")
+      yield* simulator.respondNext("search", { status: 500 })
       yield* Effect.flip(search("oats"))
-      expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ CoolingDown: 1 })
-    }).pipe(Effect.provide(simulated)))
-
-  it.scoped.each([429, 500])(
-    "count a rejection of which the second sending was answered with %d",
-    (status) =>
-      Effect.gen(function*() {
-        const { search, simulator } = yield* started
-        yield* simulator.respondNext("search", { status: 403 }, { status })
-        expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
-      }).pipe(Effect.provide(simulated))
-  )
-
-  it.scoped("count a rejection of which the second sending was not answered", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
-      yield* simulator.respondNext("search", { status: 403 })
-      yield* simulator.provoke("search", "drop", 1)
-      expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
-    }).pipe(Effect.provide(simulated)))
-
-  it.scoped("hold no secret in any label", () =>
-    Effect.gen(function*() {
-      const { search, simulator } = yield* started
       yield* simulator.revoke
       yield* search("oats")
-      const secrets = [
-        Redacted.value(Simulator.licenseKey),
-        ...(yield* searchesOf(simulator)).flatMap(({ serviceId, value }) => [serviceId, value.replace("Bearer ", "")])
-      ]
-      const shown = (yield* Metric.snapshot).flatMap(({ metricKey }) => [
-        metricKey.name,
-        ...Array.from(metricKey.tags, ({ key, value }) => `${key}=${value}`)
-      ]).join(" ")
-      expect(shown).toContain("nutrition_advisor_token_exchanges_total")
-      expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
-    }).pipe(Effect.provide(simulated)))
+      yield* simulator.respondNext("search", { status: 403 }, { status: 403 }, { status: 403 })
+      yield* Effect.flip(search("oats"))
+      yield* Effect.flip(search("oats"))
+    })
+    expect(yield* added(script)).toEqual({
+      "token_exchanges_total issued none rejection": 2,
+      "tokens_served_total fresh": 7,
+      "rejections_total AcceptedAfterRenewal": 1,
+      "rejections_total RejectedAgain": 1,
+      "rejections_total CoolingDown": 1,
+      "requests_total Success request search": 2,
+      "requests_total ServerError request search": 1,
+      "requests_total Forbidden request search": 2
+    })
+  })
 
-  it.effect("say when the token in use expires, in Unix time", () =>
-    Effect.gen(function*() {
-      yield* Time.set(500_000)
-      yield* begun
-      const pairs = yield* Metric.snapshot
-      const gauges = pairs.filter(({ metricKey }) =>
-        metricKey.name === "nutrition_advisor_token_expiry_timestamp_seconds"
-      )
-      expect(gauges.map(({ metricState }) => MetricState.isGaugeState(metricState) ? metricState.value : undefined))
-        .toEqual([1_500])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  search.each([400, 403])(
+    "count a rejection of which the renewal was answered with %d",
+    function*(status, { search, simulator }) {
+      yield* simulator.revoke
+      yield* simulator.respondNext("token", { status })
+      expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ RenewalFailed: 1 })
+    }
+  )
+
+  search("count a rejection during a cool-down", function*({ search, simulator }) {
+    yield* simulator.respondAlways("search", { status: 403 })
+    yield* Effect.flip(search("oats"))
+    expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ CoolingDown: 1 })
+  })
+
+  search.each([429, 500])(
+    "count a rejection of which the second sending was answered with %d",
+    function*(status, { search, simulator }) {
+      yield* simulator.respondNext("search", { status: 403 }, { status })
+      expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
+    }
+  )
+
+  search("count a rejection of which the second sending was not answered", function*({ search, simulator }) {
+    yield* simulator.respondNext("search", { status: 403 })
+    yield* simulator.provoke("search", "drop", 1)
+    expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
+  })
+
+  search("hold no secret in any label", function*({ search, simulator }) {
+    yield* simulator.revoke
+    yield* search("oats")
+    const secrets = [
+      Redacted.value(Simulator.licenseKey),
+      ...(yield* searchesOf(simulator)).flatMap(({ serviceId, value }) => [serviceId, value.replace("Bearer ", "")])
+    ]
+    const shown = (yield* Metric.snapshot).flatMap(({ metricKey }) => [
+      metricKey.name,
+      ...Array.from(metricKey.tags, ({ key, value }) => `${key}=${value}`)
+    ]).join(" ")
+    expect(shown).toContain("nutrition_advisor_token_exchanges_total")
+    expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
+  })
+
+  cold("say when the token in use expires, in Unix time", function*() {
+    yield* Time.set(500_000)
+    yield* Issuer.begun
+    const pairs = yield* Metric.snapshot
+    const gauges = pairs.filter(({ metricKey }) =>
+      metricKey.name === "nutrition_advisor_token_expiry_timestamp_seconds"
+    )
+    expect(gauges.map(({ metricState }) => MetricState.isGaugeState(metricState) ? metricState.value : undefined))
+      .toEqual([1_500])
+  })
 })

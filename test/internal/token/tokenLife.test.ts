@@ -11,6 +11,7 @@ import {
 import { ProviderPart } from "../../../src/internal/token/providerPart.js"
 import { added } from "../../doubles/counters.js"
 import * as Issuer from "../../doubles/IssuerDouble.js"
+import { cold, issuer, provider } from "../../doubles/situations.js"
 import * as Time from "../../doubles/Time.js"
 
 const windowStart = 900_000
@@ -28,30 +29,26 @@ const freshToken = Effect.flatMap(
 )
 
 describe("the token that is had without an effect", () => {
-  it.effect("is the current one while it is fresh", () =>
-    Effect.gen(function*() {
-      const { provider } = yield* Issuer.services
-      const before = yield* freshToken
-      const first = yield* provider.get
-      const fresh = yield* freshToken
-      yield* Time.set(windowStart)
-      expect([before, fresh, yield* freshToken]).toEqual([undefined, first, undefined])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("is the current one while it is fresh", function*() {
+    const before = yield* freshToken
+    const first = yield* provider.get
+    const fresh = yield* freshToken
+    yield* Time.set(windowStart)
+    expect([before, fresh, yield* freshToken]).toEqual([undefined, first, undefined])
+  })
 })
 
 describe("an issuer that fails with what is no error of this library", () => {
-  it.effect.each([null, undefined, "key-7f3a", new Error("key-7f3a")])(
+  cold.each([null, undefined, "key-7f3a", new Error("key-7f3a")])(
     "ends in a defect that does not show it, and is tried again (case %#)",
-    (failure) =>
-      Effect.gen(function*() {
-        const { issuer, provider } = yield* Issuer.services
-        yield* issuer.respondNext(Effect.fail(failure as never))
-        const exit = yield* Effect.exit(provider.get)
-        expect(String(exit)).not.toContain("7f3a")
-        expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
-        yield* Time.pass("1 minute")
-        expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
-      }).pipe(Effect.provide(Issuer.layerOnDemand))
+    function*(failure) {
+      yield* issuer.respondNext(Effect.fail(failure as never))
+      const exit = yield* Effect.exit(provider.get)
+      expect(String(exit)).not.toContain("7f3a")
+      expect(Exit.isFailure(exit) && Cause.isDie(exit.cause)).toBe(true)
+      yield* Time.pass("1 minute")
+      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
+    }
   )
 })
 
@@ -134,26 +131,22 @@ describe("the license key", () => {
 const countedBy = <A, E, R>(effect: Effect.Effect<A, E, R>) => added(effect, "token_exchanges_total")
 
 describe("the metric of exchanges", () => {
-  it.effect("counts a token of the issuer, and none that a peer exchanged", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondNext(
-        Effect.succeed(new AccessToken.AccessToken({ ...Issuer.token(7, 0, 1_000_000), origin: "cache" }))
-      )
-      const ofPeer = yield* countedBy(provider.get)
-      const own = yield* countedBy(Effect.flatMap(provider.get, (token) => provider.renew(token)))
-      expect([ofPeer, own]).toEqual([{}, { "issued none rejection": 1 }])
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  cold("counts a token of the issuer, and none that a peer exchanged", function*() {
+    yield* issuer.respondNext(
+      Effect.succeed(new AccessToken.AccessToken({ ...Issuer.token(7, 0, 1_000_000), origin: "cache" }))
+    )
+    const ofPeer = yield* countedBy(provider.get)
+    const own = yield* countedBy(Effect.flatMap(provider.get, (token) => provider.renew(token)))
+    expect([ofPeer, own]).toEqual([{}, { "issued none rejection": 1 }])
+  })
 
-  it.effect.each(
+  cold.each(
     [
       ["ServerError", Effect.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503 }))],
       ["Defect", Effect.die("a bug")]
     ] as const
-  )("names the failure: %s", ([error, failure]) =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.services
-      yield* issuer.respondAlways(failure)
-      expect(yield* countedBy(Effect.exit(provider.get))).toEqual({ [`${error} failed missing`]: 1 })
-    }).pipe(Effect.provide(Issuer.layerOnDemand)))
+  )("names the failure: %s", function*([error, failure]) {
+    yield* issuer.respondAlways(failure)
+    expect(yield* countedBy(Effect.exit(provider.get))).toEqual({ [`${error} failed missing`]: 1 })
+  })
 })
