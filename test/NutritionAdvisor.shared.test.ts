@@ -4,6 +4,7 @@ import { ConfigProvider, Context, Effect, Exit, Layer, Option, Redacted, Stream 
 import type { SharedTokenCache, TokenProvider } from "effect-nutrition-advisor"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "./doubles/arranged.js"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
 import { added } from "./doubles/counters.js"
@@ -24,10 +25,11 @@ const replica = (options: Partial<NutritionAdvisor.SharedOptions> = {}) =>
 
 const replicas = (count: number) => Effect.all(Effect.replicate(replica(), count))
 
-const setup = (options: Simulator.Options = {}) =>
-  Effect.provide(Layer.merge(Simulator.layerHttpClient(options), Cache.layer))
+const service = (options: Simulator.Options = {}) => Layer.merge(Simulator.layerHttpClient(options), Cache.layer)
 
 const doubles = Effect.all({ cache: Cache.CacheDouble, simulator: Simulator.Simulator })
+
+const test = arranged(doubles, service())
 
 const from = (replica: Replica) => settle(Effect.provide(NutritionAdvisor.search("apple"), replica))
 
@@ -52,135 +54,119 @@ const spent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revoke)
 
 describe("replicas that share a token", () => {
-  it.scoped("start cold with one exchange for all of their searches", () =>
-    Effect.gen(function*() {
-      const { simulator } = yield* doubles
-      yield* simulator.setLatency("token", "2 seconds")
-      const all = yield* replicas(5)
+  test("start cold with one exchange for all of their searches", function*({ simulator }) {
+    yield* simulator.setLatency("token", "2 seconds")
+    const all = yield* replicas(5)
+    const searches = all.flatMap((replica) =>
+      Effect.replicate(Effect.provide(NutritionAdvisor.search("x"), replica), 10)
+    )
+    yield* settle(Effect.all(searches, { concurrency: "unbounded" }))
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 50, rejections: 0 })
+  })
+
+  test("spend one exchange on a revocation", function*({ simulator }) {
+    const all = yield* replicas(5)
+    yield* Effect.forEach(all, from)
+    yield* simulator.setLatency("token", "2 seconds")
+    yield* revoke
+    const searches = all.map((replica) => Effect.provide(NutritionAdvisor.search("apple"), replica))
+    const { exchanges } = yield* spent(settle(Effect.all(searches, { concurrency: "unbounded" })))
+    expect(exchanges).toBe(1)
+  })
+
+  test("spend one exchange on a token that grows old", function*() {
+    const all = yield* replicas(5)
+    yield* Effect.forEach(all, from)
+    yield* Time.set(3_600_000 - 100_000)
+    const { exchanges } = yield* spent(
+      Effect.zipRight(
+        settle(Effect.forEach(all, (replica) => Effect.provide(NutritionAdvisor.search("apple"), replica), {
+          concurrency: "unbounded"
+        })),
+        Cache.pass(1_000)
+      )
+    )
+    expect(exchanges).toBe(1)
+  }, service({ tokenLifetime: 3_600 }))
+
+  test("send the identifier that came with the shared token", function*({ simulator }) {
+    const [first, second] = yield* Effect.all([replica(), replica()])
+    yield* from(first)
+    yield* simulator.setCustomerId("another-customer")
+    expect(yield* endOf(second)).toBe("success")
+  })
+
+  test("find what a peer has exchanged after one 403, without an exchange", function*() {
+    const [first, second] = yield* Effect.all([replica(), replica()])
+    yield* from(first)
+    yield* from(second)
+    yield* revoke
+    yield* from(first)
+    expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+  })
+
+  test("find it without an exchange each time, revocation after revocation", function*() {
+    const [first, second] = yield* Effect.all([replica(), replica()])
+    yield* from(first)
+    yield* from(second)
+    const ends = yield* Effect.forEach(Array.from({ length: 6 }), () =>
+      Effect.gen(function*() {
+        yield* Time.pass("1 hour")
+        yield* revoke
+        yield* from(first)
+        return yield* spent(endOf(second))
+      }))
+    expect(ends).toEqual(ends.map(() => ({ result: "success", exchanges: 0, sends: 2 })))
+  })
+
+  test("do not touch the cache while they have a token that is fresh", function*({ cache }) {
+    const here = yield* replica()
+    yield* from(here)
+    yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, Cache.hangs))
+    const before = (yield* cache.calls).length
+    const start = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+    yield* from(here)
+    const end = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+    expect([(yield* cache.calls).length - before, end - start]).toEqual([0, 0])
+  })
+
+  test.each([["fails", Cache.fails], ["hangs", Cache.hangs], ["dies", Cache.dies]] as const)(
+    "still make one exchange each for many searches at once where the cache %s",
+    function*([, manner], { cache }) {
+      yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, manner))
+      const all = yield* replicas(3)
       const searches = all.flatMap((replica) =>
-        Effect.replicate(Effect.provide(NutritionAdvisor.search("x"), replica), 10)
+        Effect.replicate(Effect.provide(NutritionAdvisor.search("x"), replica), 100)
       )
       yield* settle(Effect.all(searches, { concurrency: "unbounded" }))
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 50, rejections: 0 })
-    }).pipe(setup()))
-
-  it.scoped("spend one exchange on a revocation", () =>
-    Effect.gen(function*() {
-      const { simulator } = yield* doubles
-      const all = yield* replicas(5)
-      yield* Effect.forEach(all, from)
-      yield* simulator.setLatency("token", "2 seconds")
-      yield* revoke
-      const searches = all.map((replica) => Effect.provide(NutritionAdvisor.search("apple"), replica))
-      const { exchanges } = yield* spent(settle(Effect.all(searches, { concurrency: "unbounded" })))
-      expect(exchanges).toBe(1)
-    }).pipe(setup()))
-
-  it.scoped("spend one exchange on a token that grows old", () =>
-    Effect.gen(function*() {
-      const all = yield* replicas(5)
-      yield* Effect.forEach(all, from)
-      yield* Time.set(3_600_000 - 100_000)
-      const { exchanges } = yield* spent(
-        Effect.zipRight(
-          settle(Effect.forEach(all, (replica) => Effect.provide(NutritionAdvisor.search("apple"), replica), {
-            concurrency: "unbounded"
-          })),
-          Cache.pass(1_000)
-        )
-      )
-      expect(exchanges).toBe(1)
-    }).pipe(setup({ tokenLifetime: 3_600 })))
-
-  it.scoped("send the identifier that came with the shared token", () =>
-    Effect.gen(function*() {
-      const { simulator } = yield* doubles
-      const [first, second] = yield* Effect.all([replica(), replica()])
-      yield* from(first)
-      yield* simulator.setCustomerId("another-customer")
-      expect(yield* endOf(second)).toBe("success")
-    }).pipe(setup()))
-
-  it.scoped("find what a peer has exchanged after one 403, without an exchange", () =>
-    Effect.gen(function*() {
-      const [first, second] = yield* Effect.all([replica(), replica()])
-      yield* from(first)
-      yield* from(second)
-      yield* revoke
-      yield* from(first)
-      expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 0, sends: 2 })
-    }).pipe(setup()))
-
-  it.scoped("find it without an exchange each time, revocation after revocation", () =>
-    Effect.gen(function*() {
-      const [first, second] = yield* Effect.all([replica(), replica()])
-      yield* from(first)
-      yield* from(second)
-      const ends = yield* Effect.forEach(Array.from({ length: 6 }), () =>
-        Effect.gen(function*() {
-          yield* Time.pass("1 hour")
-          yield* revoke
-          yield* from(first)
-          return yield* spent(endOf(second))
-        }))
-      expect(ends).toEqual(ends.map(() => ({ result: "success", exchanges: 0, sends: 2 })))
-    }).pipe(setup()))
-
-  it.scoped("do not touch the cache while they have a token that is fresh", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      const here = yield* replica()
-      yield* from(here)
-      yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, Cache.hangs))
-      const before = (yield* cache.calls).length
-      const start = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-      yield* from(here)
-      const end = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-      expect([(yield* cache.calls).length - before, end - start]).toEqual([0, 0])
-    }).pipe(setup()))
-
-  it.scoped.each([["fails", Cache.fails], ["hangs", Cache.hangs], ["dies", Cache.dies]] as const)(
-    "still make one exchange each for many searches at once where the cache %s",
-    ([, manner]) =>
-      Effect.gen(function*() {
-        const { cache } = yield* doubles
-        yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, manner))
-        const all = yield* replicas(3)
-        const searches = all.flatMap((replica) =>
-          Effect.replicate(Effect.provide(NutritionAdvisor.search("x"), replica), 100)
-        )
-        yield* settle(Effect.all(searches, { concurrency: "unbounded" }))
-        expect(yield* counters).toMatchObject({ exchanges: 3, searches: 300 })
-      }).pipe(setup())
+      expect(yield* counters).toMatchObject({ exchanges: 3, searches: 300 })
+    }
   )
 
-  it.scoped("share nothing across two license keys", () =>
-    Effect.gen(function*() {
-      const one = yield* replica({ licenseKey: Redacted.make("license-1f2e") })
-      const two = yield* replica({ licenseKey: Redacted.make("license-8b2c") })
-      yield* from(one)
-      yield* from(two)
-      const { requests } = yield* Simulator.Simulator
-      const sent = (yield* requests).flatMap(({ authorization }) =>
-        Option.toArray(Option.map(authorization, Redacted.value))
-      )
-      expect(sent).toEqual(["Bearer simulated-1-1", "Bearer simulated-2-2"])
-    }).pipe(setup({ licenseKeys: ["license-1f2e", "license-8b2c"] })))
+  test("share nothing across two license keys", function*() {
+    const one = yield* replica({ licenseKey: Redacted.make("license-1f2e") })
+    const two = yield* replica({ licenseKey: Redacted.make("license-8b2c") })
+    yield* from(one)
+    yield* from(two)
+    const { requests } = yield* Simulator.Simulator
+    const sent = (yield* requests).flatMap(({ authorization }) =>
+      Option.toArray(Option.map(authorization, Redacted.value))
+    )
+    expect(sent).toEqual(["Bearer simulated-1-1", "Bearer simulated-2-2"])
+  }, service({ licenseKeys: ["license-1f2e", "license-8b2c"] }))
 
-  it.scoped("end a wait for a peer's exchange with the scope", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.squat(15_000)
-      const exit = yield* settle(
-        Effect.scoped(Effect.gen(function*() {
-          const here = yield* replica()
-          const search = yield* Effect.forkDaemon(Effect.provide(NutritionAdvisor.search("apple"), here))
-          yield* quiet
-          return search
-        })).pipe(Effect.flatMap((search) => search.await))
-      )
-      expect(exit).toMatchObject({ _tag: "Failure", cause: { error: { _tag: "TransportError", reason: "Aborted" } } })
-    }).pipe(setup()))
+  test("end a wait for a peer's exchange with the scope", function*({ cache }) {
+    yield* cache.squat(15_000)
+    const exit = yield* settle(
+      Effect.scoped(Effect.gen(function*() {
+        const here = yield* replica()
+        const search = yield* Effect.forkDaemon(Effect.provide(NutritionAdvisor.search("apple"), here))
+        yield* quiet
+        return search
+      })).pipe(Effect.flatMap((search) => search.await))
+    )
+    expect(exit).toMatchObject({ _tag: "Failure", cause: { error: { _tag: "TransportError", reason: "Aborted" } } })
+  })
 })
 
 describe("a token that was handed over and is rejected", () => {
@@ -195,97 +181,87 @@ describe("a token that was handed over and is rejected", () => {
     return { ...(yield* doubles), first, second }
   })
 
-  it.scoped("is followed by one exchange, and the request is sent a last time", () =>
-    Effect.gen(function*() {
-      const { second } = yield* outdated
-      expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 1, sends: 3 })
-    }).pipe(setup()))
+  test("is followed by one exchange, and the request is sent a last time", function*() {
+    const { second } = yield* outdated
+    expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 1, sends: 3 })
+  })
 
-  it.scoped("is taken out of the cache", () =>
-    Effect.gen(function*() {
-      const { cache, second } = yield* outdated
-      yield* from(second)
-      expect((yield* cache.callsOf("remove")).length).toBe(2)
-    }).pipe(setup()))
+  test("is taken out of the cache", function*() {
+    const { cache, second } = yield* outdated
+    yield* from(second)
+    expect((yield* cache.callsOf("remove")).length).toBe(2)
+  })
 
-  it.scoped("costs the other replicas no exchange", () =>
-    Effect.gen(function*() {
-      const { first, second } = yield* outdated
-      yield* from(second)
-      expect(yield* spent(endOf(first))).toEqual({ result: "success", exchanges: 0, sends: 2 })
-    }).pipe(setup()))
+  test("costs the other replicas no exchange", function*() {
+    const { first, second } = yield* outdated
+    yield* from(second)
+    expect(yield* spent(endOf(first))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+  })
 
-  it.scoped("is followed by one exchange in a replica that has never had another", () =>
-    Effect.gen(function*() {
-      yield* outdated
-      const third = yield* replica()
-      expect(yield* spent(endOf(third))).toEqual({ result: "success", exchanges: 1, sends: 2 })
-    }).pipe(setup()))
+  test("is followed by one exchange in a replica that has never had another", function*() {
+    yield* outdated
+    const third = yield* replica()
+    expect(yield* spent(endOf(third))).toEqual({ result: "success", exchanges: 1, sends: 2 })
+  })
 
-  it.scoped("ends in Forbidden after three sendings and one exchange where every token is rejected", () =>
-    Effect.gen(function*() {
-      const { second, simulator } = yield* outdated
-      yield* simulator.respondAlways("search", { status: 403 })
-      expect(yield* spent(endOf(second))).toMatchObject({
-        result: { _tag: "Forbidden", reason: "RejectedAgain" },
-        exchanges: 1,
-        sends: 3
-      })
-    }).pipe(setup()))
+  test("ends in Forbidden after three sendings and one exchange where every token is rejected", function*() {
+    const { second, simulator } = yield* outdated
+    yield* simulator.respondAlways("search", { status: 403 })
+    expect(yield* spent(endOf(second))).toMatchObject({
+      result: { _tag: "Forbidden", reason: "RejectedAgain" },
+      exchanges: 1,
+      sends: 3
+    })
+  })
 
-  it.scoped("is followed by no second exchange where the token of the first is rejected too", () =>
-    Effect.gen(function*() {
-      const { simulator } = yield* doubles
-      const here = yield* replica()
-      yield* from(here)
-      yield* simulator.respondAlways("search", { status: 403 })
-      expect(yield* spent(endOf(here))).toMatchObject({
-        result: { _tag: "Forbidden", reason: "RejectedAgain" },
-        exchanges: 1,
-        sends: 2
-      })
-    }).pipe(setup()))
+  test("is followed by no second exchange where the token of the first is rejected too", function*({ simulator }) {
+    const here = yield* replica()
+    yield* from(here)
+    yield* simulator.respondAlways("search", { status: 403 })
+    expect(yield* spent(endOf(here))).toMatchObject({
+      result: { _tag: "Forbidden", reason: "RejectedAgain" },
+      exchanges: 1,
+      sends: 2
+    })
+  })
 
-  it.scoped("is followed by a cool-down where every token is rejected", () =>
-    Effect.gen(function*() {
-      const { second, simulator } = yield* outdated
-      yield* simulator.respondAlways("search", { status: 403 })
-      yield* endOf(second)
-      expect(yield* spent(endOf(second))).toMatchObject({
-        result: { _tag: "Forbidden", reason: "CoolingDown" },
-        exchanges: 0,
-        sends: 1
-      })
-    }).pipe(setup()))
+  test("is followed by a cool-down where every token is rejected", function*() {
+    const { second, simulator } = yield* outdated
+    yield* simulator.respondAlways("search", { status: 403 })
+    yield* endOf(second)
+    expect(yield* spent(endOf(second))).toMatchObject({
+      result: { _tag: "Forbidden", reason: "CoolingDown" },
+      exchanges: 0,
+      sends: 1
+    })
+  })
 
-  it.scoped("costs a handful of exchanges at most in a minute where every token is rejected", () =>
-    Effect.gen(function*() {
-      const { first, second, simulator } = yield* outdated
-      yield* simulator.respondAlways("search", { status: 403 })
-      const { exchanges } = yield* spent(
-        Effect.forEach(
-          Array.from({ length: 60 }),
-          () => Effect.all([endOf(first), endOf(second), Time.pass("1 second")])
-        )
+  test("costs a handful of exchanges at most in a minute where every token is rejected", function*() {
+    const { first, second, simulator } = yield* outdated
+    yield* simulator.respondAlways("search", { status: 403 })
+    const { exchanges } = yield* spent(
+      Effect.forEach(
+        Array.from({ length: 60 }),
+        () => Effect.all([endOf(first), endOf(second), Time.pass("1 second")])
       )
-      expect(exchanges).toBeLessThanOrEqual(10)
-    }).pipe(setup()))
+    )
+    expect(exchanges).toBeLessThanOrEqual(10)
+  })
 
-  it.scoped("ends in Forbidden where the exchange hands back the very token", () =>
-    Effect.gen(function*() {
-      const { first, second, simulator } = yield* Effect.gen(function*() {
-        const [first, second] = yield* Effect.all([replica(), replica()])
-        yield* from(first)
-        yield* from(second)
-        yield* revoke
-        yield* from(first)
-        return { ...(yield* doubles), first, second }
-      })
-      yield* simulator.setHandsBackToken(true)
-      yield* simulator.respondAlways("search", { status: 403 })
-      yield* endOf(first)
-      expect(yield* spent(endOf(second))).toMatchObject({ result: { _tag: "Forbidden" }, sends: 2 })
-    }).pipe(setup()))
+  test("ends in Forbidden where the exchange hands back the very token", function*() {
+    const { first, second, simulator } = yield* Effect.gen(function*() {
+      const [first, second] = yield* Effect.all([replica(), replica()])
+      yield* from(first)
+      yield* from(second)
+      yield* revoke
+      yield* from(first)
+      return { ...(yield* doubles), first, second }
+    })
+    yield* simulator.setHandsBackToken(true)
+    yield* simulator.respondAlways("search", { status: 403 })
+    yield* endOf(first)
+    expect(yield* spent(endOf(second))).toMatchObject({ result: { _tag: "Forbidden" }, sends: 2 })
+  })
 
   const plan = {
     routes: { "POST /v2/plan": ({ body }: Simulator.SeenRequest) => ({ status: 201, body: { received: body.length } }) }
@@ -306,64 +282,57 @@ describe("a token that was handed over and is rejected", () => {
         )
     ))
 
-  it.scoped("is followed by a last sending of a body that can be sent again", () =>
-    Effect.gen(function*() {
-      const { second } = yield* outdated
-      expect(yield* spent(post(second, "bytes"))).toMatchObject({ result: { right: 201 }, exchanges: 1, sends: 3 })
-    }).pipe(setup(plan)))
+  test("is followed by a last sending of a body that can be sent again", function*() {
+    const { second } = yield* outdated
+    expect(yield* spent(post(second, "bytes"))).toMatchObject({ result: { right: 201 }, exchanges: 1, sends: 3 })
+  }, service(plan))
 
-  it.scoped("is not even tried for a body that can be sent once only", () =>
-    Effect.gen(function*() {
-      const { second } = yield* outdated
-      expect(yield* spent(post(second, "stream"))).toMatchObject({
-        result: { left: { _tag: "Forbidden", reason: "BodyNotReplayable" } },
-        exchanges: 0,
-        sends: 1
-      })
-    }).pipe(setup(plan)))
+  test("is not even tried for a body that can be sent once only", function*() {
+    const { second } = yield* outdated
+    expect(yield* spent(post(second, "stream"))).toMatchObject({
+      result: { left: { _tag: "Forbidden", reason: "BodyNotReplayable" } },
+      exchanges: 0,
+      sends: 1
+    })
+  }, service(plan))
 
-  it.scoped("is replaced for the request that follows a body that can be sent once only", () =>
-    Effect.gen(function*() {
-      const { second } = yield* outdated
-      yield* post(second, "stream")
-      expect(yield* spent(post(second, "bytes"))).toMatchObject({ result: { right: 201 }, exchanges: 1, sends: 2 })
-    }).pipe(setup(plan)))
+  test("is replaced for the request that follows a body that can be sent once only", function*() {
+    const { second } = yield* outdated
+    yield* post(second, "stream")
+    expect(yield* spent(post(second, "bytes"))).toMatchObject({ result: { right: 201 }, exchanges: 1, sends: 2 })
+  }, service(plan))
 })
 
 describe("the counters", () => {
-  it.scoped("of exchanges leave a token out that was handed over", () =>
-    Effect.gen(function*() {
-      const all = yield* replicas(3)
-      expect(yield* added(Effect.forEach(all, from), "token_exchanges_total"))
-        .toEqual({ "issued missing none": 1 })
-    }).pipe(setup()))
+  test("of exchanges leave a token out that was handed over", function*() {
+    const all = yield* replicas(3)
+    expect(yield* added(Effect.forEach(all, from), "token_exchanges_total"))
+      .toEqual({ "issued missing none": 1 })
+  })
 
-  it.scoped("of exchanges leave a token out that was handed over after a rejection", () =>
-    Effect.gen(function*() {
-      const all = yield* replicas(3)
-      yield* Effect.forEach(all, from)
-      yield* revoke
-      expect(yield* added(Effect.forEach(all, from), "token_exchanges_total"))
-        .toEqual({ "issued none rejection": 1 })
-    }).pipe(setup()))
+  test("of exchanges leave a token out that was handed over after a rejection", function*() {
+    const all = yield* replicas(3)
+    yield* Effect.forEach(all, from)
+    yield* revoke
+    expect(yield* added(Effect.forEach(all, from), "token_exchanges_total"))
+      .toEqual({ "issued none rejection": 1 })
+  })
 
-  it.scoped("of shared tokens tell the two ways apart", () =>
-    Effect.gen(function*() {
-      const all = yield* replicas(3)
-      expect(yield* added(Effect.forEach(all, from), "shared_tokens_total"))
-        .toEqual({ Exchanged: 1, HandedOver: 2 })
-    }).pipe(setup()))
+  test("of shared tokens tell the two ways apart", function*() {
+    const all = yield* replicas(3)
+    expect(yield* added(Effect.forEach(all, from), "shared_tokens_total"))
+      .toEqual({ Exchanged: 1, HandedOver: 2 })
+  })
 
-  it.scoped("of rejections count a request once, however often it was sent", () =>
-    Effect.gen(function*() {
-      const [first, second] = yield* Effect.all([replica(), replica()])
-      yield* from(first)
-      yield* from(second)
-      yield* revoke
-      yield* from(first)
-      yield* revoke
-      expect(yield* added(from(second), "rejections_total")).toEqual({ AcceptedAfterRenewal: 1 })
-    }).pipe(setup()))
+  test("of rejections count a request once, however often it was sent", function*() {
+    const [first, second] = yield* Effect.all([replica(), replica()])
+    yield* from(first)
+    yield* from(second)
+    yield* revoke
+    yield* from(first)
+    yield* revoke
+    expect(yield* added(from(second), "rejections_total")).toEqual({ AcceptedAfterRenewal: 1 })
+  })
 })
 
 describe("settings", () => {
@@ -402,47 +371,43 @@ describe("settings", () => {
       )
     )
 
-  it.scoped("of the environment are the same with and without the sharing", () =>
-    Effect.gen(function*() {
-      yield* searchWith(NutritionAdvisor.layerConfig(), environment)
-      const alone = yield* seen
-      yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
-      const shared = (yield* seen).slice(alone.length)
-      const without = (requests: typeof alone) => requests.map(({ authorization: _token, ...request }) => request)
-      expect([alone.length, without(shared)]).toEqual([2, without(alone)])
-    }).pipe(setup(serviceOf)))
+  test("of the environment are the same with and without the sharing", function*() {
+    yield* searchWith(NutritionAdvisor.layerConfig(), environment)
+    const alone = yield* seen
+    yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
+    const shared = (yield* seen).slice(alone.length)
+    const without = (requests: typeof alone) => requests.map(({ authorization: _token, ...request }) => request)
+    expect([alone.length, without(shared)]).toEqual([2, without(alone)])
+  }, service(serviceOf))
 
-  it.scoped("may leave out what the environment may leave out", () =>
-    Effect.gen(function*() {
-      yield* searchWith(NutritionAdvisor.layerSharedConfig(), {
-        NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl,
-        NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey)
-      })
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
-    }).pipe(setup()))
+  test("may leave out what the environment may leave out", function*() {
+    yield* searchWith(NutritionAdvisor.layerSharedConfig(), {
+      NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl,
+      NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey)
+    })
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
+  })
 
-  it.scoped.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
+  test.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
     "end in a ConfigError without %s",
-    (missing) =>
-      Effect.gen(function*() {
-        const values = Object.fromEntries(Object.entries(environment).filter(([name]) => name !== missing))
-        const error = yield* Effect.flip(searchWith(NutritionAdvisor.layerSharedConfig(), values))
-        expect(String(error)).toContain(missing)
-      }).pipe(setup(serviceOf))
+    function*(missing) {
+      const values = Object.fromEntries(Object.entries(environment).filter(([name]) => name !== missing))
+      const error = yield* Effect.flip(searchWith(NutritionAdvisor.layerSharedConfig(), values))
+      expect(String(error)).toContain(missing)
+    },
+    service(serviceOf)
   )
 
-  it.scoped("of the environment make replicas that share a token", () =>
-    Effect.gen(function*() {
-      yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
-      yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
-    }).pipe(setup(serviceOf)))
+  test("of the environment make replicas that share a token", function*() {
+    yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
+    yield* searchWith(NutritionAdvisor.layerSharedConfig(), environment)
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
+  }, service(serviceOf))
 
-  it.scoped("are refused where the lease is no longer than an exchange may be", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(replica({ lease: "10 seconds" }))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
-    }).pipe(setup()))
+  test("are refused where the lease is no longer than an exchange may be", function*() {
+    const error = yield* Effect.flip(replica({ lease: "10 seconds" }))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+  })
 })
 
 describe("no secret shows", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import {
   Array as Arr,
   Cause,
@@ -24,6 +24,7 @@ import {
 } from "effect-nutrition-advisor"
 import { vi } from "vitest"
 import { OwnDeadline } from "../src/internal/exchange/issue.js"
+import { arranged } from "./doubles/arranged.js"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
 import { added } from "./doubles/counters.js"
@@ -49,13 +50,13 @@ const replica = (options: Partial<SharedTokenIssuer.Options> = {}) =>
 
 const replicas = (count: number) => Effect.all(Effect.replicate(replica(), count))
 
-const setup = Effect.provide(Layer.merge(Issuer.layer, Cache.layer))
-
 const doubles = Effect.all({
   cache: Cache.CacheDouble,
   issuer: Issuer.IssuerDouble,
   shared: SharedTokenCache.SharedTokenCache
 })
+
+const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer))
 
 const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
@@ -117,58 +118,48 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const addedToSharing = <A, E, R>(effect: Effect.Effect<A, E, R>) => added(effect, "shared_")
 
 describe("a cold start", () => {
-  it.scoped("of ten replicas costs one exchange", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.setLatency("2 seconds")
-      yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
-      expect(yield* issuer.calls).toBe(1)
-    }).pipe(setup))
+  test("of ten replicas costs one exchange", function*({ issuer }) {
+    yield* issuer.setLatency("2 seconds")
+    yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
+    expect(yield* issuer.calls).toBe(1)
+  })
 
-  it.scoped("gives ten replicas the same pair", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.setLatency("2 seconds")
-      const tokens = yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
-      const pairs = tokens.map(({ serviceId, value }) => `${Redacted.value(value)} ${Redacted.value(serviceId)}`)
-      expect(new Set(pairs)).toEqual(new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]))
-    }).pipe(setup))
+  test("gives ten replicas the same pair", function*({ issuer }) {
+    yield* issuer.setLatency("2 seconds")
+    const tokens = yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
+    const pairs = tokens.map(({ serviceId, value }) => `${Redacted.value(value)} ${Redacted.value(serviceId)}`)
+    expect(new Set(pairs)).toEqual(new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]))
+  })
 
-  it.scoped("wakes those who wait when the token is written", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
+  test("wakes those who wait when the token is written", function*({ issuer }) {
+    yield* issuer.setLatency(1_010)
+    const [first, second] = yield* Effect.all([replica(), replica()])
+    yield* Effect.fork(missing(first))
+    yield* quiet
+    const waiter = yield* Effect.fork(missing(second))
+    yield* Cache.pass(1_010, 10)
+    expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
+  })
+
+  test.each([Cache.hangs, Cache.fails, Cache.dies])(
+    "lets those who wait look four times a second where no change is told (case %#)",
+    function*(manner, { cache, issuer }) {
+      yield* cache.behaveAlways("changes", manner)
       yield* issuer.setLatency(1_010)
       const [first, second] = yield* Effect.all([replica(), replica()])
       yield* Effect.fork(missing(first))
       yield* quiet
       const waiter = yield* Effect.fork(missing(second))
-      yield* Cache.pass(1_010, 10)
+      yield* Cache.pass(1_260, 10)
       expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
-    }).pipe(setup))
-
-  it.scoped.each([Cache.hangs, Cache.fails, Cache.dies])(
-    "lets those who wait look four times a second where no change is told (case %#)",
-    (manner) =>
-      Effect.gen(function*() {
-        const { cache, issuer } = yield* doubles
-        yield* cache.behaveAlways("changes", manner)
-        yield* issuer.setLatency(1_010)
-        const [first, second] = yield* Effect.all([replica(), replica()])
-        yield* Effect.fork(missing(first))
-        yield* quiet
-        const waiter = yield* Effect.fork(missing(second))
-        yield* Cache.pass(1_260, 10)
-        expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
-      }).pipe(setup)
+    }
   )
 
-  it.scoped("asks the cache a handful of times a second at most while it waits", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* issuer.setLatency("9 seconds")
-      yield* settle(Effect.forEach(yield* replicas(2), missing, { concurrency: "unbounded" }))
-      expect((yield* cache.callsOf("read")).length).toBeLessThan(50)
-    }).pipe(setup))
+  test("asks the cache a handful of times a second at most while it waits", function*({ cache, issuer }) {
+    yield* issuer.setLatency("9 seconds")
+    yield* settle(Effect.forEach(yield* replicas(2), missing, { concurrency: "unbounded" }))
+    expect((yield* cache.callsOf("read")).length).toBeLessThan(50)
+  })
 })
 
 describe("a cached token", () => {
@@ -177,167 +168,143 @@ describe("a cached token", () => {
     return { ...(yield* doubles), first }
   })
 
-  it.scoped("is handed over without an exchange", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* cached
-      expect([yield* Effect.flatMap(replica(), got), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-    }).pipe(setup))
+  test("is handed over without an exchange", function*() {
+    const { issuer } = yield* cached
+    expect([yield* Effect.flatMap(replica(), got), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+  })
 
-  it.scoped("keeps the times that its peer saw", () =>
-    Effect.gen(function*() {
-      const { first } = yield* cached
-      yield* Time.pass("1 minute")
-      const { expiresAt, receivedAt } = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
-      expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
-    }).pipe(setup))
+  test("keeps the times that its peer saw", function*() {
+    const { first } = yield* cached
+    yield* Time.pass("1 minute")
+    const { expiresAt, receivedAt } = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
+    expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
+  })
 
-  it.scoped("costs one look into the cache", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* cached
-      const before = (yield* cache.calls).length
-      yield* Effect.flatMap(replica(), got)
-      expect((yield* cache.calls).slice(before).map(({ operation }) => operation)).toEqual(["read"])
-    }).pipe(setup))
+  test("costs one look into the cache", function*() {
+    const { cache } = yield* cached
+    const before = (yield* cache.calls).length
+    yield* Effect.flatMap(replica(), got)
+    expect((yield* cache.calls).slice(before).map(({ operation }) => operation)).toEqual(["read"])
+  })
 
-  it.scoped.each(["refresh", "rejection", "missing"] as const)(
+  test.each(["refresh", "rejection", "missing"] as const)(
     "does not count where it is the one being replaced, with reason %s",
-    (reason) =>
-      Effect.gen(function*() {
-        const { first } = yield* cached
-        const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, first, reason))
-        expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
-      }).pipe(setup)
+    function*(reason) {
+      const { first } = yield* cached
+      const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, first, reason))
+      expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
+    }
   )
 
-  it.scoped.each(["refresh", "rejection"] as const)(
+  test.each(["refresh", "rejection"] as const)(
     "does not count where it was received before the one being replaced, with reason %s",
-    (reason) =>
-      Effect.gen(function*() {
-        yield* cached
-        const newer = Issuer.token(9, 1, life)
-        const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, newer, reason))
-        expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
-      }).pipe(setup)
+    function*(reason) {
+      yield* cached
+      const newer = Issuer.token(9, 1, life)
+      const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, newer, reason))
+      expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
+    }
   )
 
-  it.scoped.each(["refresh", "rejection", "missing"] as const)(
+  test.each(["refresh", "rejection", "missing"] as const)(
     "counts where it was received after the one being replaced, with reason %s",
-    (reason) =>
-      Effect.gen(function*() {
-        const older = Issuer.token(9, 0, life)
-        yield* Time.set(1_000)
-        const { issuer } = yield* cached
-        const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, older, reason))
-        expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-      }).pipe(setup)
+    function*(reason) {
+      const older = Issuer.token(9, 0, life)
+      yield* Time.set(1_000)
+      const { issuer } = yield* cached
+      const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, older, reason))
+      expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
+    }
   )
 
-  it.scoped("is handed over while it is stale", () =>
-    Effect.gen(function*() {
-      yield* cached
-      yield* Time.set(life - 50_000)
-      expect(yield* found).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("is handed over while it is stale", function*() {
+    yield* cached
+    yield* Time.set(life - 50_000)
+    expect(yield* found).toBe(Issuer.secretOf(1))
+  })
 
-  it.scoped("is not handed over within its margin", () =>
-    Effect.gen(function*() {
-      yield* cached
-      yield* Time.set(life - 10_000)
-      expect(yield* found).toBe("nothing")
-    }).pipe(setup))
+  test("is not handed over within its margin", function*() {
+    yield* cached
+    yield* Time.set(life - 10_000)
+    expect(yield* found).toBe("nothing")
+  })
 
-  it.scoped("is handed over up to a margin of one's own", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* cached
-      yield* Time.set(life - 5_000)
-      yield* Effect.flatMap(replica({ refresh: { margin: "1 second" } }), got)
-      expect(yield* issuer.calls).toBe(1)
-    }).pipe(setup))
+  test("is handed over up to a margin of one's own", function*() {
+    const { issuer } = yield* cached
+    yield* Time.set(life - 5_000)
+    yield* Effect.flatMap(replica({ refresh: { margin: "1 second" } }), got)
+    expect(yield* issuer.calls).toBe(1)
+  })
 
-  it.scoped("is never served past its expiry though the cache still has it", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.keepForEver
-      yield* cached
-      yield* Time.set(2 * life)
-      expect(yield* found).toBe("nothing")
-    }).pipe(setup))
+  test("is never served past its expiry though the cache still has it", function*({ cache }) {
+    yield* cache.keepForEver
+    yield* cached
+    yield* Time.set(2 * life)
+    expect(yield* found).toBe("nothing")
+  })
 
-  it.scoped("is written over once it has expired though the cache still has it", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.keepForEver
-      yield* cached
-      yield* Time.set(2 * life)
-      yield* found
-      expect(yield* found).toBe(Issuer.secretOf(2))
-    }).pipe(setup))
+  test("is written over once it has expired though the cache still has it", function*({ cache }) {
+    yield* cache.keepForEver
+    yield* cached
+    yield* Time.set(2 * life)
+    yield* found
+    expect(yield* found).toBe(Issuer.secretOf(2))
+  })
 
-  it.scoped("is asked of the cache for no longer than it lives", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* cached
-      expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options)).toEqual([
-        { over: Option.none(), timeToLive: life }
-      ])
-    }).pipe(setup))
+  test("is asked of the cache for no longer than it lives", function*() {
+    const { cache } = yield* cached
+    expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options)).toEqual([
+      { over: Option.none(), timeToLive: life }
+    ])
+  })
 
-  it.scoped("is one that nobody can read where it is text of someone else's", () =>
-    Effect.gen(function*() {
-      const { cache, shared } = yield* doubles
-      yield* Effect.flatMap(replica(), got)
-      const name = yield* cache.lastName
-      const entry = Option.getOrThrow(yield* shared.read(name))
-      yield* shared.write(name, "text of someone else's", { over: Option.some(entry), timeToLive: life })
-      expect([yield* found, yield* found]).toEqual(["nothing", Issuer.secretOf(2)])
-    }).pipe(setup))
+  test("is one that nobody can read where it is text of someone else's", function*({ cache, shared }) {
+    yield* Effect.flatMap(replica(), got)
+    const name = yield* cache.lastName
+    const entry = Option.getOrThrow(yield* shared.read(name))
+    yield* shared.write(name, "text of someone else's", { over: Option.some(entry), timeToLive: life })
+    expect([yield* found, yield* found]).toEqual(["nothing", Issuer.secretOf(2)])
+  })
 
-  it.scoped("is fresh here where the clock of its peer is an hour ahead", () =>
-    Effect.gen(function*() {
-      const clock = yield* Effect.clock
-      const ahead = ManualClock.besides(clock)
-      ahead.wall = hour
-      const peers = yield* Effect.flatMap(replica(), (peer) => settle(Effect.withClock(missing(peer), ahead)))
-      const token = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
-      const now = yield* Clock.currentTimeMillis
-      expect([peers.receivedAt, token.receivedAt, token.expiresAt, AccessToken.stateAt(token, now, policyOf())])
-        .toEqual([hour, 0, life, "fresh"])
-    }).pipe(setup))
+  test("is fresh here where the clock of its peer is an hour ahead", function*() {
+    const clock = yield* Effect.clock
+    const ahead = ManualClock.besides(clock)
+    ahead.wall = hour
+    const peers = yield* Effect.flatMap(replica(), (peer) => settle(Effect.withClock(missing(peer), ahead)))
+    const token = yield* Effect.flatMap(replica(), (issuer) => settle(missing(issuer)))
+    const now = yield* Clock.currentTimeMillis
+    expect([peers.receivedAt, token.receivedAt, token.expiresAt, AccessToken.stateAt(token, now, policyOf())])
+      .toEqual([hour, 0, life, "fresh"])
+  })
 
-  it.scoped("of a peer whose clock is an hour ahead can be replaced by the peer's next", () =>
-    Effect.gen(function*() {
-      const ahead = ManualClock.besides(yield* Effect.clock)
-      ahead.wall = hour
-      const [peer, here] = yield* Effect.all([replica(), replica()])
-      const peers = yield* settle(Effect.withClock(missing(peer), ahead))
-      const token = yield* settle(missing(here))
-      yield* Time.pass("1 minute")
-      yield* settle(Effect.withClock(peer.issue(replacing(peers, "rejection")), ahead))
-      expect(Issuer.valueOf(yield* replace(here, token, "rejection"))).toBe(Issuer.secretOf(2))
-    }).pipe(setup))
+  test("of a peer whose clock is an hour ahead can be replaced by the peer's next", function*() {
+    const ahead = ManualClock.besides(yield* Effect.clock)
+    ahead.wall = hour
+    const [peer, here] = yield* Effect.all([replica(), replica()])
+    const peers = yield* settle(Effect.withClock(missing(peer), ahead))
+    const token = yield* settle(missing(here))
+    yield* Time.pass("1 minute")
+    yield* settle(Effect.withClock(peer.issue(replacing(peers, "rejection")), ahead))
+    expect(Issuer.valueOf(yield* replace(here, token, "rejection"))).toBe(Issuer.secretOf(2))
+  })
 })
 
 describe("the lease", () => {
-  it.scoped("is taken for 15 seconds where nothing else is said", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* Effect.flatMap(replica(), got)
-      expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([15_000])
-    }).pipe(setup))
+  test("is taken for 15 seconds where nothing else is said", function*({ cache }) {
+    yield* Effect.flatMap(replica(), got)
+    expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([15_000])
+  })
 
-  it.scoped("is taken for as long as one says", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* Effect.flatMap(replica({ tokenTimeout: "2 seconds", lease: "3 seconds" }), got)
-      expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([3_000])
-    }).pipe(setup))
+  test("is taken for as long as one says", function*({ cache }) {
+    yield* Effect.flatMap(replica({ tokenTimeout: "2 seconds", lease: "3 seconds" }), got)
+    expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([3_000])
+  })
 
-  it.scoped("has another owner each time", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      const issuer = yield* replica()
-      yield* replace(issuer, yield* settle(missing(issuer)), "refresh")
-      expect(new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner)).size).toBe(2)
-    }).pipe(setup))
+  test("has another owner each time", function*({ cache }) {
+    const issuer = yield* replica()
+    yield* replace(issuer, yield* settle(missing(issuer)), "refresh")
+    expect(new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner)).size).toBe(2)
+  })
 
   const tokenWrittenMeanwhile = Effect.gen(function*() {
     const { cache } = yield* doubles
@@ -346,24 +313,21 @@ describe("the lease", () => {
     return yield* got(late)
   })
 
-  it.scoped("is followed by another look, so that a token written meanwhile costs no exchange", () =>
-    Effect.gen(function*() {
-      const value = yield* tokenWrittenMeanwhile
-      expect([value, yield* Effect.flatMap(doubles, ({ issuer }) => issuer.calls)]).toEqual([Issuer.secretOf(1), 1])
-    }).pipe(setup))
+  test("is followed by another look, so that a token written meanwhile costs no exchange", function*() {
+    const value = yield* tokenWrittenMeanwhile
+    expect([value, yield* Effect.flatMap(doubles, ({ issuer }) => issuer.calls)]).toEqual([Issuer.secretOf(1), 1])
+  })
 
-  it.scoped("is given back after the token was written, not before", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* Effect.flatMap(replica(), got)
-      expect((yield* cache.calls).map(({ operation }) => operation)).toEqual([
-        "read",
-        "lease",
-        "read",
-        "write",
-        "release"
-      ])
-    }).pipe(setup))
+  test("is given back after the token was written, not before", function*({ cache }) {
+    yield* Effect.flatMap(replica(), got)
+    expect((yield* cache.calls).map(({ operation }) => operation)).toEqual([
+      "read",
+      "lease",
+      "read",
+      "write",
+      "release"
+    ])
+  })
 
   const ending = (outcome: Issuer.Outcome) =>
     Effect.gen(function*() {
@@ -376,7 +340,7 @@ describe("the lease", () => {
     return yield* Effect.fork(missing(yield* replica()))
   })
 
-  it.scoped.each<readonly [string, Step]>([
+  test.each<readonly [string, Step]>([
     ["another look found a token", tokenWrittenMeanwhile],
     ["the token was written", Effect.flatMap(replica(), got)],
     ["the exchange fails", ending(Effect.fail(unavailable))],
@@ -387,79 +351,64 @@ describe("the lease", () => {
       Effect.flatMap(losingAnswer, (caller) => Effect.zipRight(quiet, settle(Fiber.interrupt(caller))))
     ],
     ["the cache granted it and never said so", Effect.flatMap(losingAnswer, (caller) => settle(Fiber.join(caller)))]
-  ])("is given back where %s", ([, ended]) =>
-    Effect.gen(function*() {
-      yield* ended
-      yield* quiet
-      expect(yield* holder).toBe("nobody")
-    }).pipe(setup))
+  ])("is given back where %s", function*([, ended]) {
+    yield* ended
+    yield* quiet
+    expect(yield* holder).toBe("nobody")
+  })
 
-  it.scoped("is given back by one who is interrupted, and whose exchange ends with it", () =>
-    Effect.gen(function*() {
-      yield* Effect.flatMap(held, ({ caller }) => Fiber.interrupt(caller))
-      expect(yield* Effect.flatMap(doubles, ({ issuer }) => issuer.interrupted)).toBe(1)
-    }).pipe(setup))
+  test("is given back by one who is interrupted, and whose exchange ends with it", function*() {
+    yield* Effect.flatMap(held, ({ caller }) => Fiber.interrupt(caller))
+    expect(yield* Effect.flatMap(doubles, ({ issuer }) => issuer.interrupted)).toBe(1)
+  })
 
-  it.scoped("stays its holder's when one who waits is interrupted", () =>
-    Effect.gen(function*() {
-      const { owner } = yield* held
-      const waiter = yield* Effect.fork(missing(yield* replica()))
-      yield* quiet
-      yield* Fiber.interrupt(waiter)
-      expect(yield* holder).toBe(owner)
-    }).pipe(setup))
+  test("stays its holder's when one who waits is interrupted", function*() {
+    const { owner } = yield* held
+    const waiter = yield* Effect.fork(missing(yield* replica()))
+    yield* quiet
+    yield* Fiber.interrupt(waiter)
+    expect(yield* holder).toBe(owner)
+  })
 
-  it.scoped("of a holder that dies costs those who wait its time and no more", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.squat(15_000)
-      const [, millis] = yield* timed(missing(yield* replica()))
-      expect([millis >= 15_000, millis <= 15_100]).toEqual([true, true])
-    }).pipe(setup))
+  test("of a holder that dies costs those who wait its time and no more", function*({ cache }) {
+    yield* cache.squat(15_000)
+    const [, millis] = yield* timed(missing(yield* replica()))
+    expect([millis >= 15_000, millis <= 15_100]).toEqual([true, true])
+  })
 
-  it.scoped("of a holder that dies goes to one of those who wait", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* cache.squat(3_000)
-      yield* issuer.setLatency("2 seconds")
-      yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
-      expect(yield* issuer.calls).toBe(1)
-    }).pipe(setup))
+  test("of a holder that dies goes to one of those who wait", function*({ cache, issuer }) {
+    yield* cache.squat(3_000)
+    yield* issuer.setLatency("2 seconds")
+    yield* settle(Effect.forEach(yield* replicas(10), missing, { concurrency: "unbounded" }))
+    expect(yield* issuer.calls).toBe(1)
+  })
 
-  it.scoped("of a holder that fails goes to one of those who wait", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.setLatency("2 seconds")
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      const exits = yield* settle(
-        Effect.forEach(yield* replicas(10), (issuer) => Effect.exit(missing(issuer)), { concurrency: "unbounded" })
-      )
-      expect([exits.filter(Exit.isFailure).length, yield* issuer.calls]).toEqual([1, 2])
-    }).pipe(setup))
+  test("of a holder that fails goes to one of those who wait", function*({ issuer }) {
+    yield* issuer.setLatency("2 seconds")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    const exits = yield* settle(
+      Effect.forEach(yield* replicas(10), (issuer) => Effect.exit(missing(issuer)), { concurrency: "unbounded" })
+    )
+    expect([exits.filter(Exit.isFailure).length, yield* issuer.calls]).toEqual([1, 2])
+  })
 
-  it.scoped("of two holders that came to nothing in turn is waited for, and then no longer", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* cache.squat(1_000, 1_000, 14_000)
-      const [, millis] = yield* timed(missing(yield* replica()))
-      expect([millis >= 2_000, millis <= 2_100, yield* issuer.calls]).toEqual([true, true, 1])
-    }).pipe(setup))
+  test("of two holders that came to nothing in turn is waited for, and then no longer", function*({ cache, issuer }) {
+    yield* cache.squat(1_000, 1_000, 14_000)
+    const [, millis] = yield* timed(missing(yield* replica()))
+    expect([millis >= 2_000, millis <= 2_100, yield* issuer.calls]).toEqual([true, true, 1])
+  })
 
-  it.scoped("is waited for no longer than two leases in all", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.squat(120_000)
-      const [, millis] = yield* timed(missing(yield* replica()))
-      expect([millis >= 30_000, millis <= 30_100]).toEqual([true, true])
-    }).pipe(setup))
+  test("is waited for no longer than two leases in all", function*({ cache }) {
+    yield* cache.squat(120_000)
+    const [, millis] = yield* timed(missing(yield* replica()))
+    expect([millis >= 30_000, millis <= 30_100]).toEqual([true, true])
+  })
 
-  it.scoped("leaves a token to the others also where it was exchanged without one", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.squat(120_000)
-      yield* Effect.flatMap(replica(), got)
-      expect(yield* found).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("leaves a token to the others also where it was exchanged without one", function*({ cache }) {
+    yield* cache.squat(120_000)
+    yield* Effect.flatMap(replica(), got)
+    expect(yield* found).toBe(Issuer.secretOf(1))
+  })
 })
 
 describe("an exchange that outlasts its lease", () => {
@@ -479,129 +428,108 @@ describe("an exchange that outlasts its lease", () => {
     return { cache, issuer, late, quick, shared, slow }
   })
 
-  it.scoped("does not write over the token of the next holder", () =>
-    Effect.gen(function*() {
-      const { issuer, late, quick } = yield* overtaken
-      yield* issuer.setLatency(0)
-      yield* got(quick)
-      yield* settle(Fiber.join(late))
-      expect(yield* found).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("does not write over the token of the next holder", function*() {
+    const { issuer, late, quick } = yield* overtaken
+    yield* issuer.setLatency(0)
+    yield* got(quick)
+    yield* settle(Fiber.join(late))
+    expect(yield* found).toBe(Issuer.secretOf(1))
+  })
 
-  it.scoped("still gives its caller a token", () =>
-    Effect.gen(function*() {
-      const { issuer, late, quick } = yield* overtaken
-      yield* issuer.setLatency(0)
-      yield* got(quick)
-      expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(90))
-    }).pipe(setup))
+  test("still gives its caller a token", function*() {
+    const { issuer, late, quick } = yield* overtaken
+    yield* issuer.setLatency(0)
+    yield* got(quick)
+    expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(90))
+  })
 
-  it.scoped("does not give back the lease of the next holder", () =>
-    Effect.gen(function*() {
-      const { cache, late, quick } = yield* overtaken
-      yield* Effect.fork(missing(quick))
-      yield* settle(Fiber.join(late))
-      const owners = new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner))
-      expect([yield* Clock.currentTimeMillis, [...owners].indexOf(yield* holder)]).toEqual([20_000, 1])
-    }).pipe(setup))
+  test("does not give back the lease of the next holder", function*() {
+    const { cache, late, quick } = yield* overtaken
+    yield* Effect.fork(missing(quick))
+    yield* settle(Fiber.join(late))
+    const owners = new Set((yield* cache.callsOf("lease")).map(({ args: [owner] }) => owner))
+    expect([yield* Clock.currentTimeMillis, [...owners].indexOf(yield* holder)]).toEqual([20_000, 1])
+  })
 
-  it.scoped("does not write over a newer token where it had no lease", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const [alone, peer] = yield* Effect.all([replica(), replica()])
-      yield* issuer.setLatency("5 seconds")
-      yield* issuer.respondNext(Effect.succeed(Issuer.token(90, 0, life)))
-      yield* cache.behaveNext("lease", Cache.fails)
-      const late = yield* Effect.fork(missing(alone))
-      yield* quiet
-      yield* issuer.setLatency("1 second")
-      yield* got(peer)
-      yield* settle(Fiber.join(late))
-      expect(yield* found).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("does not write over a newer token where it had no lease", function*({ cache, issuer }) {
+    const [alone, peer] = yield* Effect.all([replica(), replica()])
+    yield* issuer.setLatency("5 seconds")
+    yield* issuer.respondNext(Effect.succeed(Issuer.token(90, 0, life)))
+    yield* cache.behaveNext("lease", Cache.fails)
+    const late = yield* Effect.fork(missing(alone))
+    yield* quiet
+    yield* issuer.setLatency("1 second")
+    yield* got(peer)
+    yield* settle(Fiber.join(late))
+    expect(yield* found).toBe(Issuer.secretOf(1))
+  })
 
-  it.scoped("writes over an older token where it had no lease", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const [alone, peer] = yield* Effect.all([replica(), replica()])
-      yield* issuer.setLatency("5 seconds")
-      yield* issuer.respondNext(Issuer.issued(90, life))
-      yield* cache.behaveNext("lease", Cache.fails)
-      const late = yield* Effect.fork(missing(alone))
-      yield* quiet
-      yield* issuer.setLatency("1 second")
-      yield* got(peer)
-      yield* settle(Fiber.join(late))
-      yield* quiet
-      expect(yield* found).toBe(Issuer.secretOf(90))
-    }).pipe(setup))
+  test("writes over an older token where it had no lease", function*({ cache, issuer }) {
+    const [alone, peer] = yield* Effect.all([replica(), replica()])
+    yield* issuer.setLatency("5 seconds")
+    yield* issuer.respondNext(Issuer.issued(90, life))
+    yield* cache.behaveNext("lease", Cache.fails)
+    const late = yield* Effect.fork(missing(alone))
+    yield* quiet
+    yield* issuer.setLatency("1 second")
+    yield* got(peer)
+    yield* settle(Fiber.join(late))
+    yield* quiet
+    expect(yield* found).toBe(Issuer.secretOf(90))
+  })
 })
 
 describe("a failed exchange", () => {
-  it.scoped("ends in its own error", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
-    }).pipe(setup))
+  test("ends in its own error", function*({ issuer }) {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
+  })
 
-  it.scoped("writes nothing that a peer could read", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.exit(settle(missing(yield* replica())))
-      expect(yield* cache.callsOf("write")).toEqual([])
-    }).pipe(setup))
+  test("writes nothing that a peer could read", function*({ cache, issuer }) {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.exit(settle(missing(yield* replica())))
+    expect(yield* cache.callsOf("write")).toEqual([])
+  })
 
-  it.scoped("is nothing that a peer hears of: its own exchange follows", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.exit(settle(missing(yield* replica())))
-      expect(yield* Effect.flatMap(replica(), got)).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("is nothing that a peer hears of: its own exchange follows", function*({ issuer }) {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.exit(settle(missing(yield* replica())))
+    expect(yield* Effect.flatMap(replica(), got)).toBe(Issuer.secretOf(1))
+  })
 
-  it.scoped("is followed by one more look, since a peer may have fared better", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const [unlucky, peer] = yield* Effect.all([replica(), replica()])
-      yield* issuer.setLatency("5 seconds")
-      yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* cache.behaveNext("lease", Cache.fails)
-      const late = yield* Effect.fork(missing(unlucky))
-      yield* quiet
-      yield* issuer.setLatency(0)
-      yield* got(peer)
-      expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("is followed by one more look, since a peer may have fared better", function*({ cache, issuer }) {
+    const [unlucky, peer] = yield* Effect.all([replica(), replica()])
+    yield* issuer.setLatency("5 seconds")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* cache.behaveNext("lease", Cache.fails)
+    const late = yield* Effect.fork(missing(unlucky))
+    yield* quiet
+    yield* issuer.setLatency(0)
+    yield* got(peer)
+    expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(1))
+  })
 
-  it.scoped("ends in its own error also where the cache fails at that look", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.zipRight(cache.behaveAlways("read", Cache.fails), Effect.fail(unavailable)))
-      expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
-    }).pipe(setup))
+  test("ends in its own error also where the cache fails at that look", function*({ cache, issuer }) {
+    yield* issuer.respondNext(Effect.zipRight(cache.behaveAlways("read", Cache.fails), Effect.fail(unavailable)))
+    expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
+  })
 
-  it.scoped("of the license key is LicenseKeyUnavailable", () =>
-    Effect.gen(function*() {
-      const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
-      const issuer = yield* replica({ licenseKey: Effect.fail(error) })
-      expect(yield* Effect.flip(settle(missing(issuer)))).toBe(error)
-    }).pipe(setup))
+  test("of the license key is LicenseKeyUnavailable", function*() {
+    const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
+    const issuer = yield* replica({ licenseKey: Effect.fail(error) })
+    expect(yield* Effect.flip(settle(missing(issuer)))).toBe(error)
+  })
 
-  it.scoped("of the license key asks neither the cache nor the service", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const error = new NutritionAdvisorError.LicenseKeyUnavailable({})
-      yield* Effect.exit(settle(missing(yield* replica({ licenseKey: Effect.fail(error) }))))
-      expect([yield* cache.calls, yield* issuer.calls]).toEqual([[], 0])
-    }).pipe(setup))
+  test("of the license key asks neither the cache nor the service", function*({ cache, issuer }) {
+    const error = new NutritionAdvisorError.LicenseKeyUnavailable({})
+    yield* Effect.exit(settle(missing(yield* replica({ licenseKey: Effect.fail(error) }))))
+    expect([yield* cache.calls, yield* issuer.calls]).toEqual([[], 0])
+  })
 
-  it.scoped("of a key that can't be one is LicenseKeyUnavailable", () =>
-    Effect.gen(function*() {
-      const issuer = yield* replica({ licenseKey: Effect.succeed(Redacted.make("${LICENSE_KEY}")) })
-      expect(yield* Effect.flip(settle(missing(issuer)))).toMatchObject({ _tag: "LicenseKeyUnavailable" })
-    }).pipe(setup))
+  test("of a key that can't be one is LicenseKeyUnavailable", function*() {
+    const issuer = yield* replica({ licenseKey: Effect.succeed(Redacted.make("${LICENSE_KEY}")) })
+    expect(yield* Effect.flip(settle(missing(issuer)))).toMatchObject({ _tag: "LicenseKeyUnavailable" })
+  })
 })
 
 describe("a rejected token", () => {
@@ -612,216 +540,190 @@ describe("a rejected token", () => {
     return { ...(yield* doubles), first, here, peer }
   })
 
-  it.scoped("is taken out of the cache, as it was read", () =>
-    Effect.gen(function*() {
-      const { cache, first, here, shared } = yield* rejected
-      const entry = Option.getOrThrow(yield* shared.read(yield* cache.lastName))
-      yield* replace(here, first, "rejection")
-      expect((yield* cache.callsOf("remove")).map(({ args }) => args)).toEqual([[entry]])
-    }).pipe(setup))
+  test("is taken out of the cache, as it was read", function*() {
+    const { cache, first, here, shared } = yield* rejected
+    const entry = Option.getOrThrow(yield* shared.read(yield* cache.lastName))
+    yield* replace(here, first, "rejection")
+    expect((yield* cache.callsOf("remove")).map(({ args }) => args)).toEqual([[entry]])
+  })
 
-  it.scoped("is gone for the others though the exchange that follows fails", () =>
-    Effect.gen(function*() {
+  test("is gone for the others though the exchange that follows fails", function*() {
+    const { first, here, issuer } = yield* rejected
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.exit(replace(here, first, "rejection"))
+    expect(yield* found).toBe("nothing")
+  })
+
+  test("makes way for a token that was written while it was to be removed", function*() {
+    const { cache, first, here, issuer, peer } = yield* rejected
+    yield* cache.behaveNext("remove", Cache.comesAfter(peer.issue(replacing(first, "refresh"))))
+    expect([Issuer.valueOf(yield* replace(here, first, "rejection")), yield* issuer.calls])
+      .toEqual([Issuer.secretOf(2), 2])
+  })
+
+  test("costs ten replicas one exchange", function*({ issuer }) {
+    const all = yield* replicas(10)
+    const tokens = yield* Effect.forEach(all, (issuer) => settle(missing(issuer)))
+    yield* issuer.setLatency("2 seconds")
+    yield* settle(Effect.forEach(
+      Arr.zip(all, tokens),
+      ([issuer, token]) => issuer.issue(replacing(token, "rejection")),
+      { concurrency: "unbounded" }
+    ))
+    expect(yield* issuer.calls).toBe(2)
+  })
+
+  test("is not written again where the exchange hands it back", function*() {
+    const { first, here, issuer } = yield* rejected
+    yield* issuer.respondNext(Issuer.issued(1, life))
+    yield* replace(here, first, "rejection")
+    expect(yield* found).toBe("nothing")
+  })
+
+  test("is not taken again where a peer writes it again", function*() {
+    const { first, here, issuer, peer } = yield* rejected
+    yield* issuer.respondNext(Effect.fail(unavailable), Issuer.issued(1, life))
+    yield* Effect.exit(replace(here, first, "rejection"))
+    yield* settle(missing(peer))
+    expect(yield* got(here)).toBe(Issuer.secretOf(2))
+  })
+
+  test.each(["refresh", "missing"] as const)(
+    "is none where it is only replaced, with reason %s: it stays for the others until the new one is written",
+    function*(reason) {
       const { first, here, issuer } = yield* rejected
       yield* issuer.respondNext(Effect.fail(unavailable))
-      yield* Effect.exit(replace(here, first, "rejection"))
-      expect(yield* found).toBe("nothing")
-    }).pipe(setup))
-
-  it.scoped("makes way for a token that was written while it was to be removed", () =>
-    Effect.gen(function*() {
-      const { cache, first, here, issuer, peer } = yield* rejected
-      yield* cache.behaveNext("remove", Cache.comesAfter(peer.issue(replacing(first, "refresh"))))
-      expect([Issuer.valueOf(yield* replace(here, first, "rejection")), yield* issuer.calls])
-        .toEqual([Issuer.secretOf(2), 2])
-    }).pipe(setup))
-
-  it.scoped("costs ten replicas one exchange", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      const all = yield* replicas(10)
-      const tokens = yield* Effect.forEach(all, (issuer) => settle(missing(issuer)))
-      yield* issuer.setLatency("2 seconds")
-      yield* settle(Effect.forEach(
-        Arr.zip(all, tokens),
-        ([issuer, token]) => issuer.issue(replacing(token, "rejection")),
-        { concurrency: "unbounded" }
-      ))
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(setup))
-
-  it.scoped("is not written again where the exchange hands it back", () =>
-    Effect.gen(function*() {
-      const { first, here, issuer } = yield* rejected
-      yield* issuer.respondNext(Issuer.issued(1, life))
-      yield* replace(here, first, "rejection")
-      expect(yield* found).toBe("nothing")
-    }).pipe(setup))
-
-  it.scoped("is not taken again where a peer writes it again", () =>
-    Effect.gen(function*() {
-      const { first, here, issuer, peer } = yield* rejected
-      yield* issuer.respondNext(Effect.fail(unavailable), Issuer.issued(1, life))
-      yield* Effect.exit(replace(here, first, "rejection"))
-      yield* settle(missing(peer))
-      expect(yield* got(here)).toBe(Issuer.secretOf(2))
-    }).pipe(setup))
-
-  it.scoped.each(["refresh", "missing"] as const)(
-    "is none where it is only replaced, with reason %s: it stays for the others until the new one is written",
-    (reason) =>
-      Effect.gen(function*() {
-        const { first, here, issuer } = yield* rejected
-        yield* issuer.respondNext(Effect.fail(unavailable))
-        yield* Effect.exit(replace(here, first, reason))
-        expect(yield* found).toBe(Issuer.secretOf(1))
-      }).pipe(setup)
+      yield* Effect.exit(replace(here, first, reason))
+      expect(yield* found).toBe(Issuer.secretOf(1))
+    }
   )
 
-  it.scoped("stands while its refresh is under way, and makes way at its end", () =>
-    Effect.gen(function*() {
-      const { first, here, issuer } = yield* rejected
-      yield* issuer.setLatency("5 seconds")
-      const refresh = yield* Effect.fork(here.issue(replacing(first, "refresh")))
-      yield* quiet
-      const during = yield* found
-      yield* settle(Fiber.join(refresh))
-      expect([during, yield* found]).toEqual([Issuer.secretOf(1), Issuer.secretOf(2)])
-    }).pipe(setup))
+  test("stands while its refresh is under way, and makes way at its end", function*() {
+    const { first, here, issuer } = yield* rejected
+    yield* issuer.setLatency("5 seconds")
+    const refresh = yield* Effect.fork(here.issue(replacing(first, "refresh")))
+    yield* quiet
+    const during = yield* found
+    yield* settle(Fiber.join(refresh))
+    expect([during, yield* found]).toEqual([Issuer.secretOf(1), Issuer.secretOf(2)])
+  })
 })
 
 describe("replicas that share nothing", () => {
-  it.scoped.each(
+  test.each(
     [
       ["base URL", { baseUrl: "https://other.example" }],
       ["token route", { tokenRoute: "unified" }],
       ["license key", { licenseKey: Redacted.make("license-8b2c") }],
       ["service id", { serviceId: "another-service-id" }]
     ] as const
-  )("have another %s", ([, options]) =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* Effect.flatMap(replica(), got)
-      yield* Effect.flatMap(replica(options), got)
-      expect(yield* issuer.calls).toBe(2)
-    }).pipe(setup))
+  )("have another %s", function*([, options], { issuer }) {
+    yield* Effect.flatMap(replica(), got)
+    yield* Effect.flatMap(replica(options), got)
+    expect(yield* issuer.calls).toBe(2)
+  })
 
-  it.scoped.each(
+  test.each(
     [
       ["a slash at the end of the base URL", { baseUrl: "https://advisor.example/" }],
       ["the default route by its name", { tokenRoute: "advisor-licence" }],
       ["a key that an effect reads", { licenseKey: Effect.succeed(Redacted.make("license-7f3a")) }]
     ] as const
-  )("are not those that differ in %s", ([, options]) =>
-    Effect.gen(function*() {
-      const { issuer } = yield* doubles
-      yield* Effect.flatMap(replica(), got)
-      yield* Effect.flatMap(replica(options), got)
-      expect(yield* issuer.calls).toBe(1)
-    }).pipe(setup))
+  )("are not those that differ in %s", function*([, options], { issuer }) {
+    yield* Effect.flatMap(replica(), got)
+    yield* Effect.flatMap(replica(options), got)
+    expect(yield* issuer.calls).toBe(1)
+  })
 
-  it.scoped("are those before and after a rotation of the key", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const key = yield* Ref.make(Redacted.make("license-7f3a"))
-      const rotating = yield* replica({ licenseKey: Ref.get(key) })
-      yield* got(rotating)
-      yield* Ref.set(key, Redacted.make("license-8b2c"))
-      yield* got(rotating)
-      expect([yield* issuer.calls, new Set((yield* cache.calls).map(({ name }) => name)).size]).toEqual([2, 2])
-    }).pipe(setup))
+  test("are those before and after a rotation of the key", function*({ cache, issuer }) {
+    const key = yield* Ref.make(Redacted.make("license-7f3a"))
+    const rotating = yield* replica({ licenseKey: Ref.get(key) })
+    yield* got(rotating)
+    yield* Ref.set(key, Redacted.make("license-8b2c"))
+    yield* got(rotating)
+    expect([yield* issuer.calls, new Set((yield* cache.calls).map(({ name }) => name)).size]).toEqual([2, 2])
+  })
 
-  it.scoped("leave the entry of the old key as it is", () =>
-    Effect.gen(function*() {
-      yield* Effect.flatMap(replica(), got)
-      yield* Effect.flatMap(replica({ licenseKey: Redacted.make("license-8b2c") }), got)
-      expect(yield* found).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("leave the entry of the old key as it is", function*() {
+    yield* Effect.flatMap(replica(), got)
+    yield* Effect.flatMap(replica({ licenseKey: Redacted.make("license-8b2c") }), got)
+    expect(yield* found).toBe(Issuer.secretOf(1))
+  })
 })
 
 describe("what the cache sees", () => {
-  it.scoped("holds no secret, in any form", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
-      const marked = AccessToken.make({
-        value: Secrets.token,
-        serviceId: Secrets.customerId,
-        receivedAt: 0,
-        expiresAt: life
-      })
-      yield* issuer.respondNext(Effect.succeed(marked))
-      const here = yield* replica({ licenseKey: Redacted.make(Secrets.key), serviceId: Secrets.customerId })
-      yield* replace(here, yield* settle(missing(here)), "rejection")
-      const calls = yield* cache.calls
-      expect([new Set(calls.map(({ operation }) => operation)), Secrets.shownIn(rendered(calls))])
-        .toEqual([new Set(["read", "lease", "write", "release", "remove"]), []])
-    }).pipe(setup))
+  test("holds no secret, in any form", function*({ cache, issuer }) {
+    const marked = AccessToken.make({
+      value: Secrets.token,
+      serviceId: Secrets.customerId,
+      receivedAt: 0,
+      expiresAt: life
+    })
+    yield* issuer.respondNext(Effect.succeed(marked))
+    const here = yield* replica({ licenseKey: Redacted.make(Secrets.key), serviceId: Secrets.customerId })
+    yield* replace(here, yield* settle(missing(here)), "rejection")
+    const calls = yield* cache.calls
+    expect([new Set(calls.map(({ operation }) => operation)), Secrets.shownIn(rendered(calls))])
+      .toEqual([new Set(["read", "lease", "write", "release", "remove"]), []])
+  })
 })
 
 describe("settings", () => {
-  it.scoped.each(["10 seconds", "9 seconds", "1 milli"] as const)(
+  test.each(["10 seconds", "9 seconds", "1 milli"] as const)(
     "ask for a lease that is longer than the 10 seconds of an exchange: %s",
-    (lease) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(replica({ lease }))).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
-      }).pipe(setup)
+    function*(lease) {
+      expect(yield* Effect.flip(replica({ lease }))).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+    }
   )
 
-  it.scoped("ask for a lease that is longer than a tokenTimeout of one's own", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(replica({ tokenTimeout: "15 seconds" }))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
-    }).pipe(setup))
+  test("ask for a lease that is longer than a tokenTimeout of one's own", function*() {
+    const error = yield* Effect.flip(replica({ tokenTimeout: "15 seconds" }))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+  })
 
-  it.scoped.each([["cacheTimeout", 0], ["cacheTimeout", "for ever"], ["lease", -1], ["lease", "Infinity"]] as const)(
+  test.each([["cacheTimeout", 0], ["cacheTimeout", "for ever"], ["lease", -1], ["lease", "Infinity"]] as const)(
     "take no such duration: %s of %s",
-    ([field, value]) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(replica({ [field]: value }))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-      }).pipe(setup)
+    function*([field, value]) {
+      const error = yield* Effect.flip(replica({ [field]: value }))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }
   )
 
-  it.scoped.each(["", " ", "undefined", "<license key>"])(
+  test.each(["", " ", "undefined", "<license key>"])(
     "refuse to start without a key to seal with, rather than write plain text: %j",
-    (key) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(replica({ licenseKey: Redacted.make(key) }))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
-      }).pipe(setup)
+    function*(key) {
+      const error = yield* Effect.flip(replica({ licenseKey: Redacted.make(key) }))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
+    }
   )
 
-  it.scoped("make a layer that takes the issuer it replaces from its context", () =>
-    Effect.gen(function*() {
-      const outer = SharedTokenIssuer.layer({
-        baseUrl: "https://advisor.example",
-        licenseKey: Redacted.make("license-7f3a")
-      })
-      const inner = yield* TokenIssuer.TokenIssuer
-      const here = yield* Effect.provide(TokenIssuer.TokenIssuer, outer)
-      expect([here === inner, yield* got(here)]).toEqual([false, Issuer.secretOf(1)])
-    }).pipe(setup))
+  test("make a layer that takes the issuer it replaces from its context", function*() {
+    const outer = SharedTokenIssuer.layer({
+      baseUrl: "https://advisor.example",
+      licenseKey: Redacted.make("license-7f3a")
+    })
+    const inner = yield* TokenIssuer.TokenIssuer
+    const here = yield* Effect.provide(TokenIssuer.TokenIssuer, outer)
+    expect([here === inner, yield* got(here)]).toEqual([false, Issuer.secretOf(1)])
+  })
 })
 
 describe("a token in the cache", () => {
-  it.scoped("is kept until it expires, whatever the time is when it comes", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* Time.set(5_000_000)
-      yield* got(yield* replica())
-      expect((yield* cache.callsOf("write")).map(({ args }) => args[1])).toMatchObject([{ timeToLive: 1_000_000 }])
-    }).pipe(setup))
+  test("is kept until it expires, whatever the time is when it comes", function*({ cache }) {
+    yield* Time.set(5_000_000)
+    yield* got(yield* replica())
+    expect((yield* cache.callsOf("write")).map(({ args }) => args[1])).toMatchObject([{ timeToLive: 1_000_000 }])
+  })
 })
 
 describe("a key that is read by what can't be interrupted", () => {
-  it.scoped("ends as Timeout once the time of the exchange is over", () =>
-    Effect.gen(function*() {
-      const licenseKey = Effect.uninterruptible(Effect.never)
-      const [exit, millis] = yield* timed(
-        Effect.exit(missing(yield* replica({ licenseKey, tokenTimeout: "2 seconds" })))
-      )
-      expect([Exit.isFailure(exit) && Cause.squash(exit.cause), millis]).toMatchObject([{ reason: "Timeout" }, 2_000])
-    }).pipe(setup))
+  test("ends as Timeout once the time of the exchange is over", function*() {
+    const licenseKey = Effect.uninterruptible(Effect.never)
+    const [exit, millis] = yield* timed(
+      Effect.exit(missing(yield* replica({ licenseKey, tokenTimeout: "2 seconds" })))
+    )
+    expect([Exit.isFailure(exit) && Cause.squash(exit.cause), millis]).toMatchObject([{ reason: "Timeout" }, 2_000])
+  })
 })
 
 describe("a broken cache", () => {
@@ -853,140 +755,116 @@ describe("a broken cache", () => {
       return yield* timed(here.issue(request))
     })
 
-  it.scoped.each(cases)(
+  test.each(cases)(
     "costs no more than its timeout, and never a token, where %s %s",
-    ([operation, , manner]) =>
-      Effect.gen(function*() {
-        const { issuer } = yield* doubles
-        const [token, millis] = yield* broken(operation, manner)
-        expect([Issuer.valueOf(token), millis <= 1_050]).toEqual([Issuer.secretOf(yield* issuer.calls), true])
-      }).pipe(setup)
+    function*([operation, , manner], { issuer }) {
+      const [token, millis] = yield* broken(operation, manner)
+      expect([Issuer.valueOf(token), millis <= 1_050]).toEqual([Issuer.secretOf(yield* issuer.calls), true])
+    }
   )
 
   /** A watch that hears nothing is no failure: those who wait look by themselves. */
   const failures = cases.filter(([operation, , , reason]) => operation !== "changes" || reason !== "Timeout")
 
-  it.scoped.each(failures)("is counted where %s %s", ([operation, , manner, reason]) =>
-    Effect.gen(function*() {
-      const counts = yield* addedToSharing(broken(operation, manner))
-      expect(counts[`cache_failures_total ${reason}`]).toBeGreaterThan(0)
-    }).pipe(setup))
+  test.each(failures)("is counted where %s %s", function*([operation, , manner, reason]) {
+    const counts = yield* addedToSharing(broken(operation, manner))
+    expect(counts[`cache_failures_total ${reason}`]).toBeGreaterThan(0)
+  })
 
-  it.scoped.each(Cache.operations)(
+  test.each(Cache.operations)(
     "that throws instead of answering costs no token: %s",
-    (operation) =>
-      Effect.gen(function*() {
-        const { cache, issuer, shared } = yield* doubles
-        const throwing: SharedTokenCache.Service = {
-          ...shared,
-          [operation]: () => {
-            throw new Error("a cache that was written in a hurry")
-          }
+    function*(operation, { cache, issuer, shared }) {
+      const throwing: SharedTokenCache.Service = {
+        ...shared,
+        [operation]: () => {
+          throw new Error("a cache that was written in a hurry")
         }
-        const here = yield* replica()
-        const first = yield* settle(missing(here))
-        if (operation === "changes") yield* cache.squat(900)
-        const there = yield* Effect.provideService(replica(), SharedTokenCache.SharedTokenCache, throwing)
-        const exit = yield* Effect.exit(replace(there, first, "rejection"))
-        expect(Exit.map(exit, Issuer.valueOf)).toEqual(Exit.succeed(Issuer.secretOf(yield* issuer.calls)))
-      }).pipe(setup)
-  )
-
-  it.scoped("costs a cacheTimeout of one's own", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.behaveAlways("read", Cache.hangs)
-      const [, millis] = yield* timed(missing(yield* replica({ cacheTimeout: "200 millis" })))
-      expect(millis).toBe(200)
-    }).pipe(setup))
-
-  it.scoped.each(manners)(
-    "costs no more than its timeout where every operation %s",
-    ([, manner]) =>
-      Effect.gen(function*() {
-        const { cache } = yield* doubles
-        yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, manner))
-        const [token, millis] = yield* timed(missing(yield* replica()))
-        expect([Issuer.valueOf(token), millis <= 1_050]).toEqual([Issuer.secretOf(1), true])
-      }).pipe(setup)
-  )
-
-  it.scoped("that only takes no more writes costs its timeout twice at most", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.behaveAlways("write", Cache.hangs)
-      yield* cache.behaveAlways("release", Cache.hangs)
-      const [, millis] = yield* timed(missing(yield* replica()))
-      expect(millis <= 2_050).toBe(true)
-    }).pipe(setup))
-
-  it.scoped("is asked again at the next exchange", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      const [here, peer] = yield* Effect.all([replica(), replica()])
-      yield* cache.behaveNext("read", Cache.fails, Cache.fails)
+      }
+      const here = yield* replica()
       const first = yield* settle(missing(here))
-      yield* Time.pass("1 second")
-      yield* got(peer)
-      expect(Issuer.valueOf(yield* replace(here, first, "refresh"))).toBe(Issuer.secretOf(2))
-    }).pipe(setup))
+      if (operation === "changes") yield* cache.squat(900)
+      const there = yield* Effect.provideService(replica(), SharedTokenCache.SharedTokenCache, throwing)
+      const exit = yield* Effect.exit(replace(there, first, "rejection"))
+      expect(Exit.map(exit, Issuer.valueOf)).toEqual(Exit.succeed(Issuer.secretOf(yield* issuer.calls)))
+    }
+  )
 
-  it.scoped("gets the token that was exchanged without it, once it works again", () =>
-    Effect.gen(function*() {
-      const { cache } = yield* doubles
-      yield* cache.behaveNext("read", Cache.fails)
-      yield* Effect.flatMap(replica(), got)
-      yield* quiet
-      expect(yield* found).toBe(Issuer.secretOf(1))
-    }).pipe(setup))
+  test("costs a cacheTimeout of one's own", function*({ cache }) {
+    yield* cache.behaveAlways("read", Cache.hangs)
+    const [, millis] = yield* timed(missing(yield* replica({ cacheTimeout: "200 millis" })))
+    expect(millis).toBe(200)
+  })
 
-  it.scoped.each(["read", "lease", "changes", "release"] as const)(
+  test.each(manners)("costs no more than its timeout where every operation %s", function*([, manner], { cache }) {
+    yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, manner))
+    const [token, millis] = yield* timed(missing(yield* replica()))
+    expect([Issuer.valueOf(token), millis <= 1_050]).toEqual([Issuer.secretOf(1), true])
+  })
+
+  test("that only takes no more writes costs its timeout twice at most", function*({ cache }) {
+    yield* cache.behaveAlways("write", Cache.hangs)
+    yield* cache.behaveAlways("release", Cache.hangs)
+    const [, millis] = yield* timed(missing(yield* replica()))
+    expect(millis <= 2_050).toBe(true)
+  })
+
+  test("is asked again at the next exchange", function*({ cache }) {
+    const [here, peer] = yield* Effect.all([replica(), replica()])
+    yield* cache.behaveNext("read", Cache.fails, Cache.fails)
+    const first = yield* settle(missing(here))
+    yield* Time.pass("1 second")
+    yield* got(peer)
+    expect(Issuer.valueOf(yield* replace(here, first, "refresh"))).toBe(Issuer.secretOf(2))
+  })
+
+  test("gets the token that was exchanged without it, once it works again", function*({ cache }) {
+    yield* cache.behaveNext("read", Cache.fails)
+    yield* Effect.flatMap(replica(), got)
+    yield* quiet
+    expect(yield* found).toBe(Issuer.secretOf(1))
+  })
+
+  test.each(["read", "lease", "changes", "release"] as const)(
     "holds up an interruption by its timeout at most where %s never answers",
-    (operation) =>
-      Effect.gen(function*() {
-        const { cache, issuer } = yield* doubles
-        yield* issuer.setLatency("5 seconds")
-        if (operation === "changes") yield* cache.squat(15_000)
-        yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
-        const caller = yield* Effect.fork(missing(yield* replica()))
-        yield* quiet
-        const [, millis] = yield* timed(Fiber.interrupt(caller))
-        expect(millis <= 1_050).toBe(true)
-      }).pipe(setup)
+    function*(operation, { cache, issuer }) {
+      yield* issuer.setLatency("5 seconds")
+      if (operation === "changes") yield* cache.squat(15_000)
+      yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
+      const caller = yield* Effect.fork(missing(yield* replica()))
+      yield* quiet
+      const [, millis] = yield* timed(Fiber.interrupt(caller))
+      expect(millis <= 1_050).toBe(true)
+    }
   )
 
-  it.scoped.each(Cache.operations)(
+  test.each(Cache.operations)(
     "does not hold up the end of the scope once %s has failed",
-    (operation) =>
-      Effect.gen(function*() {
-        const { cache } = yield* doubles
-        const scope = yield* Scope.make()
-        const here = yield* Scope.extend(replica(), scope)
-        if (operation === "changes") yield* cache.squat(900)
-        const request = operation === "remove"
-          ? replacing(yield* settle(missing(here)), "rejection")
-          : Issuer.missing
-        yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
-        yield* settle(here.issue(request))
-        const end = yield* Effect.fork(Scope.close(scope, Exit.void))
-        yield* quiet
-        expect(Option.isSome(yield* Fiber.poll(end))).toBe(true)
-      }).pipe(setup)
+    function*(operation, { cache }) {
+      const scope = yield* Scope.make()
+      const here = yield* Scope.extend(replica(), scope)
+      if (operation === "changes") yield* cache.squat(900)
+      const request = operation === "remove"
+        ? replacing(yield* settle(missing(here)), "rejection")
+        : Issuer.missing
+      yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
+      yield* settle(here.issue(request))
+      const end = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* quiet
+      expect(Option.isSome(yield* Fiber.poll(end))).toBe(true)
+    }
   )
 
-  it.scoped.each(["lease", "write", "release"] as const)(
+  test.each(["lease", "write", "release"] as const)(
     "holds up the end of the scope by its timeout at most where %s never answers",
-    (operation) =>
-      Effect.gen(function*() {
-        const { cache } = yield* doubles
-        const scope = yield* Scope.make()
-        const here = yield* Scope.extend(replica(), scope)
-        yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
-        yield* Effect.fork(missing(here))
-        yield* quiet
-        const [, millis] = yield* timed(Scope.close(scope, Exit.void))
-        expect(millis).toBe(1_000)
-      }).pipe(setup)
+    function*(operation, { cache }) {
+      const scope = yield* Scope.make()
+      const here = yield* Scope.extend(replica(), scope)
+      yield* cache.behaveAlways(operation, Cache.hangsUninterruptibly)
+      yield* Effect.fork(missing(here))
+      yield* quiet
+      const [, millis] = yield* timed(Scope.close(scope, Exit.void))
+      expect(millis).toBe(1_000)
+    }
   )
 
   const warnings = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -1005,29 +883,27 @@ describe("a broken cache", () => {
     return yield* replica()
   })
 
-  it.scoped("is worth a warning that names what failed and what follows", () =>
-    Effect.gen(function*() {
-      const [line = ""] = yield* warnings(Effect.flatMap(failing, got))
-      expect(line).toMatch(/^WARN The shared token cache could not be used \(ECONNREFUSED\): .* by itself\./)
-    }).pipe(setup))
+  test("is worth a warning that names what failed and what follows", function*() {
+    const [line = ""] = yield* warnings(Effect.flatMap(failing, got))
+    expect(line).toMatch(/^WARN The shared token cache could not be used \(ECONNREFUSED\): .* by itself\./)
+  })
 
-  it.scoped.each([["59 seconds", 1], ["60 seconds", 2]] as const)(
+  test.each([["59 seconds", 1], ["60 seconds", 2]] as const)(
     "is worth one warning in a minute: %s",
-    ([time, count]) =>
-      Effect.gen(function*() {
-        const lines = yield* warnings(Effect.flatMap(failing, (here) =>
-          Effect.gen(function*() {
-            yield* got(here)
-            yield* Time.pass(time)
-            yield* got(here)
-          })))
-        expect(lines.length).toBe(count)
-      }).pipe(setup)
+    function*([time, count]) {
+      const lines = yield* warnings(Effect.flatMap(failing, (here) =>
+        Effect.gen(function*() {
+          yield* got(here)
+          yield* Time.pass(time)
+          yield* got(here)
+        })))
+      expect(lines.length).toBe(count)
+    }
   )
 
-  it.scoped("is not one where a peer holds the lease, a token is refused or an exchange fails", () =>
-    Effect.gen(function*() {
-      const { cache, issuer } = yield* doubles
+  test(
+    "is not one where a peer holds the lease, a token is refused or an exchange fails",
+    function*({ cache, issuer }) {
       const here = yield* replica()
       yield* cache.squat(900)
       const lines = yield* warnings(Effect.gen(function*() {
@@ -1036,7 +912,8 @@ describe("a broken cache", () => {
         yield* Effect.exit(replace(here, first, "rejection"))
       }))
       expect(lines).toEqual([])
-    }).pipe(setup))
+    }
+  )
 })
 
 describe("a cache that tells nonsense", () => {
@@ -1052,48 +929,41 @@ describe("a cache that tells nonsense", () => {
 
   const times = [Number.NaN, -1, -1e300, 0, 0.001, 1e300, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
-  it.scoped.each(times)(
+  test.each(times)(
     "of a lease that lasts %s milliseconds more is asked 40 times a second at most, though changes are told without end",
-    (remaining) =>
-      Effect.gen(function*() {
-        const { shared } = yield* doubles
-        const looks = yield* Ref.make(0)
-        const here = yield* over({
-          read: (name: string) => Effect.zipRight(Ref.update(looks, (count) => count + 1), shared.read(name)),
-          lease: () => Effect.succeed({ owner: "a peer that is none", remaining }),
-          changes: () => Stream.tick("1 millis")
-        })
-        yield* Effect.fork(missing(here))
-        yield* Cache.pass(500, 5)
-        const count = yield* Ref.get(looks)
-        expect([count >= 10, count <= 21]).toEqual([true, true])
-      }).pipe(setup)
+    function*(remaining, { shared }) {
+      const looks = yield* Ref.make(0)
+      const here = yield* over({
+        read: (name: string) => Effect.zipRight(Ref.update(looks, (count) => count + 1), shared.read(name)),
+        lease: () => Effect.succeed({ owner: "a peer that is none", remaining }),
+        changes: () => Stream.tick("1 millis")
+      })
+      yield* Effect.fork(missing(here))
+      yield* Cache.pass(500, 5)
+      const count = yield* Ref.get(looks)
+      expect([count >= 10, count <= 21]).toEqual([true, true])
+    }
   )
 
-  it.scoped.each(times)(
+  test.each(times)(
     "of a lease that lasts %s milliseconds more is asked four times a second where no change is told",
-    (remaining) =>
-      Effect.gen(function*() {
-        const leases = yield* Ref.make(0)
-        const here = yield* over({
-          lease: () => Effect.as(Ref.update(leases, (count) => count + 1), { owner: "a peer that is none", remaining }),
-          changes: () => Stream.never
-        })
-        yield* Effect.fork(missing(here))
-        yield* Cache.pass(1_000, 25)
-        expect(yield* Ref.get(leases)).toBeLessThanOrEqual(remaining >= 0 && remaining < 25 ? 41 : 5)
-      }).pipe(setup)
+    function*(remaining) {
+      const leases = yield* Ref.make(0)
+      const here = yield* over({
+        lease: () => Effect.as(Ref.update(leases, (count) => count + 1), { owner: "a peer that is none", remaining }),
+        changes: () => Stream.never
+      })
+      yield* Effect.fork(missing(here))
+      yield* Cache.pass(1_000, 25)
+      expect(yield* Ref.get(leases)).toBeLessThanOrEqual(remaining >= 0 && remaining < 25 ? 41 : 5)
+    }
   )
 
-  it.scoped.each(times)(
-    "of a lease that lasts %s milliseconds more costs two leases at most",
-    (remaining) =>
-      Effect.gen(function*() {
-        const here = yield* over({ lease: () => Effect.succeed({ owner: "a peer that is none", remaining }) })
-        const [token, millis] = yield* timed(missing(here))
-        expect([Issuer.valueOf(token), millis <= 2_100]).toEqual([Issuer.secretOf(1), true])
-      }).pipe(setup)
-  )
+  test.each(times)("of a lease that lasts %s milliseconds more costs two leases at most", function*(remaining) {
+    const here = yield* over({ lease: () => Effect.succeed({ owner: "a peer that is none", remaining }) })
+    const [token, millis] = yield* timed(missing(here))
+    expect([Issuer.valueOf(token), millis <= 2_100]).toEqual([Issuer.secretOf(1), true])
+  })
 
   const answers: ReadonlyArray<readonly [Cache.Operation, unknown]> = [
     ["read", undefined],
@@ -1111,15 +981,14 @@ describe("a cache that tells nonsense", () => {
     ["release", 1]
   ]
 
-  it.scoped.each(answers)("is a broken one where %s answers %j", ([operation, answer]) =>
-    Effect.gen(function*() {
-      const here = yield* over({ [operation]: () => Effect.succeed(answer) })
-      const counts = yield* addedToSharing(Effect.gen(function*() {
-        expect(yield* got(here)).toBe(Issuer.secretOf(1))
-        yield* quiet
-      }))
-      expect(counts["cache_failures_total Defect"]).toBeGreaterThan(0)
-    }).pipe(setup))
+  test.each(answers)("is a broken one where %s answers %j", function*([operation, answer]) {
+    const here = yield* over({ [operation]: () => Effect.succeed(answer) })
+    const counts = yield* addedToSharing(Effect.gen(function*() {
+      expect(yield* got(here)).toBe(Issuer.secretOf(1))
+      yield* quiet
+    }))
+    expect(counts["cache_failures_total Defect"]).toBeGreaterThan(0)
+  })
 })
 
 describe("a cache that works again", () => {
@@ -1150,46 +1019,44 @@ describe("a cache that works again", () => {
       }
     }))
 
-  it.scoped.each(["read", "lease", "write", "remove", "release"] as const)(
+  test.each(["read", "lease", "write", "remove", "release"] as const)(
     "says so once, and how long it had failed: %s",
-    (operation) =>
-      Effect.gen(function*() {
-        const longer = operation === "release" ? "1m 45s" : "1m 30s"
-        expect((yield* failedFor(operation, [90])).filter(works))
-          .toEqual([`INFO The shared token cache works again. It had failed for ${longer}.`])
-      }).pipe(setup)
+    function*(operation) {
+      const longer = operation === "release" ? "1m 45s" : "1m 30s"
+      expect((yield* failedFor(operation, [90])).filter(works))
+        .toEqual([`INFO The shared token cache works again. It had failed for ${longer}.`])
+    }
   )
 
-  it.scoped("says so once in a minute at most, for a failure that was not warned of is not over either", () =>
-    Effect.gen(function*() {
-      const seen = yield* failedFor("read", [1, 1, 1])
-      expect([seen.filter(works).length, seen.filter((line) => line.startsWith("WARN")).length]).toEqual([1, 1])
-    }).pipe(setup))
+  test("says so once in a minute at most, for a failure that was not warned of is not over either", function*() {
+    const seen = yield* failedFor("read", [1, 1, 1])
+    expect([seen.filter(works).length, seen.filter((line) => line.startsWith("WARN")).length]).toEqual([1, 1])
+  })
 
-  it.scoped("does not say so while it can only be read", () =>
-    Effect.gen(function*() {
-      const seen = yield* lines(Effect.gen(function*() {
-        const { cache } = yield* doubles
-        const here = yield* replica()
-        yield* Effect.forEach(["lease", "write", "remove"] as const, (operation) =>
-          cache.behaveAlways(operation, Cache.fails))
-        for (let exchanges = 0; exchanges < 3; exchanges += 1) {
-          const token = yield* settle(missing(here))
-          yield* TestClock.adjust("20 seconds")
-          yield* replace(here, token, "rejection")
-        }
-      }))
-      expect(seen.filter(works)).toEqual([])
-    }).pipe(setup))
+  test("does not say so while it can only be read", function*() {
+    const seen = yield* lines(Effect.gen(function*() {
+      const { cache } = yield* doubles
+      const here = yield* replica()
+      yield* Effect.forEach(
+        ["lease", "write", "remove"] as const,
+        (operation) => cache.behaveAlways(operation, Cache.fails)
+      )
+      for (let exchanges = 0; exchanges < 3; exchanges += 1) {
+        const token = yield* settle(missing(here))
+        yield* TestClock.adjust("20 seconds")
+        yield* replace(here, token, "rejection")
+      }
+    }))
+    expect(seen.filter(works)).toEqual([])
+  })
 
-  it.scoped("says nothing where it never failed", () =>
-    Effect.gen(function*() {
-      expect(yield* lines(Effect.flatMap(replica(), got))).toEqual([])
-    }).pipe(setup))
+  test("says nothing where it never failed", function*() {
+    expect(yield* lines(Effect.flatMap(replica(), got))).toEqual([])
+  })
 })
 
 describe("the counter of shared tokens", () => {
-  it.scoped.each<readonly [string, Step, Record<string, number>]>([
+  test.each<readonly [string, Step, Record<string, number>]>([
     ["an exchange for all", Effect.void, { "tokens_total Exchanged": 1 }],
     ["a token that was handed over", Effect.scoped(Effect.flatMap(replica(), got)), {
       "tokens_total HandedOver": 1
@@ -1209,42 +1076,38 @@ describe("the counter of shared tokens", () => {
       Effect.flatMap(doubles, ({ issuer }) => issuer.respondNext(Effect.fail(unavailable))),
       {}
     ]
-  ])("tells %s", ([, before, counts]) =>
-    Effect.gen(function*() {
-      yield* before
-      const ended = Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here))))
-      expect(yield* addedToSharing(ended)).toEqual(counts)
-    }).pipe(setup))
+  ])("tells %s", function*([, before, counts]) {
+    yield* before
+    const ended = Effect.flatMap(replica(), (here) => Effect.exit(settle(missing(here))))
+    expect(yield* addedToSharing(ended)).toEqual(counts)
+  })
 })
 
 describe("a token that no entry can hold for its length", () => {
-  it.scoped("reaches its caller all the same, and is not written", () =>
-    Effect.gen(function*() {
-      const token = AccessToken.make({ value: "t".repeat(16_384), serviceId: "c", receivedAt: 0, expiresAt: life })
-      const { cache, issuer } = yield* doubles
-      yield* issuer.respondNext(Effect.succeed(token))
-      const exit = yield* Effect.exit(settle(missing(yield* replica())))
-      expect([exit, yield* cache.callsOf("write")]).toEqual([Exit.succeed(token), []])
-    }).pipe(setup))
+  test("reaches its caller all the same, and is not written", function*() {
+    const token = AccessToken.make({ value: "t".repeat(16_384), serviceId: "c", receivedAt: 0, expiresAt: life })
+    const { cache, issuer } = yield* doubles
+    yield* issuer.respondNext(Effect.succeed(token))
+    const exit = yield* Effect.exit(settle(missing(yield* replica())))
+    expect([exit, yield* cache.callsOf("write")]).toEqual([Exit.succeed(token), []])
+  })
 })
 
 describe("an entry above 16 KiB", () => {
-  it.scoped("that a cache gives all the same is a miss, is not decrypted, and is written over", () =>
-    Effect.gen(function*() {
-      const { shared } = yield* doubles
-      const entry = "v1.AAAAAAAAAAAAAAAA.".padEnd(16 * 1024 + 1, "A")
-      const overs: Array<Option.Option<string>> = []
-      const here = yield* Effect.provideService(replica(), SharedTokenCache.SharedTokenCache, {
-        ...shared,
-        read: () => Effect.succeed(Option.some(entry)),
-        write: (name, next, options) => {
-          overs.push(options.over)
-          return shared.write(name, next, options)
-        }
-      })
-      const decrypt = vi.mocked(globalThis.crypto.subtle.decrypt)
-      const before = decrypt.mock.calls.length
-      yield* got(here)
-      expect([overs, decrypt.mock.calls.length - before]).toEqual([[Option.some(entry)], 0])
-    }).pipe(setup))
+  test("that a cache gives all the same is a miss, is not decrypted, and is written over", function*({ shared }) {
+    const entry = "v1.AAAAAAAAAAAAAAAA.".padEnd(16 * 1024 + 1, "A")
+    const overs: Array<Option.Option<string>> = []
+    const here = yield* Effect.provideService(replica(), SharedTokenCache.SharedTokenCache, {
+      ...shared,
+      read: () => Effect.succeed(Option.some(entry)),
+      write: (name, next, options) => {
+        overs.push(options.over)
+        return shared.write(name, next, options)
+      }
+    })
+    const decrypt = vi.mocked(globalThis.crypto.subtle.decrypt)
+    const before = decrypt.mock.calls.length
+    yield* got(here)
+    expect([overs, decrypt.mock.calls.length - before]).toEqual([[Option.some(entry)], 0])
+  })
 })
