@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../doubles/arranged.js"
 import * as Time from "../doubles/Time.js"
 import { clients } from "../leaks/clients.js"
 
@@ -33,6 +34,8 @@ const inMemoryFor = (fault?: Simulator.Fault) =>
   Layer.provideMerge(advisor(Simulator.baseUrl, fault), Simulator.layerHttpClient())
 
 const inMemory = inMemoryFor()
+
+const test = arranged(Effect.void, inMemory)
 
 const onAPortOver = (client: Layer.Layer<HttpClient.HttpClient>) => (fault: Simulator.Fault) =>
   Layer.unwrapEffect(
@@ -180,44 +183,39 @@ describe("a fault", () => {
     (row) => isOver(row, Time.pass("33 seconds"))
   )
 
-  it.effect("says in its body what it is", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("search", "bad-request")
-      expect(yield* Effect.flip(search)).toMatchObject({ body: Redacted.make("{\"error\":\"bad request\"}") })
-    }).pipe(Effect.provide(inMemory)))
+  test("says in its body what it is", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("search", "bad-request")
+    expect(yield* Effect.flip(search)).toMatchObject({ body: Redacted.make("{\"error\":\"bad request\"}") })
+  })
 
-  it.effect("meets the next calls alone where their number is given", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("search", "server-error", 2)
-      const answers = yield* Effect.replicateEffect(Effect.option(search), 3)
-      expect(answers.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some"])
-    }).pipe(Effect.provide(inMemory)))
+  test("meets the next calls alone where their number is given", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("search", "server-error", 2)
+    const answers = yield* Effect.replicateEffect(Effect.option(search), 3)
+    expect(answers.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some"])
+  })
 
-  it.effect("waits behind the answers that were planned before", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondNext("search", { status: 429 })
-      yield* simulator.provoke("search", "server-error", 1)
-      const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
-      expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
-    }).pipe(Effect.provide(inMemory)))
+  test("waits behind the answers that were planned before", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.respondNext("search", { status: 429 })
+    yield* simulator.provoke("search", "server-error", 1)
+    const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
+    expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
+  })
 
-  it.effect("is taken back by respondAlways with undefined", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("search", "server-error")
-      yield* simulator.respondAlways("search", undefined)
-      expect((yield* search).results).not.toEqual([])
-    }).pipe(Effect.provide(inMemory)))
+  test("is taken back by respondAlways with undefined", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("search", "server-error")
+    yield* simulator.respondAlways("search", undefined)
+    expect((yield* search).results).not.toEqual([])
+  })
 
-  it.effect("of one operation leaves the others alone", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("request", "server-error")
-      expect((yield* search).results).not.toEqual([])
-    }).pipe(Effect.provide(inMemory)))
+  test("of one operation leaves the others alone", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("request", "server-error")
+    expect((yield* search).results).not.toEqual([])
+  })
 
   it.effect("of the token response leaves a refusal of the service as it is", () =>
     Effect.gen(function*() {
@@ -249,42 +247,38 @@ describe("a fault", () => {
       )
     ))
 
-  it.effect("same-token issues a token where there is none to hand back", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("token", "same-token")
-      yield* search
-      expect(yield* simulator.counters).toMatchObject({ exchanges: 1, tokensIssued: 1 })
-    }).pipe(Effect.provide(inMemory)))
+  test("same-token issues a token where there is none to hand back", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("token", "same-token")
+    yield* search
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 1, tokensIssued: 1 })
+  })
 
-  it.effect("same-token hands back a token that was revoked and issues no other", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* search
-      yield* simulator.revoke
-      yield* simulator.provoke("token", "same-token")
-      yield* Effect.flip(search)
-      expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-    }).pipe(Effect.provide(inMemory)))
+  test("same-token hands back a token that was revoked and issues no other", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* search
+    yield* simulator.revoke
+    yield* simulator.provoke("token", "same-token")
+    yield* Effect.flip(search)
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
+  })
 
-  it.effect("that has no such name dies with the names that there are", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
-      expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
-    }).pipe(Effect.provide(inMemory)))
+  test("that has no such name dies with the names that there are", function*() {
+    const simulator = yield* Simulator.Simulator
+    const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
+    expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
+  })
 })
 
 describe("recover", () => {
-  it.effect("takes back the faults and the planned answers of every operation", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("token", "server-error")
-      yield* simulator.provoke("search", "redirect", 3)
-      yield* simulator.respondNext("request", { status: 418 })
-      yield* simulator.respondAlways("request", "hang")
-      yield* simulator.recover
-      yield* search
-      expect(yield* Effect.flip(request)).toMatchObject({ status: 404 })
-    }).pipe(Effect.provide(inMemory)))
+  test("takes back the faults and the planned answers of every operation", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("token", "server-error")
+    yield* simulator.provoke("search", "redirect", 3)
+    yield* simulator.respondNext("request", { status: 418 })
+    yield* simulator.respondAlways("request", "hang")
+    yield* simulator.recover
+    yield* search
+    expect(yield* Effect.flip(request)).toMatchObject({ status: 404 })
+  })
 })

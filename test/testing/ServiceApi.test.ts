@@ -5,6 +5,7 @@ import { Validator } from "@seriousme/openapi-schema-validator"
 import { Array, Effect, Option, Redacted, Schema } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { document, ServiceApi } from "../../src/testing/ServiceApi.js"
+import { arranged } from "../doubles/arranged.js"
 import { inMemory, onAPort } from "../doubles/simulated.js"
 import * as Time from "../doubles/Time.js"
 
@@ -70,6 +71,8 @@ const exchange = Effect.flatMap(
   ask(tokenRoutes[0] as Endpoint, { path: (tokenRoutes[0] as Endpoint).path.replace(":key", key) }),
   ({ text }) => Schema.decode(Token)(text)
 )
+
+const test = arranged(Effect.void, inMemory())
 
 const long = "a".repeat(20_000)
 
@@ -154,53 +157,41 @@ describe("the definition of the service", () => {
     ])
   })
 
-  it.effect.each(tokenRoutes)(
-    "has each answer that the simulator gives at $name",
-    (endpoint) =>
-      Effect.gen(function*() {
-        expect(complaints(endpoint, yield* exchanges(endpoint))).toEqual([])
-      }).pipe(Effect.provide(inMemory()))
-  )
+  test.each(tokenRoutes)("has each answer that the simulator gives at $name", function*(endpoint) {
+    expect(complaints(endpoint, yield* exchanges(endpoint))).toEqual([])
+  })
 
-  it.effect("has each answer that the simulator gives to a search", () =>
-    Effect.gen(function*() {
-      expect(complaints(searchRoute, yield* searches)).toEqual([])
-    }).pipe(Effect.provide(inMemory())))
+  test("has each answer that the simulator gives to a search", function*() {
+    expect(complaints(searchRoute, yield* searches)).toEqual([])
+  })
 
-  it.effect.each(tokenRoutes)(
-    "has no status that the simulator never gives at $name",
-    (endpoint) =>
-      Effect.gen(function*() {
-        const answers = [...yield* exchanges(endpoint), ...yield* provoked("token", endpoint, withinTheDefinition)]
-        expect(complaints(endpoint, answers)).toEqual([])
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(endpoint.schemas.keys()))
-      }).pipe(Effect.provide(inMemory()))
-  )
+  test.each(tokenRoutes)("has no status that the simulator never gives at $name", function*(endpoint) {
+    const answers = [...yield* exchanges(endpoint), ...yield* provoked("token", endpoint, withinTheDefinition)]
+    expect(complaints(endpoint, answers)).toEqual([])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(endpoint.schemas.keys()))
+  })
 
-  it.effect("has no status that the simulator never gives to a search", () =>
-    Effect.gen(function*() {
-      const answers = [...yield* searches, ...yield* provoked("search", searchRoute, withinTheDefinition)]
-      expect(complaints(searchRoute, answers)).toEqual([])
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(searchRoute.schemas.keys()))
-    }).pipe(Effect.provide(inMemory())))
+  test("has no status that the simulator never gives to a search", function*() {
+    const answers = [...yield* searches, ...yield* provoked("search", searchRoute, withinTheDefinition)]
+    expect(complaints(searchRoute, answers)).toEqual([])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(searchRoute.schemas.keys()))
+  })
 
   const isBreaking = (fault: string) => ![...withinTheDefinition, ...withoutAnswer, "same-token"].includes(fault)
 
-  it.effect.each(Simulator.faults.token.filter(isBreaking))(
+  test.each(Simulator.faults.token.filter(isBreaking))(
     "lacks the answer of a token route with the fault %s",
-    (fault) =>
-      Effect.gen(function*() {
-        const endpoint = tokenRoutes[0] as Endpoint
-        expect(complaints(endpoint, yield* provoked("token", endpoint, [fault]))).toHaveLength(1)
-      }).pipe(Effect.provide(inMemory()))
+    function*(fault) {
+      const endpoint = tokenRoutes[0] as Endpoint
+      expect(complaints(endpoint, yield* provoked("token", endpoint, [fault]))).toHaveLength(1)
+    }
   )
 
-  it.effect.each(Simulator.faults.search.filter(isBreaking))(
+  test.each(Simulator.faults.search.filter(isBreaking))(
     "lacks the answer of a search with the fault %s",
-    (fault) =>
-      Effect.gen(function*() {
-        expect(complaints(searchRoute, yield* provoked("search", searchRoute, [fault]))).toHaveLength(1)
-      }).pipe(Effect.provide(inMemory()))
+    function*(fault) {
+      expect(complaints(searchRoute, yield* provoked("search", searchRoute, [fault]))).toHaveLength(1)
+    }
   )
 })
 
@@ -266,15 +257,13 @@ describe("the OpenAPI document", () => {
       }).pipe(Effect.provide(simulated()))
   )
 
-  it.effect("is served below the path prefix, which it names as its server", () =>
-    Effect.gen(function*() {
-      const { text } = yield* ask(searchRoute, { path: "/advisor/openapi.json" })
-      expect(JSON.parse(text)).toMatchObject({ servers: [{ url: "/advisor" }] })
-      expect((yield* ask(searchRoute, { path: "/openapi.json" })).status).toBe(404)
-    }).pipe(Effect.provide(inMemory({ pathPrefix: "/advisor" }))))
+  test("is served below the path prefix, which it names as its server", function*() {
+    const { text } = yield* ask(searchRoute, { path: "/advisor/openapi.json" })
+    expect(JSON.parse(text)).toMatchObject({ servers: [{ url: "/advisor" }] })
+    expect((yield* ask(searchRoute, { path: "/openapi.json" })).status).toBe(404)
+  }, inMemory({ pathPrefix: "/advisor" }))
 
-  it.effect("is not in the way of another method", () =>
-    Effect.gen(function*() {
-      expect((yield* ask(tokenRoutes[0] as Endpoint, { path: "/openapi.json" })).status).toBe(401)
-    }).pipe(Effect.provide(inMemory())))
+  test("is not in the way of another method", function*() {
+    expect((yield* ask(tokenRoutes[0] as Endpoint, { path: "/openapi.json" })).status).toBe(401)
+  })
 })

@@ -3,6 +3,7 @@ import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effec
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged, arrangedLive } from "../doubles/arranged.js"
 import { inMemory, onAPort } from "../doubles/simulated.js"
 import * as Time from "../doubles/Time.js"
 
@@ -54,58 +55,56 @@ const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogu
 
 const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
 
+const test = arranged(Simulator.Simulator, inMemory())
+
 const places = [
   ["in memory", inMemory],
   ["on a port", onAPort]
 ] as const
 
 describe.each(places)("Simulator %s", (_, simulated) => {
+  const live = arrangedLive(Simulator.Simulator, simulated())
+
   describe("token routes", () => {
-    it.live.each([
+    live.each([
       licenceRoute,
       "/v2/token-cache/nutrition-advisor/oauth/token",
       "/v2/token-cache/unified/oauth/token"
-    ])("exchanges a license key at %s", (route) =>
-      Effect.gen(function*() {
-        const answer = yield* ask("POST", `${route}/${key}`)
-        expect(answer.status).toBe(200)
-        expect(yield* searchWith(yield* decodeToken(answer.body))).toBe(200)
-      }).pipe(Effect.provide(simulated())))
+    ])("exchanges a license key at %s", function*(route) {
+      const answer = yield* ask("POST", `${route}/${key}`)
+      expect(answer.status).toBe(200)
+      expect(yield* searchWith(yield* decodeToken(answer.body))).toBe(200)
+    })
 
-    it.live("answers with exactly the fields of a token response", () =>
-      Effect.gen(function*() {
-        const answer = yield* ask("POST", `${licenceRoute}/${key}`)
-        expect(answer.headers["content-type"]).toContain("application/json")
-        expect(JSON.parse(answer.body)).toEqual({
-          access_token: expect.stringMatching(/^\S+$/),
-          customer_id: "c-1",
-          expires_in: 3600.25,
-          token_type: "Bearer",
-          scope: "read:search"
-        })
-      }).pipe(Effect.provide(simulated({ customerId: "c-1", tokenLifetime: 3600.25 }))))
+    live("answers with exactly the fields of a token response", function*() {
+      const answer = yield* ask("POST", `${licenceRoute}/${key}`)
+      expect(answer.headers["content-type"]).toContain("application/json")
+      expect(JSON.parse(answer.body)).toEqual({
+        access_token: expect.stringMatching(/^\S+$/),
+        customer_id: "c-1",
+        expires_in: 3600.25,
+        token_type: "Bearer",
+        scope: "read:search"
+      })
+    }, simulated({ customerId: "c-1", tokenLifetime: 3600.25 }))
 
-    it.live("gives tokens the life of the sample in SERVICE.md by default", () =>
-      Effect.gen(function*() {
-        expect((yield* exchange).expires_in).toBeCloseTo(86_155.482, 3)
-      }).pipe(Effect.provide(simulated())))
+    live("gives tokens the life of the sample in SERVICE.md by default", function*() {
+      expect((yield* exchange).expires_in).toBeCloseTo(86_155.482, 3)
+    })
 
-    it.live("issues another token at each exchange", () =>
-      Effect.gen(function*() {
-        const first = yield* exchange
-        const second = yield* exchange
-        expect(second.access_token).not.toBe(first.access_token)
-      }).pipe(Effect.provide(simulated())))
+    live("issues another token at each exchange", function*() {
+      const first = yield* exchange
+      const second = yield* exchange
+      expect(second.access_token).not.toBe(first.access_token)
+    })
 
-    it.live.each(["GET", "PUT", "DELETE", "PATCH"] as const)(
+    live.each(["GET", "PUT", "DELETE", "PATCH"] as const)(
       "refuses %s with 405, names POST and issues no token",
-      (method) =>
-        Effect.gen(function*() {
-          const { counters } = yield* Simulator.Simulator
-          const { headers, status } = yield* ask(method, `${licenceRoute}/${key}`)
-          expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "POST" })
-          expect((yield* counters).tokensIssued).toBe(0)
-        }).pipe(Effect.provide(simulated()))
+      function*(method, { counters }) {
+        const { headers, status } = yield* ask(method, `${licenceRoute}/${key}`)
+        expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "POST" })
+        expect((yield* counters).tokensIssued).toBe(0)
+      }
     )
 
     it.live.each<readonly [what: string, path: string, status: number, Call?, Simulator.Options?]>([
@@ -121,17 +120,17 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         expect((yield* counters).tokensIssued).toBe(0)
       }).pipe(Effect.provide(simulated(options))))
 
-    it.live("decodes the key of the path once", () =>
-      Effect.gen(function*() {
-        expect(yield* statusOf("POST", `${licenceRoute}/a%2Fb%20c%2525`)).toBe(200)
-      }).pipe(Effect.provide(simulated({ licenseKeys: ["a/b c%25"] }))))
+    live("decodes the key of the path once", function*() {
+      expect(yield* statusOf("POST", `${licenceRoute}/a%2Fb%20c%2525`)).toBe(200)
+    }, simulated({ licenseKeys: ["a/b c%25"] }))
 
-    it.live("knows every key that is given and no other", () =>
-      Effect.gen(function*() {
-        const statuses = yield* Effect.forEach(["one", "two", key], (known) =>
-          statusOf("POST", `${licenceRoute}/${known}`))
-        expect(statuses).toEqual([200, 200, 400])
-      }).pipe(Effect.provide(simulated({ licenseKeys: ["one", "two"] }))))
+    live("knows every key that is given and no other", function*() {
+      const statuses = yield* Effect.forEach(
+        ["one", "two", key],
+        (known) => statusOf("POST", `${licenceRoute}/${known}`)
+      )
+      expect(statuses).toEqual([200, 200, 400])
+    }, simulated({ licenseKeys: ["one", "two"] }))
   })
 
   describe("authorization", () => {
@@ -174,57 +173,52 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         }).pipe(Effect.provide(simulated(options)))
     )
 
-    it.live("keeps earlier tokens valid when it issues another", () =>
-      Effect.gen(function*() {
-        const first = yield* exchange
-        yield* exchange
-        expect(yield* searchWith(first)).toBe(200)
-      }).pipe(Effect.provide(simulated())))
+    live("keeps earlier tokens valid when it issues another", function*() {
+      const first = yield* exchange
+      yield* exchange
+      expect(yield* searchWith(first)).toBe(200)
+    })
 
-    it.live("reads the customer identifier from the header that is set", () =>
-      Effect.gen(function*() {
-        const token = yield* exchange
-        const statuses = yield* Effect.forEach(["X-Customer", "Service-ID"], (header) =>
-          search(authorizedBy(token, header)))
-        expect(statuses).toEqual([200, 400])
-      }).pipe(Effect.provide(simulated({ serviceIdHeader: "X-Customer" }))))
+    live("reads the customer identifier from the header that is set", function*() {
+      const token = yield* exchange
+      const statuses = yield* Effect.forEach(
+        ["X-Customer", "Service-ID"],
+        (header) => search(authorizedBy(token, header))
+      )
+      expect(statuses).toEqual([200, 400])
+    }, simulated({ serviceIdHeader: "X-Customer" }))
 
-    it.live("asks for the customer identifier that its token was issued with", () =>
-      Effect.gen(function*() {
-        const { setCustomerId } = yield* Simulator.Simulator
-        const before = yield* exchange
-        yield* setCustomerId("c-2")
-        const after = yield* exchange
-        expect(after.customer_id).toBe("c-2")
-        expect(yield* Effect.forEach([before, after, { ...before, customer_id: "c-2" }], searchWith)).toEqual([
-          200,
-          200,
-          400
-        ])
-      }).pipe(Effect.provide(simulated({ customerId: "c-1" }))))
+    live("asks for the customer identifier that its token was issued with", function*({ setCustomerId }) {
+      const before = yield* exchange
+      yield* setCustomerId("c-2")
+      const after = yield* exchange
+      expect(after.customer_id).toBe("c-2")
+      expect(yield* Effect.forEach([before, after, { ...before, customer_id: "c-2" }], searchWith)).toEqual([
+        200,
+        200,
+        400
+      ])
+    }, simulated({ customerId: "c-1" }))
   })
 
   describe("search", () => {
-    it.live.each(["", "?term=", "?term=%20", "?terms=yogurt"])(
-      "refuses a missing term with 400: %j",
-      (query) =>
-        Effect.gen(function*() {
-          expect(yield* statusOf("GET", `${searchRoute}${query}`, authorizedBy(yield* exchange))).toBe(400)
-        }).pipe(Effect.provide(simulated()))
-    )
+    live.each(["", "?term=", "?term=%20", "?terms=yogurt"])("refuses a missing term with 400: %j", function*(query) {
+      expect(yield* statusOf("GET", `${searchRoute}${query}`, authorizedBy(yield* exchange))).toBe(400)
+    })
 
-    it.live("refuses POST with 405 and names GET", () =>
-      Effect.gen(function*() {
-        const { headers, status } = yield* ask("POST", `${searchRoute}?term=egg`, authorizedBy(yield* exchange))
-        expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "GET" })
-      }).pipe(Effect.provide(simulated())))
+    live("refuses POST with 405 and names GET", function*() {
+      const { headers, status } = yield* ask("POST", `${searchRoute}?term=egg`, authorizedBy(yield* exchange))
+      expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "GET" })
+    })
 
-    it.live("answers in JSON with the foods that the term means", () =>
-      Effect.gen(function*() {
+    live(
+      "answers in JSON with the foods that the term means",
+      function*() {
         const { body, headers } = yield* ask("GET", `${searchRoute}?term=greek%20yogurt`, authorizedBy(yield* exchange))
         expect(headers["content-type"]).toContain("application/json")
         expect(JSON.parse(body)).toMatchObject({ results: [{ name: expect.stringMatching(/greek yogurt/i) }] })
-      }).pipe(Effect.provide(simulated({
+      },
+      simulated({
         foods: [{
           id: "greek-yogurt",
           name: "Greek yogurt",
@@ -234,13 +228,13 @@ describe.each(places)("Simulator %s", (_, simulated) => {
           per100g: { energyKcal: 97, proteinG: 9, carbohydrateG: 4, sugarG: 4, fatG: 5, fiberG: 0 },
           portion: { name: "cup", grams: 150 }
         }]
-      }))))
+      })
+    )
 
-    it.live("has foods of its own", () =>
-      Effect.gen(function*() {
-        const { body } = yield* ask("GET", `${searchRoute}?term=apple`, authorizedBy(yield* exchange))
-        expect(JSON.parse(body).results).not.toHaveLength(0)
-      }).pipe(Effect.provide(simulated())))
+    live("has foods of its own", function*() {
+      const { body } = yield* ask("GET", `${searchRoute}?term=apple`, authorizedBy(yield* exchange))
+      expect(JSON.parse(body).results).not.toHaveLength(0)
+    })
   })
 
   describe("other routes", () => {
@@ -249,250 +243,215 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       "POST /v2/meals": ({ body }) => ({ status: 201, body })
     }
 
-    it.live.each(["/v2/nothing", `${searchRoute}/more`, "/v1/products/napi/food/search/semantic", "/"])(
+    live.each(["/v2/nothing", `${searchRoute}/more`, "/v1/products/napi/food/search/semantic", "/"])(
       "answers 404 at %s",
-      (path) =>
-        Effect.gen(function*() {
-          expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(404)
-        }).pipe(Effect.provide(simulated()))
+      function*(path) {
+        expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(404)
+      }
     )
 
-    it.live("answers a route that is given", () =>
-      Effect.gen(function*() {
-        const { body, status } = yield* ask("GET", "/v2/plan?for=today", authorizedBy(yield* exchange))
-        expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { plan: "pro", query: "for=today" } })
-      }).pipe(Effect.provide(simulated({ routes }))))
+    live("answers a route that is given", function*() {
+      const { body, status } = yield* ask("GET", "/v2/plan?for=today", authorizedBy(yield* exchange))
+      expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { plan: "pro", query: "for=today" } })
+    }, simulated({ routes }))
 
-    it.live("hands the body of a request to its route", () =>
-      Effect.gen(function*() {
-        const call = { ...authorizedBy(yield* exchange), body: HttpBody.text("two eggs") }
-        const { body, status } = yield* ask("POST", "/v2/meals", call)
-        expect({ status, body }).toEqual({ status: 201, body: "two eggs" })
-      }).pipe(Effect.provide(simulated({ routes }))))
+    live("hands the body of a request to its route", function*() {
+      const call = { ...authorizedBy(yield* exchange), body: HttpBody.text("two eggs") }
+      const { body, status } = yield* ask("POST", "/v2/meals", call)
+      expect({ status, body }).toEqual({ status: 201, body: "two eggs" })
+    }, simulated({ routes }))
 
-    it.live("answers 404 to another method of a route that is given", () =>
-      Effect.gen(function*() {
-        expect(yield* statusOf("POST", "/v2/plan", authorizedBy(yield* exchange))).toBe(404)
-      }).pipe(Effect.provide(simulated({ routes }))))
+    live("answers 404 to another method of a route that is given", function*() {
+      expect(yield* statusOf("POST", "/v2/plan", authorizedBy(yield* exchange))).toBe(404)
+    }, simulated({ routes }))
 
-    it.live("asks for both headers at a route that is given", () =>
-      Effect.gen(function*() {
-        const { access_token } = yield* exchange
-        const statuses = yield* Effect.all([
-          statusOf("GET", "/v2/plan"),
-          statusOf("GET", "/v2/plan", { headers: { authorization: `Bearer ${access_token}` } })
-        ])
-        expect(statuses).toEqual([401, 400])
-      }).pipe(Effect.provide(simulated({ routes }))))
+    live("asks for both headers at a route that is given", function*() {
+      const { access_token } = yield* exchange
+      const statuses = yield* Effect.all([
+        statusOf("GET", "/v2/plan"),
+        statusOf("GET", "/v2/plan", { headers: { authorization: `Bearer ${access_token}` } })
+      ])
+      expect(statuses).toEqual([401, 400])
+    }, simulated({ routes }))
   })
 
   describe("pathPrefix", () => {
     const prefixed = { pathPrefix: "/advisor", routes: { "GET /v2/plan": () => ({ status: 200 }) } }
 
-    it.live("puts every route below the prefix", () =>
-      Effect.gen(function*() {
-        const answer = yield* ask("POST", `/advisor${licenceRoute}/${key}`)
-        const call = authorizedBy(yield* decodeToken(answer.body))
-        const statuses = yield* Effect.forEach([`${searchRoute}?term=egg`, "/v2/plan"], (path) =>
-          statusOf("GET", `/advisor${path}`, call))
-        expect(statuses).toEqual([200, 200])
-      }).pipe(Effect.provide(simulated(prefixed))))
+    live("puts every route below the prefix", function*() {
+      const answer = yield* ask("POST", `/advisor${licenceRoute}/${key}`)
+      const call = authorizedBy(yield* decodeToken(answer.body))
+      const statuses = yield* Effect.forEach(
+        [`${searchRoute}?term=egg`, "/v2/plan"],
+        (path) => statusOf("GET", `/advisor${path}`, call)
+      )
+      expect(statuses).toEqual([200, 200])
+    }, simulated(prefixed))
 
-    it.live("answers 404 outside the prefix", () =>
-      Effect.gen(function*() {
-        const statuses = yield* Effect.all([
-          statusOf("POST", `${licenceRoute}/${key}`),
-          statusOf("GET", `${searchRoute}?term=egg`),
-          statusOf("POST", `/advisors${licenceRoute}/${key}`, { headers: { "Service-ID": "c-1" } })
-        ])
-        expect(statuses.slice(0, 2)).toEqual([404, 404])
-        expect(statuses[2]).not.toBe(200)
-      }).pipe(Effect.provide(simulated(prefixed))))
+    live("answers 404 outside the prefix", function*() {
+      const statuses = yield* Effect.all([
+        statusOf("POST", `${licenceRoute}/${key}`),
+        statusOf("GET", `${searchRoute}?term=egg`),
+        statusOf("POST", `/advisors${licenceRoute}/${key}`, { headers: { "Service-ID": "c-1" } })
+      ])
+      expect(statuses.slice(0, 2)).toEqual([404, 404])
+      expect(statuses[2]).not.toBe(200)
+    }, simulated(prefixed))
 
-    it.live("counts nothing outside the prefix as an exchange", () =>
-      Effect.gen(function*() {
-        const { counters } = yield* Simulator.Simulator
-        // As long as the prefix, so that cutting without comparing finds a token path.
-        yield* ask("POST", `/another${licenceRoute}/${key}`)
-        expect(yield* counters).toEqual({
-          exchanges: 0,
-          exchangesAtOnce: 0,
-          rejections: 0,
-          requests: 1,
-          searches: 0,
-          tokensIssued: 0
-        })
-      }).pipe(Effect.provide(simulated(prefixed))))
+    live("counts nothing outside the prefix as an exchange", function*({ counters }) {
+      // As long as the prefix, so that cutting without comparing finds a token path.
+      yield* ask("POST", `/another${licenceRoute}/${key}`)
+      expect(yield* counters).toEqual({
+        exchanges: 0,
+        exchangesAtOnce: 0,
+        rejections: 0,
+        requests: 1,
+        searches: 0,
+        tokensIssued: 0
+      })
+    }, simulated(prefixed))
   })
 
   describe("planned answers", () => {
-    it.live("gives the next answers in their order before it answers by itself", () =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        const token = yield* exchange
-        yield* respondNext("search", { status: 503 }, { status: 429 })
-        yield* respondNext("search", { status: 500 })
-        expect(yield* Effect.replicateEffect(searchWith(token), 4)).toEqual([503, 429, 500, 200])
-      }).pipe(Effect.provide(simulated())))
+    live("gives the next answers in their order before it answers by itself", function*({ respondNext }) {
+      const token = yield* exchange
+      yield* respondNext("search", { status: 503 }, { status: 429 })
+      yield* respondNext("search", { status: 500 })
+      expect(yield* Effect.replicateEffect(searchWith(token), 4)).toEqual([503, 429, 500, 200])
+    })
 
-    it.live.each(
+    live.each(
       [
         { operation: "token", expected: [503, 200, 404] },
         { operation: "search", expected: [200, 503, 404] },
         { operation: "request", expected: [200, 200, 503] }
       ] as const
-    )("gives an answer for $operation to that operation alone", ({ expected, operation }) =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        const token = yield* exchange
-        yield* respondNext(operation, { status: 503 })
-        const statuses = yield* Effect.all([
-          statusOf("POST", `${licenceRoute}/${key}`),
-          searchWith(token),
-          statusOf("GET", "/v2/nothing", authorizedBy(token))
-        ])
-        expect(statuses).toEqual(expected)
-      }).pipe(Effect.provide(simulated())))
+    )("gives an answer for $operation to that operation alone", function*({ expected, operation }, { respondNext }) {
+      const token = yield* exchange
+      yield* respondNext(operation, { status: 503 })
+      const statuses = yield* Effect.all([
+        statusOf("POST", `${licenceRoute}/${key}`),
+        searchWith(token),
+        statusOf("GET", "/v2/nothing", authorizedBy(token))
+      ])
+      expect(statuses).toEqual(expected)
+    })
 
-    it.live("gives a constant answer until it is taken back", () =>
-      Effect.gen(function*() {
-        const { respondAlways } = yield* Simulator.Simulator
-        const token = yield* exchange
-        yield* respondAlways("search", { status: 503 })
-        const before = yield* Effect.replicateEffect(searchWith(token), 3)
-        yield* respondAlways("search", undefined)
-        expect([...before, yield* searchWith(token)]).toEqual([503, 503, 503, 200])
-      }).pipe(Effect.provide(simulated())))
+    live("gives a constant answer until it is taken back", function*({ respondAlways }) {
+      const token = yield* exchange
+      yield* respondAlways("search", { status: 503 })
+      const before = yield* Effect.replicateEffect(searchWith(token), 3)
+      yield* respondAlways("search", undefined)
+      expect([...before, yield* searchWith(token)]).toEqual([503, 503, 503, 200])
+    })
 
-    it.live("gives the next answers before the constant one", () =>
-      Effect.gen(function*() {
-        const { respondAlways, respondNext } = yield* Simulator.Simulator
-        yield* respondAlways("token", { status: 503 })
-        yield* respondNext("token", { status: 429 })
-        expect(yield* Effect.replicateEffect(statusOf("POST", `${licenceRoute}/${key}`), 3)).toEqual([429, 503, 503])
-      }).pipe(Effect.provide(simulated())))
+    live("gives the next answers before the constant one", function*({ respondAlways, respondNext }) {
+      yield* respondAlways("token", { status: 503 })
+      yield* respondNext("token", { status: 429 })
+      expect(yield* Effect.replicateEffect(statusOf("POST", `${licenceRoute}/${key}`), 3)).toEqual([429, 503, 503])
+    })
 
-    it.live.each([
+    live.each([
       { kind: "JSON", reply: { a: 1 }, text: "{\"a\":1}" },
       { kind: "text", reply: "not { json", text: "not { json" },
       { kind: "bytes", reply: new Uint8Array([104, 105]), text: "hi" },
       { kind: "nothing", reply: undefined, text: "" }
-    ])("sends the status, the headers and a body of $kind", ({ reply, text }) =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", { status: 418, headers: { "retry-after": "7" }, body: reply })
-        const { body, headers, status } = yield* ask("POST", `${licenceRoute}/${key}`)
-        expect({ status, retryAfter: headers["retry-after"], body }).toEqual({
-          status: 418,
-          retryAfter: "7",
-          body: text
-        })
-      }).pipe(Effect.provide(simulated())))
+    ])("sends the status, the headers and a body of $kind", function*({ reply, text }, { respondNext }) {
+      yield* respondNext("token", { status: 418, headers: { "retry-after": "7" }, body: reply })
+      const { body, headers, status } = yield* ask("POST", `${licenceRoute}/${key}`)
+      expect({ status, retryAfter: headers["retry-after"], body }).toEqual({
+        status: 418,
+        retryAfter: "7",
+        body: text
+      })
+    })
 
-    it.live("sends the content type that a reply names", () =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", { status: 500, headers: { "content-type": "text/html" }, body: "<p>" })
-        expect((yield* ask("POST", `${licenceRoute}/${key}`)).headers["content-type"]).toBe("text/html")
-      }).pipe(Effect.provide(simulated())))
+    live("sends the content type that a reply names", function*({ respondNext }) {
+      yield* respondNext("token", { status: 500, headers: { "content-type": "text/html" }, body: "<p>" })
+      expect((yield* ask("POST", `${licenceRoute}/${key}`)).headers["content-type"]).toBe("text/html")
+    })
 
-    it.live.each([204, 205, 304])("sends %i without a body", (status) =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", { status, body: "ignored" })
-        expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({ status, body: "" })
-      }).pipe(Effect.provide(simulated())))
+    live.each([204, 205, 304])("sends %i without a body", function*(status, { respondNext }) {
+      yield* respondNext("token", { status, body: "ignored" })
+      expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({ status, body: "" })
+    })
 
-    it.live("never answers with \"hang\"", () =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", "hang")
-        const answer = yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
-        expect(answer).toEqual(Option.none())
-      }).pipe(Effect.provide(simulated())))
+    live("never answers with \"hang\"", function*({ respondNext }) {
+      yield* respondNext("token", "hang")
+      const answer = yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
+      expect(answer).toEqual(Option.none())
+    })
 
-    it.live("answers other calls while one hangs", () =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", "hang")
-        yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
-        expect(yield* searchWith(yield* exchange)).toBe(200)
-      }).pipe(Effect.provide(simulated())))
+    live("answers other calls while one hangs", function*({ respondNext }) {
+      yield* respondNext("token", "hang")
+      yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
+      expect(yield* searchWith(yield* exchange)).toBe(200)
+    })
 
-    it.live.each(["token", "search"] as const)(
+    live.each(["token", "search"] as const)(
       "breaks the connection of a %s call with \"drop\"",
-      (operation) =>
-        Effect.gen(function*() {
-          const { respondNext } = yield* Simulator.Simulator
-          const token = yield* exchange
-          yield* respondNext(operation, "drop")
-          const call = operation === "token"
-            ? statusOf("POST", `${licenceRoute}/${key}`)
-            : searchWith(token)
-          expect(["RequestError", "ResponseError"]).toContain((yield* Effect.flip(call))._tag)
-        }).pipe(Effect.provide(simulated()))
+      function*(operation, { respondNext }) {
+        const token = yield* exchange
+        yield* respondNext(operation, "drop")
+        const call = operation === "token"
+          ? statusOf("POST", `${licenceRoute}/${key}`)
+          : searchWith(token)
+        expect(["RequestError", "ResponseError"]).toContain((yield* Effect.flip(call))._tag)
+      }
     )
 
-    it.live("breaks a connection at once", () =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", "drop")
-        // The keep-alive of a Node server is 5 seconds.
-        const failure = yield* Effect.timeoutOption(Effect.flip(exchange), "2 seconds")
-        expect(Option.isSome(failure)).toBe(true)
-      }).pipe(Effect.provide(simulated())))
+    live("breaks a connection at once", function*({ respondNext }) {
+      yield* respondNext("token", "drop")
+      // The keep-alive of a Node server is 5 seconds.
+      const failure = yield* Effect.timeoutOption(Effect.flip(exchange), "2 seconds")
+      expect(Option.isSome(failure)).toBe(true)
+    })
 
-    it.live("answers by itself again after it broke a connection", () =>
-      Effect.gen(function*() {
-        const { respondNext } = yield* Simulator.Simulator
-        yield* respondNext("token", "drop")
-        yield* Effect.flip(exchange)
-        expect(yield* searchWith(yield* exchange)).toBe(200)
-      }).pipe(Effect.provide(simulated())))
+    live("answers by itself again after it broke a connection", function*({ respondNext }) {
+      yield* respondNext("token", "drop")
+      yield* Effect.flip(exchange)
+      expect(yield* searchWith(yield* exchange)).toBe(200)
+    })
   })
 
   describe("counters", () => {
-    it.live("starts at nothing", () =>
-      Effect.gen(function*() {
-        const { counters } = yield* Simulator.Simulator
-        expect(yield* counters).toEqual({
-          exchanges: 0,
-          exchangesAtOnce: 0,
-          rejections: 0,
-          requests: 0,
-          searches: 0,
-          tokensIssued: 0
-        })
-      }).pipe(Effect.provide(simulated())))
+    live("starts at nothing", function*({ counters }) {
+      expect(yield* counters).toEqual({
+        exchanges: 0,
+        exchangesAtOnce: 0,
+        rejections: 0,
+        requests: 0,
+        searches: 0,
+        tokensIssued: 0
+      })
+    })
 
-    it.live("counts every call once, whatever the answer", () =>
-      Effect.gen(function*() {
-        const { counters, respondNext, revoke } = yield* Simulator.Simulator
-        const token = yield* exchange
-        yield* ask("POST", `${licenceRoute}/another-key`)
-        yield* ask("GET", `${licenceRoute}/${key}`)
-        yield* respondNext("token", { status: 500 })
-        yield* ask("POST", `${licenceRoute}/${key}`)
-        yield* searchWith(token)
-        yield* search({})
-        yield* searchWith({ ...token, customer_id: "someone-else" })
-        yield* ask("GET", "/v2/nothing", authorizedBy(token))
-        yield* revoke
-        yield* searchWith(token)
-        yield* ask("GET", "/v2/nothing", authorizedBy(token))
-        expect(yield* counters).toEqual({
-          exchanges: 4,
-          exchangesAtOnce: 1,
-          rejections: 2,
-          requests: 2,
-          searches: 4,
-          tokensIssued: 1
-        })
-      }).pipe(Effect.provide(simulated())))
+    live("counts every call once, whatever the answer", function*({ counters, respondNext, revoke }) {
+      const token = yield* exchange
+      yield* ask("POST", `${licenceRoute}/another-key`)
+      yield* ask("GET", `${licenceRoute}/${key}`)
+      yield* respondNext("token", { status: 500 })
+      yield* ask("POST", `${licenceRoute}/${key}`)
+      yield* searchWith(token)
+      yield* search({})
+      yield* searchWith({ ...token, customer_id: "someone-else" })
+      yield* ask("GET", "/v2/nothing", authorizedBy(token))
+      yield* revoke
+      yield* searchWith(token)
+      yield* ask("GET", "/v2/nothing", authorizedBy(token))
+      expect(yield* counters).toEqual({
+        exchanges: 4,
+        exchangesAtOnce: 1,
+        rejections: 2,
+        requests: 2,
+        searches: 4,
+        tokensIssued: 1
+      })
+    })
 
-    it.live("counts an exchange that hangs among those that run at the same time", () =>
-      Effect.gen(function*() {
-        const { counters, requests, respondNext } = yield* Simulator.Simulator
+    live(
+      "counts an exchange that hangs among those that run at the same time",
+      function*({ counters, requests, respondNext }) {
         yield* respondNext("token", "hang")
         const hanging = yield* Effect.fork(exchange)
         yield* Effect.repeat(Effect.delay(requests, "5 millis"), { until: Array.isNonEmptyReadonlyArray })
@@ -500,65 +459,58 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         // A server that closes waits for its connections.
         yield* Fiber.interrupt(hanging)
         expect((yield* counters).exchangesAtOnce).toBe(2)
-      }).pipe(Effect.provide(simulated())))
+      }
+    )
   })
 
   describe("log of requests", () => {
-    it.live("holds what each request carried, oldest first", () =>
-      Effect.gen(function*() {
-        const { requests } = yield* Simulator.Simulator
-        yield* exchange
-        yield* ask("GET", `${searchRoute}?term=egg`, { headers: { "x-note": "second" } })
-        yield* ask("POST", "/v2/meals", { body: HttpBody.text("two eggs") })
-        const seen = (yield* requests).map(({ body, headers, method, operation, path, query }) => ({
-          operation,
-          method,
-          path,
-          query,
-          note: headers["x-note"],
-          body: new TextDecoder().decode(body)
-        }))
-        expect(seen).toEqual([
-          { operation: "token", method: "POST", path: `${licenceRoute}/{key}`, query: "", note: undefined, body: "" },
-          { operation: "search", method: "GET", path: searchRoute, query: "term=egg", note: "second", body: "" },
-          { operation: "request", method: "POST", path: "/v2/meals", query: "", note: undefined, body: "two eggs" }
-        ])
-      }).pipe(Effect.provide(simulated())))
+    live("holds what each request carried, oldest first", function*({ requests }) {
+      yield* exchange
+      yield* ask("GET", `${searchRoute}?term=egg`, { headers: { "x-note": "second" } })
+      yield* ask("POST", "/v2/meals", { body: HttpBody.text("two eggs") })
+      const seen = (yield* requests).map(({ body, headers, method, operation, path, query }) => ({
+        operation,
+        method,
+        path,
+        query,
+        note: headers["x-note"],
+        body: new TextDecoder().decode(body)
+      }))
+      expect(seen).toEqual([
+        { operation: "token", method: "POST", path: `${licenceRoute}/{key}`, query: "", note: undefined, body: "" },
+        { operation: "search", method: "GET", path: searchRoute, query: "term=egg", note: "second", body: "" },
+        { operation: "request", method: "POST", path: "/v2/meals", query: "", note: undefined, body: "two eggs" }
+      ])
+    })
 
-    it.live("holds the two credentials as redacted values", () =>
-      Effect.gen(function*() {
-        const { requests } = yield* Simulator.Simulator
-        const token = yield* exchange
-        yield* searchWith(token)
-        const seen = (yield* requests)[1]
-        expect(Option.map(seen?.authorization ?? Option.none(), Redacted.value))
-          .toEqual(Option.some(`Bearer ${token.access_token}`))
-        expect(Option.map(seen?.serviceId ?? Option.none(), Redacted.value)).toEqual(Option.some(token.customer_id))
-      }).pipe(Effect.provide(simulated())))
+    live("holds the two credentials as redacted values", function*({ requests }) {
+      const token = yield* exchange
+      yield* searchWith(token)
+      const seen = (yield* requests)[1]
+      expect(Option.map(seen?.authorization ?? Option.none(), Redacted.value))
+        .toEqual(Option.some(`Bearer ${token.access_token}`))
+      expect(Option.map(seen?.serviceId ?? Option.none(), Redacted.value)).toEqual(Option.some(token.customer_id))
+    })
 
-    it.live("holds no credential of a request that carries none", () =>
-      Effect.gen(function*() {
-        const { requests } = yield* Simulator.Simulator
-        yield* exchange
-        expect((yield* requests)[0]).toMatchObject({ authorization: Option.none(), serviceId: Option.none() })
-      }).pipe(Effect.provide(simulated())))
+    live("holds no credential of a request that carries none", function*({ requests }) {
+      yield* exchange
+      expect((yield* requests)[0]).toMatchObject({ authorization: Option.none(), serviceId: Option.none() })
+    })
 
-    it.live.each([
+    live.each([
       { rendering: "inspect", render: (value: unknown) => inspect(value, { depth: null }) },
       { rendering: "JSON", render: (value: unknown) => JSON.stringify(value) }
-    ])("shows neither key, token nor customer identifier as $rendering", ({ render }) =>
-      Effect.gen(function*() {
-        const { requests } = yield* Simulator.Simulator
-        const token = yield* Effect.flatMap(
-          ask("POST", `${licenceRoute}/a%2Fsecret%20key`),
-          ({ body }) => decodeToken(body)
-        )
-        yield* ask("GET", `${licenceRoute}/a%2Fsecret%20key`)
-        yield* searchWith(token)
-        const rendered = render(yield* requests)
-        const secrets = ["a/secret key", "a%2Fsecret%20key", token.access_token, token.customer_id]
-        expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
-      }).pipe(Effect.provide(simulated({ licenseKeys: ["a/secret key"] }))))
+    ])("shows neither key, token nor customer identifier as $rendering", function*({ render }, { requests }) {
+      const token = yield* Effect.flatMap(
+        ask("POST", `${licenceRoute}/a%2Fsecret%20key`),
+        ({ body }) => decodeToken(body)
+      )
+      yield* ask("GET", `${licenceRoute}/a%2Fsecret%20key`)
+      yield* searchWith(token)
+      const rendered = render(yield* requests)
+      const secrets = ["a/secret key", "a%2Fsecret%20key", token.access_token, token.customer_id]
+      expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
+    }, simulated({ licenseKeys: ["a/secret key"] }))
   })
 
   describe("two simulators", () => {
@@ -598,218 +550,183 @@ describe.each(places)("Simulator %s", (_, simulated) => {
 })
 
 describe("Simulator in memory alone", () => {
-  it.effect("refuses a form as the body with 400", () =>
-    Effect.gen(function*() {
-      const form = new FormData()
-      form.set("grant_type", "licence")
-      expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
-    }).pipe(Effect.provide(inMemory())))
+  test("refuses a form as the body with 400", function*() {
+    const form = new FormData()
+    form.set("grant_type", "licence")
+    expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
+  })
 
-  it.effect("hands a body of search parameters to its route as they are sent", () =>
-    Effect.gen(function*() {
-      const parameters = HttpBody.raw(new URLSearchParams({ food: "two eggs" }))
-      const { body } = yield* ask("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: parameters })
-      expect(body).toBe("food=two+eggs")
-    }).pipe(Effect.provide(inMemory({ routes: { "POST /v2/meals": ({ body }) => ({ status: 201, body }) } }))))
+  test("hands a body of search parameters to its route as they are sent", function*() {
+    const parameters = HttpBody.raw(new URLSearchParams({ food: "two eggs" }))
+    const { body } = yield* ask("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: parameters })
+    expect(body).toBe("food=two+eggs")
+  }, inMemory({ routes: { "POST /v2/meals": ({ body }) => ({ status: 201, body }) } }))
 
-  it.effect("refuses a target of more than 16 KiB with 414", () =>
-    Effect.gen(function*() {
-      const path = `${searchRoute}?term=${"a".repeat(16_384)}`
-      expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(414)
-    }).pipe(Effect.provide(inMemory())))
+  test("refuses a target of more than 16 KiB with 414", function*() {
+    const path = `${searchRoute}?term=${"a".repeat(16_384)}`
+    expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(414)
+  })
 })
 
 describe("Simulator under TestClock", () => {
-  it.effect("stamps requests with the time of the Clock", () =>
-    Effect.gen(function*() {
-      const { requests } = yield* Simulator.Simulator
-      yield* exchange
-      yield* Time.pass("90 seconds")
-      yield* exchange
-      expect((yield* requests).map(({ at }) => at)).toEqual([0, 90_000])
-    }).pipe(Effect.provide(inMemory())))
+  test("stamps requests with the time of the Clock", function*({ requests }) {
+    yield* exchange
+    yield* Time.pass("90 seconds")
+    yield* exchange
+    expect((yield* requests).map(({ at }) => at)).toEqual([0, 90_000])
+  })
 
-  it.effect("accepts a token until the millisecond in which it expires", () =>
-    Effect.gen(function*() {
-      const token = yield* exchange
-      yield* Time.pass("59999 millis")
-      expect(yield* searchWith(token)).toBe(200)
-      yield* Time.pass("1 millis")
-      expect(yield* searchWith(token)).toBe(403)
-    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+  test("accepts a token until the millisecond in which it expires", function*() {
+    const token = yield* exchange
+    yield* Time.pass("59999 millis")
+    expect(yield* searchWith(token)).toBe(200)
+    yield* Time.pass("1 millis")
+    expect(yield* searchWith(token)).toBe(403)
+  }, inMemory({ tokenLifetime: 60 }))
 
-  it.effect("refuses an expired token with the status that is set, and counts a rejection", () =>
-    Effect.gen(function*() {
-      const { counters } = yield* Simulator.Simulator
-      const token = yield* exchange
-      yield* Time.pass("60 seconds")
-      expect(yield* searchWith(token)).toBe(401)
-      expect((yield* counters).rejections).toBe(1)
-    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60, rejectedTokenStatus: 401 }))))
+  test("refuses an expired token with the status that is set, and counts a rejection", function*({ counters }) {
+    const token = yield* exchange
+    yield* Time.pass("60 seconds")
+    expect(yield* searchWith(token)).toBe(401)
+    expect((yield* counters).rejections).toBe(1)
+  }, inMemory({ tokenLifetime: 60, rejectedTokenStatus: 401 }))
 
-  it.effect("gives the next tokens the lifetime that is set and leaves earlier ones alone", () =>
-    Effect.gen(function*() {
-      const { setTokenLifetime } = yield* Simulator.Simulator
-      const long = yield* exchange
-      yield* setTokenLifetime(1.5)
-      const short = yield* exchange
-      expect([long.expires_in, short.expires_in]).toEqual([86_155.482, 1.5])
-      yield* Time.pass("1500 millis")
-      expect(yield* Effect.forEach([long, short], searchWith)).toEqual([200, 403])
-    }).pipe(Effect.provide(inMemory())))
+  test("gives the next tokens the lifetime that is set and leaves earlier ones alone", function*({ setTokenLifetime }) {
+    const long = yield* exchange
+    yield* setTokenLifetime(1.5)
+    const short = yield* exchange
+    expect([long.expires_in, short.expires_in]).toEqual([86_155.482, 1.5])
+    yield* Time.pass("1500 millis")
+    expect(yield* Effect.forEach([long, short], searchWith)).toEqual([200, 403])
+  })
 
-  it.effect.each(
+  test.each(
     [
       { operation: "token", path: `${licenceRoute}/${key}`, method: "POST" },
       { operation: "search", path: `${searchRoute}?term=egg`, method: "GET" },
       { operation: "request", path: "/v2/nothing", method: "GET" }
     ] as const
-  )("answers $operation after the latency that is set for it", ({ method, operation, path }) =>
-    Effect.gen(function*() {
-      const { setLatency } = yield* Simulator.Simulator
-      yield* setLatency(operation, "2 seconds")
-      const answer = yield* Effect.fork(ask(method, path))
-      yield* Time.pass("1999 millis")
-      expect(yield* Fiber.poll(answer)).toEqual(Option.none())
-      yield* Time.pass("1 millis")
-      expect(Option.isSome(yield* Fiber.poll(answer))).toBe(true)
-    }).pipe(Effect.provide(inMemory())))
+  )("answers $operation after the latency that is set for it", function*({ method, operation, path }, { setLatency }) {
+    yield* setLatency(operation, "2 seconds")
+    const answer = yield* Effect.fork(ask(method, path))
+    yield* Time.pass("1999 millis")
+    expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+    yield* Time.pass("1 millis")
+    expect(Option.isSome(yield* Fiber.poll(answer))).toBe(true)
+  })
 
-  it.effect("gives one operation's latency to no other", () =>
-    Effect.gen(function*() {
-      const { setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", "2 seconds")
-      expect(yield* search({})).toBe(401)
-    }).pipe(Effect.provide(inMemory())))
+  test("gives one operation's latency to no other", function*({ setLatency }) {
+    yield* setLatency("token", "2 seconds")
+    expect(yield* search({})).toBe(401)
+  })
 
-  it.effect("delays planned answers by the latency too", () =>
-    Effect.gen(function*() {
-      const { respondNext, setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", "2 seconds")
-      yield* respondNext("token", { status: 503 })
-      const answer = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
-      yield* Time.pass("1999 millis")
-      expect(yield* Fiber.poll(answer)).toEqual(Option.none())
-      yield* Time.pass("1 millis")
-      expect(yield* Fiber.join(answer)).toBe(503)
-    }).pipe(Effect.provide(inMemory())))
+  test("delays planned answers by the latency too", function*({ respondNext, setLatency }) {
+    yield* setLatency("token", "2 seconds")
+    yield* respondNext("token", { status: 503 })
+    const answer = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
+    yield* Time.pass("1999 millis")
+    expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+    yield* Time.pass("1 millis")
+    expect(yield* Fiber.join(answer)).toBe(503)
+  })
 
-  it.effect("judges a token at the time of the answer", () =>
-    Effect.gen(function*() {
-      const { revoke, setLatency } = yield* Simulator.Simulator
-      const token = yield* exchange
-      yield* setLatency("search", "2 seconds")
-      const answer = yield* Effect.fork(searchWith(token))
-      yield* Time.pass("1 seconds")
-      yield* revoke
-      yield* Time.pass("1 seconds")
-      expect(yield* Fiber.join(answer)).toBe(403)
-    }).pipe(Effect.provide(inMemory())))
+  test("judges a token at the time of the answer", function*({ revoke, setLatency }) {
+    const token = yield* exchange
+    yield* setLatency("search", "2 seconds")
+    const answer = yield* Effect.fork(searchWith(token))
+    yield* Time.pass("1 seconds")
+    yield* revoke
+    yield* Time.pass("1 seconds")
+    expect(yield* Fiber.join(answer)).toBe(403)
+  })
 
-  it.effect("counts the most exchanges that ran at the same time", () =>
-    Effect.gen(function*() {
-      const { counters, setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", "1 seconds")
-      const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
-      yield* Time.pass("1 seconds")
-      yield* Fiber.join(three)
-      const one = yield* Effect.fork(exchange)
-      yield* Time.pass("1 seconds")
-      yield* Fiber.join(one)
-      expect((yield* counters).exchangesAtOnce).toBe(3)
-    }).pipe(Effect.provide(inMemory())))
+  test("counts the most exchanges that ran at the same time", function*({ counters, setLatency }) {
+    yield* setLatency("token", "1 seconds")
+    const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
+    yield* Time.pass("1 seconds")
+    yield* Fiber.join(three)
+    const one = yield* Effect.fork(exchange)
+    yield* Time.pass("1 seconds")
+    yield* Fiber.join(one)
+    expect((yield* counters).exchangesAtOnce).toBe(3)
+  })
 
-  it.effect("counts an exchange whose caller left as ended", () =>
-    Effect.gen(function*() {
-      const { counters, setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", "1 seconds")
-      const left = yield* Effect.fork(exchange)
-      yield* Time.pass("500 millis")
-      yield* Fiber.interrupt(left)
-      yield* setLatency("token", 0)
-      yield* exchange
-      expect((yield* counters).exchangesAtOnce).toBe(1)
-    }).pipe(Effect.provide(inMemory())))
+  test("counts an exchange whose caller left as ended", function*({ counters, setLatency }) {
+    yield* setLatency("token", "1 seconds")
+    const left = yield* Effect.fork(exchange)
+    yield* Time.pass("500 millis")
+    yield* Fiber.interrupt(left)
+    yield* setLatency("token", 0)
+    yield* exchange
+    expect((yield* counters).exchangesAtOnce).toBe(1)
+  })
 
-  it.effect("never answers with \"hang\", however long one waits", () =>
-    Effect.gen(function*() {
-      const { respondNext } = yield* Simulator.Simulator
-      yield* respondNext("token", "hang")
-      const answer = yield* Effect.fork(exchange)
-      yield* Time.pass("365 days")
-      expect(yield* Fiber.poll(answer)).toEqual(Option.none())
-    }).pipe(Effect.provide(inMemory())))
+  test("never answers with \"hang\", however long one waits", function*({ respondNext }) {
+    yield* respondNext("token", "hang")
+    const answer = yield* Effect.fork(exchange)
+    yield* Time.pass("365 days")
+    expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+  })
 
-  it.effect("fails with a transport error with \"drop\"", () =>
-    Effect.gen(function*() {
-      const { respondNext } = yield* Simulator.Simulator
-      yield* respondNext("token", "drop")
-      expect(yield* Effect.flip(exchange)).toMatchObject({ _tag: "RequestError", reason: "Transport" })
-    }).pipe(Effect.provide(inMemory())))
+  test("fails with a transport error with \"drop\"", function*({ respondNext }) {
+    yield* respondNext("token", "drop")
+    expect(yield* Effect.flip(exchange)).toMatchObject({ _tag: "RequestError", reason: "Transport" })
+  })
 
-  it.effect("hands back the token that is still valid with what is left of its life", () =>
-    Effect.gen(function*() {
-      const { setHandsBackToken } = yield* Simulator.Simulator
-      yield* setHandsBackToken(true)
-      const first = yield* exchange
-      yield* Time.pass("25500 millis")
-      const second = yield* exchange
-      yield* Time.pass("34 seconds")
-      const third = yield* exchange
-      expect([first, second, third]).toEqual([
-        first,
-        { ...first, expires_in: 34.5 },
-        { ...first, expires_in: 0.5 }
-      ])
-    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+  test("hands back the token that is still valid with what is left of its life", function*({ setHandsBackToken }) {
+    yield* setHandsBackToken(true)
+    const first = yield* exchange
+    yield* Time.pass("25500 millis")
+    const second = yield* exchange
+    yield* Time.pass("34 seconds")
+    const third = yield* exchange
+    expect([first, second, third]).toEqual([
+      first,
+      { ...first, expires_in: 34.5 },
+      { ...first, expires_in: 0.5 }
+    ])
+  }, inMemory({ tokenLifetime: 60 }))
 
-  it.effect("hands back no token that has expired", () =>
-    Effect.gen(function*() {
-      const { setHandsBackToken } = yield* Simulator.Simulator
-      yield* setHandsBackToken(true)
-      const first = yield* exchange
-      yield* Time.pass("60 seconds")
-      const second = yield* exchange
-      expect(second.access_token).not.toBe(first.access_token)
-      expect(second.expires_in).toBe(60)
-    }).pipe(Effect.provide(inMemory({ tokenLifetime: 60 }))))
+  test("hands back no token that has expired", function*({ setHandsBackToken }) {
+    yield* setHandsBackToken(true)
+    const first = yield* exchange
+    yield* Time.pass("60 seconds")
+    const second = yield* exchange
+    expect(second.access_token).not.toBe(first.access_token)
+    expect(second.expires_in).toBe(60)
+  }, inMemory({ tokenLifetime: 60 }))
 
-  it.effect("hands back no token that was revoked", () =>
-    Effect.gen(function*() {
-      const { revoke, setHandsBackToken } = yield* Simulator.Simulator
-      yield* setHandsBackToken(true)
-      const first = yield* exchange
-      yield* revoke
-      expect((yield* exchange).access_token).not.toBe(first.access_token)
-    }).pipe(Effect.provide(inMemory())))
+  test("hands back no token that was revoked", function*({ revoke, setHandsBackToken }) {
+    yield* setHandsBackToken(true)
+    const first = yield* exchange
+    yield* revoke
+    expect((yield* exchange).access_token).not.toBe(first.access_token)
+  })
 
-  it.effect("hands back no token of another key", () =>
-    Effect.gen(function*() {
-      const { setHandsBackToken } = yield* Simulator.Simulator
-      yield* setHandsBackToken(true)
-      const tokens = yield* Effect.forEach(["one", "two"], (known) =>
-        Effect.flatMap(ask("POST", `${licenceRoute}/${known}`), ({ body }) => decodeToken(body)))
-      expect(
-        new Set(tokens.map(({ access_token }) =>
-          access_token
-        )).size
-      ).toBe(2)
-    }).pipe(Effect.provide(inMemory({ licenseKeys: ["one", "two"] }))))
+  test("hands back no token of another key", function*({ setHandsBackToken }) {
+    yield* setHandsBackToken(true)
+    const tokens = yield* Effect.forEach(
+      ["one", "two"],
+      (known) => Effect.flatMap(ask("POST", `${licenceRoute}/${known}`), ({ body }) => decodeToken(body))
+    )
+    expect(
+      new Set(tokens.map(({ access_token }) => access_token)).size
+    ).toBe(2)
+  }, inMemory({ licenseKeys: ["one", "two"] }))
 
-  it.effect("counts a token that is handed back as an exchange and not as an issue", () =>
-    Effect.gen(function*() {
-      const { counters, setHandsBackToken } = yield* Simulator.Simulator
+  test(
+    "counts a token that is handed back as an exchange and not as an issue",
+    function*({ counters, setHandsBackToken }) {
       yield* setHandsBackToken(true)
       yield* exchange
       yield* exchange
       expect(yield* counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-    }).pipe(Effect.provide(inMemory())))
+    }
+  )
 
-  it.effect("keeps the last 1,000 requests", () =>
-    Effect.gen(function*() {
-      const { requests } = yield* Simulator.Simulator
-      yield* Effect.forEach(Array.range(1, 2_345), (number) => ask("GET", `/v2/${number}`), { discard: true })
-      const seen = yield* requests
-      expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])
-    }).pipe(Effect.provide(inMemory())))
+  test("keeps the last 1,000 requests", function*({ requests }) {
+    yield* Effect.forEach(Array.range(1, 2_345), (number) => ask("GET", `/v2/${number}`), { discard: true })
+    const seen = yield* requests
+    expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])
+  })
 })

@@ -2,6 +2,7 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Redacted, TestClock } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../doubles/arranged.js"
 
 const tokenRoute = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
 
@@ -13,64 +14,59 @@ const ask = (method: "GET" | "POST", path: string) =>
 
 const statusOf = (method: "GET" | "POST", path: string) => Effect.map(ask(method, path), ({ status }) => status)
 
-const controlled = Effect.provide(Simulator.layerHttpClient({ controls: true }))
+const test = arranged(Effect.void, Simulator.layerHttpClient({ controls: true }))
 
 const none = { exchanges: 0, exchangesAtOnce: 0, rejections: 0, requests: 0, searches: 0, tokensIssued: 0 }
 
 describe("control over HTTP", () => {
-  it.effect("answers each order with the counters as JSON", () =>
-    Effect.gen(function*() {
-      yield* statusOf("POST", tokenRoute)
-      const answers = yield* Effect.all([
-        ask("GET", "/simulator/counters"),
-        ask("POST", "/simulator/revoke"),
-        ask("POST", "/simulator/recover"),
-        ask("POST", "/simulator/provoke/search/hang?times=2"),
-        ask("POST", "/simulator/token-lifetime?seconds=30"),
-        ask("POST", "/simulator/latency/search?millis=0")
-      ])
-      const counters = { ...none, exchanges: 1, exchangesAtOnce: 1, tokensIssued: 1 }
-      expect(answers.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(answers.map(() => [200, counters]))
-    }).pipe(controlled))
+  test("answers each order with the counters as JSON", function*() {
+    yield* statusOf("POST", tokenRoute)
+    const answers = yield* Effect.all([
+      ask("GET", "/simulator/counters"),
+      ask("POST", "/simulator/revoke"),
+      ask("POST", "/simulator/recover"),
+      ask("POST", "/simulator/provoke/search/hang?times=2"),
+      ask("POST", "/simulator/token-lifetime?seconds=30"),
+      ask("POST", "/simulator/latency/search?millis=0")
+    ])
+    const counters = { ...none, exchanges: 1, exchangesAtOnce: 1, tokensIssued: 1 }
+    expect(answers.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(answers.map(() => [200, counters]))
+  })
 
-  it.effect("is neither counted nor logged", () =>
-    Effect.gen(function*() {
-      yield* ask("POST", "/simulator/revoke")
-      yield* ask("GET", "/simulator/nothing")
-      const { counters, requests } = yield* Simulator.Simulator
-      expect([yield* counters, yield* requests]).toEqual([none, []])
-    }).pipe(controlled))
+  test("is neither counted nor logged", function*() {
+    yield* ask("POST", "/simulator/revoke")
+    yield* ask("GET", "/simulator/nothing")
+    const { counters, requests } = yield* Simulator.Simulator
+    expect([yield* counters, yield* requests]).toEqual([none, []])
+  })
 
-  it.effect("revokes every token", () =>
-    Effect.gen(function*() {
-      const { text } = yield* ask("POST", tokenRoute)
-      const { access_token, customer_id } = JSON.parse(text)
-      yield* ask("POST", "/simulator/revoke")
-      const { status } = yield* HttpClient.get(`${Simulator.baseUrl}/v2/products/napi/food/search/semantic?term=egg`, {
-        headers: { authorization: `Bearer ${access_token}`, "service-id": customer_id }
-      })
-      expect(status).toBe(403)
-    }).pipe(controlled))
+  test("revokes every token", function*() {
+    const { text } = yield* ask("POST", tokenRoute)
+    const { access_token, customer_id } = JSON.parse(text)
+    yield* ask("POST", "/simulator/revoke")
+    const { status } = yield* HttpClient.get(`${Simulator.baseUrl}/v2/products/napi/food/search/semantic?term=egg`, {
+      headers: { authorization: `Bearer ${access_token}`, "service-id": customer_id }
+    })
+    expect(status).toBe(403)
+  })
 
-  it.effect("sets the lifetime of the next tokens", () =>
-    Effect.gen(function*() {
-      yield* ask("POST", "/simulator/token-lifetime?seconds=30.5")
-      const { text } = yield* ask("POST", tokenRoute)
-      expect(JSON.parse(text).expires_in).toBe(30.5)
-    }).pipe(controlled))
+  test("sets the lifetime of the next tokens", function*() {
+    yield* ask("POST", "/simulator/token-lifetime?seconds=30.5")
+    const { text } = yield* ask("POST", tokenRoute)
+    expect(JSON.parse(text).expires_in).toBe(30.5)
+  })
 
-  it.effect("sets how long the calls of one operation wait", () =>
-    Effect.gen(function*() {
-      yield* ask("POST", "/simulator/latency/token?millis=200")
-      const waiting = yield* Effect.fork(statusOf("POST", tokenRoute))
-      yield* TestClock.adjust("199 millis")
-      expect(yield* Fiber.poll(waiting)).toEqual(Option.none())
-      yield* TestClock.adjust("1 millis")
-      expect(yield* Fiber.join(waiting)).toBe(200)
-      expect(yield* statusOf("POST", "/v2/plan")).toBe(401)
-    }).pipe(controlled))
+  test("sets how long the calls of one operation wait", function*() {
+    yield* ask("POST", "/simulator/latency/token?millis=200")
+    const waiting = yield* Effect.fork(statusOf("POST", tokenRoute))
+    yield* TestClock.adjust("199 millis")
+    expect(yield* Fiber.poll(waiting)).toEqual(Option.none())
+    yield* TestClock.adjust("1 millis")
+    expect(yield* Fiber.join(waiting)).toBe(200)
+    expect(yield* statusOf("POST", "/v2/plan")).toBe(401)
+  })
 
-  it.effect.each([
+  test.each([
     "/simulator/token-lifetime",
     "/simulator/token-lifetime?seconds=0",
     "/simulator/token-lifetime?seconds=-1",
@@ -79,43 +75,35 @@ describe("control over HTTP", () => {
     "/simulator/latency/search?millis=soon",
     "/simulator/latency/search?millis=-1",
     "/simulator/latency/search?millis=99999999"
-  ])("refuses %s with 400 and one sentence", (path) =>
-    Effect.gen(function*() {
-      const { status, text } = yield* ask("POST", path)
-      expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
-    }).pipe(controlled))
+  ])("refuses %s with 400 and one sentence", function*(path) {
+    const { status, text } = yield* ask("POST", path)
+    expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
+  })
 
-  it.effect("provokes a fault until it recovers", () =>
-    Effect.gen(function*() {
-      yield* ask("POST", "/simulator/provoke/token/server-error")
-      const before = yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 2)
-      yield* ask("POST", "/simulator/recover")
-      expect([...before, yield* statusOf("POST", tokenRoute)]).toEqual([500, 500, 200])
-    }).pipe(controlled))
+  test("provokes a fault until it recovers", function*() {
+    yield* ask("POST", "/simulator/provoke/token/server-error")
+    const before = yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 2)
+    yield* ask("POST", "/simulator/recover")
+    expect([...before, yield* statusOf("POST", tokenRoute)]).toEqual([500, 500, 200])
+  })
 
-  it.effect("provokes a fault for the next calls alone", () =>
-    Effect.gen(function*() {
-      yield* ask("POST", "/simulator/provoke/token/unavailable?times=2")
-      expect(yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 3)).toEqual([503, 503, 200])
-    }).pipe(controlled))
+  test("provokes a fault for the next calls alone", function*() {
+    yield* ask("POST", "/simulator/provoke/token/unavailable?times=2")
+    expect(yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 3)).toEqual([503, 503, 200])
+  })
 
-  it.effect.each(["0", "-1", "1.5", "many", "", "10000"])(
-    "refuses %j times with 400 and changes nothing",
-    (times) =>
-      Effect.gen(function*() {
-        expect(yield* statusOf("POST", `/simulator/provoke/token/unavailable?times=${times}`)).toBe(400)
-        expect(yield* statusOf("POST", tokenRoute)).toBe(200)
-      }).pipe(controlled)
-  )
+  test.each(["0", "-1", "1.5", "many", "", "10000"])("refuses %j times with 400 and changes nothing", function*(times) {
+    expect(yield* statusOf("POST", `/simulator/provoke/token/unavailable?times=${times}`)).toBe(400)
+    expect(yield* statusOf("POST", tokenRoute)).toBe(200)
+  })
 
-  it.effect("names the faults where it is asked for one that there is not", () =>
-    Effect.gen(function*() {
-      const { status, text } = yield* ask("POST", "/simulator/provoke/search/blank-token")
-      expect(status).toBe(404)
-      expect(JSON.parse(text).error).toBe(`the faults of search are ${Simulator.faults.search.join(", ")}`)
-    }).pipe(controlled))
+  test("names the faults where it is asked for one that there is not", function*() {
+    const { status, text } = yield* ask("POST", "/simulator/provoke/search/blank-token")
+    expect(status).toBe(404)
+    expect(JSON.parse(text).error).toBe(`the faults of search are ${Simulator.faults.search.join(", ")}`)
+  })
 
-  it.effect.each(
+  test.each(
     [
       ["GET", "/simulator/revoke"],
       ["POST", "/simulator/counters"],
@@ -127,22 +115,20 @@ describe("control over HTTP", () => {
       ["POST", "/simulator/latency/search/hang?millis=1"],
       ["POST", "/simulator/"]
     ] as const
-  )("answers %s %s with 404 and the calls that there are", ([method, path]) =>
-    Effect.gen(function*() {
-      const { status, text } = yield* ask(method, path)
-      expect({ status, error: JSON.parse(text).error }).toEqual({
-        status: 404,
-        error: expect.stringContaining("POST revoke")
-      })
-    }).pipe(controlled))
+  )("answers %s %s with 404 and the calls that there are", function*([method, path]) {
+    const { status, text } = yield* ask(method, path)
+    expect({ status, error: JSON.parse(text).error }).toEqual({
+      status: 404,
+      error: expect.stringContaining("POST revoke")
+    })
+  })
 
   it.effect("is not there unless it is asked for", () =>
     Effect.gen(function*() {
       expect(yield* statusOf("POST", "/simulator/revoke")).toBe(401)
     }).pipe(Effect.provide(Simulator.layerHttpClient())))
 
-  it.effect("has no part in the OpenAPI document", () =>
-    Effect.gen(function*() {
-      expect((yield* ask("GET", "/openapi.json")).text).not.toContain("/simulator")
-    }).pipe(controlled))
+  test("has no part in the OpenAPI document", function*() {
+    expect((yield* ask("GET", "/openapi.json")).text).not.toContain("/simulator")
+  })
 })

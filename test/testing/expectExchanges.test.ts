@@ -1,8 +1,9 @@
 import { inspect } from "node:util"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../doubles/arranged.js"
 import * as Time from "../doubles/Time.js"
 
 const customerId = "customer-of-the-test"
@@ -12,6 +13,8 @@ const Simulated = NutritionAdvisor.layer({
   licenseKey: Simulator.licenseKey,
   refresh: { background: false }
 }).pipe(Layer.provideMerge(Simulator.layerHttpClient({ customerId })))
+
+const test = arranged(Effect.void, Simulated)
 
 const search = NutritionAdvisor.search("apple")
 
@@ -23,80 +26,72 @@ const complaint = (expected: number) =>
   )
 
 describe("expectExchanges", () => {
-  it.effect("is content with the very number of exchanges", () =>
-    Effect.gen(function*() {
-      yield* Simulator.expectExchanges(0)
-      yield* search
-      yield* search
-      yield* Simulator.expectExchanges(1)
-    }).pipe(Effect.provide(Simulated)))
+  test("is content with the very number of exchanges", function*() {
+    yield* Simulator.expectExchanges(0)
+    yield* search
+    yield* search
+    yield* Simulator.expectExchanges(1)
+  })
 
-  it.effect("counts an exchange that failed", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("token", "bad-request")
-      yield* Effect.flip(search)
-      yield* Simulator.expectExchanges(1)
-    }).pipe(Effect.provide(Simulated)))
+  test("counts an exchange that failed", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.provoke("token", "bad-request")
+    yield* Effect.flip(search)
+    yield* Simulator.expectExchanges(1)
+  })
 
-  it.effect.each([0, 2])("dies where %i are expected and there was one", (expected) =>
-    Effect.gen(function*() {
-      yield* search
-      expect(yield* complaint(expected)).toMatchObject({ _tag: "UnexpectedExchanges", expected, actual: 1 })
-    }).pipe(Effect.provide(Simulated)))
+  test.each([0, 2])("dies where %i are expected and there was one", function*(expected) {
+    yield* search
+    expect(yield* complaint(expected)).toMatchObject({ _tag: "UnexpectedExchanges", expected, actual: 1 })
+  })
 
-  it.effect("says both numbers and which requests were seen, and when", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* search
-      yield* Time.pass("90 seconds")
-      yield* simulator.revoke
-      yield* search
-      expect(yield* complaint(1)).toMatchObject({
-        message: [
-          "Expected 1 exchange of the license key, and there were 2. The requests:",
-          "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+0 ms)",
-          "  GET /v2/products/napi/food/search/semantic (+0 ms)",
-          "  GET /v2/products/napi/food/search/semantic (+90000 ms)",
-          "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+90000 ms)",
-          "  GET /v2/products/napi/food/search/semantic (+90000 ms)"
-        ].join("\n")
-      })
-    }).pipe(Effect.provide(Simulated)))
+  test("says both numbers and which requests were seen, and when", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* search
+    yield* Time.pass("90 seconds")
+    yield* simulator.revoke
+    yield* search
+    expect(yield* complaint(1)).toMatchObject({
+      message: [
+        "Expected 1 exchange of the license key, and there were 2. The requests:",
+        "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+0 ms)",
+        "  GET /v2/products/napi/food/search/semantic (+0 ms)",
+        "  GET /v2/products/napi/food/search/semantic (+90000 ms)",
+        "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+90000 ms)",
+        "  GET /v2/products/napi/food/search/semantic (+90000 ms)"
+      ].join("\n")
+    })
+  })
 
-  it.effect("says so where no request was seen", () =>
-    Effect.gen(function*() {
-      expect(yield* complaint(2)).toMatchObject({
-        message: "Expected 2 exchanges of the license key, and there were 0. The simulator saw no request."
-      })
-    }).pipe(Effect.provide(Simulated)))
+  test("says so where no request was seen", function*() {
+    expect(yield* complaint(2)).toMatchObject({
+      message: "Expected 2 exchanges of the license key, and there were 0. The simulator saw no request."
+    })
+  })
 
-  it.effect("shows the last twenty of many requests", () =>
-    Effect.gen(function*() {
-      yield* Effect.replicateEffect(search, 30)
-      const { message = "" } = (yield* complaint(2)) as Simulator.UnexpectedExchanges
-      expect(message).toContain("there was 1. The last 20 requests:")
-      expect(message.split("\n")).toHaveLength(21)
-    }).pipe(Effect.provide(Simulated)))
+  test("shows the last twenty of many requests", function*() {
+    yield* Effect.replicateEffect(search, 30)
+    const { message = "" } = (yield* complaint(2)) as Simulator.UnexpectedExchanges
+    expect(message).toContain("there was 1. The last 20 requests:")
+    expect(message.split("\n")).toHaveLength(21)
+  })
 
-  it.effect.each([
+  test.each([
     { rendering: "inspect", render: (value: unknown) => inspect(value, { depth: null }) },
     { rendering: "JSON", render: (value: unknown) => JSON.stringify(value) },
     { rendering: "text", render: String }
-  ])("shows neither key, token, customer identifier nor term as $rendering", ({ render }) =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* search
-      const [, sent] = yield* simulator.requests
-      const token = Option.map(sent?.authorization ?? Option.none(), Redacted.value)
-      const rendered = render(yield* complaint(2))
-      const secrets = [Redacted.value(Simulator.licenseKey), Option.getOrThrow(token).slice(7), customerId, "apple"]
-      expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
-    }).pipe(Effect.provide(Simulated)))
+  ])("shows neither key, token, customer identifier nor term as $rendering", function*({ render }) {
+    const simulator = yield* Simulator.Simulator
+    yield* search
+    const [, sent] = yield* simulator.requests
+    const token = Option.map(sent?.authorization ?? Option.none(), Redacted.value)
+    const rendered = render(yield* complaint(2))
+    const secrets = [Redacted.value(Simulator.licenseKey), Option.getOrThrow(token).slice(7), customerId, "apple"]
+    expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
+  })
 
-  it.effect("can't be caught as an error of the code under test", () =>
-    Effect.gen(function*() {
-      const assertion = Simulator.expectExchanges(1).pipe(Effect.retry({ times: 2 }), Effect.ignore)
-      expect(Cause.isDieType(yield* Effect.cause(assertion))).toBe(true)
-    }).pipe(Effect.provide(Simulated)))
+  test("can't be caught as an error of the code under test", function*() {
+    const assertion = Simulator.expectExchanges(1).pipe(Effect.retry({ times: 2 }), Effect.ignore)
+    expect(Cause.isDieType(yield* Effect.cause(assertion))).toBe(true)
+  })
 })

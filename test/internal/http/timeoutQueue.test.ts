@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, Fiber, Scope } from "effect"
+import { Effect, Exit, FastCheck, Fiber, Layer, Scope } from "effect"
 import { vi } from "vitest"
 import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
+import { arranged } from "../../doubles/arranged.js"
 import * as ManualClock from "../../doubles/ManualClock.js"
 import * as Time from "../../doubles/Time.js"
 import { ShakenScheduler } from "../../model/ShakenScheduler.js"
@@ -29,130 +30,110 @@ const timeout = Effect.map(entrance(1_000), (add) => {
   return { fired, add: (name: string) => add(() => fired.push(name)) }
 })
 
+const timed = arranged(timeout, Layer.empty)
+
 describe("A timeout", () => {
-  it.scoped("is met when its time is over", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      add("a")
-      yield* Time.pass("1 second")
-      expect(fired).toEqual(["a"])
-    }))
+  timed("is met when its time is over", function*({ add, fired }) {
+    add("a")
+    yield* Time.pass("1 second")
+    expect(fired).toEqual(["a"])
+  })
 
-  it.scoped("is not met a millisecond before", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      add("a")
-      yield* Time.pass("999 millis")
-      expect(fired).toEqual([])
-    }))
+  timed("is not met a millisecond before", function*({ add, fired }) {
+    add("a")
+    yield* Time.pass("999 millis")
+    expect(fired).toEqual([])
+  })
 
-  it.scoped("is met once", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      add("a")
-      yield* Time.pass("1 hour")
-      expect(fired).toEqual(["a"])
-    }))
+  timed("is met once", function*({ add, fired }) {
+    add("a")
+    yield* Time.pass("1 hour")
+    expect(fired).toEqual(["a"])
+  })
 
-  it.scoped("is met by each at its own time, in the order in which they came", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      for (const name of ["a", "b", "c"]) {
-        add(name)
-        yield* Time.pass("100 millis")
-      }
-      yield* Time.pass("700 millis")
-      expect(fired).toEqual(["a"])
-      yield* Time.pass("99 millis")
-      expect(fired).toEqual(["a"])
-      yield* Time.pass("1 millis")
-      expect(fired).toEqual(["a", "b"])
+  timed("is met by each at its own time, in the order in which they came", function*({ add, fired }) {
+    for (const name of ["a", "b", "c"]) {
+      add(name)
       yield* Time.pass("100 millis")
-      expect(fired).toEqual(["a", "b", "c"])
-    }))
+    }
+    yield* Time.pass("700 millis")
+    expect(fired).toEqual(["a"])
+    yield* Time.pass("99 millis")
+    expect(fired).toEqual(["a"])
+    yield* Time.pass("1 millis")
+    expect(fired).toEqual(["a", "b"])
+    yield* Time.pass("100 millis")
+    expect(fired).toEqual(["a", "b", "c"])
+  })
 
-  it.scoped("is met a millisecond later by one who came a millisecond later", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      add("a")
-      yield* Time.pass("1 millis")
-      add("b")
-      yield* Time.pass("999 millis")
-      expect(fired).toEqual(["a"])
-      yield* Time.pass("1 millis")
-      expect(fired).toEqual(["a", "b"])
-    }))
+  timed("is met a millisecond later by one who came a millisecond later", function*({ add, fired }) {
+    add("a")
+    yield* Time.pass("1 millis")
+    add("b")
+    yield* Time.pass("999 millis")
+    expect(fired).toEqual(["a"])
+    yield* Time.pass("1 millis")
+    expect(fired).toEqual(["a", "b"])
+  })
 
-  it.scoped("is met by all who came at the same time, in their order", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      const names = Array.from({ length: 1_000 }, (_, index) => String(index))
-      names.forEach(add)
-      yield* Time.pass("1 second")
-      expect(fired).toEqual(names)
-    }))
+  timed("is met by all who came at the same time, in their order", function*({ add, fired }) {
+    const names = Array.from({ length: 1_000 }, (_, index) => String(index))
+    names.forEach(add)
+    yield* Time.pass("1 second")
+    expect(fired).toEqual(names)
+  })
 
-  it.scoped.each([[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [0], [1], [2], [0, 1], [0, 2], [1, 2]])(
+  timed.each([[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [0], [1], [2], [0, 1], [0, 2], [1, 2]])(
     "is not met by those who left (case %#)",
-    (order) =>
-      Effect.gen(function*() {
-        const { add, fired } = yield* timeout
-        const leaves = ["a", "b", "c"].map(add)
-        for (const index of order) leaves[index]?.()
-        yield* Time.pass("1 second")
-        expect(fired).toEqual(["a", "b", "c"].filter((_, index) => !order.includes(index)))
-      })
+    function*(order, { add, fired }) {
+      const leaves = ["a", "b", "c"].map(add)
+      for (const index of order) leaves[index]?.()
+      yield* Time.pass("1 second")
+      expect(fired).toEqual(["a", "b", "c"].filter((_, index) => !order.includes(index)))
+    }
   )
 
-  it.scoped("is met by those who came after one who left, at their own time", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      const remove = add("a")
-      yield* Time.pass("500 millis")
-      add("b")
-      remove()
-      yield* Time.pass("999 millis")
-      expect(fired).toEqual([])
-      yield* Time.pass("1 millis")
-      expect(fired).toEqual(["b"])
-    }))
+  timed("is met by those who came after one who left, at their own time", function*({ add, fired }) {
+    const remove = add("a")
+    yield* Time.pass("500 millis")
+    add("b")
+    remove()
+    yield* Time.pass("999 millis")
+    expect(fired).toEqual([])
+    yield* Time.pass("1 millis")
+    expect(fired).toEqual(["b"])
+  })
 
-  it.scoped("does not care who leaves twice, alone or with others", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      const alone = add("alone")
-      alone()
-      alone()
-      const [a, , c] = ["a", "b", "c"].map(add)
-      for (const remove of [a, a, alone, c, c]) remove?.()
-      add("d")
-      for (const remove of [a, alone, c]) remove?.()
-      yield* Time.pass("1 second")
-      expect(fired).toEqual(["b", "d"])
-    }))
+  timed("does not care who leaves twice, alone or with others", function*({ add, fired }) {
+    const alone = add("alone")
+    alone()
+    alone()
+    const [a, , c] = ["a", "b", "c"].map(add)
+    for (const remove of [a, a, alone, c, c]) remove?.()
+    add("d")
+    for (const remove of [a, alone, c]) remove?.()
+    yield* Time.pass("1 second")
+    expect(fired).toEqual(["b", "d"])
+  })
 
-  it.scoped("does not care who leaves after it was met", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      const remove = add("a")
-      yield* Time.pass("1 second")
-      add("b")
-      remove()
-      yield* Time.pass("1 second")
-      expect(fired).toEqual(["a", "b"])
-    }))
+  timed("does not care who leaves after it was met", function*({ add, fired }) {
+    const remove = add("a")
+    yield* Time.pass("1 second")
+    add("b")
+    remove()
+    yield* Time.pass("1 second")
+    expect(fired).toEqual(["a", "b"])
+  })
 
-  it.scoped("is met by those who come after a time in which there was nobody", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      add("a")()
-      yield* Time.pass("10 seconds")
-      add("b")
-      yield* Time.pass("999 millis")
-      expect(fired).toEqual([])
-      yield* Time.pass("1 millis")
-      expect(fired).toEqual(["b"])
-    }))
+  timed("is met by those who come after a time in which there was nobody", function*({ add, fired }) {
+    add("a")()
+    yield* Time.pass("10 seconds")
+    add("b")
+    yield* Time.pass("999 millis")
+    expect(fired).toEqual([])
+    yield* Time.pass("1 millis")
+    expect(fired).toEqual(["b"])
+  })
 
   it.scoped("may be entered again by whoever meets it", () =>
     Effect.gen(function*() {
@@ -196,29 +177,23 @@ describe("A timeout", () => {
       expect(times).toBe(2)
     }))
 
-  it.scoped("costs one timer, however many wait", () =>
-    Effect.gen(function*() {
-      const { add } = yield* timeout
-      for (let index = 0; index < 1_000; index++) add(String(index))
-      yield* Time.pass("1 millis")
-      expect(yield* Time.timers).toBe(1)
-    }))
+  timed("costs one timer, however many wait", function*({ add }) {
+    for (let index = 0; index < 1_000; index++) add(String(index))
+    yield* Time.pass("1 millis")
+    expect(yield* Time.timers).toBe(1)
+  })
 
-  it.scoped("costs no timer where nobody came", () =>
-    Effect.gen(function*() {
-      yield* timeout
-      yield* Time.pass("1 millis")
-      expect(yield* Time.wakes).toEqual([])
-    }))
+  timed("costs no timer where nobody came", function*() {
+    yield* Time.pass("1 millis")
+    expect(yield* Time.wakes).toEqual([])
+  })
 
-  it.scoped("costs no timer once its time is over for all", () =>
-    Effect.gen(function*() {
-      const { add } = yield* timeout
-      add("a")()
-      add("b")
-      yield* Time.pass("2 seconds")
-      expect(yield* Time.wakes).toEqual([])
-    }))
+  timed("costs no timer once its time is over for all", function*({ add }) {
+    add("a")()
+    add("b")
+    yield* Time.pass("2 seconds")
+    expect(yield* Time.wakes).toEqual([])
+  })
 
   it.live("leaves no timer behind when its scope ends", () =>
     Effect.gen(function*() {
@@ -293,15 +268,13 @@ describe("A timeout", () => {
       expect(ends).toEqual(["Aborted"])
     }))
 
-  it.scoped("keeps its own clock, whatever that of who enters is", () =>
-    Effect.gen(function*() {
-      const { add, fired } = yield* timeout
-      yield* Effect.withClock(Effect.sync(() => add("a")), ManualClock.make())
-      yield* Time.pass("999 millis")
-      expect(fired).toEqual([])
-      yield* Time.pass("1 millis")
-      expect(fired).toEqual(["a"])
-    }))
+  timed("keeps its own clock, whatever that of who enters is", function*({ add, fired }) {
+    yield* Effect.withClock(Effect.sync(() => add("a")), ManualClock.make())
+    yield* Time.pass("999 millis")
+    expect(fired).toEqual([])
+    yield* Time.pass("1 millis")
+    expect(fired).toEqual(["a"])
+  })
 
   it.scoped.each([-86_400_000, 86_400_000])(
     "does not care for a wall clock that is set by %d ms",
