@@ -1,10 +1,11 @@
 /** What the service says comes through whatever client it is given, and whatever that client does of its own. */
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent, type Dispatcher, interceptors } from "undici"
+import { testLive } from "./doubles/arranged.js"
 import { advisor, type HttpClientLayer, optionsFor } from "./system/hostile/advisor.js"
 import { clients, wrapped } from "./system/hostile/clients.js"
 import { start } from "./system/hostile/HostileService.js"
@@ -43,16 +44,15 @@ const sorted = (headers: Readonly<Record<string, string>>) =>
   Object.entries(headers).filter(([name]) => name !== "date").sort()
 
 describe.each([...clients, wrapped])("An answer with three Set-Cookie fields over $name", ({ layer }) => {
-  it.scopedLive("has all three as cookies, and the headers that the client alone shows", () =>
-    Effect.gen(function*() {
-      const { httpClient, origin } = yield* calling(layer, cookies)
-      const alone = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
-      const response = yield* httpClient.get("/v2/x")
-      const bare = yield* alone.get(`${origin}/v2/x`)
-      expect(Object.keys(response.cookies.cookies)).toEqual(["a", "b", "c"])
-      expect(response.cookies.toJSON()).toEqual(bare.cookies.toJSON())
-      expect(sorted(response.headers)).toEqual(sorted(bare.headers))
-    }))
+  testLive("has all three as cookies, and the headers that the client alone shows", function*() {
+    const { httpClient, origin } = yield* calling(layer, cookies)
+    const alone = Context.get(yield* Layer.build(layer), HttpClient.HttpClient)
+    const response = yield* httpClient.get("/v2/x")
+    const bare = yield* alone.get(`${origin}/v2/x`)
+    expect(Object.keys(response.cookies.cookies)).toEqual(["a", "b", "c"])
+    expect(response.cookies.toJSON()).toEqual(bare.cookies.toJSON())
+    expect(sorted(response.headers)).toEqual(sorted(bare.headers))
+  })
 })
 
 const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)
@@ -90,40 +90,36 @@ const refusing: ReadonlyArray<{ readonly name: string; readonly layer: HttpClien
 ]
 
 describe.each(refusing)("A refusal over $name", ({ layer }) => {
-  it.scopedLive("of a token leads to a renewal and the request once more", () =>
-    Effect.gen(function*() {
-      const { search } = yield* calling(layer, inTurn(text("no", 403), json("{\"foods\":[]}")))
-      expect(yield* search("oats")).toEqual({ foods: [] })
-    }))
+  testLive("of a token leads to a renewal and the request once more", function*() {
+    const { search } = yield* calling(layer, inTurn(text("no", 403), json("{\"foods\":[]}")))
+    expect(yield* search("oats")).toEqual({ foods: [] })
+  })
 
-  it.scopedLive("keeps its status, its headers and its kind", () =>
-    Effect.gen(function*() {
-      const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
-      const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
-      const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
-      expect(errors).toMatchObject([
-        { _tag: "TooManyRequests", retryAfter: 7 },
-        { _tag: "ServerError", status: 500 },
-        { _tag: "BadRequest", status: 400 },
-        { _tag: "UnexpectedResponse", status: 404, reason: "Status" }
-      ])
-    }))
+  testLive("keeps its status, its headers and its kind", function*() {
+    const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
+    const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
+    const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
+    expect(errors).toMatchObject([
+      { _tag: "TooManyRequests", retryAfter: 7 },
+      { _tag: "ServerError", status: 500 },
+      { _tag: "BadRequest", status: 400 },
+      { _tag: "UnexpectedResponse", status: 404, reason: "Status" }
+    ])
+  })
 
-  it.scopedLive("of an exchange is about the key", () =>
-    Effect.gen(function*() {
-      const { search } = yield* calling(layer, json("{}"), json("{}", {}, 403))
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
-    }))
+  testLive("of an exchange is about the key", function*() {
+    const { search } = yield* calling(layer, json("{}"), json("{}", {}, 403))
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
+  })
 })
 
 describe("An error body of 30,000 brackets that undici's responseError has parsed", () => {
-  it.scopedLive("is no defect", () =>
-    Effect.gen(function*() {
-      const agent = new Agent().compose(interceptors.responseError())
-      const layer = Layer.orDie(UndiciClient.layerFromDispatcher(agent))
-      const { search } = yield* calling(layer, json("[".repeat(30_000) + "]".repeat(30_000), {}, 500))
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "ServerError", status: 500 })
-    }))
+  testLive("is no defect", function*() {
+    const agent = new Agent().compose(interceptors.responseError())
+    const layer = Layer.orDie(UndiciClient.layerFromDispatcher(agent))
+    const { search } = yield* calling(layer, json("[".repeat(30_000) + "]".repeat(30_000), {}, 500))
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "ServerError", status: 500 })
+  })
 })
 
 const requested = () => {
@@ -148,44 +144,41 @@ describe("The settings of fetch that a user gives", () => {
         : Effect.provideService(search("oats"), FetchHttpClient.RequestInit, init)
     })
 
-  it.scopedLive("stay where they are in the context of the client's layer, and redirects are off", () =>
-    Effect.gen(function*() {
-      const { fetch, seen } = requested()
-      yield* seenThrough(FetchHttpClient.layer.pipe(
-        Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, given)),
-        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
-      ))
-      expect(seen).toMatchObject([kept, kept])
-    }))
+  testLive("stay where they are in the context of the client's layer, and redirects are off", function*() {
+    const { fetch, seen } = requested()
+    yield* seenThrough(FetchHttpClient.layer.pipe(
+      Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, given)),
+      Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+    ))
+    expect(seen).toMatchObject([kept, kept])
+  })
 
-  it.scopedLive("stay where they are in the context of the call, and win over those of the layer", () =>
-    Effect.gen(function*() {
-      const { fetch, seen } = requested()
-      yield* seenThrough(
-        FetchHttpClient.layer.pipe(
-          Layer.provide(
-            Layer.succeed(FetchHttpClient.RequestInit, { credentials: "include" })
-          ),
-          Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+  testLive("stay where they are in the context of the call, and win over those of the layer", function*() {
+    const { fetch, seen } = requested()
+    yield* seenThrough(
+      FetchHttpClient.layer.pipe(
+        Layer.provide(
+          Layer.succeed(FetchHttpClient.RequestInit, { credentials: "include" })
         ),
-        given
-      )
-      expect(seen.at(-1)).toMatchObject(kept)
-    }))
+        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+      ),
+      given
+    )
+    expect(seen.at(-1)).toMatchObject(kept)
+  })
 
-  it.scopedLive("carry a dispatcher to the requests", () =>
-    Effect.gen(function*() {
-      const paths: Array<string> = []
-      const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
-        paths.push(options.path)
-        return dispatch(options, handler)
-      })
-      const init = { dispatcher } as unknown as RequestInit
-      yield* Effect.exit(seenThrough(
-        Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.RequestInit, init))
-      ))
-      expect(paths.length).toBeGreaterThan(0)
-    }))
+  testLive("carry a dispatcher to the requests", function*() {
+    const paths: Array<string> = []
+    const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
+      paths.push(options.path)
+      return dispatch(options, handler)
+    })
+    const init = { dispatcher } as unknown as RequestInit
+    yield* Effect.exit(seenThrough(
+      Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.RequestInit, init))
+    ))
+    expect(paths.length).toBeGreaterThan(0)
+  })
 })
 
 describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
@@ -193,23 +186,21 @@ describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
     Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(Effect.interrupt))
   )))
 
-  it.scopedLive("whose body interrupts itself ends as a typed failure", () =>
-    Effect.gen(function*() {
-      const { httpClient } = yield* calling(layer, json("{}"))
-      const exit = yield* Effect.exit(httpClient.execute(interrupting))
-      expect(Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)).toBe(false)
-      expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({
-        _tag: "Some",
-        value: { _tag: "TransportError" }
-      })
-    }))
+  testLive("whose body interrupts itself ends as a typed failure", function*() {
+    const { httpClient } = yield* calling(layer, json("{}"))
+    const exit = yield* Effect.exit(httpClient.execute(interrupting))
+    expect(Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)).toBe(false)
+    expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({
+      _tag: "Some",
+      value: { _tag: "TransportError" }
+    })
+  })
 
-  it.scopedLive("ends as interrupted where its caller is", () =>
-    Effect.gen(function*() {
-      const { httpClient } = yield* calling(layer, () => {})
-      const fiber = yield* Effect.fork(httpClient.get("/v2/x"))
-      yield* Effect.sleep("50 millis")
-      const exit = yield* Fiber.interrupt(fiber)
-      expect(Exit.isInterrupted(exit)).toBe(true)
-    }))
+  testLive("ends as interrupted where its caller is", function*() {
+    const { httpClient } = yield* calling(layer, () => {})
+    const fiber = yield* Effect.fork(httpClient.get("/v2/x"))
+    yield* Effect.sleep("50 millis")
+    const exit = yield* Fiber.interrupt(fiber)
+    expect(Exit.isInterrupted(exit)).toBe(true)
+  })
 })

@@ -1,5 +1,5 @@
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import {
   Config,
   ConfigProvider,
@@ -24,6 +24,7 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { test } from "./doubles/arranged.js"
 import * as Time from "./doubles/Time.js"
 
 const keyFromConfig = Effect.mapError(
@@ -75,150 +76,138 @@ describe("the header of the identifier", () => {
       )]
   ]
 
-  it.effect.each(layers)(
-    "is logged redacted in a program over %s, and no longer once that is closed",
-    ([, layer]) =>
-      Effect.gen(function*() {
-        const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
-        const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
-        expect(before).toContain("tenant-4711")
-        expect(within).not.toContain("tenant-4711")
-        expect(after).toContain("tenant-4711")
-      })
-  )
+  test.each(layers)("is logged redacted in a program over %s, and no longer once that is closed", function*([, layer]) {
+    const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
+    const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
+    expect(before).toContain("tenant-4711")
+    expect(within).not.toContain("tenant-4711")
+    expect(after).toContain("tenant-4711")
+  })
 
-  it.effect("is logged redacted beside that of another layer", () =>
-    Effect.gen(function*() {
-      const over = (serviceIdHeader: string) =>
-        NutritionAdvisor.layer({ ...options, serviceIdHeader }).pipe(
-          Layer.fresh,
-          Layer.provide(Simulator.layerHttpClient())
-        )
-      const text = yield* logged.pipe(Effect.provide(over("x-tenant")), Effect.provide(over("service-id")))
-      expect(["tenant-4711", "customer-4711"].filter((value) => text.includes(value))).toEqual([])
-    }))
+  test("is logged redacted beside that of another layer", function*() {
+    const over = (serviceIdHeader: string) =>
+      NutritionAdvisor.layer({ ...options, serviceIdHeader }).pipe(
+        Layer.fresh,
+        Layer.provide(Simulator.layerHttpClient())
+      )
+    const text = yield* logged.pipe(Effect.provide(over("x-tenant")), Effect.provide(over("service-id")))
+    expect(["tenant-4711", "customer-4711"].filter((value) => text.includes(value))).toEqual([])
+  })
 })
 
 describe("an exchange runs in the context of the layer, not of the caller who started it", () => {
-  it.scoped("as for the ConfigProvider that the license key is read from", () =>
-    Effect.gen(function*() {
-      const keys = yield* Ref.make<ReadonlyArray<string>>([])
-      const client = observedClient((url) =>
-        isExchange(url) ? Ref.update(keys, (keys) => [...keys, url.pathname.split("/").at(-1) ?? ""]) : Effect.void
-      )
-      const advisor = yield* NutritionAdvisor.make({ ...options, licenseKey: keyFromConfig }).pipe(
-        Effect.provide(client),
-        withKey("key-of-the-layer")
-      )
-      yield* Effect.all(
-        [withKey("key-of-one")(advisor.search("oats")), withKey("key-of-another")(advisor.search("rye"))],
-        { concurrency: "unbounded" }
-      )
-      expect(yield* Ref.get(keys)).toEqual(["key-of-the-layer"])
-    }))
+  test("as for the ConfigProvider that the license key is read from", function*() {
+    const keys = yield* Ref.make<ReadonlyArray<string>>([])
+    const client = observedClient((url) =>
+      isExchange(url) ? Ref.update(keys, (keys) => [...keys, url.pathname.split("/").at(-1) ?? ""]) : Effect.void
+    )
+    const advisor = yield* NutritionAdvisor.make({ ...options, licenseKey: keyFromConfig }).pipe(
+      Effect.provide(client),
+      withKey("key-of-the-layer")
+    )
+    yield* Effect.all(
+      [withKey("key-of-one")(advisor.search("oats")), withKey("key-of-another")(advisor.search("rye"))],
+      { concurrency: "unbounded" }
+    )
+    expect(yield* Ref.get(keys)).toEqual(["key-of-the-layer"])
+  })
 
-  it.scoped("as for a FiberRef of the user's, log annotations and the log level", () =>
-    Effect.gen(function*() {
-      const tenant = yield* FiberRef.make("layer")
-      const seen = yield* Deferred.make<readonly [string, ReadonlyArray<string>]>()
-      const client = observedClient((url) =>
-        isExchange(url)
-          ? Effect.flatMap(
-            Effect.zip(FiberRef.get(tenant), Effect.map(Effect.logAnnotations, (all) => [...HashMap.keys(all)])),
-            (both) => Deferred.succeed(seen, both)
-          )
-          : Effect.void
-      )
-      const advisor = yield* Effect.provide(NutritionAdvisor.make(options), client)
-      yield* advisor.search("oats").pipe(
-        Effect.locally(tenant, "caller"),
-        Effect.annotateLogs("caller", "one")
-      )
-      expect(yield* Deferred.await(seen)).toEqual(["layer", []])
-    }))
-
-  it.scoped("as for the fetch function of FetchHttpClient", () =>
-    Effect.gen(function*() {
-      const callers = yield* Ref.make<ReadonlyArray<string>>([])
-      const runtime = yield* Effect.runtime<never>()
-      const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
-        const url = new URL(String(input))
-        return Effect.runPromise(
-          Effect.as(
-            Ref.update(callers, (callers) => isExchange(url) ? [...callers, name] : callers),
-            Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-          ).pipe(Effect.provide(runtime))
+  test("as for a FiberRef of the user's, log annotations and the log level", function*() {
+    const tenant = yield* FiberRef.make("layer")
+    const seen = yield* Deferred.make<readonly [string, ReadonlyArray<string>]>()
+    const client = observedClient((url) =>
+      isExchange(url)
+        ? Effect.flatMap(
+          Effect.zip(FiberRef.get(tenant), Effect.map(Effect.logAnnotations, (all) => [...HashMap.keys(all)])),
+          (both) => Deferred.succeed(seen, both)
         )
-      }
-      const advisor = yield* NutritionAdvisor.make(options).pipe(
-        Effect.provide(FetchHttpClient.layer),
-        Effect.provideService(FetchHttpClient.Fetch, fetchOf("layer"))
-      )
-      yield* Effect.provideService(advisor.search("oats"), FetchHttpClient.Fetch, fetchOf("caller"))
-      expect(yield* Ref.get(callers)).toEqual(["layer"])
-    }))
+        : Effect.void
+    )
+    const advisor = yield* Effect.provide(NutritionAdvisor.make(options), client)
+    yield* advisor.search("oats").pipe(
+      Effect.locally(tenant, "caller"),
+      Effect.annotateLogs("caller", "one")
+    )
+    expect(yield* Deferred.await(seen)).toEqual(["layer", []])
+  })
 
-  it.scoped("as for the loggers and their level", () =>
-    Effect.gen(function*() {
-      const lines = yield* Ref.make<ReadonlyArray<string>>([])
-      const runtime = yield* Effect.runtime<never>()
-      const record = (name: string) =>
-        Logger.replace(
-          Logger.defaultLogger,
-          Logger.make(({ message }) =>
-            Effect.runSync(
-              Effect.provide(Ref.update(lines, (lines) => [...lines, `${name}: ${String(message)}`]), runtime)
-            )
+  test("as for the fetch function of FetchHttpClient", function*() {
+    const callers = yield* Ref.make<ReadonlyArray<string>>([])
+    const runtime = yield* Effect.runtime<never>()
+    const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
+      const url = new URL(String(input))
+      return Effect.runPromise(
+        Effect.as(
+          Ref.update(callers, (callers) => isExchange(url) ? [...callers, name] : callers),
+          Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
+        ).pipe(Effect.provide(runtime))
+      )
+    }
+    const advisor = yield* NutritionAdvisor.make(options).pipe(
+      Effect.provide(FetchHttpClient.layer),
+      Effect.provideService(FetchHttpClient.Fetch, fetchOf("layer"))
+    )
+    yield* Effect.provideService(advisor.search("oats"), FetchHttpClient.Fetch, fetchOf("caller"))
+    expect(yield* Ref.get(callers)).toEqual(["layer"])
+  })
+
+  test("as for the loggers and their level", function*() {
+    const lines = yield* Ref.make<ReadonlyArray<string>>([])
+    const runtime = yield* Effect.runtime<never>()
+    const record = (name: string) =>
+      Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ message }) =>
+          Effect.runSync(
+            Effect.provide(Ref.update(lines, (lines) => [...lines, `${name}: ${String(message)}`]), runtime)
           )
         )
-      const advisor = yield* NutritionAdvisor.make(options).pipe(
-        Logger.withMinimumLogLevel(LogLevel.Debug),
-        Effect.provide([Simulator.layerHttpClient(), record("layer")])
       )
-      yield* Effect.provide(advisor.search("oats"), record("caller"))
-      expect(yield* Ref.get(lines)).toContain("layer: The exchange brought a new token")
-    }))
+    const advisor = yield* NutritionAdvisor.make(options).pipe(
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.provide([Simulator.layerHttpClient(), record("layer")])
+    )
+    yield* Effect.provide(advisor.search("oats"), record("caller"))
+    expect(yield* Ref.get(lines)).toContain("layer: The exchange brought a new token")
+  })
 })
 
 describe("a client that can't be interrupted", () => {
   const silent = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.uninterruptible(Effect.never)))
 
-  it.scoped("leaves the exchange its timeout", () =>
-    Effect.gen(function*() {
-      const { search } = yield* Effect.provide(NutritionAdvisor.make(options), silent)
-      expect(yield* Time.settle("10 seconds")(Effect.flip(search("oats")))).toMatchObject({
-        _tag: "TransportError",
-        operation: "token",
-        reason: "Timeout"
-      })
-    }))
+  test("leaves the exchange its timeout", function*() {
+    const { search } = yield* Effect.provide(NutritionAdvisor.make(options), silent)
+    expect(yield* Time.settle("10 seconds")(Effect.flip(search("oats")))).toMatchObject({
+      _tag: "TransportError",
+      operation: "token",
+      reason: "Timeout"
+    })
+  })
 
-  it.scoped("does not keep the next exchange from succeeding", () =>
-    Effect.gen(function*() {
-      const isSilent = yield* Ref.make(true)
-      const client = HttpClient.make((request) =>
-        Effect.flatMap(Ref.get(isSilent), (isSilent) =>
-          isSilent
-            ? Effect.uninterruptible(Effect.never)
-            : Effect.succeed(HttpClientResponse.fromWeb(
-              request,
-              Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-            )))
-      )
-      const { search } = yield* Effect.provideService(NutritionAdvisor.make(options), HttpClient.HttpClient, client)
-      yield* Time.settle("10 seconds")(Effect.flip(search("oats")))
-      yield* Ref.set(isSilent, false)
-      yield* Time.pass("1 second")
-      expect(yield* search("oats")).toMatchObject({ access_token: "token-1" })
-    }))
+  test("does not keep the next exchange from succeeding", function*() {
+    const isSilent = yield* Ref.make(true)
+    const client = HttpClient.make((request) =>
+      Effect.flatMap(Ref.get(isSilent), (isSilent) =>
+        isSilent
+          ? Effect.uninterruptible(Effect.never)
+          : Effect.succeed(HttpClientResponse.fromWeb(
+            request,
+            Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
+          )))
+    )
+    const { search } = yield* Effect.provideService(NutritionAdvisor.make(options), HttpClient.HttpClient, client)
+    yield* Time.settle("10 seconds")(Effect.flip(search("oats")))
+    yield* Ref.set(isSilent, false)
+    yield* Time.pass("1 second")
+    expect(yield* search("oats")).toMatchObject({ access_token: "token-1" })
+  })
 
-  it.effect("lets the layer close, and ends who waits", () =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.make()
-      const { search } = yield* Effect.provide(Scope.extend(NutritionAdvisor.make(options), scope), silent)
-      const searching = yield* Effect.fork(Effect.flip(search("oats")))
-      yield* Effect.yieldNow()
-      yield* Scope.close(scope, Exit.void)
-      expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-    }))
+  test("lets the layer close, and ends who waits", function*() {
+    const scope = yield* Scope.make()
+    const { search } = yield* Effect.provide(Scope.extend(NutritionAdvisor.make(options), scope), silent)
+    const searching = yield* Effect.fork(Effect.flip(search("oats")))
+    yield* Effect.yieldNow()
+    yield* Scope.close(scope, Exit.void)
+    expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
 })

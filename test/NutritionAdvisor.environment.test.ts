@@ -3,6 +3,7 @@ import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { names } from "../src/internal/environment.js"
+import { test } from "./doubles/arranged.js"
 import * as Time from "./doubles/Time.js"
 
 type Values = Readonly<Record<string, string>>
@@ -68,16 +69,15 @@ describe("layerConfig", () => {
       }))
   )
 
-  it.effect.each(["false", "0", "no", "off", ""])(
+  test.each(["false", "0", "no", "off", ""])(
     "allows none by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
-    (flag) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(built(configured({
-          NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
-          NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
-        })))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
-      })
+    function*(flag) {
+      const error = yield* Effect.flip(built(configured({
+        NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
+        NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
+      })))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
+    }
   )
 
   it.effect("takes NUTRITION_ADVISOR_USER_AGENT for the User-Agent", () =>
@@ -93,19 +93,18 @@ describe("layerConfig", () => {
       expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
     }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))))
 
-  it.effect.each<readonly [string, string]>([
+  test.each<readonly [string, string]>([
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "demo-key-9e1b"],
     ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "5000"],
     ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "16 MiB"],
     ["NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP", "perhaps"],
     ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"]
-  ])("ends in a ConfigError that names %s and does not repeat %j", ([name, value]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(built(configured({ [name]: value })))
-      expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected ") })
-      expect(String(error)).toContain(name)
-      expect(String(error)).not.toContain(value)
-    }))
+  ])("ends in a ConfigError that names %s and does not repeat %j", function*([name, value]) {
+    const error = yield* Effect.flip(built(configured({ [name]: value })))
+    expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected ") })
+    expect(String(error)).toContain(name)
+    expect(String(error)).not.toContain(value)
+  })
 
   it.effect("counts blank variables as unset", () =>
     Effect.gen(function*() {
@@ -127,16 +126,15 @@ describe("layerConfig", () => {
       { userAgent: Config.succeed("given/1") }
     ))))
 
-  it.effect("does not need the variable of what is given", () =>
-    Effect.gen(function*() {
-      const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
-        Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(
-          new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl], ["SHOP_KEY", "demo-key-7f3a"]])
-        ))),
-        Layer.provide(Simulator.layerHttpClient())
-      )
-      yield* built(layer)
-    }))
+  test("does not need the variable of what is given", function*() {
+    const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
+      Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(
+        new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl], ["SHOP_KEY", "demo-key-7f3a"]])
+      ))),
+      Layer.provide(Simulator.layerHttpClient())
+    )
+    yield* built(layer)
+  })
 
   it.effect("reads no variable beside one Config of all settings", () =>
     Effect.gen(function*() {
@@ -150,17 +148,16 @@ describe("layerConfig", () => {
 })
 
 describe("a refused setting", () => {
-  it.effect("names the variable that it was read from, and the rule that it broke", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
-      expect(error).toMatchObject({
-        field: "licenseKey",
-        variable: "NUTRITION_ADVISOR_LICENSE_KEY",
-        message: "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) ends with a line break."
-      })
-    }))
+  test("names the variable that it was read from, and the rule that it broke", function*() {
+    const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
+    expect(error).toMatchObject({
+      field: "licenseKey",
+      variable: "NUTRITION_ADVISOR_LICENSE_KEY",
+      message: "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) ends with a line break."
+    })
+  })
 
-  it.effect.each<readonly [string, string]>([
+  test.each<readonly [string, string]>([
     ["NUTRITION_ADVISOR_LICENSE_KEY", "<your key>"],
     ["NUTRITION_ADVISOR_BASE_URL", "http://service.example"],
     ["NUTRITION_ADVISOR_SERVICE_ID", "ä"],
@@ -170,40 +167,35 @@ describe("a refused setting", () => {
     ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0"],
     ["NUTRITION_ADVISOR_USER_AGENT", "shöp"],
     ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"]
-  ])("names %s", ([variable, value]) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
-    }))
+  ])("names %s", function*([variable, value]) {
+    expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
+  })
 
-  it.effect("names no variable where it was given, though there is one", () =>
-    Effect.gen(function*() {
-      const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
-      expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
-    }))
+  test("names no variable where it was given, though there is one", function*() {
+    const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
+    expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
+  })
 
-  it.effect("names no variable where all settings are in one Config", () =>
-    Effect.gen(function*() {
-      const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
-      expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
-    }))
+  test("names no variable where all settings are in one Config", function*() {
+    const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
+    expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
+  })
 
-  it.effect("names no variable that is not set", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(built(shared({ NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds" })))
-      expect(error).toMatchObject({ field: "lease" })
-      expect(error).not.toHaveProperty("variable")
-    }))
+  test("names no variable that is not set", function*() {
+    const error = yield* Effect.flip(built(shared({ NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds" })))
+    expect(error).toMatchObject({ field: "lease" })
+    expect(error).not.toHaveProperty("variable")
+  })
 })
 
 describe("layerSharedConfig", () => {
-  it.effect.each<readonly [string, string, string]>([
+  test.each<readonly [string, string, string]>([
     ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
     ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"],
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "16 seconds", "lease"]
-  ])("reads %s", ([name, value, field]) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
-    }))
+  ])("reads %s", function*([name, value, field]) {
+    expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
+  })
 
   it.effect("takes what these may be", () =>
     built(shared({
@@ -212,12 +204,11 @@ describe("layerSharedConfig", () => {
       NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
     })))
 
-  it.effect("reads a variable for what is not given", () =>
-    Effect.gen(function*() {
-      const layer = NutritionAdvisor.layerSharedConfig({ lease: Config.duration("SHOP_LEASE") }).pipe(
-        Layer.provide(from({ SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" })),
-        Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
-      )
-      expect(yield* Effect.flip(built(layer))).toMatchObject({ field: "lease" })
-    }))
+  test("reads a variable for what is not given", function*() {
+    const layer = NutritionAdvisor.layerSharedConfig({ lease: Config.duration("SHOP_LEASE") }).pipe(
+      Layer.provide(from({ SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" })),
+      Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+    )
+    expect(yield* Effect.flip(built(layer))).toMatchObject({ field: "lease" })
+  })
 })

@@ -1,9 +1,10 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Schema, Tracer } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { test } from "./doubles/arranged.js"
 
 const token = "se+cret/to~ken"
 const customer = "cust:omer-1"
@@ -58,72 +59,64 @@ const identified = { "x-request-id": "request-1", "x-other": "not listed" }
 const shown = { "x-request-id": "request-1" }
 
 describe("a header that is observed", () => {
-  it.effect.each<readonly [string, number]>([
+  test.each<readonly [string, number]>([
     ["BadRequest", 400],
     ["Forbidden", 403],
     ["UnexpectedResponse", 404],
     ["TooManyRequests", 429],
     ["ServerError", 503],
     ["UnexpectedResponse", 302]
-  ])("is on the %s that an answer of %i becomes, and no other header", ([tag, status]) =>
-    Effect.gen(function*() {
-      const error = yield* failureOf([{ status, headers: identified }])
-      expect([error._tag, headersOf(error)]).toEqual([tag, shown])
-    }))
+  ])("is on the %s that an answer of %i becomes, and no other header", function*([tag, status]) {
+    const error = yield* failureOf([{ status, headers: identified }])
+    expect([error._tag, headersOf(error)]).toEqual([tag, shown])
+  })
 
-  it.effect("is on the error of an answer that is not JSON", () =>
-    Effect.gen(function*() {
-      const error = yield* failureOf([{ body: "<html>", headers: identified }])
-      expect(error).toMatchObject({ reason: "NotJson", headers: shown })
-    }))
+  test("is on the error of an answer that is not JSON", function*() {
+    const error = yield* failureOf([{ body: "<html>", headers: identified }])
+    expect(error).toMatchObject({ reason: "NotJson", headers: shown })
+  })
 
-  it.effect("is on the error of an answer of another shape", () =>
-    Effect.gen(function*() {
-      const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
-      expect(yield* failureOf([{ ...found, headers: identified }], search))
-        .toMatchObject({ reason: "Schema", headers: shown })
-    }))
+  test("is on the error of an answer of another shape", function*() {
+    const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
+    expect(yield* failureOf([{ ...found, headers: identified }], search))
+      .toMatchObject({ reason: "Schema", headers: shown })
+  })
 
-  it.effect("is on the errors of httpClient too", () =>
-    Effect.gen(function*() {
-      const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
-      expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], request))).toEqual(shown)
-    }))
+  test("is on the errors of httpClient too", function*() {
+    const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+    expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], request))).toEqual(shown)
+  })
 
-  it.effect("is that of the second answer after a renewal", () =>
-    Effect.gen(function*() {
-      const error = yield* failureOf([
-        { status: 403, headers: { "x-request-id": "request-1" } },
-        { status: 403, headers: { "x-request-id": "request-2" } }
-      ])
-      expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
-    }))
+  test("is that of the second answer after a renewal", function*() {
+    const error = yield* failureOf([
+      { status: 403, headers: { "x-request-id": "request-1" } },
+      { status: 403, headers: { "x-request-id": "request-2" } }
+    ])
+    expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
+  })
 
-  it.effect("is there with all values that it came with, and not there where they are empty", () =>
-    Effect.gen(function*() {
-      const twice = new Headers([["x-request-id", "request-1"], ["x-request-id", "request-2"], ["x-trace", ""]])
-      const error = yield* failureOf([{ status: 500, headers: twice }], undefined, [
-        "x-request-id",
-        "x-trace",
-        "x-none"
-      ])
-      expect(headersOf(error)).toEqual({ "x-request-id": "request-1, request-2" })
-    }))
+  test("is there with all values that it came with, and not there where they are empty", function*() {
+    const twice = new Headers([["x-request-id", "request-1"], ["x-request-id", "request-2"], ["x-trace", ""]])
+    const error = yield* failureOf([{ status: 500, headers: twice }], undefined, [
+      "x-request-id",
+      "x-trace",
+      "x-none"
+    ])
+    expect(headersOf(error)).toEqual({ "x-request-id": "request-1, request-2" })
+  })
 
-  it.effect("is cut at 256 characters", () =>
-    Effect.gen(function*() {
-      const error = yield* failureOf([{ status: 500, headers: { "x-request-id": "x".repeat(300) } }])
-      expect(headersOf(error)).toEqual({ "x-request-id": "x".repeat(256) })
-    }))
+  test("is cut at 256 characters", function*() {
+    const error = yield* failureOf([{ status: 500, headers: { "x-request-id": "x".repeat(300) } }])
+    expect(headersOf(error)).toEqual({ "x-request-id": "x".repeat(256) })
+  })
 
-  it.effect("is absent where none is listed", () =>
-    Effect.gen(function*() {
-      expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], undefined, []))).toBeUndefined()
-    }))
+  test("is absent where none is listed", function*() {
+    expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], undefined, []))).toBeUndefined()
+  })
 
   const inEveryCharacter = (text: string) => Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join("")
 
-  it.effect.each<readonly [string, string]>([
+  test.each<readonly [string, string]>([
     ["the token", `Bearer ${token}0`],
     ["the token in capitals", `${token}0`.toUpperCase()],
     ["the token, percent-encoded", encodeURIComponent(`${token}0`)],
@@ -131,62 +124,58 @@ describe("a header that is observed", () => {
     ["the token behind 256 characters", `${"x".repeat(250)}${token}0`],
     ["the identifier", `for ${customer}`],
     ["the identifier, percent-encoded", encodeURIComponent(customer)]
-  ])("is left out where it holds %s", ([, value]) =>
-    Effect.gen(function*() {
-      const error = yield* failureOf(
-        [{ status: 500, headers: { "x-request-id": "request-1", "x-trace": value } }],
-        undefined,
-        [
-          "x-trace",
-          "x-request-id"
-        ]
-      )
-      expect(headersOf(error)).toEqual(shown)
-    }))
+  ])("is left out where it holds %s", function*([, value]) {
+    const error = yield* failureOf(
+      [{ status: 500, headers: { "x-request-id": "request-1", "x-trace": value } }],
+      undefined,
+      [
+        "x-trace",
+        "x-request-id"
+      ]
+    )
+    expect(headersOf(error)).toEqual(shown)
+  })
 
-  it.effect("is left out where it holds the token that was rejected before", () =>
-    Effect.gen(function*() {
-      const error = yield* failureOf([{ status: 403 }, {
-        status: 500,
-        headers: { "x-request-id": `${token}0 is old` }
-      }])
-      expect([error._tag, headersOf(error)]).toEqual(["ServerError", {}])
-    }))
+  test("is left out where it holds the token that was rejected before", function*() {
+    const error = yield* failureOf([{ status: 403 }, {
+      status: 500,
+      headers: { "x-request-id": `${token}0 is old` }
+    }])
+    expect([error._tag, headersOf(error)]).toEqual(["ServerError", {}])
+  })
 
-  it.effect("is never one of the token route", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(NutritionAdvisor.search("apple")).pipe(
-        Effect.provide(observing(["x-request-id"])),
-        Effect.provideService(HttpClient.HttpClient, client([found], { status: 400, headers: identified }))
-      )
-      expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
-    }))
+  test("is never one of the token route", function*() {
+    const error = yield* Effect.flip(NutritionAdvisor.search("apple")).pipe(
+      Effect.provide(observing(["x-request-id"])),
+      Effect.provideService(HttpClient.HttpClient, client([found], { status: 400, headers: identified }))
+    )
+    expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
+  })
 
-  it.effect("is an attribute of the request's span, also of one that succeeds, and of no other span", () =>
-    Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const own = yield* Effect.tracer
-      const tracer = Tracer.make({
-        context: own.context,
-        span: (...args) => {
-          const span = own.span(...args)
-          spans.push(span)
-          return span
-        }
-      })
-      yield* NutritionAdvisor.search("apple").pipe(
-        Effect.provide(observing(["X-Request-Id"])),
-        Effect.provideService(HttpClient.HttpClient, client([{ ...found, headers: identified }])),
-        Effect.withTracer(tracer)
-      )
-      const observed = spans.map(({ attributes, name }) => [name, attributes.get("http.response.header.x-request-id")])
-      expect(Object.fromEntries(observed)).toEqual({
-        "TokenIssuer.issue": undefined,
-        "NutritionAdvisor.search": "request-1"
-      })
-    }))
+  test("is an attribute of the request's span, also of one that succeeds, and of no other span", function*() {
+    const spans: Array<Tracer.Span> = []
+    const own = yield* Effect.tracer
+    const tracer = Tracer.make({
+      context: own.context,
+      span: (...args) => {
+        const span = own.span(...args)
+        spans.push(span)
+        return span
+      }
+    })
+    yield* NutritionAdvisor.search("apple").pipe(
+      Effect.provide(observing(["X-Request-Id"])),
+      Effect.provideService(HttpClient.HttpClient, client([{ ...found, headers: identified }])),
+      Effect.withTracer(tracer)
+    )
+    const observed = spans.map(({ attributes, name }) => [name, attributes.get("http.response.header.x-request-id")])
+    expect(Object.fromEntries(observed)).toEqual({
+      "TokenIssuer.issue": undefined,
+      "NutritionAdvisor.search": "request-1"
+    })
+  })
 
-  it.effect.each<ReadonlyArray<unknown> | unknown>([
+  test.each<ReadonlyArray<unknown> | unknown>([
     ["authorization"],
     ["X-Request-Id", "Set-Cookie"],
     ["www-authenticate"],
@@ -195,25 +184,23 @@ describe("a header that is observed", () => {
     ["x request"],
     [""],
     [5]
-  ])("can't be one that carries secrets or no header at all: %j", (names) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(
-        Effect.scoped(Layer.build(observing([names].flat() as ReadonlyArray<string>)))
-      ).pipe(Effect.provideService(HttpClient.HttpClient, client([])))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "observeHeaders" })
-    }))
+  ])("can't be one that carries secrets or no header at all: %j", function*(names) {
+    const error = yield* Effect.flip(
+      Effect.scoped(Layer.build(observing([names].flat() as ReadonlyArray<string>)))
+    ).pipe(Effect.provideService(HttpClient.HttpClient, client([])))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "observeHeaders" })
+  })
 
-  it.effect("can't be the header of the identifier under a name of one's own", () =>
-    Effect.gen(function*() {
-      const layer = NutritionAdvisor.layer({
-        baseUrl: Simulator.baseUrl,
-        licenseKey: Simulator.licenseKey,
-        serviceIdHeader: "X-Customer",
-        observeHeaders: ["x-customer"]
-      })
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(layer))).pipe(
-        Effect.provideService(HttpClient.HttpClient, client([]))
-      )
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "observeHeaders" })
-    }))
+  test("can't be the header of the identifier under a name of one's own", function*() {
+    const layer = NutritionAdvisor.layer({
+      baseUrl: Simulator.baseUrl,
+      licenseKey: Simulator.licenseKey,
+      serviceIdHeader: "X-Customer",
+      observeHeaders: ["x-customer"]
+    })
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(layer))).pipe(
+      Effect.provideService(HttpClient.HttpClient, client([]))
+    )
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "observeHeaders" })
+  })
 })

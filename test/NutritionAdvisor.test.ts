@@ -20,6 +20,7 @@ import {
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { version } from "../src/internal/version.js"
+import { arranged } from "./doubles/arranged.js"
 import * as Time from "./doubles/Time.js"
 
 const defaults: NutritionAdvisor.Options = {
@@ -28,10 +29,10 @@ const defaults: NutritionAdvisor.Options = {
   refresh: { background: false }
 }
 
-const setup = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
-  Effect.provide(
-    NutritionAdvisor.layer({ ...defaults, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
-  )
+const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
+  NutritionAdvisor.layer({ ...defaults, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
+
+const test = arranged(Effect.void, advisor())
 
 const seen = (operation: Simulator.Operation) =>
   Effect.gen(function*() {
@@ -40,6 +41,15 @@ const seen = (operation: Simulator.Operation) =>
   })
 
 const counters = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.counters)
+
+const nothing: Simulator.Counters = {
+  exchanges: 0,
+  exchangesAtOnce: 0,
+  rejections: 0,
+  requests: 0,
+  searches: 0,
+  tokensIssued: 0
+}
 
 const respondNext = (operation: Simulator.Operation, ...answers: ReadonlyArray<Simulator.Answer>) =>
   Effect.flatMap(Simulator.Simulator, (simulator) => simulator.respondNext(operation, ...answers))
@@ -53,7 +63,33 @@ const execute = (request: HttpClientRequest.HttpClientRequest) =>
 const plain = (secret: Option.Option<Redacted.Redacted<string>>) =>
   Option.getOrUndefined(Option.map(secret, Redacted.value))
 
+const twoHeaders = ({ authorization, serviceId }: Simulator.SeenRequest) => [plain(authorization), plain(serviceId)]
+
+/** A property of what the service sees. */
+type Look = readonly [property: string, look: (request: Simulator.SeenRequest) => unknown, expected: unknown]
+
+/** A property of what the service sees of a call that is given. */
+type Sent<Call> = readonly [
+  property: string,
+  call: Call,
+  look: (request: Simulator.SeenRequest) => unknown,
+  expected: unknown
+]
+
+type Seen = readonly [Simulator.Operation, (request: Simulator.SeenRequest) => unknown, expected: unknown]
+
+/** How a search ends that the service answers like this, and what it costs. */
+type Ending = readonly [
+  property: string,
+  answers: ReadonlyArray<Simulator.Answer>,
+  expected: object,
+  costs: Partial<Simulator.Counters>
+]
+
 const settle = Time.settle("1 second")
+
+/** The simulator's customer identifier. */
+const usualId = "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
 
 const rejected: Simulator.Reply = { status: 403 }
 
@@ -64,6 +100,23 @@ const planRoutes: Simulator.Options = {
     "DELETE /v2/plan": () => ({ status: 204 })
   }
 }
+
+const issued = () => Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
+
+/** The URLs that a search asks for, in their order. */
+const urlsOf = (options: Partial<NutritionAdvisor.Options>) =>
+  Effect.gen(function*() {
+    const urls: Array<URL> = []
+    const client = HttpClient.make((request, url) => {
+      urls.push(url)
+      return Effect.succeed(HttpClientResponse.fromWeb(request, issued()))
+    })
+    yield* NutritionAdvisor.search("apple").pipe(
+      Effect.provide(NutritionAdvisor.layer({ ...defaults, ...options })),
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+    return urls
+  })
 
 describe("token routes", () => {
   it.effect.each(
@@ -76,56 +129,23 @@ describe("token routes", () => {
     ] as const
   )("are called by their paths (case %#)", ([tokenRoute, path]) =>
     Effect.gen(function*() {
-      const urls = yield* Ref.make<ReadonlyArray<string>>([])
-      const client = HttpClient.make((request, url) =>
-        Effect.as(
-          Ref.update(urls, (urls) => [...urls, url.href]),
-          HttpClientResponse.fromWeb(
-            request,
-            Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-          )
-        )
-      )
-      yield* NutritionAdvisor.search("apple").pipe(
-        Effect.provide(NutritionAdvisor.layer({ ...defaults, tokenRoute })),
-        Effect.provideService(HttpClient.HttpClient, client)
-      )
-      expect((yield* Ref.get(urls))[0]).toBe(`${Simulator.baseUrl}${path}`)
+      const urls = yield* urlsOf({ tokenRoute })
+      expect(urls[0]?.href).toBe(`${Simulator.baseUrl}${path}`)
     }))
 
-  it.effect("are called with POST", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("token")).map(({ method }) => method)).toEqual(["POST"])
-    }).pipe(setup()))
-
-  it.effect("are called with Accept: */*, the User-Agent and no other header", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("token")).map(({ headers }) => ({ ...headers }))).toEqual([{
-        accept: "*/*",
-        "user-agent": `effect-nutrition-advisor/${version}`
-      }])
-    }).pipe(setup()))
-
-  it.effect("are called without a body", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("token")).map(({ body }) => body.length)).toEqual([0])
-    }).pipe(setup()))
-
-  it.effect("are called without the two headers of a data request", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      const [request] = yield* seen("token")
-      expect([request?.authorization, request?.serviceId]).toEqual([Option.none(), Option.none()])
-    }).pipe(setup({ serviceId: "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00" })))
-
-  it.effect("are called without a query", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("token")).map(({ query }) => query)).toEqual([""])
-    }).pipe(setup()))
+  test.each<Look>([
+    ["with POST", ({ method }) => method, "POST"],
+    ["with Accept: */*, the User-Agent and no other header", ({ headers }) => ({ ...headers }), {
+      accept: "*/*",
+      "user-agent": `effect-nutrition-advisor/${version}`
+    }],
+    ["without a body", ({ body }) => body.length, 0],
+    ["without the two headers of a data request", twoHeaders, [undefined, undefined]],
+    ["without a query", ({ query }) => query, ""]
+  ])("are called %s", function*([, look, expected]) {
+    yield* NutritionAdvisor.search("apple")
+    expect((yield* seen("token")).map(look)).toEqual([expected])
+  }, advisor({ serviceId: usualId }))
 })
 
 describe("base URL", () => {
@@ -135,46 +155,61 @@ describe("base URL", () => {
       Effect.gen(function*() {
         yield* NutritionAdvisor.search("apple")
         expect((yield* seen("search")).map(({ path }) => path)).toEqual(["/v2/products/napi/food/search/semantic"])
-      }).pipe(setup({ baseUrl: `${Simulator.baseUrl}${suffix}` }, { pathPrefix: suffix.replace(/\/$/, "") }))
+      }).pipe(
+        Effect.provide(advisor({ baseUrl: `${Simulator.baseUrl}${suffix}` }, { pathPrefix: suffix.replace(/\/$/, "") }))
+      )
   )
 
-  it.effect("may be a URL object", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("search")).length).toBe(1)
-    }).pipe(setup({ baseUrl: new URL("/proxy/", Simulator.baseUrl) }, { pathPrefix: "/proxy" })))
+  test("may be a URL object", function*() {
+    yield* NutritionAdvisor.search("apple")
+    expect((yield* seen("search")).length).toBe(1)
+  }, advisor({ baseUrl: new URL("/proxy/", Simulator.baseUrl) }, { pathPrefix: "/proxy" }))
 
   it.effect("keeps its port", () =>
     Effect.gen(function*() {
-      const hosts = yield* Ref.make<ReadonlyArray<string>>([])
-      const client = HttpClient.make((request, url) =>
-        Effect.as(
-          Ref.update(hosts, (hosts) => [...hosts, url.host]),
-          HttpClientResponse.fromWeb(request, Response.json({ access_token: "t", customer_id: "c", expires_in: 3600 }))
-        )
-      )
-      yield* NutritionAdvisor.search("apple").pipe(
-        Effect.provide(NutritionAdvisor.layer({ ...defaults, baseUrl: "http://127.0.0.1:3000/" })),
-        Effect.provideService(HttpClient.HttpClient, client)
-      )
-      expect(yield* Ref.get(hosts)).toEqual(["127.0.0.1:3000", "127.0.0.1:3000"])
+      const urls = yield* urlsOf({ baseUrl: "http://127.0.0.1:3000/" })
+      expect(urls.map(({ host }) => host)).toEqual(["127.0.0.1:3000", "127.0.0.1:3000"])
     }))
 })
 
 describe("search", () => {
-  it.effect("gives the payload as the service sent it", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: { anything: [1, null, "two"] } })
-      expect(yield* NutritionAdvisor.search("apple")).toEqual({ anything: [1, null, "two"] })
-    }).pipe(setup()))
+  test("gives the payload as the service sent it", function*() {
+    yield* respondNext("search", { status: 200, body: { anything: [1, null, "two"] } })
+    expect(yield* NutritionAdvisor.search("apple")).toEqual({ anything: [1, null, "two"] })
+  })
 
-  it.effect("is a GET", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("search")).map(({ method }) => method)).toEqual(["GET"])
-    }).pipe(setup()))
+  test.each<Sent<NutritionAdvisor.SearchOptions>>([
+    ["is a GET", {}, ({ method }) => method, "GET"],
+    [
+      "sends further query parameters behind its term",
+      { urlParams: { "page size": "2 0", tag: ["a", "b"] } },
+      ({ query }) => query,
+      "term=apple&page%20size=2%200&tag=a&tag=b"
+    ],
+    [
+      "keeps its term where the query parameters name another",
+      { urlParams: [["term", "pear"], ["page", "2"], ["term", "plum"]] },
+      ({ query }) => query,
+      "term=apple&page=2"
+    ],
+    [
+      "sends further headers",
+      { headers: { "Accept-Language": "de" } },
+      ({ headers }) => headers["accept-language"],
+      "de"
+    ],
+    [
+      "keeps its two headers where the further ones name others",
+      { headers: { AUTHORIZATION: "Basic own", "service-ID": "own" } },
+      twoHeaders,
+      ["Bearer simulated-1-1", usualId]
+    ]
+  ])("%s", function*([, options, look, expected]) {
+    yield* NutritionAdvisor.search("apple", options)
+    expect((yield* seen("search")).map(look)).toEqual([expected])
+  })
 
-  it.effect.each(
+  test.each(
     [
       ["greek yogurt", "greek%20yogurt"],
       ["a+b", "a%2Bb"],
@@ -186,11 +221,10 @@ describe("search", () => {
       ["🥑", "%F0%9F%A5%91"],
       [" apple ", "%20apple%20"]
     ] as const
-  )("percent-encodes its term once (case %#)", ([term, encoded]) =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search(term)
-      expect((yield* seen("search")).map(({ query }) => query)).toEqual([`term=${encoded}`])
-    }).pipe(setup()))
+  )("percent-encodes its term once (case %#)", function*([term, encoded]) {
+    yield* NutritionAdvisor.search(term)
+    expect((yield* seen("search")).map(({ query }) => query)).toEqual([`term=${encoded}`])
+  })
 
   it.effect.prop(
     "brings any term to the service as it is",
@@ -200,7 +234,7 @@ describe("search", () => {
         yield* NutritionAdvisor.search(term)
         const [request] = yield* seen("search")
         expect([...new URLSearchParams(request?.query)]).toEqual([["term", term]])
-      }).pipe(setup()),
+      }).pipe(Effect.provide(advisor())),
     {
       fastCheck: {
         examples: [".", "..", "%2e", "?&#+%/", "a\r\nb", "🥑", "a b", "+", "&term=other", "x".repeat(10_000)].map((
@@ -210,103 +244,53 @@ describe("search", () => {
     }
   )
 
-  it.effect.each(["", " ", "\t\r\n", "\u00a0\u2003"])(
-    "sends nothing for a blank term: %j",
-    (term) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(NutritionAdvisor.search(term))
-        expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
-        expect(error).not.toHaveProperty("status")
-        expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
-      }).pipe(setup())
+  test.each(["", " ", "\t\r\n", "\u00a0\u2003", "\ud800", "a\udc00b", "\udc00\ud800"])(
+    "sends nothing for a term that is blank, or holds half of a surrogate pair: %j",
+    function*(term) {
+      const error = yield* Effect.flip(NutritionAdvisor.search(term))
+      expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
+      expect(error).not.toHaveProperty("status")
+      expect(yield* counters).toEqual(nothing)
+    }
   )
 
-  it.effect.each(["\ud800", "a\udc00b", "\udc00\ud800"])(
-    "sends nothing for half of a surrogate pair: %j",
-    (term) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(NutritionAdvisor.search(term))
-        expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
-        expect(error).not.toHaveProperty("status")
-        expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
-      }).pipe(setup())
-  )
+  test("ends in a typed error where the service finds its term of 100,000 characters too long", function*() {
+    const error = yield* Effect.flip(NutritionAdvisor.search("x".repeat(100_000)))
+    expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 414, reason: "Status" })
+  })
 
-  it.effect("ends in a typed error where the service finds its term of 100,000 characters too long", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(NutritionAdvisor.search("x".repeat(100_000)))
-      expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 414, reason: "Status" })
-    }).pipe(setup()))
+  test("sends them each time its effect is run, also those that are iterated only once", function*() {
+    const urlParams = () => new URLSearchParams({ page: "2" }).entries()
+    const ofService = Effect.flatMap(
+      NutritionAdvisor.NutritionAdvisor,
+      ({ search }) => Effect.repeatN(search("apple", { urlParams: urlParams() }), 1)
+    )
+    yield* Effect.repeatN(NutritionAdvisor.search("apple", { urlParams: urlParams() }), 1)
+    yield* Effect.repeatN(NutritionAdvisor.searchAs(Schema.Unknown)("apple", { urlParams: urlParams() }), 1)
+    yield* ofService
+    expect((yield* seen("search")).map(({ query }) => query)).toEqual(Array(6).fill("term=apple&page=2"))
+  })
 
-  it.effect("sends further query parameters behind its term", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple", { urlParams: { "page size": "2 0", tag: ["a", "b"] } })
-      expect((yield* seen("search")).map(({ query }) => query)).toEqual(["term=apple&page%20size=2%200&tag=a&tag=b"])
-    }).pipe(setup()))
+  test.each<readonly [string, NutritionAdvisor.SearchOptions]>([
+    ["a query parameter holds half of a surrogate pair", { urlParams: { tag: "\ud800" } }],
+    ["HTTP does not allow a line in a header", { headers: { "x-trace": "a\r\nx-evil: 1" } }],
+    ["HTTP does not allow the end of a line in a header", { headers: { "x-trace": "a\n" } }],
+    ["HTTP does not allow a NUL in a header", { headers: { "x-trace": "\u0000" } }],
+    ["HTTP does not allow a picture in a header", { headers: { "x-trace": "🥑" } }],
+    ["HTTP does not allow a blank in the name of a header", { headers: { "x trace": "a" } }],
+    ["HTTP does not allow a line in the name of a header", { headers: { "x-trace\r\n": "a" } }],
+    ["HTTP does not allow a header without a name", { headers: { "": "a" } }]
+  ])("sends nothing where %s", function*([, options]) {
+    const error = yield* Effect.flip(NutritionAdvisor.search("apple", options))
+    expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
+    expect((yield* counters).exchanges).toBe(0)
+  })
 
-  it.effect("sends them each time its effect is run, also those that are iterated only once", () =>
-    Effect.gen(function*() {
-      const urlParams = () => new URLSearchParams({ page: "2" }).entries()
-      const ofService = Effect.flatMap(
-        NutritionAdvisor.NutritionAdvisor,
-        ({ search }) => Effect.repeatN(search("apple", { urlParams: urlParams() }), 1)
-      )
-      yield* Effect.repeatN(NutritionAdvisor.search("apple", { urlParams: urlParams() }), 1)
-      yield* Effect.repeatN(NutritionAdvisor.searchAs(Schema.Unknown)("apple", { urlParams: urlParams() }), 1)
-      yield* ofService
-      expect((yield* seen("search")).map(({ query }) => query)).toEqual(Array(6).fill("term=apple&page=2"))
-    }).pipe(setup()))
-
-  it.effect("keeps its term where the query parameters name another", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple", { urlParams: [["term", "pear"], ["page", "2"], ["term", "plum"]] })
-      expect((yield* seen("search")).map(({ query }) => query)).toEqual(["term=apple&page=2"])
-    }).pipe(setup()))
-
-  it.effect("sends nothing where a query parameter holds half of a surrogate pair", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(NutritionAdvisor.search("apple", { urlParams: { tag: "\ud800" } }))
-      expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
-      expect((yield* counters).exchanges).toBe(0)
-    }).pipe(setup()))
-
-  it.effect("sends further headers", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple", { headers: { "Accept-Language": "de" } })
-      expect((yield* seen("search")).map(({ headers }) => headers["accept-language"])).toEqual(["de"])
-    }).pipe(setup()))
-
-  it.effect("keeps its two headers where the further ones name others", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple", { headers: { AUTHORIZATION: "Basic own", "service-ID": "own" } })
-      const [request] = yield* seen("search")
-      expect([plain(request?.authorization ?? Option.none()), plain(request?.serviceId ?? Option.none())]).toEqual([
-        "Bearer simulated-1-1",
-        "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-      ])
-    }).pipe(setup()))
-
-  it.effect.each([
-    { "x-trace": "a\r\nx-evil: 1" },
-    { "x-trace": "a\n" },
-    { "x-trace": "\u0000" },
-    { "x-trace": "🥑" },
-    { "x trace": "a" },
-    { "x-trace\r\n": "a" },
-    { "": "a" }
-  ])("sends nothing where HTTP does not allow a header: %j", (headers) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(NutritionAdvisor.search("apple", { headers }))
-      expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
-      expect((yield* counters).exchanges).toBe(0)
-    }).pipe(setup()))
-
-  it.effect("is sent anew each time its effect is run", () =>
-    Effect.gen(function*() {
-      const search = NutritionAdvisor.search("apple")
-      yield* Effect.repeatN(search, 2)
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 3 })
-    }).pipe(setup()))
+  test("is sent anew each time its effect is run", function*() {
+    const search = NutritionAdvisor.search("apple")
+    yield* Effect.repeatN(search, 2)
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 3 })
+  })
 })
 
 describe("searchAs", () => {
@@ -321,134 +305,115 @@ describe("searchAs", () => {
 
   const bug = new Date(Number.NaN)
 
-  it.effect.each<readonly [string, () => unknown]>([
+  test.each<readonly [string, () => unknown]>([
     ["toISOString of no date", () => bug.toISOString()],
     ["repeat(-1)", () => "x".repeat(-1)],
     ["an array of length -1", () => new Array(-1)],
     ["a RangeError of its own", () => new RangeError("the portion is out of range")],
     ["an error that names the stack and is no RangeError", () => new Error("Maximum call stack size exceeded")],
     ["a text", () => "Maximum call stack size exceeded"]
-  ])("leaves a bug of the schema a defect: %s", ([, thrown]) =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(NutritionAdvisor.searchAs(throwing(thrown))("oats"))
-      expect(Exit.isFailure(exit) && Cause.isDie(exit.cause) && Option.isNone(Cause.failureOption(exit.cause)))
-        .toBe(true)
-    }).pipe(setup()))
+  ])("leaves a bug of the schema a defect: %s", function*([, thrown]) {
+    const exit = yield* Effect.exit(NutritionAdvisor.searchAs(throwing(thrown))("oats"))
+    expect(Exit.isFailure(exit) && Cause.isDie(exit.cause) && Option.isNone(Cause.failureOption(exit.cause)))
+      .toBe(true)
+  })
 
-  it.effect.each<readonly [string, () => unknown]>([
+  test.each<readonly [string, () => unknown]>([
     ["as V8 does", () => new RangeError("Maximum call stack size exceeded")],
     ["as JavaScriptCore does", () => new RangeError("Maximum call stack size exceeded.")],
     ["as SpiderMonkey does", () => Object.assign(new Error("too much recursion"), { name: "InternalError" })]
-  ])("is Schema where the stack overflows, %s", ([, thrown]) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
-        _tag: "UnexpectedResponse",
-        reason: "Schema"
-      })
-    }).pipe(setup()))
+  ])("is Schema where the stack overflows, %s", function*([, thrown]) {
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
+      _tag: "UnexpectedResponse",
+      reason: "Schema"
+    })
+  })
 
   const Payload = Schema.Struct({ total: Schema.NumberFromString })
 
-  it.effect("decodes the payload", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: { total: "3" } })
-      expect(yield* NutritionAdvisor.searchAs(Payload)("apple")).toEqual({ total: 3 })
-    }).pipe(setup()))
+  test("decodes the payload", function*() {
+    yield* respondNext("search", { status: 200, body: { total: "3" } })
+    expect(yield* NutritionAdvisor.searchAs(Payload)("apple")).toEqual({ total: 3 })
+  })
 
-  it.effect("ends as UnexpectedResponse with reason Schema for a payload of another shape", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: { total: "three" } })
-      expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple"))).toEqual(
-        new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
-      )
-    }).pipe(setup()))
+  test.each(
+    [
+      ["reason Schema for a payload of another shape", { total: "three" }, "Schema"],
+      ["reason NotJson for a payload that is no JSON", "<html>", "NotJson"]
+    ] as const
+  )("ends as UnexpectedResponse with %s", function*([, body, reason]) {
+    yield* respondNext("search", { status: 200, body })
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason })
+    )
+  })
 
-  it.effect("is NotJson for a payload that is no JSON", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: "<html>" })
-      expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple"))).toMatchObject({ reason: "NotJson" })
-    }).pipe(setup()))
+  test("hands its options on", function*() {
+    yield* respondNext("search", { status: 200, body: { total: "3" } })
+    yield* NutritionAdvisor.searchAs(Payload)("apple", { urlParams: { page: 2 } })
+    expect((yield* seen("search")).map(({ query }) => query)).toEqual(["term=apple&page=2"])
+  })
 
-  it.effect("hands its options on", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: { total: "3" } })
-      yield* NutritionAdvisor.searchAs(Payload)("apple", { urlParams: { page: 2 } })
-      expect((yield* seen("search")).map(({ query }) => query)).toEqual(["term=apple&page=2"])
-    }).pipe(setup()))
-
-  it.effect("lets a schema ask for a service", () =>
-    Effect.gen(function*() {
-      class Factor extends Context.Tag("test/Factor")<Factor, number>() {}
-      const Scaled = Schema.transformOrFail(Schema.Number, Schema.Number, {
-        strict: true,
-        decode: (value) => Effect.map(Factor, (factor) => value * factor),
-        encode: Effect.succeed
-      })
-      yield* respondNext("search", { status: 200, body: 7 })
-      const scaled = NutritionAdvisor.searchAs(Scaled)("apple")
-      expect(yield* Effect.provideService(scaled, Factor, 6)).toBe(42)
-    }).pipe(setup()))
+  test("lets a schema ask for a service", function*() {
+    class Factor extends Context.Tag("test/Factor")<Factor, number>() {}
+    const Scaled = Schema.transformOrFail(Schema.Number, Schema.Number, {
+      strict: true,
+      decode: (value) => Effect.map(Factor, (factor) => value * factor),
+      encode: Effect.succeed
+    })
+    yield* respondNext("search", { status: 200, body: 7 })
+    const scaled = NutritionAdvisor.searchAs(Scaled)("apple")
+    expect(yield* Effect.provideService(scaled, Factor, 6)).toBe(42)
+  })
 })
 
 describe("customer identifier", () => {
-  const pairs = Effect.map(
-    seen("search"),
-    (requests) => requests.map(({ authorization, serviceId }) => [plain(authorization), plain(serviceId)])
-  )
+  const pairs = Effect.map(seen("search"), (requests) => requests.map(twoHeaders))
 
-  it.effect("is sent in Service-ID next to the token it came with", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect(yield* pairs).toEqual([["Bearer simulated-1-1", "customer-1"]])
-    }).pipe(setup({}, { customerId: "customer-1" })))
+  test("is sent in Service-ID next to the token it came with", function*() {
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* pairs).toEqual([["Bearer simulated-1-1", "customer-1"]])
+  }, advisor({}, { customerId: "customer-1" }))
 
-  it.effect("is replaced together with the token", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* NutritionAdvisor.search("apple")
-      yield* simulator.setCustomerId("customer-2")
-      yield* simulator.revoke
-      yield* NutritionAdvisor.search("apple")
-      expect(yield* pairs).toEqual([
-        ["Bearer simulated-1-1", "customer-1"],
-        ["Bearer simulated-1-1", "customer-1"],
-        ["Bearer simulated-1-2", "customer-2"]
-      ])
-    }).pipe(setup({}, { customerId: "customer-1" })))
+  test("is replaced together with the token", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* NutritionAdvisor.search("apple")
+    yield* simulator.setCustomerId("customer-2")
+    yield* simulator.revoke
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* pairs).toEqual([
+      ["Bearer simulated-1-1", "customer-1"],
+      ["Bearer simulated-1-1", "customer-1"],
+      ["Bearer simulated-1-2", "customer-2"]
+    ])
+  }, advisor({}, { customerId: "customer-1" }))
 
-  it.effect("is the configured one where there is one", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: {} })
-      yield* NutritionAdvisor.search("apple")
-      expect(yield* pairs).toEqual([["Bearer simulated-1-1", "from-the-dashboard"]])
-    }).pipe(setup({ serviceId: "from-the-dashboard" })))
+  test("is the configured one where there is one", function*() {
+    yield* respondNext("search", { status: 200, body: {} })
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* pairs).toEqual([["Bearer simulated-1-1", "from-the-dashboard"]])
+  }, advisor({ serviceId: "from-the-dashboard" }))
 
-  it.effect("is sent in the header that serviceIdHeader names", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect(yield* pairs).toEqual([["Bearer simulated-1-1", "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"]])
-    }).pipe(setup({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" })))
+  test("is sent in the header that serviceIdHeader names", function*() {
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* pairs).toEqual([["Bearer simulated-1-1", usualId]])
+  }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
 
-  it.effect("is not sent in Service-ID where serviceIdHeader names another", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("search")).map(({ headers }) => headers["service-id"])).toEqual([undefined])
-    }).pipe(setup({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" })))
+  test("is not sent in Service-ID where serviceIdHeader names another", function*() {
+    yield* NutritionAdvisor.search("apple")
+    expect((yield* seen("search")).map(({ headers }) => headers["service-id"])).toEqual([undefined])
+  }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
 
-  it.effect.each([undefined, null, "", "  "])(
-    "ends a search as MissingServiceId, with no data request: %j",
-    (id) =>
-      Effect.gen(function*() {
-        yield* respondAlways("token", {
-          status: 200,
-          body: { access_token: "token-1", expires_in: 3600, customer_id: id }
-        })
-        expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-          new NutritionAdvisorError.MissingServiceId({ operation: "token" })
-        )
-        expect((yield* counters).searches).toBe(0)
-      }).pipe(setup())
-  )
+  test.each([undefined, null, "", "  "])("ends a search as MissingServiceId, with no data request: %j", function*(id) {
+    yield* respondAlways("token", {
+      status: 200,
+      body: { access_token: "token-1", expires_in: 3600, customer_id: id }
+    })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.MissingServiceId({ operation: "token" })
+    )
+    expect((yield* counters).searches).toBe(0)
+  })
 })
 
 describe("a rejected token", () => {
@@ -457,146 +422,109 @@ describe("a rejected token", () => {
     (requests) => requests.map(({ authorization }) => plain(authorization))
   )
 
-  it.effect.each([401, 403])(
-    "is renewed once for a %d, and the search sent once more",
-    (status) =>
-      Effect.gen(function*() {
-        yield* respondNext("search", { status })
-        yield* NutritionAdvisor.search("apple")
-        expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
-      }).pipe(setup())
-  )
-
-  it.effect("gives way to the new one in the second request", () =>
+  it.effect.each(
+    [[401, undefined], [403, undefined], [419, [419]]] as const
+  )("is renewed once for a %d, and the search sent once more", ([status, rejectedStatuses]) =>
     Effect.gen(function*() {
-      yield* respondNext("search", rejected)
-      yield* NutritionAdvisor.search("apple")
-      expect(yield* authorizations).toEqual(["Bearer simulated-1-1", "Bearer simulated-1-2"])
-    }).pipe(setup()))
-
-  it.effect("leaves the caller with the answer of the second request", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 403, body: { answer: 1 } }, { status: 200, body: { answer: 2 } })
-      expect(yield* NutritionAdvisor.search("apple")).toEqual({ answer: 2 })
-    }).pipe(setup()))
-
-  it.effect("sends the same query and headers twice", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", rejected)
-      yield* NutritionAdvisor.search("a b", { urlParams: { page: 2 }, headers: { "x-trace": "1" } })
-      const [first, second] = yield* seen("search")
-      expect([second?.query, second?.headers]).toEqual([first?.query, first?.headers])
-    }).pipe(setup()))
-
-  it.effect("is told by the statuses of rejectedStatuses alone", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 401 })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 401, reason: "Status" })
-      )
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
-    }).pipe(setup({ rejectedStatuses: [403] })))
-
-  it.effect("may be told by a status that is not in the default", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 419 })
+      yield* respondNext("search", { status })
       yield* NutritionAdvisor.search("apple")
       expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
-    }).pipe(setup({ rejectedStatuses: [419] })))
+    }).pipe(Effect.provide(advisor({ rejectedStatuses }))))
 
-  it.effect("ends as RejectedAgain after exactly two searches", () =>
-    Effect.gen(function*() {
-      yield* respondAlways("search", rejected)
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" })
-      )
-      expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
-    }).pipe(setup()))
+  test("gives way to the new one in the second request", function*() {
+    yield* respondNext("search", rejected)
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* authorizations).toEqual(["Bearer simulated-1-1", "Bearer simulated-1-2"])
+  })
 
-  it.effect("ends as RejectedAgain with the status of the second answer", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", rejected, { status: 401 })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 401 })
-    }).pipe(setup()))
+  test("leaves the caller with the answer of the second request", function*() {
+    yield* respondNext("search", { status: 403, body: { answer: 1 } }, { status: 200, body: { answer: 2 } })
+    expect(yield* NutritionAdvisor.search("apple")).toEqual({ answer: 2 })
+  })
 
-  it.effect("ends as TokenUnchanged, with no second search, where the exchange hands it back", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.setHandsBackToken(true)
-      yield* respondNext("search", rejected)
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "TokenUnchanged" })
-      )
-      expect(yield* counters).toMatchObject({ exchanges: 2, searches: 1 })
-    }).pipe(setup()))
+  test("sends the same query and headers twice", function*() {
+    yield* respondNext("search", rejected)
+    yield* NutritionAdvisor.search("a b", { urlParams: { page: 2 }, headers: { "x-trace": "1" } })
+    const [first, second] = yield* seen("search")
+    expect([second?.query, second?.headers]).toEqual([first?.query, first?.headers])
+  })
 
-  it.effect("ends as CoolingDown, with no exchange, soon after a renewal that did not help", () =>
-    Effect.gen(function*() {
-      yield* respondAlways("search", { status: 401 })
-      yield* Effect.flip(NutritionAdvisor.search("apple"))
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.Forbidden({ operation: "search", status: 401, reason: "CoolingDown" })
-      )
-      expect((yield* counters).exchanges).toBe(2)
-    }).pipe(setup()))
+  test("is told by the statuses of rejectedStatuses alone", function*() {
+    yield* respondNext("search", { status: 401 })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 401, reason: "Status" })
+    )
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
+  }, advisor({ rejectedStatuses: [403] }))
 
-  it.effect("keeps the operation of the token error that ends its renewal", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      yield* respondNext("search", rejected)
-      yield* respondAlways("token", { status: 400 })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({
-        _tag: "BadRequest",
-        operation: "token",
-        status: 400
-      })
-    }).pipe(setup()))
+  const forbidden = (reason: NutritionAdvisorError.Forbidden["reason"], status = 403) =>
+    new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
 
-  it.effect.each([401, 403])(
-    "is no matter where the token route refuses the key with %d",
-    (status) =>
-      Effect.gen(function*() {
-        yield* respondAlways("token", { status })
-        expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-          new NutritionAdvisorError.Forbidden({ operation: "token", status, reason: "KeyRejected" })
-        )
-        expect(yield* counters).toMatchObject({ exchanges: 1, searches: 0 })
-      }).pipe(setup())
-  )
+  test.each<Ending>([
+    ["after exactly two searches", [rejected, rejected, rejected], forbidden("RejectedAgain"), {
+      exchanges: 2,
+      searches: 2
+    }],
+    ["with the status of the second answer", [rejected, { status: 401 }], forbidden("RejectedAgain", 401), {}]
+  ])("ends as RejectedAgain %s", function*([, answers, expected, costs]) {
+    yield* respondNext("search", ...answers)
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(expected)
+    expect(yield* counters).toMatchObject(costs)
+  })
 
-  it.effect("keeps KeyRejected where the token route refuses the key at its renewal", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      yield* respondNext("search", rejected)
-      yield* respondNext("token", { status: 401 })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.Forbidden({ operation: "token", status: 401, reason: "KeyRejected" })
-      )
-    }).pipe(setup()))
+  test("ends as TokenUnchanged, with no second search, where the exchange hands it back", function*() {
+    yield* Effect.flatMap(Simulator.Simulator, ({ setHandsBackToken }) => setHandsBackToken(true))
+    yield* respondNext("search", rejected)
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("TokenUnchanged"))
+    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 1 })
+  })
 
-  it.effect("costs one exchange for a hundred searches at once", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* NutritionAdvisor.search("apple")
-      yield* simulator.revoke
-      yield* settle(Effect.all(Effect.replicate(NutritionAdvisor.search("apple"), 100), { concurrency: "unbounded" }))
-      expect((yield* counters).exchanges).toBe(2)
-    }).pipe(setup()))
+  test("ends as CoolingDown, with no exchange, soon after a renewal that did not help", function*() {
+    yield* respondAlways("search", { status: 401 })
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("CoolingDown", 401))
+    expect((yield* counters).exchanges).toBe(2)
+  })
+
+  test.each(
+    [
+      ["the operation of the token error", 400, { _tag: "BadRequest" }],
+      ["KeyRejected where the token route refuses the key", 401, { _tag: "Forbidden", reason: "KeyRejected" }]
+    ] as const
+  )("keeps %s at its renewal", function*([, status, expected]) {
+    yield* NutritionAdvisor.search("apple")
+    yield* respondNext("search", rejected)
+    yield* respondNext("token", { status })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
+      .toMatchObject({ ...expected, operation: "token", status })
+  })
+
+  test.each([401, 403])("is no matter where the token route refuses the key with %d", function*(status) {
+    yield* respondAlways("token", { status })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.Forbidden({ operation: "token", status, reason: "KeyRejected" })
+    )
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 0 })
+  })
+
+  test("costs one exchange for a hundred searches at once", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* NutritionAdvisor.search("apple")
+    yield* simulator.revoke
+    yield* settle(Effect.all(Effect.replicate(NutritionAdvisor.search("apple"), 100), { concurrency: "unbounded" }))
+    expect((yield* counters).exchanges).toBe(2)
+  })
 })
 
 describe("any other answer", () => {
-  it.effect.each([400, 402, 404, 409, 422, 429, 500, 502, 503, 302])(
-    "leaves the token alone: %d",
-    (status) =>
-      Effect.gen(function*() {
-        yield* respondNext("search", { status })
-        yield* Effect.flip(NutritionAdvisor.search("apple"))
-        yield* NutritionAdvisor.search("apple")
-        expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
-      }).pipe(setup())
-  )
+  test.each([400, 402, 404, 409, 422, 429, 500, 502, 503, 302])("leaves the token alone: %d", function*(status) {
+    yield* respondNext("search", { status })
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
+  })
 
-  it.effect.each(
+  test.each(
     [
       [400, { _tag: "BadRequest", operation: "search", status: 400 }],
       [404, { _tag: "UnexpectedResponse", operation: "search", status: 404, reason: "Status" }],
@@ -605,69 +533,58 @@ describe("any other answer", () => {
       [500, { _tag: "ServerError", operation: "search", status: 500 }],
       [503, { _tag: "ServerError", operation: "search", status: 503 }]
     ] as const
-  )("has an error of its own (case %#)", ([status, expected]) =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject(expected)
-    }).pipe(setup()))
+  )("has an error of its own (case %#)", function*([status, expected]) {
+    yield* respondNext("search", { status })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject(expected)
+  })
 
-  it.effect.each([429, 503])("tells the seconds of Retry-After: %d", (status) =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status, headers: { "retry-after": "17" } })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ retryAfter: 17 })
-    }).pipe(setup()))
+  test.each(
+    [
+      [429, "17", 17],
+      [503, "17", 17],
+      [429, "Thu, 01 Jan 2026 12:01:00 GMT", 60],
+      [429, undefined, undefined]
+    ] as const
+  )("%d tells the seconds until Retry-After: %s", function*([status, at, retryAfter]) {
+    yield* Time.set(Date.UTC(2026, 0, 1, 12, 0, 0))
+    yield* respondNext("search", { status, headers: at === undefined ? {} : { "retry-after": at } })
+    const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+    expect({ ...error }).toMatchObject(retryAfter === undefined ? {} : { retryAfter })
+    expect("retryAfter" in error).toBe(retryAfter !== undefined)
+  })
 
-  it.effect("tells the seconds until the date of Retry-After", () =>
-    Effect.gen(function*() {
-      yield* Time.set(Date.UTC(2026, 0, 1, 12, 0, 0))
-      yield* respondNext("search", { status: 429, headers: { "retry-after": "Thu, 01 Jan 2026 12:01:00 GMT" } })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ retryAfter: 60 })
-    }).pipe(setup()))
+  test.each([400, 404, 409, 422, 429, 500])("keeps what the service said, redacted: %d", function*(status) {
+    const body = "no: demo-key-7f3a simulated-1-1 3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
+    yield* respondNext("search", { status, headers: { "content-type": "text/plain" }, body })
+    const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+    expect(error).toMatchObject({ body: Redacted.make(body) })
+    expect(error).not.toHaveProperty("detail")
+    expect(`${error.message} ${JSON.stringify(error)}`).not.toContain("demo-key-7f3a")
+  })
 
-  it.effect("has no retryAfter where the service names no time", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 429 })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).not.toHaveProperty("retryAfter")
-    }).pipe(setup()))
+  test("keeps what the service said of the replay that was rejected too", function*() {
+    const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
+    yield* respondNext("search", rejecting("first"))
+    yield* respondNext("search", rejecting("second"))
+    yield* respondNext("search", rejecting("third"))
+    const errors = yield* Effect.replicateEffect(Effect.flip(NutritionAdvisor.search("apple")), 2)
+    expect(errors).toMatchObject([
+      { _tag: "Forbidden", reason: "RejectedAgain", body: Redacted.make("second") },
+      { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("third") }
+    ])
+  })
 
-  it.effect.each([400, 404, 409, 422, 429, 500])(
-    "keeps what the service said, redacted: %d",
-    (status) =>
-      Effect.gen(function*() {
-        const body = "no: demo-key-7f3a simulated-1-1 3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-        yield* respondNext("search", { status, headers: { "content-type": "text/plain" }, body })
-        const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
-        expect(error).toMatchObject({ body: Redacted.make(body) })
-        expect(error).not.toHaveProperty("detail")
-        expect(`${error.message} ${JSON.stringify(error)}`).not.toContain("demo-key-7f3a")
-      }).pipe(setup())
-  )
-
-  it.effect("keeps what the service said of the replay that was rejected too", () =>
-    Effect.gen(function*() {
-      const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
-      yield* respondNext("search", rejecting("first"))
-      yield* respondNext("search", rejecting("second"))
-      yield* respondNext("search", rejecting("third"))
-      const errors = yield* Effect.replicateEffect(Effect.flip(NutritionAdvisor.search("apple")), 2)
-      expect(errors).toMatchObject([
-        { _tag: "Forbidden", reason: "RejectedAgain", body: Redacted.make("second") },
-        { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("third") }
-      ])
-    }).pipe(setup()))
-
-  it.effect.each(
+  test.each(
     (["search", "token"] as const).flatMap((operation) =>
       [301, 302, 303, 307, 308].map((status) => ({ operation, status }))
     )
-  )("is not followed by $operation where it is a redirect: $status", ({ operation, status }) =>
-    Effect.gen(function*() {
-      yield* respondNext(operation, { status, headers: { location: "https://other.example/v2/x" } })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.UnexpectedResponse({ operation, status, reason: "Redirect" })
-      )
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: operation === "search" ? 1 : 0, requests: 0 })
-    }).pipe(setup()))
+  )("is not followed by $operation where it is a redirect: $status", function*({ operation, status }) {
+    yield* respondNext(operation, { status, headers: { location: "https://other.example/v2/x" } })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation, status, reason: "Redirect" })
+    )
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: operation === "search" ? 1 : 0, requests: 0 })
+  })
 
   it.effect("is not followed by fetch where it is a redirect", () =>
     Effect.gen(function*() {
@@ -676,7 +593,7 @@ describe("any other answer", () => {
         modes.push(init?.redirect)
         return Promise.resolve(
           String(input).includes("token-cache")
-            ? Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
+            ? issued()
             : new Response(null, { status: 307, headers: { location: "https://other.example/" } })
         )
       }
@@ -689,93 +606,80 @@ describe("any other answer", () => {
 })
 
 describe("the body of an answer", () => {
-  it.effect.each(
+  test.each(
     [
       ["empty", ""],
       ["HTML", "<!doctype html>"],
       ["truncated", "{\"results\":["],
       ["not UTF-8", new Uint8Array([0x22, 0xff, 0x22])]
     ] as const
-  )("is NotJson (case %#)", ([_, body]) =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" })
-      )
-    }).pipe(setup()))
+  )("is NotJson (case %#)", function*([_, body]) {
+    yield* respondNext("search", { status: 200, body })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" })
+    )
+  })
 
-  it.effect("is NotJson where there is none (204)", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 204 })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 204, reason: "NotJson" })
-    }).pipe(setup()))
+  test("is NotJson where there is none (204)", function*() {
+    yield* respondNext("search", { status: 204 })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 204, reason: "NotJson" })
+  })
 
-  it.effect("may begin with a byte order mark", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: "\ufeff{\"total\":1}" })
-      expect(yield* NutritionAdvisor.search("apple")).toEqual({ total: 1 })
-    }).pipe(setup()))
+  test("may begin with a byte order mark", function*() {
+    yield* respondNext("search", { status: 200, body: "\ufeff{\"total\":1}" })
+    expect(yield* NutritionAdvisor.search("apple")).toEqual({ total: 1 })
+  })
 
-  it.effect("may have exactly maxResponseBytes", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: JSON.stringify("x".repeat(98)) })
-      expect(yield* NutritionAdvisor.search("apple")).toBe("x".repeat(98))
-    }).pipe(setup({ maxResponseBytes: 100 })))
+  test("may have exactly maxResponseBytes", function*() {
+    yield* respondNext("search", { status: 200, body: JSON.stringify("x".repeat(98)) })
+    expect(yield* NutritionAdvisor.search("apple")).toBe("x".repeat(98))
+  }, advisor({ maxResponseBytes: 100 }))
 
-  it.effect.each([
+  test.each([
     {},
     { "content-length": "101" },
     { "content-length": "5", "content-encoding": "gzip" },
     { "content-length": "many" },
     { "content-length": "-1" }
-  ])("is TooLarge above maxResponseBytes with the headers %j", (headers) =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, headers, body: JSON.stringify("x".repeat(99)) })
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" })
-      )
-    }).pipe(setup({ maxResponseBytes: 100 })))
+  ])("is TooLarge above maxResponseBytes with the headers %j", function*(headers) {
+    yield* respondNext("search", { status: 200, headers, body: JSON.stringify("x".repeat(99)) })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" })
+    )
+  }, advisor({ maxResponseBytes: 100 }))
 
-  it.effect("does not bound the token answer by maxResponseBytes", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: 1 })
-      expect(yield* NutritionAdvisor.search("apple")).toBe(1)
-    }).pipe(setup({ maxResponseBytes: 10 })))
+  test("does not bound the token answer by maxResponseBytes", function*() {
+    yield* respondNext("search", { status: 200, body: 1 })
+    expect(yield* NutritionAdvisor.search("apple")).toBe(1)
+  }, advisor({ maxResponseBytes: 10 }))
 })
 
 describe("requestTimeout", () => {
-  it.effect("ends a search that gets no answer", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", "hang")
-      const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
-      yield* Time.pass("5 seconds")
-      expect(yield* Fiber.join(fiber)).toEqual(
-        new NutritionAdvisorError.TransportError({ operation: "search", reason: "Timeout" })
-      )
-    }).pipe(setup({ requestTimeout: "5 seconds" })))
+  test("ends a search that gets no answer", function*() {
+    yield* respondNext("search", "hang")
+    const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
+    yield* Time.pass("5 seconds")
+    expect(yield* Fiber.join(fiber)).toEqual(
+      new NutritionAdvisorError.TransportError({ operation: "search", reason: "Timeout" })
+    )
+  }, advisor({ requestTimeout: "5 seconds" }))
 
-  it.effect("is 30 seconds where no other is given", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", "hang")
-      const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
-      yield* Time.pass("29999 millis")
-      const before = yield* Fiber.poll(fiber)
-      yield* Time.pass("1 millis")
-      yield* Fiber.join(fiber)
-      expect(before).toEqual(Option.none())
-    }).pipe(setup()))
+  test("is 30 seconds where no other is given", function*() {
+    yield* respondNext("search", "hang")
+    const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
+    yield* Time.pass("29999 millis")
+    const before = yield* Fiber.poll(fiber)
+    yield* Time.pass("1 millis")
+    yield* Fiber.join(fiber)
+    expect(before).toEqual(Option.none())
+  })
 
   it.effect("interrupts the request", () =>
     Effect.gen(function*() {
       const interrupted = yield* Ref.make(false)
       const client = HttpClient.make((request, url) =>
         url.pathname.includes("token-cache")
-          ? Effect.succeed(
-            HttpClientResponse.fromWeb(
-              request,
-              Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-            )
-          )
+          ? Effect.succeed(HttpClientResponse.fromWeb(request, issued()))
           : Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true))
       )
       yield* settle(Effect.exit(NutritionAdvisor.search("apple"))).pipe(
@@ -785,58 +689,53 @@ describe("requestTimeout", () => {
       expect(yield* Ref.get(interrupted)).toBe(true)
     }))
 
-  it.effect("leaves the token alone", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", "hang")
-      yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* counters).exchanges).toBe(1)
-    }).pipe(setup()))
+  test("leaves the token alone", function*() {
+    yield* respondNext("search", "hang")
+    yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
+    yield* NutritionAdvisor.search("apple")
+    expect((yield* counters).exchanges).toBe(1)
+  })
 
-  it.effect("counts from the request on, not from the wait for a token", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.setLatency("token", "4 seconds")
-      yield* simulator.setLatency("search", "4 seconds")
-      yield* settle(NutritionAdvisor.search("apple"))
-      expect((yield* counters).searches).toBe(1)
-    }).pipe(setup({ requestTimeout: "5 seconds" })))
+  test("counts from the request on, not from the wait for a token", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.setLatency("token", "4 seconds")
+    yield* simulator.setLatency("search", "4 seconds")
+    yield* settle(NutritionAdvisor.search("apple"))
+    expect((yield* counters).searches).toBe(1)
+  }, advisor({ requestTimeout: "5 seconds" }))
 })
 
 describe("a dropped connection", () => {
-  it.effect("is a TransportError with reason Connection", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", "drop")
-      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-        new NutritionAdvisorError.TransportError({ operation: "search", reason: "Connection" })
-      )
-    }).pipe(setup()))
+  test("is a TransportError with reason Connection", function*() {
+    yield* respondNext("search", "drop")
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.TransportError({ operation: "search", reason: "Connection" })
+    )
+  })
 
-  it.effect("is not retried for a search", () =>
-    Effect.gen(function*() {
-      yield* respondNext("search", "drop")
-      yield* Effect.exit(NutritionAdvisor.search("apple"))
-      expect((yield* counters).searches).toBe(1)
-    }).pipe(setup()))
+  test("is not retried for a search", function*() {
+    yield* respondNext("search", "drop")
+    yield* Effect.exit(NutritionAdvisor.search("apple"))
+    expect((yield* counters).searches).toBe(1)
+  })
 })
 
 describe("httpClient", () => {
-  it.effect.each(["/v2/plan", "v2/plan", "/v2/./plan", "v2/other/../plan"])(
+  test.each(["/v2/plan", "v2/plan", "/v2/./plan", "v2/other/../plan"])(
     "takes a path below the base URL: %s",
-    (path) =>
-      Effect.gen(function*() {
-        yield* execute(HttpClientRequest.get(path))
-        expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
-      }).pipe(setup({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
+    function*(path) {
+      yield* execute(HttpClientRequest.get(path))
+      expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
+    },
+    advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" })
   )
 
-  it.effect("takes an absolute URL below the base URL", () =>
-    Effect.gen(function*() {
-      yield* execute(HttpClientRequest.get(`${Simulator.baseUrl}/proxy/v2/plan`))
-      expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
-    }).pipe(setup({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" })))
+  test("takes an absolute URL below the base URL", function*() {
+    yield* execute(HttpClientRequest.get(`${Simulator.baseUrl}/proxy/v2/plan`))
+    expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
+  }, advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
 
-  it.effect.each([
+  test.each([
     "https://other.example/v2/plan",
     "http://nutrition-advisor.invalid/v2/plan",
     "https://nutrition-advisor.invalid:8443/v2/plan",
@@ -857,157 +756,127 @@ describe("httpClient", () => {
     "%2e%2e%5cv2/plan",
     "v2/..%252f..%252fplan",
     "/v2/\ud800"
-  ])("sends nothing where a URL leaves the base URL: %j", (url) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(execute(HttpClientRequest.get(url)))
-      expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
-      expect(error).not.toHaveProperty("status")
-      expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
-    }).pipe(setup({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" })))
+  ])("sends nothing where a URL leaves the base URL: %j", function*(url) {
+    const error = yield* Effect.flip(execute(HttpClientRequest.get(url)))
+    expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
+    expect(error).not.toHaveProperty("status")
+    expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
+  }, advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
 
-  it.effect.each([{ "x-trace": "a\r\nx-evil: 1" }, { "x trace": "a" }, { authorization: "a\nb" }])(
+  test.each([{ "x-trace": "a\r\nx-evil: 1" }, { "x trace": "a" }, { authorization: "a\nb" }])(
     "sends nothing where HTTP does not allow a header: %j",
-    (headers) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan", { headers })))
-        expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
-        expect((yield* counters).exchanges).toBe(0)
-      }).pipe(setup({}, planRoutes))
+    function*(headers) {
+      const error = yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan", { headers })))
+      expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
+      expect((yield* counters).exchanges).toBe(0)
+    },
+    advisor({}, planRoutes)
   )
 
-  it.effect("sends the query of the URL and the parameters of the request", () =>
-    Effect.gen(function*() {
-      yield* execute(HttpClientRequest.get("/v2/plan?a=1%202", { urlParams: { b: "x y+z", c: "&" } }))
-      expect((yield* seen("request")).map(({ query }) => query)).toEqual(["a=1%202&b=x%20y%2Bz&c=%26"])
-    }).pipe(setup({}, planRoutes)))
+  test.each<Sent<HttpClientRequest.HttpClientRequest>>([
+    [
+      "the query of the URL and the parameters of the request",
+      HttpClientRequest.get("/v2/plan?a=1%202", { urlParams: { b: "x y+z", c: "&" } }),
+      ({ query }) => query,
+      "a=1%202&b=x%20y%2Bz&c=%26"
+    ],
+    ["both headers", HttpClientRequest.get("/v2/plan"), twoHeaders, ["Bearer simulated-1-1", "customer-1"]],
+    [
+      "both headers in the place of its own, and keeps the others",
+      HttpClientRequest.get("/v2/plan", {
+        headers: { Authorization: "Basic own", "SERVICE-ID": "own", "x-trace": "1" }
+      }),
+      (request) => [...twoHeaders(request), request.headers["x-trace"]],
+      ["Bearer simulated-1-1", "customer-1", "1"]
+    ],
+    [
+      "a JSON body with its type",
+      HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" }),
+      ({ body, headers }) => [new TextDecoder().decode(body), headers["content-type"]],
+      ["{\"plan\":\"größer 🥑\"}", "application/json"]
+    ]
+  ])("sends %s", function*([, request, look, expected]) {
+    yield* execute(request)
+    expect((yield* seen("request")).map(look)).toEqual([expected])
+  }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
 
-  it.effect("sends both headers", () =>
-    Effect.gen(function*() {
-      yield* execute(HttpClientRequest.get("/v2/plan"))
-      const [request] = yield* seen("request")
-      expect([plain(request?.authorization ?? Option.none()), plain(request?.serviceId ?? Option.none())]).toEqual([
-        "Bearer simulated-1-1",
-        "customer-1"
-      ])
-    }).pipe(setup({}, { ...planRoutes, customerId: "customer-1" })))
+  test("gives an answer whose body can be read", function*() {
+    const response = yield* execute(HttpClientRequest.get("/v2/plan"))
+    expect(yield* response.json).toEqual({ plan: "basic" })
+  }, advisor({}, planRoutes))
 
-  it.effect("replaces both headers where the request has its own", () =>
-    Effect.gen(function*() {
-      yield* execute(
-        HttpClientRequest.get("/v2/plan", {
-          headers: { Authorization: "Basic own", "SERVICE-ID": "own", "x-trace": "1" }
-        })
-      )
-      const [request] = yield* seen("request")
-      expect([
-        plain(request?.authorization ?? Option.none()),
-        plain(request?.serviceId ?? Option.none()),
-        request?.headers["x-trace"]
-      ]).toEqual(["Bearer simulated-1-1", "customer-1", "1"])
-    }).pipe(setup({}, { ...planRoutes, customerId: "customer-1" })))
+  test("gives the headers of the answer", function*() {
+    yield* respondNext("request", { status: 200, headers: { "x-left": "3" }, body: {} })
+    expect((yield* execute(HttpClientRequest.get("/v2/plan"))).headers["x-left"]).toBe("3")
+  }, advisor({}, planRoutes))
 
-  it.effect("gives an answer whose body can be read", () =>
-    Effect.gen(function*() {
-      const response = yield* execute(HttpClientRequest.get("/v2/plan"))
-      expect(yield* response.json).toEqual({ plan: "basic" })
-    }).pipe(setup({}, planRoutes)))
+  test("gives an answer without a body", function*() {
+    expect((yield* execute(HttpClientRequest.del("/v2/plan"))).status).toBe(204)
+  }, advisor({}, planRoutes))
 
-  it.effect("gives the headers of the answer", () =>
-    Effect.gen(function*() {
-      yield* respondNext("request", { status: 200, headers: { "x-left": "3" }, body: {} })
-      expect((yield* execute(HttpClientRequest.get("/v2/plan"))).headers["x-left"]).toBe("3")
-    }).pipe(setup({}, planRoutes)))
+  test("keeps both headers out of the request on its answer", function*() {
+    const { request } = yield* execute(
+      HttpClientRequest.get("/v2/plan", { headers: { authorization: "own", "service-id": "own", "x-trace": "1" } })
+    )
+    expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
+  }, advisor({}, planRoutes))
 
-  it.effect("gives an answer without a body", () =>
-    Effect.gen(function*() {
-      expect((yield* execute(HttpClientRequest.del("/v2/plan"))).status).toBe(204)
-    }).pipe(setup({}, planRoutes)))
+  test("keeps the token out of every text of its answer", function*() {
+    const response = yield* execute(HttpClientRequest.get("/v2/plan"))
+    expect(JSON.stringify([response, response.request])).not.toMatch(/simulated-1-1|customer-1|demo-key/)
+  }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
 
-  it.effect("keeps both headers out of the request on its answer", () =>
-    Effect.gen(function*() {
-      const { request } = yield* execute(
-        HttpClientRequest.get("/v2/plan", { headers: { authorization: "own", "service-id": "own", "x-trace": "1" } })
-      )
-      expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
-    }).pipe(setup({}, planRoutes)))
+  test("sends the same bytes again after a renewal", function*() {
+    yield* respondNext("request", rejected)
+    yield* execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" }))
+    const [first, second] = yield* seen("request")
+    expect([first?.method, first?.body, first?.headers]).toEqual([second?.method, second?.body, second?.headers])
+  }, advisor({}, planRoutes))
 
-  it.effect("keeps the token out of every text of its answer", () =>
-    Effect.gen(function*() {
-      const response = yield* execute(HttpClientRequest.get("/v2/plan"))
-      expect(JSON.stringify([response, response.request])).not.toMatch(/simulated-1-1|customer-1|demo-key/)
-    }).pipe(setup({}, { ...planRoutes, customerId: "customer-1" })))
-
-  it.effect("sends a JSON body with its type", () =>
-    Effect.gen(function*() {
-      const request = yield* HttpClientRequest.bodyJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" })
-      yield* execute(request)
-      const [sent] = yield* seen("request")
-      expect([new TextDecoder().decode(sent?.body), sent?.headers["content-type"]]).toEqual([
-        "{\"plan\":\"größer 🥑\"}",
-        "application/json"
-      ])
-    }).pipe(setup({}, planRoutes)))
-
-  it.effect("sends the same bytes again after a renewal", () =>
-    Effect.gen(function*() {
-      yield* respondNext("request", rejected)
-      const request = yield* HttpClientRequest.bodyJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" })
-      yield* execute(request)
-      const [first, second] = yield* seen("request")
-      expect([first?.method, first?.body, first?.headers]).toEqual([second?.method, second?.body, second?.headers])
-    }).pipe(setup({}, planRoutes)))
-
-  it.effect("carries the new token after a renewal", () =>
-    Effect.gen(function*() {
-      yield* respondNext("request", rejected)
-      yield* execute(HttpClientRequest.get("/v2/plan"))
-      expect((yield* seen("request")).map(({ authorization }) => plain(authorization))).toEqual([
-        "Bearer simulated-1-1",
-        "Bearer simulated-1-2"
-      ])
-    }).pipe(setup({}, planRoutes)))
+  test("carries the new token after a renewal", function*() {
+    yield* respondNext("request", rejected)
+    yield* execute(HttpClientRequest.get("/v2/plan"))
+    expect((yield* seen("request")).map(({ authorization }) => plain(authorization)))
+      .toEqual(["Bearer simulated-1-1", "Bearer simulated-1-2"])
+  }, advisor({}, planRoutes))
 
   const streamed = HttpClientRequest.bodyStream(
     HttpClientRequest.post("/v2/plan"),
     Stream.make(new Uint8Array([1, 2, 3]))
   )
 
-  it.effect("sends a streamed body", () =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flatMap(execute(streamed), ({ json }) => json)).toEqual({ received: 3 })
-    }).pipe(setup({}, planRoutes)))
+  test("sends a streamed body", function*() {
+    expect(yield* Effect.flatMap(execute(streamed), ({ json }) => json)).toEqual({ received: 3 })
+  }, advisor({}, planRoutes))
 
-  it.effect("does not send a streamed body twice", () =>
-    Effect.gen(function*() {
-      yield* respondNext("request", rejected)
-      expect(yield* Effect.flip(execute(streamed))).toEqual(
-        new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "BodyNotReplayable" })
-      )
-      expect((yield* counters).requests).toBe(1)
-    }).pipe(setup({}, planRoutes)))
+  test("does not send a streamed body twice", function*() {
+    yield* respondNext("request", rejected)
+    expect(yield* Effect.flip(execute(streamed))).toEqual(
+      new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "BodyNotReplayable" })
+    )
+    expect((yield* counters).requests).toBe(1)
+  }, advisor({}, planRoutes))
 
-  it.effect.each([
+  test.each([
     ["text", "a=1"],
     ["bytes", new TextEncoder().encode("a=1")],
     ["parameters", new URLSearchParams({ a: "1" })]
-  ])("sends a raw body of %s once more after a rejection", ([_, body]) =>
-    Effect.gen(function*() {
-      yield* respondNext("request", rejected)
-      const request = HttpClientRequest.setBody(HttpClientRequest.post("/v2/plan"), HttpBody.raw(body))
-      expect(yield* Effect.flatMap(execute(request), ({ json }) => json)).toEqual({ received: 3 })
-      expect((yield* counters).requests).toBe(2)
-    }).pipe(setup({}, planRoutes)))
+  ])("sends a raw body of %s once more after a rejection", function*([_, body]) {
+    yield* respondNext("request", rejected)
+    const request = HttpClientRequest.setBody(HttpClientRequest.post("/v2/plan"), HttpBody.raw(body))
+    expect(yield* Effect.flatMap(execute(request), ({ json }) => json)).toEqual({ received: 3 })
+    expect((yield* counters).requests).toBe(2)
+  }, advisor({}, planRoutes))
 
-  it.effect("leaves a new token for the request after a streamed body that was rejected", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* execute(HttpClientRequest.get("/v2/plan"))
-      yield* simulator.revoke
-      yield* Effect.flip(execute(streamed))
-      expect((yield* execute(streamed)).status).toBe(201)
-    }).pipe(setup({}, planRoutes)))
+  test("leaves a new token for the request after a streamed body that was rejected", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* execute(HttpClientRequest.get("/v2/plan"))
+    yield* simulator.revoke
+    yield* Effect.flip(execute(streamed))
+    expect((yield* execute(streamed)).status).toBe(201)
+  }, advisor({}, planRoutes))
 
-  it.effect.each(
+  test.each(
     [
       [{ status: 400 }, { _tag: "BadRequest", status: 400 }],
       [{ status: 404 }, { _tag: "UnexpectedResponse", status: 404, reason: "Status" }],
@@ -1017,37 +886,33 @@ describe("httpClient", () => {
       ["drop", { _tag: "TransportError", reason: "Connection" }],
       ["hang", { _tag: "TransportError", reason: "Timeout" }]
     ] as const
-  )("ends in the errors of a search (case %#)", ([answer, expected]) =>
-    Effect.gen(function*() {
-      yield* respondNext("request", answer)
-      expect(yield* settle(Effect.flip(execute(HttpClientRequest.get("/v2/plan"))))).toMatchObject({
-        operation: "request",
-        ...expected
-      })
-    }).pipe(setup({}, planRoutes)))
+  )("ends in the errors of a search (case %#)", function*([answer, expected]) {
+    yield* respondNext("request", answer)
+    expect(yield* settle(Effect.flip(execute(HttpClientRequest.get("/v2/plan"))))).toMatchObject({
+      operation: "request",
+      ...expected
+    })
+  }, advisor({}, planRoutes))
 
-  it.effect("ends as RejectedAgain after exactly two requests", () =>
-    Effect.gen(function*() {
-      yield* respondAlways("request", rejected)
-      expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toEqual(
-        new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "RejectedAgain" })
-      )
-      expect(yield* counters).toMatchObject({ exchanges: 2, requests: 2 })
-    }).pipe(setup({}, planRoutes)))
+  test("ends as RejectedAgain after exactly two requests", function*() {
+    yield* respondAlways("request", rejected)
+    expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toEqual(
+      new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "RejectedAgain" })
+    )
+    expect(yield* counters).toMatchObject({ exchanges: 2, requests: 2 })
+  }, advisor({}, planRoutes))
 
-  it.effect("is TooLarge above maxResponseBytes", () =>
-    Effect.gen(function*() {
-      yield* respondNext("request", { status: 200, body: "x".repeat(101) })
-      expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toMatchObject({ reason: "TooLarge" })
-    }).pipe(setup({ maxResponseBytes: 100 }, planRoutes)))
+  test("is TooLarge above maxResponseBytes", function*() {
+    yield* respondNext("request", { status: 200, body: "x".repeat(101) })
+    expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toMatchObject({ reason: "TooLarge" })
+  }, advisor({ maxResponseBytes: 100 }, planRoutes))
 
-  it.effect("works with the combinators of HttpClient", () =>
-    Effect.gen(function*() {
-      const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
-      const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
-      const response = yield* plans.get("/plan")
-      expect(yield* response.json).toEqual({ plan: "basic" })
-    }).pipe(setup({}, planRoutes)))
+  test("works with the combinators of HttpClient", function*() {
+    const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
+    const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
+    const response = yield* plans.get("/plan")
+    expect(yield* response.json).toEqual({ plan: "basic" })
+  }, advisor({}, planRoutes))
 })
 
 describe("layerConfig", () => {
@@ -1059,53 +924,51 @@ describe("layerConfig", () => {
   const configured = (more: Readonly<Record<string, string>>, without?: string) => {
     const values = new Map([...required, ...Object.entries(more)])
     if (without !== undefined) values.delete(without)
-    return Effect.provide(
-      NutritionAdvisor.layerConfig().pipe(
-        Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(values))),
-        Layer.provideMerge(Simulator.layerHttpClient())
-      )
+    return NutritionAdvisor.layerConfig().pipe(
+      Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(values))),
+      Layer.provideMerge(Simulator.layerHttpClient())
     )
   }
 
-  it.effect("reads the base URL and the license key", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
-    }).pipe(configured({})))
-
-  it.effect("reads the token route", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("token")).map(({ path }) => path)).toEqual(["/v2/token-cache/unified/oauth/token/{key}"])
-    }).pipe(configured({ NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" })))
-
-  it.effect("reads the customer identifier and its header", () =>
+  it.effect.each<readonly [property: string, values: Record<string, string>, ...look: Seen]>([
+    ["the base URL and the license key", {}, "search", twoHeaders, ["Bearer simulated-1-1", usualId]],
+    [
+      "the token route",
+      { NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" },
+      "token",
+      ({ path }) => path,
+      "/v2/token-cache/unified/oauth/token/{key}"
+    ],
+    [
+      "the customer identifier and its header",
+      { NUTRITION_ADVISOR_SERVICE_ID: "from-the-dashboard", NUTRITION_ADVISOR_SERVICE_ID_HEADER: "X-Customer" },
+      "search",
+      ({ headers }) => headers["x-customer"],
+      "from-the-dashboard"
+    ],
+    [
+      "blank optional settings as unset",
+      {
+        NUTRITION_ADVISOR_TOKEN_ROUTE: "",
+        NUTRITION_ADVISOR_SERVICE_ID: " ",
+        NUTRITION_ADVISOR_SERVICE_ID_HEADER: "\t"
+      },
+      "search",
+      ({ serviceId }) => plain(serviceId),
+      usualId
+    ]
+  ])("reads %s", ([, values, operation, look, expected]) =>
     Effect.gen(function*() {
       yield* respondNext("search", { status: 200, body: {} })
       yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("search")).map(({ headers }) => headers["x-customer"])).toEqual(["from-the-dashboard"])
-    }).pipe(configured({
-      NUTRITION_ADVISOR_SERVICE_ID: "from-the-dashboard",
-      NUTRITION_ADVISOR_SERVICE_ID_HEADER: "X-Customer"
-    })))
-
-  it.effect("counts blank optional settings as unset", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen("search")).map(({ serviceId }) => plain(serviceId))).toEqual([
-        "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-      ])
-    }).pipe(configured({
-      NUTRITION_ADVISOR_TOKEN_ROUTE: "",
-      NUTRITION_ADVISOR_SERVICE_ID: " ",
-      NUTRITION_ADVISOR_SERVICE_ID_HEADER: "\t"
-    })))
+      expect((yield* seen(operation)).map(look)).toEqual([expected])
+    }).pipe(Effect.provide(configured(values))))
 
   it.effect.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
     "ends in a ConfigError that names %s where it is missing",
     (name) =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(configured({}, name)(NutritionAdvisor.search("apple")))
+        const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured({}, name)))
         const message = expect.stringContaining(`The variable ${name} is not set.`)
         expect(error).toMatchObject({ _tag: "ConfigError", message })
       })
@@ -1113,9 +976,8 @@ describe("layerConfig", () => {
 
   it.effect("ends in a ConfigError for a token route that is none", () =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(
-        configured({ NUTRITION_ADVISOR_TOKEN_ROUTE: "advisor" })(NutritionAdvisor.search("apple"))
-      )
+      const configuredOtherwise = configured({ NUTRITION_ADVISOR_TOKEN_ROUTE: "advisor" })
+      const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configuredOtherwise))
       expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected advisor-licence") })
       expect(String(error)).toContain("NUTRITION_ADVISOR_TOKEN_ROUTE")
     }))
@@ -1132,7 +994,7 @@ describe("layerConfig", () => {
     "ends in a ConfigurationError for a setting that can't work (case %#)",
     ([values, field]) =>
       Effect.gen(function*() {
-        const error = yield* Effect.flip(configured(values)(NutritionAdvisor.search("apple")))
+        const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured(values)))
         expect(error).toMatchObject({ _tag: "ConfigurationError", field })
       })
   )
@@ -1154,22 +1016,20 @@ describe("layer", () => {
     ] as const
   )("refuses a setting that can't work (case %#)", ([options, field]) =>
     Effect.gen(function*() {
-      const error = yield* Effect.flip(setup(options)(NutritionAdvisor.search("apple")))
+      const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), advisor(options)))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field })
     }))
 
-  it.effect("gives the TokenProvider too", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      const tokens = yield* TokenProvider.TokenProvider
-      expect((yield* tokens.status).state).toBe("fresh")
-    }).pipe(setup()))
+  test("gives the TokenProvider too", function*() {
+    yield* NutritionAdvisor.search("apple")
+    const tokens = yield* TokenProvider.TokenProvider
+    expect((yield* tokens.status).state).toBe("fresh")
+  })
 
-  it.effect("sends nothing while it is built", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.NutritionAdvisor
-      expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
-    }).pipe(setup()))
+  test("sends nothing while it is built", function*() {
+    yield* NutritionAdvisor.NutritionAdvisor
+    expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
+  })
 })
 
 describe("make", () => {
@@ -1196,6 +1056,12 @@ describe("layerWithoutTokens", () => {
       })
     }))
 
+  const over = (tokens: Layer.Layer<TokenProvider.TokenProvider>) =>
+    NutritionAdvisor.layerWithoutTokens(defaults).pipe(
+      Layer.provide(tokens),
+      Layer.provideMerge(Simulator.layerHttpClient())
+    )
+
   const settledAfter = (...answers: ReadonlyArray<Simulator.Answer>) =>
     Effect.gen(function*() {
       const renewed = AccessToken.make({ ...token, value: "renewed-token", scope: undefined })
@@ -1203,14 +1069,7 @@ describe("layerWithoutTokens", () => {
       yield* Effect.gen(function*() {
         yield* respondNext("search", ...answers)
         yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
-      }).pipe(
-        Effect.provide(
-          NutritionAdvisor.layerWithoutTokens(defaults).pipe(
-            Layer.provide(layer),
-            Layer.provideMerge(Simulator.layerHttpClient())
-          )
-        )
-      )
+      }).pipe(Effect.provide(over(layer)))
       return yield* Ref.get(calls)
     })
 
@@ -1222,18 +1081,8 @@ describe("layerWithoutTokens", () => {
         yield* NutritionAdvisor.search("apple")
         expect((yield* counters).exchanges).toBe(0)
         return yield* seen("search")
-      }).pipe(
-        Effect.provide(
-          NutritionAdvisor.layerWithoutTokens(defaults).pipe(
-            Layer.provide(layer),
-            Layer.provideMerge(Simulator.layerHttpClient())
-          )
-        )
-      )
-      expect([plain(request?.authorization ?? Option.none()), plain(request?.serviceId ?? Option.none())]).toEqual([
-        "Bearer own-token",
-        "own-id"
-      ])
+      }).pipe(Effect.provide(over(layer)))
+      expect(request && twoHeaders(request)).toEqual(["Bearer own-token", "own-id"])
     }))
 
   it.effect.each(

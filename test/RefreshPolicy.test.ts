@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Array as Arr, Clock, Duration, Effect, Either, FastCheck as fc, type Schedule } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
 import * as ScheduleDriver from "../src/internal/token/scheduleDriver.js"
+import { test } from "./doubles/arranged.js"
 import { policyOf } from "./doubles/policy.js"
 import { seeded } from "./doubles/runtime.js"
 import * as Time from "./doubles/Time.js"
@@ -156,81 +157,66 @@ const delaysOf = (tokens: ReadonlyArray<RefreshPolicy.Lifetime>) =>
   driven(RefreshPolicy.beforeExpiry(policy), tokens).pipe(Effect.withRandom(seeded("a seed").service))
 
 describe("beforeExpiry", () => {
-  it.effect.each(scaled)(
-    "keeps 1000 moments in the first half of the window of $life ms",
-    ({ life, window }) =>
-      Effect.gen(function*() {
-        const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
-        expect(Math.min(...delays)).toBeGreaterThanOrEqual(life - window)
-        expect(Math.max(...delays)).toBeLessThanOrEqual(life - window / 2)
-      })
-  )
+  test.each(scaled)("keeps 1000 moments in the first half of the window of $life ms", function*({ life, window }) {
+    const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(life - window)
+    expect(Math.max(...delays)).toBeLessThanOrEqual(life - window / 2)
+  })
 
-  it.effect.each(scaled)(
-    "spreads 1000 moments over that half in a life of $life ms",
-    ({ life, window }) =>
-      Effect.gen(function*() {
-        const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
-        const tenths = delays.map((delay) => Math.min(9, Math.floor((delay - life + window) / (window / 20))))
-        expect(Arr.makeBy(10, (tenth) => tenths.filter((other) => other === tenth).length > 50))
-          .toEqual(Arr.replicate(true, 10))
-      })
-  )
+  test.each(scaled)("spreads 1000 moments over that half in a life of $life ms", function*({ life, window }) {
+    const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
+    const tenths = delays.map((delay) => Math.min(9, Math.floor((delay - life + window) / (window / 20))))
+    expect(Arr.makeBy(10, (tenth) => tenths.filter((other) => other === tenth).length > 50))
+      .toEqual(Arr.replicate(true, 10))
+  })
 
-  it.effect.each(scaled)("waits for more than half of a life of $life ms and ends before the margin", (
-    { life, margin }
-  ) =>
-    Effect.gen(function*() {
+  test.each(scaled)(
+    "waits for more than half of a life of $life ms and ends before the margin",
+    function*({ life, margin }) {
       const delays = yield* delaysOf(Arr.makeBy(1_000, () => ofLife(life)))
       expect(delays.filter((delay) => delay < life / 2 || delay >= life - margin)).toEqual([])
-    }))
+    }
+  )
 
-  it.effect("is due at once at the very start of the window", () =>
-    Effect.gen(function*() {
-      yield* Time.set(3_300_000)
-      expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
-    }))
+  test("is due at once at the very start of the window", function*() {
+    yield* Time.set(3_300_000)
+    expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
+  })
 
-  it.effect("is due at once for a token that has expired", () =>
-    Effect.gen(function*() {
-      yield* Time.set(4_000_000)
-      expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
-    }))
+  test("is due at once for a token that has expired", function*() {
+    yield* Time.set(4_000_000)
+    expect(yield* delaysOf([ofLife(3_600_000)])).toEqual([0])
+  })
 
-  it.effect("counts from the clock, so that an old token is due when its window begins", () =>
-    Effect.gen(function*() {
-      yield* Time.set(3_000_000)
-      const [delay] = yield* delaysOf([ofLife(3_600_000)])
-      expect(delay).toBeGreaterThanOrEqual(300_000)
-      expect(delay).toBeLessThanOrEqual(450_000)
-    }))
+  test("counts from the clock, so that an old token is due when its window begins", function*() {
+    yield* Time.set(3_000_000)
+    const [delay] = yield* delaysOf([ofLife(3_600_000)])
+    expect(delay).toBeGreaterThanOrEqual(300_000)
+    expect(delay).toBeLessThanOrEqual(450_000)
+  })
 
-  it.effect("never ends", () =>
-    Effect.gen(function*() {
-      expect(yield* delaysOf(Arr.makeBy(5_000, () => ofLife(60_000)))).toHaveLength(5_000)
-    }))
+  test("never ends", function*() {
+    expect(yield* delaysOf(Arr.makeBy(5_000, () => ofLife(60_000)))).toHaveLength(5_000)
+  })
 })
 
 describe("betweenAttempts", () => {
   const delays = (attempts: number) =>
     driven(RefreshPolicy.betweenAttempts(policyOf({ attempts })), Arr.replicate(0, 50))
 
-  it.effect("allows two further attempts by default", () =>
-    Effect.gen(function*() {
-      expect(yield* delays(3)).toHaveLength(2)
-    }))
+  test("allows two further attempts by default", function*() {
+    expect(yield* delays(3)).toHaveLength(2)
+  })
 
-  it.effect("doubles the wait, give or take a fifth", () =>
-    Effect.gen(function*() {
-      const [first = 0, second = 0] = yield* delays(3)
-      expect(Math.abs(first - 200)).toBeLessThanOrEqual(40)
-      expect(Math.abs(second - 400)).toBeLessThanOrEqual(80)
-    }))
+  test("doubles the wait, give or take a fifth", function*() {
+    const [first = 0, second = 0] = yield* delays(3)
+    expect(Math.abs(first - 200)).toBeLessThanOrEqual(40)
+    expect(Math.abs(second - 400)).toBeLessThanOrEqual(80)
+  })
 
-  it.effect("allows none where one attempt is all", () =>
-    Effect.gen(function*() {
-      expect(yield* delays(1)).toEqual([])
-    }))
+  test("allows none where one attempt is all", function*() {
+    expect(yield* delays(1)).toEqual([])
+  })
 })
 
 describe("backoffAfter", () => {

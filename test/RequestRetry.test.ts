@@ -2,6 +2,7 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Random, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nutrition-advisor"
+import { test } from "./doubles/arranged.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 import { growth } from "./resilience/metricValues.js"
@@ -163,25 +164,22 @@ describe("the pause of RequestRetry", () => {
     )
   }
 
-  it.effect("doubles from base to cap", () =>
-    Effect.gen(function*() {
-      const double = yield* jittered(1 - Number.EPSILON, { times: 5, base: "100 millis", cap: "500 millis" })
-      expect(timesOf(double).map(Math.round)).toEqual([0, 100, 300, 700, 1_200, 1_700])
-    }))
+  test("doubles from base to cap", function*() {
+    const double = yield* jittered(1 - Number.EPSILON, { times: 5, base: "100 millis", cap: "500 millis" })
+    expect(timesOf(double).map(Math.round)).toEqual([0, 100, 300, 700, 1_200, 1_700])
+  })
 
-  it.effect("is never shorter than its half", () =>
-    Effect.gen(function*() {
-      const double = yield* jittered(0, { times: 5, base: "100 millis", cap: "500 millis" })
-      expect(timesOf(double)).toEqual([0, 50, 150, 350, 600, 850])
-    }))
+  test("is never shorter than its half", function*() {
+    const double = yield* jittered(0, { times: 5, base: "100 millis", cap: "500 millis" })
+    expect(timesOf(double)).toEqual([0, 50, 150, 350, 600, 850])
+  })
 
-  it.effect("starts at a tenth of a second and ends at five seconds by default", () =>
-    Effect.gen(function*() {
-      const double = yield* jittered(1 - Number.EPSILON, { times: 8 })
-      const times = timesOf(double).map(Math.round)
-      expect(times.slice(1).map((time, index) => time - (times[index] ?? 0)))
-        .toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
-    }))
+  test("starts at a tenth of a second and ends at five seconds by default", function*() {
+    const double = yield* jittered(1 - Number.EPSILON, { times: 8 })
+    const times = timesOf(double).map(Math.round)
+    expect(times.slice(1).map((time, index) => time - (times[index] ?? 0)))
+      .toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+  })
 
   it.effect("is the time that the service named, where that is not above cap", () => {
     const double = AdvisorDouble.answering(unavailable(5), payload)

@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, FiberRef, Layer, Schema, Scope, Tracer } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import { test } from "./doubles/arranged.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
 import { growth } from "./resilience/metricValues.js"
@@ -426,71 +427,68 @@ describe("SearchCache", () => {
     expect([world.fibers, world.time.pendingTimers]).toEqual([0, 0])
   })
 
-  it.effect("counts each search once, by where its payload came from", () =>
-    Effect.gen(function*() {
-      const [, grown] = yield* growth(
-        "nutrition_advisor_search_cache_total",
-        Effect.sync(() => {
-          const double = AdvisorDouble.make(({ index }) =>
-            Effect.delay(index === 1 ? unavailable : Effect.succeed(index), 100)
-          )
-          const world = worldOver(double, { staleIfError: "1 hour" })
-          for (let caller = 0; caller < 3; caller++) world.search("oats")
-          world.pass(100)
-          for (let caller = 0; caller < 5; caller++) world.search("oats")
-          world.pass(10_000)
-          for (let caller = 0; caller < 2; caller++) world.search("oats")
-          world.pass(100)
-          world.interrupt(world.search("rice"))
-        })
-      )
-      expect(grown).toEqual({ Miss: 2, Joined: 2, Hit: 5, Stale: 2 })
-    }))
-
-  it.scoped("links the span of everyone who waits to that of the request", () =>
-    Effect.gen(function*() {
-      const spans: Array<Tracer.Span> = []
-      const native = yield* Effect.tracer
-      const tracer = Tracer.make({
-        span: (...args) => {
-          const span = native.span(...args)
-          spans.push(span)
-          return span
-        },
-        context: (f, fiber) => native.context(f, fiber)
+  test("counts each search once, by where its payload came from", function*() {
+    const [, grown] = yield* growth(
+      "nutrition_advisor_search_cache_total",
+      Effect.sync(() => {
+        const double = AdvisorDouble.make(({ index }) =>
+          Effect.delay(index === 1 ? unavailable : Effect.succeed(index), 100)
+        )
+        const world = worldOver(double, { staleIfError: "1 hour" })
+        for (let caller = 0; caller < 3; caller++) world.search("oats")
+        world.pass(100)
+        for (let caller = 0; caller < 5; caller++) world.search("oats")
+        world.pass(10_000)
+        for (let caller = 0; caller < 2; caller++) world.search("oats")
+        world.pass(100)
+        world.interrupt(world.search("rice"))
       })
-      yield* Effect.gen(function*() {
-        const advisor = yield* NutritionAdvisor.NutritionAdvisor
-        yield* Effect.all(["one", "other"].map((name) => Effect.withSpan(advisor.search("oats"), name)), {
-          concurrency: "unbounded"
-        })
-      }).pipe(
-        Effect.provide(Layer.provide(
-          SearchCache.layerCoalescing,
-          NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), "found") })
-        )),
-        Effect.withTracer(tracer)
-      )
-      const request = spans.find(({ name }) => name === "SearchCache.request")
-      expect(
-        spans.filter(({ name }) => name !== "SearchCache.request").map(({ links, name }) => [
-          name,
-          links.map(({ span }) => span.spanId)
-        ])
-      ).toEqual([["one", [request?.spanId]], ["other", [request?.spanId]]])
-    }))
+    )
+    expect(grown).toEqual({ Miss: 2, Joined: 2, Hit: 5, Stale: 2 })
+  })
 
-  it.effect("can be built uninterruptibly, and its requests still end where all have left", () =>
-    Effect.gen(function*() {
-      const double = AdvisorDouble.answering(Effect.never)
-      const scope = yield* Scope.make()
-      const built = yield* Effect.uninterruptible(
-        Layer.buildWithScope(Layer.provide(SearchCache.layerCoalescing, double.layer), scope)
-      )
-      const caller = yield* Effect.fork(Context.get(built, NutritionAdvisor.NutritionAdvisor).search("oats"))
-      yield* Effect.yieldNow()
-      yield* Fiber.interrupt(caller)
-      expect(double.inFlight).toEqual({ now: 0, most: 1 })
-      yield* Scope.close(scope, Exit.void)
-    }))
+  test("links the span of everyone who waits to that of the request", function*() {
+    const spans: Array<Tracer.Span> = []
+    const native = yield* Effect.tracer
+    const tracer = Tracer.make({
+      span: (...args) => {
+        const span = native.span(...args)
+        spans.push(span)
+        return span
+      },
+      context: (f, fiber) => native.context(f, fiber)
+    })
+    yield* Effect.gen(function*() {
+      const advisor = yield* NutritionAdvisor.NutritionAdvisor
+      yield* Effect.all(["one", "other"].map((name) => Effect.withSpan(advisor.search("oats"), name)), {
+        concurrency: "unbounded"
+      })
+    }).pipe(
+      Effect.provide(Layer.provide(
+        SearchCache.layerCoalescing,
+        NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), "found") })
+      )),
+      Effect.withTracer(tracer)
+    )
+    const request = spans.find(({ name }) => name === "SearchCache.request")
+    expect(
+      spans.filter(({ name }) => name !== "SearchCache.request").map(({ links, name }) => [
+        name,
+        links.map(({ span }) => span.spanId)
+      ])
+    ).toEqual([["one", [request?.spanId]], ["other", [request?.spanId]]])
+  })
+
+  test("can be built uninterruptibly, and its requests still end where all have left", function*() {
+    const double = AdvisorDouble.answering(Effect.never)
+    const scope = yield* Scope.make()
+    const built = yield* Effect.uninterruptible(
+      Layer.buildWithScope(Layer.provide(SearchCache.layerCoalescing, double.layer), scope)
+    )
+    const caller = yield* Effect.fork(Context.get(built, NutritionAdvisor.NutritionAdvisor).search("oats"))
+    yield* Effect.yieldNow()
+    yield* Fiber.interrupt(caller)
+    expect(double.inFlight).toEqual({ now: 0, most: 1 })
+    yield* Scope.close(scope, Exit.void)
+  })
 })

@@ -2,6 +2,7 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, type Fiber, Layer, Metric } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
+import { test } from "./doubles/arranged.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
 import { growth } from "./resilience/metricValues.js"
@@ -431,23 +432,22 @@ describe("what Throttle shows", () => {
     ({ value }) => value
   )
 
-  it.effect("is each held request, once a reason", () =>
-    Effect.gen(function*() {
-      const [, grown] = yield* growth(
-        "nutrition_advisor_held_requests_total",
-        Effect.sync(() => {
-          const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
-          world.search("limit 5")
-          world.search("both")
-          world.search("both")
-          world.pass(20_000)
-          world.search("neither")
-        })
-      )
-      expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
-    }))
+  test("is each held request, once a reason", function*() {
+    const [, grown] = yield* growth(
+      "nutrition_advisor_held_requests_total",
+      Effect.sync(() => {
+        const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
+        world.search("limit 5")
+        world.search("both")
+        world.search("both")
+        world.pass(20_000)
+        world.search("neither")
+      })
+    )
+    expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
+  })
 
-  it.effect.each<readonly [Throttle.Options, Readonly<Record<string, number>>]>([
+  test.each<readonly [Throttle.Options, Readonly<Record<string, number>>]>([
     [{}, { TooManyRequests: 2, Rate: 0 }],
     [{ onTooManyRequests: "wait", maxWait: "8 seconds" }, { TooManyRequests: 0, Rate: 0 }],
     [{ onTooManyRequests: "wait", maxWait: "4 seconds" }, { TooManyRequests: 2, Rate: 0 }],
@@ -455,28 +455,26 @@ describe("what Throttle shows", () => {
       TooManyRequests: 0,
       Rate: 2
     }]
-  ])("under %j is each search that was refused, and none that waited", ([options, refused]) =>
-    Effect.gen(function*() {
-      const [, grown] = yield* growth(
-        "nutrition_advisor_refused_requests_total",
-        Effect.sync(() => {
-          const world = worldOver(byTerm(), options)
-          for (const term of ["limit 5", "oats", "rice"]) world.search(term)
-          world.pass(20_000)
-        })
-      )
-      expect(grown).toEqual(refused)
-    }))
+  ])("under %j is each search that was refused, and none that waited", function*([options, refused]) {
+    const [, grown] = yield* growth(
+      "nutrition_advisor_refused_requests_total",
+      Effect.sync(() => {
+        const world = worldOver(byTerm(), options)
+        for (const term of ["limit 5", "oats", "rice"]) world.search(term)
+        world.pass(20_000)
+      })
+    )
+    expect(grown).toEqual(refused)
+  })
 
-  it.effect("is the seconds left at each 429 and each held request, and zero once the time is over, whether one comes or not", () =>
-    Effect.gen(function*() {
-      const world = worldOver(byTerm())
-      world.search("limit 30")
-      expect(yield* holdSeconds).toBe(30)
-      world.pass(10_000)
-      world.search("oats")
-      expect(yield* holdSeconds).toBe(20)
-      world.pass(20_000)
-      expect(yield* holdSeconds).toBe(0)
-    }))
+  test("is the seconds left at each 429 and each held request, and zero once the time is over, whether one comes or not", function*() {
+    const world = worldOver(byTerm())
+    world.search("limit 30")
+    expect(yield* holdSeconds).toBe(30)
+    world.pass(10_000)
+    world.search("oats")
+    expect(yield* holdSeconds).toBe(20)
+    world.pass(20_000)
+    expect(yield* holdSeconds).toBe(0)
+  })
 })

@@ -11,6 +11,7 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "./doubles/arranged.js"
 import { clients } from "./leaks/clients.js"
 import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "./leaks/doubles.js"
 import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
@@ -114,28 +115,26 @@ const run = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>, aroun
 for (const { layer, name } of clients) {
   describe(`with ${name} no secret shows`, () => {
     for (const outcome of outcomes) {
-      it.scopedLive(`in ${outcome.title}`, () =>
-        Effect.gen(function*() {
-          const { exit, service, sinks } = yield* run(outcome, layer)
-          expect(leaksIn(sinks)).toEqual([])
-          expectEnd(exit, outcome.end)
-          expect(service.receivedElsewhere).toEqual([])
-        }))
+      testLive(`in ${outcome.title}`, function*() {
+        const { exit, service, sinks } = yield* run(outcome, layer)
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, outcome.end)
+        expect(service.receivedElsewhere).toEqual([])
+      })
     }
 
     for (const { field, options, title } of settings) {
-      it.scopedLive(`where ${title}`, () =>
-        Effect.gen(function*() {
-          const complete = { baseUrl: "https://service.example", licenseKey: Redacted.make(Secrets.key), ...options }
-          const { exit, sinks } = yield* observe({
-            layer: Layer.provide(NutritionAdvisor.layer(complete), layer),
-            program: NutritionAdvisor.search("apple"),
-            printed: [],
-            sent: () => []
-          })
-          expect(leaksIn(sinks)).toEqual([])
-          expectEnd(exit, { _tag: "ConfigurationError", field })
-        }))
+      testLive(`where ${title}`, function*() {
+        const complete = { baseUrl: "https://service.example", licenseKey: Redacted.make(Secrets.key), ...options }
+        const { exit, sinks } = yield* observe({
+          layer: Layer.provide(NutritionAdvisor.layer(complete), layer),
+          program: NutritionAdvisor.search("apple"),
+          printed: [],
+          sent: () => []
+        })
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, { _tag: "ConfigurationError", field })
+      })
     }
   })
 }
@@ -148,53 +147,50 @@ const withoutPayload = ({ end }: Outcome, sinks: ReadonlyMap<string, string>) =>
 
 describe("with SearchCache, RequestRetry and Throttle around UndiciClient no secret shows", () => {
   for (const outcome of outcomes) {
-    it.scopedLive(`in ${outcome.title}`, () =>
-      Effect.gen(function*() {
-        const { exit, service, sinks } = yield* run(outcome, Layer.orDie(UndiciClient.layer()), allAround)
-        expect(leaksIn(withoutPayload(outcome, sinks))).toEqual([])
-        expectEnd(exit, outcome.end)
-        expect(service.receivedElsewhere).toEqual([])
-      }))
+    testLive(`in ${outcome.title}`, function*() {
+      const { exit, service, sinks } = yield* run(outcome, Layer.orDie(UndiciClient.layer()), allAround)
+      expect(leaksIn(withoutPayload(outcome, sinks))).toEqual([])
+      expectEnd(exit, outcome.end)
+      expect(service.receivedElsewhere).toEqual([])
+    })
   }
 })
 
 describe("with a secret in a setting of a layer around the client no secret shows", () => {
   for (const { field, layer } of misconfigured) {
-    it.live(`where it is in ${field}`, () =>
-      Effect.gen(function*() {
-        const below = NutritionAdvisor.layer({
-          baseUrl: "https://service.example",
-          licenseKey: Redacted.make(Secrets.key)
-        })
-        const { exit, sinks } = yield* observe({
-          layer: Layer.provideMerge(layer, below).pipe(Layer.provide(NodeHttpClient.layerUndici)),
-          program: NutritionAdvisor.search("apple"),
-          printed: [],
-          sent: () => []
-        })
-        expect(leaksIn(sinks)).toEqual([])
-        expectEnd(exit, { _tag: "ConfigurationError", field })
-      }))
+    testLive(`where it is in ${field}`, function*() {
+      const below = NutritionAdvisor.layer({
+        baseUrl: "https://service.example",
+        licenseKey: Redacted.make(Secrets.key)
+      })
+      const { exit, sinks } = yield* observe({
+        layer: Layer.provideMerge(layer, below).pipe(Layer.provide(NodeHttpClient.layerUndici)),
+        program: NutritionAdvisor.search("apple"),
+        printed: [],
+        sent: () => []
+      })
+      expect(leaksIn(sinks)).toEqual([])
+      expectEnd(exit, { _tag: "ConfigurationError", field })
+    })
   }
 })
 
 describe("with settings from Config no secret shows", () => {
   for (const { end, title, values } of environments) {
-    it.live(`where ${title}`, () =>
-      Effect.gen(function*() {
-        const layer = NutritionAdvisor.layerConfig()
-        const { exit, sinks } = yield* observe({
-          layer: layer.pipe(
-            Layer.provide(NodeHttpClient.layerUndici),
-            Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values)))))
-          ),
-          program: NutritionAdvisor.search("apple"),
-          printed: [layer],
-          sent: () => []
-        })
-        expect(leaksIn(sinks)).toEqual([])
-        expectEnd(exit, end)
-      }))
+    testLive(`where ${title}`, function*() {
+      const layer = NutritionAdvisor.layerConfig()
+      const { exit, sinks } = yield* observe({
+        layer: layer.pipe(
+          Layer.provide(NodeHttpClient.layerUndici),
+          Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values)))))
+        ),
+        program: NutritionAdvisor.search("apple"),
+        printed: [layer],
+        sent: () => []
+      })
+      expect(leaksIn(sinks)).toEqual([])
+      expectEnd(exit, end)
+    })
   }
 })
 
@@ -222,32 +218,29 @@ describe("with a client of one's own no secret shows", () => {
     observeClient(Layer.succeed(HttpClient.HttpClient, clientOf(double, at)), interruptedAt)
 
   for (const at of places) {
-    it.live(`where its dispatcher fails with the request in its hands at a ${at}`, () =>
-      Effect.gen(function*() {
-        const { exit, sinks } = yield* observeClient(UndiciClient.layerFromDispatcher(new LeakyDispatcher(at)))
-        expect(leaksIn(sinks)).toEqual([])
-        expectEnd(exit, { _tag: "TransportError", reason: "Connection" })
-      }))
+    testLive(`where its dispatcher fails with the request in its hands at a ${at}`, function*() {
+      const { exit, sinks } = yield* observeClient(UndiciClient.layerFromDispatcher(new LeakyDispatcher(at)))
+      expect(leaksIn(sinks)).toEqual([])
+      expectEnd(exit, { _tag: "TransportError", reason: "Connection" })
+    })
 
     for (const double of doubles) {
-      it.live(`where it ${double.title} at a ${at}`, () =>
-        Effect.gen(function*() {
-          const { exit, sinks } = yield* observeDouble(double, at)
-          expect(leaksIn(sinks)).toEqual([])
-          expectEnd(exit, double.end)
-        }))
+      testLive(`where it ${double.title} at a ${at}`, function*() {
+        const { exit, sinks } = yield* observeDouble(double, at)
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, double.end)
+      })
     }
 
-    it.live(`where it dies while its caller interrupts a ${at}`, () =>
-      Effect.gen(function*() {
-        const { exit, sinks } = yield* observeDouble(
-          diesOnInterruption,
-          at,
-          Effect.runPromise(Effect.sleep("50 millis"))
-        )
-        expect(exit._tag).toBe("Failure")
-        expect(leaksIn(sinks)).toEqual([])
-      }))
+    testLive(`where it dies while its caller interrupts a ${at}`, function*() {
+      const { exit, sinks } = yield* observeDouble(
+        diesOnInterruption,
+        at,
+        Effect.runPromise(Effect.sleep("50 millis"))
+      )
+      expect(exit._tag).toBe("Failure")
+      expect(leaksIn(sinks)).toEqual([])
+    })
   }
 })
 
@@ -285,10 +278,9 @@ describe("the collector of what shows", () => {
       "what reaches the service"
     ]
   ) {
-    it.scopedLive(`sees a secret in ${sink} where a careless client shows it`, () =>
-      Effect.gen(function*() {
-        expect(yield* sinksOf(search, false)).toContain(sink)
-      }))
+    testLive(`sees a secret in ${sink} where a careless client shows it`, function*() {
+      expect(yield* sinksOf(search, false)).toContain(sink)
+    })
   }
 
   for (
@@ -306,10 +298,9 @@ describe("the collector of what shows", () => {
       "FiberFailure"
     ]
   ) {
-    it.scopedLive(`sees a secret in ${sink} where a careless client fails`, () =>
-      Effect.gen(function*() {
-        expect(yield* sinksOf(search, true)).toContain(sink)
-      }))
+    testLive(`sees a secret in ${sink} where a careless client fails`, function*() {
+      expect(yield* sinksOf(search, true)).toContain(sink)
+    })
   }
 
   for (const { name, of } of Secrets.forms) {

@@ -5,6 +5,7 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { fit } from "../../src/internal/ai/fit.js"
+import { test } from "../doubles/arranged.js"
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
 
@@ -24,105 +25,95 @@ const foods = (count: number, size = 100) =>
   Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
 
 describe("a result", () => {
-  it.effect("is the payload where it fits", () =>
-    Effect.gen(function*() {
-      const payload = { results: foods(3), total: 3 }
-      const { encodedResult, isFailure } = yield* handle(payload)
-      expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
-    }))
+  test("is the payload where it fits", function*() {
+    const payload = { results: foods(3), total: 3 }
+    const { encodedResult, isFailure } = yield* handle(payload)
+    expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
+  })
 
-  it.effect.each([[[1, 2]], ["oats"], [12.5], [null], [true]])(
+  test.each([[[1, 2]], ["oats"], [12.5], [null], [true]])(
     "holds %j, which is no object, under `result`",
-    (payload) =>
-      Effect.gen(function*() {
-        const { encodedResult } = yield* handle(payload)
-        expect(encodedResult).toEqual({ result: payload })
-      })
-  )
-
-  it.effect("of 1 MiB is cut to 32 KiB at whole elements, and says how many of how many it shows", () =>
-    Effect.gen(function*() {
-      const payload = { query: "oats", results: foods(9_000), alternateNames: ["oatmeal"] }
-      expect(bytesOf(payload)).toBeGreaterThan(1024 * 1024)
+    function*(payload) {
       const { encodedResult } = yield* handle(payload)
-      const decoded = Schema.decodeUnknownSync(
-        Schema.Struct({
-          note: Schema.String,
-          query: Schema.String,
-          results: Schema.Array(Schema.Unknown),
-          alternateNames: Schema.Array(Schema.String)
-        })
-      )(encodedResult)
-      expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)
-      expect(decoded.results).toEqual(payload.results.slice(0, decoded.results.length))
-      expect(decoded.results.length).toBeGreaterThan(200)
-      expect(decoded.note).toContain(`${decoded.results.length} of 9000 elements of results are shown`)
-      expect({ query: decoded.query, names: decoded.alternateNames }).toEqual({ query: "oats", names: ["oatmeal"] })
-    }))
-
-  it.effect("is cut in the array that takes the most bytes, wherever it lies", () =>
-    Effect.gen(function*() {
-      const payload = { small: foods(5), data: [{ page: 1, items: foods(500) }] }
-      const { encodedResult } = yield* handle(payload, { maxResultBytes: 4096 })
-      expect(encodedResult).toMatchObject({ note: expect.stringMatching(/of 500 elements of items/), small: foods(5) })
-    }))
-
-  it.effect("that has a note of its own keeps it, under `result`", () =>
-    Effect.gen(function*() {
-      const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
-      expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
-    }))
-
-  it.effect.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, letters: 60 }])(
-    "holds the note of the options in at most 4096 bytes: $letters letters beside $count foods",
-    ({ count, letters }) =>
-      Effect.gen(function*() {
-        const note = "n".repeat(letters)
-        const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
-        expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
-        expect(encodedResult).toMatchObject({
-          note: count === 3 ? note : expect.stringMatching(new RegExp(`^${note} The answer is too long: \\d+ of 300 `))
-        })
-      })
+      expect(encodedResult).toEqual({ result: payload })
+    }
   )
 
-  it.effect.each([
+  test("of 1 MiB is cut to 32 KiB at whole elements, and says how many of how many it shows", function*() {
+    const payload = { query: "oats", results: foods(9_000), alternateNames: ["oatmeal"] }
+    expect(bytesOf(payload)).toBeGreaterThan(1024 * 1024)
+    const { encodedResult } = yield* handle(payload)
+    const decoded = Schema.decodeUnknownSync(
+      Schema.Struct({
+        note: Schema.String,
+        query: Schema.String,
+        results: Schema.Array(Schema.Unknown),
+        alternateNames: Schema.Array(Schema.String)
+      })
+    )(encodedResult)
+    expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)
+    expect(decoded.results).toEqual(payload.results.slice(0, decoded.results.length))
+    expect(decoded.results.length).toBeGreaterThan(200)
+    expect(decoded.note).toContain(`${decoded.results.length} of 9000 elements of results are shown`)
+    expect({ query: decoded.query, names: decoded.alternateNames }).toEqual({ query: "oats", names: ["oatmeal"] })
+  })
+
+  test("is cut in the array that takes the most bytes, wherever it lies", function*() {
+    const payload = { small: foods(5), data: [{ page: 1, items: foods(500) }] }
+    const { encodedResult } = yield* handle(payload, { maxResultBytes: 4096 })
+    expect(encodedResult).toMatchObject({ note: expect.stringMatching(/of 500 elements of items/), small: foods(5) })
+  })
+
+  test("that has a note of its own keeps it, under `result`", function*() {
+    const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
+    expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
+  })
+
+  test.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, letters: 60 }])(
+    "holds the note of the options in at most 4096 bytes: $letters letters beside $count foods",
+    function*({ count, letters }) {
+      const note = "n".repeat(letters)
+      const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
+      expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
+      expect(encodedResult).toMatchObject({
+        note: count === 3 ? note : expect.stringMatching(new RegExp(`^${note} The answer is too long: \\d+ of 300 `))
+      })
+    }
+  )
+
+  test.each([
     ["one text", { text: "x".repeat(5_000) }],
     ["elements of which none fits", { results: [{ text: "x".repeat(5_000) }] }],
     ["arrays that are small, beside a large text", { results: foods(3), text: "x".repeat(5_000) }]
-  ])("that cutting can't help, as it is %s, is a failure that says so", ([_, payload]) =>
-    Effect.gen(function*() {
-      const { encodedResult, isFailure } = yield* handle(payload, { maxResultBytes: 4096 })
-      expect(isFailure).toBe(true)
-      expect(encodedResult).toMatch(/^The answer has more than 4096 bytes.* narrower term\.$/)
-    }))
+  ])("that cutting can't help, as it is %s, is a failure that says so", function*([_, payload]) {
+    const { encodedResult, isFailure } = yield* handle(payload, { maxResultBytes: 4096 })
+    expect(isFailure).toBe(true)
+    expect(encodedResult).toMatch(/^The answer has more than 4096 bytes.* narrower term\.$/)
+  })
 
-  it.effect("is what the user's schema takes from the payload, decoded, before it is cut", () =>
-    Effect.gen(function*() {
-      const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
-      const { encodedResult } = yield* handle({ results: foods(300, 1_000) }, { schema })
-      expect(encodedResult).toEqual({ results: foods(300).map(({ name }) => ({ name })) })
-    }))
+  test("is what the user's schema takes from the payload, decoded, before it is cut", function*() {
+    const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+    const { encodedResult } = yield* handle({ results: foods(300, 1_000) }, { schema })
+    expect(encodedResult).toEqual({ results: foods(300).map(({ name }) => ({ name })) })
+  })
 
-  it.effect("is a failure with the error's sentence where the schema refuses the payload", () =>
-    Effect.gen(function*() {
-      const { encodedResult, isFailure } = yield* handle({ results: "none" }, {
-        schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
-      })
-      expect(isFailure).toBe(true)
-      expect(encodedResult).toMatch(/^The search was answered with JSON of another shape/)
-    }))
+  test("is a failure with the error's sentence where the schema refuses the payload", function*() {
+    const { encodedResult, isFailure } = yield* handle({ results: "none" }, {
+      schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
+    })
+    expect(isFailure).toBe(true)
+    expect(encodedResult).toMatch(/^The search was answered with JSON of another shape/)
+  })
 
-  it.effect.each([["a big integer", 1n], ["a circle", Object.assign([], { 0: [] })]])(
+  test.each([["a big integer", 1n], ["a circle", Object.assign([], { 0: [] })]])(
     "is a failure where a schema makes of it what JSON can't hold: %s",
-    ([_, made]) =>
-      Effect.gen(function*() {
-        if (Array.isArray(made)) made[0] = made
-        const { isFailure, result } = yield* handle({}, {
-          schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => made, encode: () => ({}) })
-        })
-        expect({ isFailure, result }).toEqual({ isFailure: true, result: "The answer can't be written as JSON." })
+    function*([_, made]) {
+      if (Array.isArray(made)) made[0] = made
+      const { isFailure, result } = yield* handle({}, {
+        schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => made, encode: () => ({}) })
       })
+      expect({ isFailure, result }).toEqual({ isFailure: true, result: "The answer can't be written as JSON." })
+    }
   )
 })
 
@@ -134,13 +125,12 @@ describe("a failed search", () => {
     new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
   ]
 
-  it.effect.each(errors.map((error) => [error._tag, error] as const))(
+  test.each(errors.map((error) => [error._tag, error] as const))(
     "is a result marked as a failure, with the sentence of %s as its text",
-    ([_, error]) =>
-      Effect.gen(function*() {
-        const { encodedResult, isFailure } = yield* failing(error)
-        expect({ encodedResult, isFailure }).toEqual({ encodedResult: error.message, isFailure: true })
-      })
+    function*([_, error]) {
+      const { encodedResult, isFailure } = yield* failing(error)
+      expect({ encodedResult, isFailure }).toEqual({ encodedResult: error.message, isFailure: true })
+    }
   )
 })
 
@@ -189,14 +179,10 @@ describe("the tool", () => {
 const errorText = new NutritionAdvisorError.TooManyRequests({ operation: "search" }).message
 
 describe("the settings", () => {
-  it.effect.each([0, -1, 1.5, NaN, Infinity])(
-    "refuse %d as maxResultBytes",
-    (maxResultBytes) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(handle({}, { maxResultBytes }))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "maxResultBytes" })
-      })
-  )
+  test.each([0, -1, 1.5, NaN, Infinity])("refuse %d as maxResultBytes", function*(maxResultBytes) {
+    const error = yield* Effect.flip(handle({}, { maxResultBytes }))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "maxResultBytes" })
+  })
 })
 
 const arrays = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> =>

@@ -1,7 +1,8 @@
 import { inspect } from "node:util"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import * as ForeignPart from "../../src/internal/foreignPart.js"
+import { test } from "../doubles/arranged.js"
 
 class Own extends Error {}
 
@@ -25,7 +26,7 @@ const failed = `The part failed with what is no error of its interface. ${kept}`
 const died = `The part died. ${kept}`
 
 describe("what a part of the user's ends in", () => {
-  it.effect.each<[string, () => Effect.Effect<never, unknown>, string]>([
+  test.each<[string, () => Effect.Effect<never, unknown>, string]>([
     ["a failure of another kind", () => Effect.fail(new Error("secret")), failed],
     ["a failure of null", () => Effect.fail(null), failed],
     ["a failure that throws when it is looked at", () => Effect.fail(trap), died],
@@ -46,25 +47,22 @@ describe("what a part of the user's ends in", () => {
       () => called(() => Effect.die("secret"), "The part inside"),
       `The part inside died. ${kept}`
     ]
-  ])("is a fixed text for %s", ([, effect, text]) =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(called(effect))
-      const defects = Exit.isFailure(exit) ? Array.from(Cause.defects(exit.cause), String) : []
-      expect(defects).toEqual([`Error: ${text}`])
-      expect(inspect(exit, { depth: 9, showHidden: true })).not.toMatch(/\bsecret\b(?! and)/)
-    }))
+  ])("is a fixed text for %s", function*([, effect, text]) {
+    const exit = yield* Effect.exit(called(effect))
+    const defects = Exit.isFailure(exit) ? Array.from(Cause.defects(exit.cause), String) : []
+    expect(defects).toEqual([`Error: ${text}`])
+    expect(inspect(exit, { depth: 9, showHidden: true })).not.toMatch(/\bsecret\b(?! and)/)
+  })
 
-  it.effect("is its own error as it is, also beside a defect", () =>
-    Effect.gen(function*() {
-      const own = new Own()
-      expect(yield* Effect.flip(called(() => Effect.fail(own)))).toBe(own)
-      expect(yield* Effect.flip(called(() => Effect.failCause(Cause.parallel(Cause.fail(own), Cause.die("secret"))))))
-        .toBe(own)
-    }))
+  test("is its own error as it is, also beside a defect", function*() {
+    const own = new Own()
+    expect(yield* Effect.flip(called(() => Effect.fail(own)))).toBe(own)
+    expect(yield* Effect.flip(called(() => Effect.failCause(Cause.parallel(Cause.fail(own), Cause.die("secret"))))))
+      .toBe(own)
+  })
 
-  it.effect("is an interruption where it interrupts itself", () =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(called(() => Effect.interrupt))
-      expect(Exit.isInterrupted(exit)).toBe(true)
-    }))
+  test("is an interruption where it interrupts itself", function*() {
+    const exit = yield* Effect.exit(called(() => Effect.interrupt))
+    expect(Exit.isInterrupted(exit)).toBe(true)
+  })
 })

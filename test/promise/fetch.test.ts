@@ -5,6 +5,7 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type Client, createClient, fromLayer } from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../doubles/arranged.js"
 import * as Wire from "../doubles/Wire.js"
 
 interface Seen {
@@ -67,92 +68,83 @@ const bodies: ReadonlyArray<readonly [string, () => RequestInit["body"] & object
 const withoutBoundary = (text: string) => text.replaceAll(/-*formdata-[\w-]+/g, "boundary")
 
 describe.each(httpClients)("fetch over %s", (_, httpClient) => {
-  it.scopedLive.each(bodies)(
-    "sends %s as a web Request does, and again after a renewal",
-    ([, body]) =>
-      Effect.gen(function*() {
-        const [advisor, seen] = yield* overPort(httpClient, { rejects: true })
-        yield* Effect.promise(() => advisor.fetch("/v2/diary", { method: "PUT", body: body() }))
-        const expected = new Request("http://localhost", { method: "PUT", body: body(), duplex: "half" })
-        const bytes = Buffer.from(yield* Effect.promise(() => expected.arrayBuffer()))
-        const contentType = expected.headers.get("content-type") ?? undefined
-        expect(seen).toHaveLength(2)
-        for (const { body, headers, method } of seen) {
-          expect(method).toBe("PUT")
-          expect(withoutBoundary(body.toString("latin1"))).toBe(withoutBoundary(bytes.toString("latin1")))
-          expect(headers["content-type"] && withoutBoundary(String(headers["content-type"])))
-            .toBe(contentType && withoutBoundary(contentType))
-        }
-      })
-  )
+  testLive.each(bodies)("sends %s as a web Request does, and again after a renewal", function*([, body]) {
+    const [advisor, seen] = yield* overPort(httpClient, { rejects: true })
+    yield* Effect.promise(() => advisor.fetch("/v2/diary", { method: "PUT", body: body() }))
+    const expected = new Request("http://localhost", { method: "PUT", body: body(), duplex: "half" })
+    const bytes = Buffer.from(yield* Effect.promise(() => expected.arrayBuffer()))
+    const contentType = expected.headers.get("content-type") ?? undefined
+    expect(seen).toHaveLength(2)
+    for (const { body, headers, method } of seen) {
+      expect(method).toBe("PUT")
+      expect(withoutBoundary(body.toString("latin1"))).toBe(withoutBoundary(bytes.toString("latin1")))
+      expect(headers["content-type"] && withoutBoundary(String(headers["content-type"])))
+        .toBe(contentType && withoutBoundary(contentType))
+    }
+  })
 
-  it.scopedLive("sends method, path, query and headers, and leaves the two headers of the client alone", () =>
-    Effect.gen(function*() {
-      const [{ fetch }, seen] = yield* overPort(httpClient)
-      const headers = { "x-a": "1", authorization: "mine", "service-id": "mine", "content-type": "text/csv" }
-      yield* Effect.promise(() => fetch("/v2/diary?day=2026-11-20", { method: "patch", headers, body: "a,b" }))
-      yield* Effect.promise(() => fetch("v2/diary", { headers: new Headers(headers) }))
-      expect(seen.map(({ method, url }) => [method, url])).toEqual([
-        ["PATCH", "/v2/diary?day=2026-11-20"],
-        ["GET", "/v2/diary"]
-      ])
-      const [first] = seen
-      expect(first?.headers).toMatchObject({
-        "x-a": "1",
-        "content-type": "text/csv",
-        "authorization": "Bearer token-1",
-        "service-id": "customer"
-      })
-    }))
+  testLive("sends method, path, query and headers, and leaves the two headers of the client alone", function*() {
+    const [{ fetch }, seen] = yield* overPort(httpClient)
+    const headers = { "x-a": "1", authorization: "mine", "service-id": "mine", "content-type": "text/csv" }
+    yield* Effect.promise(() => fetch("/v2/diary?day=2026-11-20", { method: "patch", headers, body: "a,b" }))
+    yield* Effect.promise(() => fetch("v2/diary", { headers: new Headers(headers) }))
+    expect(seen.map(({ method, url }) => [method, url])).toEqual([
+      ["PATCH", "/v2/diary?day=2026-11-20"],
+      ["GET", "/v2/diary"]
+    ])
+    const [first] = seen
+    expect(first?.headers).toMatchObject({
+      "x-a": "1",
+      "content-type": "text/csv",
+      "authorization": "Bearer token-1",
+      "service-id": "customer"
+    })
+  })
 
-  it.scopedLive("gives a web Response with status, headers, cookies and body", () =>
-    Effect.gen(function*() {
-      const [{ fetch }] = yield* overPort(httpClient, {
-        answer: Wire.replying("{\"grams\":40}", { "x-b": "2", "set-cookie": ["a=1; Path=/", "b=2"] }, 201)
-      })
-      const response = yield* Effect.promise(() => fetch("/answered"))
-      expect(response).toBeInstanceOf(Response)
-      expect([response.status, response.ok, response.headers.get("x-b")]).toEqual([201, true, "2"])
-      expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2"])
-      expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
-    }))
+  testLive("gives a web Response with status, headers, cookies and body", function*() {
+    const [{ fetch }] = yield* overPort(httpClient, {
+      answer: Wire.replying("{\"grams\":40}", { "x-b": "2", "set-cookie": ["a=1; Path=/", "b=2"] }, 201)
+    })
+    const response = yield* Effect.promise(() => fetch("/answered"))
+    expect(response).toBeInstanceOf(Response)
+    expect([response.status, response.ok, response.headers.get("x-b")]).toEqual([201, true, "2"])
+    expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2"])
+    expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
+  })
 
-  it.scopedLive("gives a Response without a body for 204", () =>
-    Effect.gen(function*() {
-      const [{ fetch }] = yield* overPort(httpClient, { answer: (_, response) => response.writeHead(204).end() })
-      expect(yield* Effect.promise(() => fetch("/answered"))).toMatchObject({ status: 204, body: null })
-    }))
+  testLive("gives a Response without a body for 204", function*() {
+    const [{ fetch }] = yield* overPort(httpClient, { answer: (_, response) => response.writeHead(204).end() })
+    expect(yield* Effect.promise(() => fetch("/answered"))).toMatchObject({ status: 204, body: null })
+  })
 
-  it.scopedLive.each([[404, "UnexpectedResponse"], [307, "UnexpectedResponse"], [503, "ServerError"]] as const)(
+  testLive.each([[404, "UnexpectedResponse"], [307, "UnexpectedResponse"], [503, "ServerError"]] as const)(
     "rejects with the error of an answer with status %s",
-    ([status, _tag]) =>
-      Effect.gen(function*() {
-        const [{ fetch }] = yield* overPort(httpClient, { answer: Wire.replying("{}", { location: "/v2/x" }, status) })
-        const error = yield* Effect.promise(() => fetch("/answered").catch((error: unknown) => error))
-        expect(error).toMatchObject({ _tag, operation: "request", status })
-      })
+    function*([status, _tag]) {
+      const [{ fetch }] = yield* overPort(httpClient, { answer: Wire.replying("{}", { location: "/v2/x" }, status) })
+      const error = yield* Effect.promise(() => fetch("/answered").catch((error: unknown) => error))
+      expect(error).toMatchObject({ _tag, operation: "request", status })
+    }
   )
 
-  it.scopedLive("aborts the request at the service with its signal", () =>
-    Effect.gen(function*() {
-      let closed = 0
-      const controller = new AbortController()
-      const [{ fetch }] = yield* overPort(httpClient, {
-        answer: (request) => {
-          request.socket.once("close", () => closed += 1)
-          controller.abort("left")
-        }
-      })
-      const { signal } = controller
-      expect(yield* Effect.promise(() => fetch("/answered", { signal }).catch((reason: unknown) => reason))).toBe(
-        "left"
-      )
-      yield* Effect.promise(() => expect.poll(() => closed).toBe(1))
-    }))
+  testLive("aborts the request at the service with its signal", function*() {
+    let closed = 0
+    const controller = new AbortController()
+    const [{ fetch }] = yield* overPort(httpClient, {
+      answer: (request) => {
+        request.socket.once("close", () => closed += 1)
+        controller.abort("left")
+      }
+    })
+    const { signal } = controller
+    expect(yield* Effect.promise(() => fetch("/answered", { signal }).catch((reason: unknown) => reason))).toBe(
+      "left"
+    )
+    yield* Effect.promise(() => expect.poll(() => closed).toBe(1))
+  })
 
   const secret = "a header of the caller's"
 
-  it.scopedLive.each<readonly [string, string, object]>([
+  testLive.each<readonly [string, string, object]>([
     ["follow", "/v2/diary", { redirect: "follow" }],
     ["error", "/v2/diary", { redirect: "error" }],
     ["a body with GET", "/v2/diary", { body: secret }],
@@ -160,25 +152,23 @@ describe.each(httpClients)("fetch over %s", (_, httpClient) => {
     ["a method that HTTP does not allow", "/v2/diary", { method: "G T" }],
     ["CONNECT", "/v2/diary", { method: "CONNECT" }],
     ["a URL elsewhere", "https://elsewhere.example/", {}]
-  ])("sends nothing and says why in BadRequest: %s", ([, path, init]) =>
-    Effect.gen(function*() {
-      const [{ fetch }, seen] = yield* overPort(httpClient)
-      const error = yield* Effect.promise(() => fetch(path, init).catch((error: unknown) => error))
-      expect(error).toBeInstanceOf(NutritionAdvisorError.BadRequest)
-      expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
-      expect(String(error)).not.toContain(secret)
-      expect(seen).toEqual([])
-    }))
+  ])("sends nothing and says why in BadRequest: %s", function*([, path, init]) {
+    const [{ fetch }, seen] = yield* overPort(httpClient)
+    const error = yield* Effect.promise(() => fetch(path, init).catch((error: unknown) => error))
+    expect(error).toBeInstanceOf(NutritionAdvisorError.BadRequest)
+    expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
+    expect(String(error)).not.toContain(secret)
+    expect(seen).toEqual([])
+  })
 
-  it.scopedLive("passes over what makes no sense for a server, and takes redirect: manual", () =>
-    Effect.gen(function*() {
-      const [{ fetch }, seen] = yield* overPort(httpClient)
-      const init = { mode: "navigate", credentials: "include", cache: "only-if-cached", redirect: "manual" } as const
-      yield* Effect.promise(() =>
-        fetch("/v2/diary", { ...init, signal: null, keepalive: true, referrer: "about:client" })
-      )
-      expect(seen).toHaveLength(1)
-    }))
+  testLive("passes over what makes no sense for a server, and takes redirect: manual", function*() {
+    const [{ fetch }, seen] = yield* overPort(httpClient)
+    const init = { mode: "navigate", credentials: "include", cache: "only-if-cached", redirect: "manual" } as const
+    yield* Effect.promise(() =>
+      fetch("/v2/diary", { ...init, signal: null, keepalive: true, referrer: "about:client" })
+    )
+    expect(seen).toHaveLength(1)
+  })
 })
 
 describe("fetch over a double", () => {

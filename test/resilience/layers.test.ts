@@ -9,6 +9,7 @@ import {
   TokenProvider
 } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { test, testLive } from "../doubles/arranged.js"
 import { countsOf } from "./metricValues.js"
 
 type AdvisorLayer = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
@@ -37,40 +38,37 @@ const double = (found: unknown) => NutritionAdvisorTest.layer({ search: () => Ef
 const wrong = new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
 
 describe.each(layers)("%s", (_, layer, counters) => {
-  it.scoped("shares nothing between two clients that are given the same value", () =>
-    Effect.gen(function*() {
-      const found: Array<unknown> = []
-      const searched = (name: string) =>
-        Layer.effectDiscard(Effect.map(NutritionAdvisor.search("oats"), (value) => found.push(value))).pipe(
-          Layer.provide(layer),
-          Layer.provide(double(name))
-        )
-      yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
-      expect(found.sort()).toEqual(["one", "other"])
-    }))
-
-  it.scopedLive("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", () =>
-    Effect.gen(function*() {
-      const below = yield* Layer.build(
-        NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }).pipe(
-          Layer.provideMerge(Simulator.layerHttpClient())
-        )
+  test("shares nothing between two clients that are given the same value", function*() {
+    const found: Array<unknown> = []
+    const searched = (name: string) =>
+      Layer.effectDiscard(Effect.map(NutritionAdvisor.search("oats"), (value) => found.push(value))).pipe(
+        Layer.provide(layer),
+        Layer.provide(double(name))
       )
-      const context = yield* Layer.build(Layer.provideMerge(layer, Layer.succeedContext(below)))
-      const advisor = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-      expect(advisor).not.toBe(Context.get(below, NutritionAdvisor.NutritionAdvisor))
-      yield* advisor.search("oats")
-      expect((yield* Context.get(below, Simulator.Simulator).counters).searches).toBe(1)
-      expect((yield* Context.get(context, TokenProvider.TokenProvider).status).state).toBe("fresh")
-    }))
+    yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
+    expect(found.sort()).toEqual(["one", "other"])
+  })
 
-  it.scoped("has its counters from its build on", () =>
-    Effect.gen(function*() {
-      yield* Layer.build(Layer.provide(layer, double("")))
-      for (const name of counters) {
-        expect(Object.keys(yield* countsOf(`nutrition_advisor_${name}`)).sort()).toEqual(labels[name])
-      }
-    }))
+  testLive("leaves the TokenProvider in reach, and is the NutritionAdvisor that is found", function*() {
+    const below = yield* Layer.build(
+      NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }).pipe(
+        Layer.provideMerge(Simulator.layerHttpClient())
+      )
+    )
+    const context = yield* Layer.build(Layer.provideMerge(layer, Layer.succeedContext(below)))
+    const advisor = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+    expect(advisor).not.toBe(Context.get(below, NutritionAdvisor.NutritionAdvisor))
+    yield* advisor.search("oats")
+    expect((yield* Context.get(below, Simulator.Simulator).counters).searches).toBe(1)
+    expect((yield* Context.get(context, TokenProvider.TokenProvider).status).state).toBe("fresh")
+  })
+
+  test("has its counters from its build on", function*() {
+    yield* Layer.build(Layer.provide(layer, double("")))
+    for (const name of counters) {
+      expect(Object.keys(yield* countsOf(`nutrition_advisor_${name}`)).sort()).toEqual(labels[name])
+    }
+  })
 
   it.live("decodes what a search ends with for its caller alone, however long that takes", () =>
     Effect.gen(function*() {
@@ -113,11 +111,10 @@ const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
 ]
 
 describe("a setting that makes no sense", () => {
-  it.scoped.each(refused)("is refused by its name: %s", ([field, layers]) =>
-    Effect.gen(function*() {
-      for (const layer of layers) {
-        const error = yield* Effect.flip(Layer.build(Layer.provide(layer, double(""))))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-      }
-    }))
+  test.each(refused)("is refused by its name: %s", function*([field, layers]) {
+    for (const layer of layers) {
+      const error = yield* Effect.flip(Layer.build(Layer.provide(layer, double(""))))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+    }
+  })
 })

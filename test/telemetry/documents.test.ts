@@ -24,6 +24,7 @@ import {
 import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll } from "vitest"
+import { test, testLive } from "../doubles/arranged.js"
 import * as ManualClock from "../doubles/ManualClock.js"
 import { blocksOf } from "../readme/blocks.js"
 import { advisor, countOf, request, searches } from "./simulated.js"
@@ -246,20 +247,19 @@ describe("docs/telemetry.md lists", () => {
       expect(new Set(meantBy(text).filter((value) => value !== "_tag"))).toEqual(new Set(values))
     }))
 
-  it.live("each span, and no other", () =>
-    Effect.gen(function*() {
-      const names = new Set<string>()
-      const own = yield* Effect.tracer
-      const tracer = Tracer.make({
-        context: own.context,
-        span: (name, ...args) => {
-          names.add(name)
-          return own.span(name, ...args)
-        }
-      })
-      yield* Effect.withTracer(everything, tracer)
-      expect(new Set(rowsOf(/^\| `(\w+\.\w+)` \| [^|]+ \|$/gm).map(([name]) => name))).toEqual(names)
-    }))
+  testLive("each span, and no other", function*() {
+    const names = new Set<string>()
+    const own = yield* Effect.tracer
+    const tracer = Tracer.make({
+      context: own.context,
+      span: (name, ...args) => {
+        names.add(name)
+        return own.span(name, ...args)
+      }
+    })
+    yield* Effect.withTracer(everything, tracer)
+    expect(new Set(rowsOf(/^\| `(\w+\.\w+)` \| [^|]+ \|$/gm).map(([name]) => name))).toEqual(names)
+  })
 
   const lineRows = rowsOf(/^\| `([^`]+)` \| (debug|info|warning) \|([^|]*)\| [^|]+ \|$/gm)
 
@@ -342,14 +342,12 @@ describe("the recipe for debug lines in docs/telemetry.md", () => {
       return reasons
     })
 
-  it.effect("shows the background refresh", () =>
-    Effect.gen(function*() {
-      expect(yield* shown(NutritionAdvisor.search("apple"))).toEqual(["missing", "refresh"])
-    }))
+  test("shows the background refresh", function*() {
+    expect(yield* shown(NutritionAdvisor.search("apple"))).toEqual(["missing", "refresh"])
+  })
 
-  it.effect("is right: a level that is set on a search shows no exchange", () =>
-    Effect.gen(function*() {
-      const search = Logger.withMinimumLogLevel(NutritionAdvisor.search("apple"), LogLevel.Debug)
-      expect(yield* shown(search, "")).toEqual([])
-    }))
+  test("is right: a level that is set on a search shows no exchange", function*() {
+    const search = Logger.withMinimumLogLevel(NutritionAdvisor.search("apple"), LogLevel.Debug)
+    expect(yield* shown(search, "")).toEqual([])
+  })
 })

@@ -1,10 +1,13 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import type { Duration } from "effect"
 import { Effect, Fiber, MetricState, Option, Schema } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../doubles/arranged.js"
 import * as Time from "../doubles/Time.js"
 import { advisor, countOf, type Labels, request, stateOf } from "./simulated.js"
+
+const test = arranged(Effect.void, advisor)
 
 /** What a program adds to a counter. */
 const added = <A, E, R>(name: string, labels: Labels, program: Effect.Effect<A, E, R>) =>
@@ -35,7 +38,7 @@ const failed = Effect.flatMap(
 )
 
 describe("a data request", () => {
-  it.effect.each<
+  test.each<
     [
       outcome: string,
       operation: "search" | "request",
@@ -48,51 +51,47 @@ describe("a data request", () => {
     ["TooManyRequests", "search", failed],
     ["BadRequest", "search", Effect.exit(NutritionAdvisor.search(" "))],
     ["UnexpectedResponse", "request", request]
-  ])("is counted once, as %s of a %s", ([outcome, operation, program]) =>
-    Effect.gen(function*() {
-      const all = added("requests_total", { operation, outcome }, program)
-      expect(yield* all).toBe(1)
-    }).pipe(Effect.provide(advisor)))
+  ])("is counted once, as %s of a %s", function*([outcome, operation, program]) {
+    const all = added("requests_total", { operation, outcome }, program)
+    expect(yield* all).toBe(1)
+  })
 
-  it.effect("is timed in seconds", () =>
-    Effect.gen(function*() {
-      const timed = Effect.map(
-        stateOf("request_duration_seconds", { operation: "search", outcome: "Success" }),
-        (state) =>
-          state !== undefined && MetricState.isHistogramState(state)
-            ? { count: state.count, sum: state.sum }
-            : { count: 0, sum: 0 }
-      )
-      yield* slow("search", "2 seconds")
-      const before = yield* timed
-      const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
-      yield* Time.pass("2 seconds")
-      yield* search
-      const after = yield* timed
-      expect({ count: after.count - before.count, sum: after.sum - before.sum }).toEqual({
-        count: 1,
-        sum: expect.closeTo(2)
-      })
-    }).pipe(Effect.provide(advisor)))
+  test("is timed in seconds", function*() {
+    const timed = Effect.map(
+      stateOf("request_duration_seconds", { operation: "search", outcome: "Success" }),
+      (state) =>
+        state !== undefined && MetricState.isHistogramState(state)
+          ? { count: state.count, sum: state.sum }
+          : { count: 0, sum: 0 }
+    )
+    yield* slow("search", "2 seconds")
+    const before = yield* timed
+    const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
+    yield* Time.pass("2 seconds")
+    yield* search
+    const after = yield* timed
+    expect({ count: after.count - before.count, sum: after.sum - before.sum }).toEqual({
+      count: 1,
+      sum: expect.closeTo(2)
+    })
+  })
 })
 
 describe("a token", () => {
-  it.effect("has the Unix time of its expiry told when it is received", () =>
-    Effect.gen(function*() {
-      yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(4_000.5))
-      yield* NutritionAdvisor.search("rice")
-      const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
-      expect(yield* stateOf("token_expiry_timestamp_seconds")).toMatchObject({
-        value: Option.getOrThrow(expiresAt) / 1000
-      })
-    }).pipe(Effect.provide(advisor)))
+  test("has the Unix time of its expiry told when it is received", function*() {
+    yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(4_000.5))
+    yield* NutritionAdvisor.search("rice")
+    const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
+    expect(yield* stateOf("token_expiry_timestamp_seconds")).toMatchObject({
+      value: Option.getOrThrow(expiresAt) / 1000
+    })
+  })
 
-  it.effect("is counted as served by its state, for each search once", () =>
-    Effect.gen(function*() {
-      yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(1_000))
-      const twice = Effect.zipRight(NutritionAdvisor.search("rice"), NutritionAdvisor.search("rice"))
-      expect(yield* added("tokens_served_total", { state: "fresh" }, twice)).toBe(2)
-      yield* Time.pass("950 seconds")
-      expect(yield* added("tokens_served_total", { state: "stale" }, NutritionAdvisor.search("rice"))).toBe(1)
-    }).pipe(Effect.provide(advisor)))
+  test("is counted as served by its state, for each search once", function*() {
+    yield* Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(1_000))
+    const twice = Effect.zipRight(NutritionAdvisor.search("rice"), NutritionAdvisor.search("rice"))
+    expect(yield* added("tokens_served_total", { state: "fresh" }, twice)).toBe(2)
+    yield* Time.pass("950 seconds")
+    expect(yield* added("tokens_served_total", { state: "stale" }, NutritionAdvisor.search("rice"))).toBe(1)
+  })
 })

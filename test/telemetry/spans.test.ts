@@ -6,6 +6,7 @@ import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-tr
 import { Effect, Layer } from "effect"
 import type { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { testLive } from "../doubles/arranged.js"
 import { advisor, request, searches } from "./simulated.js"
 
 /** The finished spans of a program that runs inside a span of the user's own. */
@@ -58,35 +59,33 @@ describe("the span of an exchange", () => {
       expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(3).fill([exchange]))
     }))
 
-  it.live("that renews a rejected token is linked from each search that was rejected", () =>
-    Effect.gen(function*() {
-      const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke)
-      const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoked), Effect.zipRight(searches(4))))
-      const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
-      expect(renewal).toBeDefined()
-      expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
-    }))
+  testLive("that renews a rejected token is linked from each search that was rejected", function*() {
+    const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke)
+    const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoked), Effect.zipRight(searches(4))))
+    const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
+    expect(renewal).toBeDefined()
+    expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
+  })
 })
 
-it.live.each(
+testLive.each(
   [
     ["below the client, shows the exchange too", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
     ["beside the client, shows searches alone", false, ["NutritionAdvisor.search"]]
   ] as const
-)("a telemetry layer %s", ([, isBelow, names]) =>
-  Effect.gen(function*() {
-    const exporter = new InMemorySpanExporter()
-    const sdk = NodeSdk.layer(() => ({
-      resource: { serviceName: "test" },
-      spanProcessor: new SimpleSpanProcessor(exporter)
-    }))
-    const layer = isBelow ? Layer.provideMerge(advisor, sdk) : Layer.merge(advisor, sdk)
-    const seen = yield* Effect.provide(
-      Effect.map(searches(1), () => exporter.getFinishedSpans().map(({ name }) => name)),
-      layer
-    )
-    expect(seen.sort()).toEqual(names)
+)("a telemetry layer %s", function*([, isBelow, names]) {
+  const exporter = new InMemorySpanExporter()
+  const sdk = NodeSdk.layer(() => ({
+    resource: { serviceName: "test" },
+    spanProcessor: new SimpleSpanProcessor(exporter)
   }))
+  const layer = isBelow ? Layer.provideMerge(advisor, sdk) : Layer.merge(advisor, sdk)
+  const seen = yield* Effect.provide(
+    Effect.map(searches(1), () => exporter.getFinishedSpans().map(({ name }) => name)),
+    layer
+  )
+  expect(seen.sort()).toEqual(names)
+})
 
 describe("the span of a search", () => {
   it.live("is a child of the caller's", () =>
@@ -154,11 +153,10 @@ describe("a span", () => {
       expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
     }))
 
-  it.live("takes the time from the beginning of a search to its end", () =>
-    Effect.gen(function*() {
-      const slow = Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("search", "300 millis"))
-      const [search] = named(yield* spansOf(Effect.zipRight(slow, searches(1))), "NutritionAdvisor.search")
-      const [seconds = 0, nanos = 0] = search?.duration ?? []
-      expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
-    }))
+  testLive("takes the time from the beginning of a search to its end", function*() {
+    const slow = Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("search", "300 millis"))
+    const [search] = named(yield* spansOf(Effect.zipRight(slow, searches(1))), "NutritionAdvisor.search")
+    const [seconds = 0, nanos = 0] = search?.duration ?? []
+    expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { simulatorArguments, usage } from "../../src/testing/simulatorArguments.js"
+import { test } from "../doubles/arranged.js"
 
 const without = {
   help: false,
@@ -13,12 +14,11 @@ const without = {
 }
 
 describe("simulatorArguments", () => {
-  it.effect("may be left out", () =>
-    Effect.gen(function*() {
-      expect(yield* simulatorArguments([])).toEqual(without)
-    }))
+  test("may be left out", function*() {
+    expect(yield* simulatorArguments([])).toEqual(without)
+  })
 
-  it.effect.each([
+  test.each([
     { args: ["--help"], read: { help: true } },
     { args: ["--port", "0"], read: { port: 0 } },
     { args: ["--port=65535"], read: { port: 65_535 } },
@@ -27,12 +27,11 @@ describe("simulatorArguments", () => {
     { args: ["--token-lifetime", "0.5"], read: { tokenLifetime: 0.5 } },
     { args: ["--customer-id", "c-1"], read: { customerId: "c-1" } },
     { args: ["--allowed-host", "a.example", "--allowed-host=b"], read: { allowedHosts: ["a.example", "b"] } }
-  ])("are read as they are given: $args", ({ args, read }) =>
-    Effect.gen(function*() {
-      expect(yield* simulatorArguments(args)).toEqual({ ...without, ...read })
-    }))
+  ])("are read as they are given: $args", function*({ args, read }) {
+    expect(yield* simulatorArguments(args)).toEqual({ ...without, ...read })
+  })
 
-  it.effect.each([
+  test.each([
     { args: ["--ports", "1"], named: "--help" },
     { args: ["8787"], named: "--help" },
     { args: ["--port"], named: "--help" },
@@ -48,13 +47,12 @@ describe("simulatorArguments", () => {
     { args: ["--allowed-host", "a.example:8787"], named: "--allowed-host" },
     { args: ["--license-key", ""], named: "--license-key" },
     { args: ["--license-key", "key-of-the-test", "--customer-id", "two words"], named: "--customer-id" }
-  ])("that can't be used fail with one sentence that names them: $args", ({ args, named }) =>
-    Effect.gen(function*() {
-      const { message } = yield* Effect.flip(simulatorArguments(args))
-      expect(message).toContain(named)
-      expect(message).toMatch(/^[^.]+(?:\.\d[^.]*)*\.$/)
-      expect(message).not.toContain("key-of-the-test")
-    }))
+  ])("that can't be used fail with one sentence that names them: $args", function*({ args, named }) {
+    const { message } = yield* Effect.flip(simulatorArguments(args))
+    expect(message).toContain(named)
+    expect(message).toMatch(/^[^.]+(?:\.\d[^.]*)*\.$/)
+    expect(message).not.toContain("key-of-the-test")
+  })
 
   it.each(["port", "host", "license-key", "token-lifetime", "customer-id", "allowed-host"])(
     "are all in the usage: --%s",

@@ -5,6 +5,7 @@ import type { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../doubles/arranged.js"
 import { afterBody, type Answer, eventually, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
@@ -23,14 +24,13 @@ const holding = () => {
 }
 
 describe("The connections to an origin", () => {
-  it.scopedLive("are as many as the setting says while 500 requests are on their way", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve((_, response) => setTimeout(() => response.end("{}"), 5))
-      const client = yield* UndiciClient.make({ connections: 7 })
-      yield* manyTimes(500, get(client, wire.origin))
-      expect(wire.requests.length).toBe(500)
-      expect([wire.connections.most, wire.connections.opened]).toEqual([7, 7])
-    }))
+  testLive("are as many as the setting says while 500 requests are on their way", function*() {
+    const wire = yield* serve((_, response) => setTimeout(() => response.end("{}"), 5))
+    const client = yield* UndiciClient.make({ connections: 7 })
+    yield* manyTimes(500, get(client, wire.origin))
+    expect(wire.requests.length).toBe(500)
+    expect([wire.connections.most, wire.connections.opened]).toEqual([7, 7])
+  })
 
   it.scopedLive("are at most 64 for ten thousand searches at once", () =>
     Effect.gen(function*() {
@@ -41,49 +41,42 @@ describe("The connections to an origin", () => {
       expect([wire.connections.most, wire.connections.opened]).toEqual([64, 64])
     }), 60_000)
 
-  it.scopedLive("are counted for each origin by itself", () =>
-    Effect.gen(function*() {
-      const answer: Answer = (_, response) => setTimeout(() => response.end("{}"), 5)
-      const [one, two] = [yield* serve(answer), yield* serve(answer)]
-      const client = yield* UndiciClient.make({ connections: 2 })
-      yield* Effect.zip(manyTimes(20, get(client, one.origin)), manyTimes(20, get(client, two.origin)), {
-        concurrent: true
-      })
-      expect([one.connections.opened, two.connections.opened]).toEqual([2, 2])
-    }))
+  testLive("are counted for each origin by itself", function*() {
+    const answer: Answer = (_, response) => setTimeout(() => response.end("{}"), 5)
+    const [one, two] = [yield* serve(answer), yield* serve(answer)]
+    const client = yield* UndiciClient.make({ connections: 2 })
+    yield* Effect.zip(manyTimes(20, get(client, one.origin)), manyTimes(20, get(client, two.origin)), {
+      concurrent: true
+    })
+    expect([one.connections.opened, two.connections.opened]).toEqual([2, 2])
+  })
 
-  it.scopedLive("are used again for one request after another", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}"))
-      const client = yield* UndiciClient.make()
-      yield* Effect.repeatN(get(client, wire.origin), 49)
-      expect(wire.connections.opened).toBeLessThanOrEqual(2)
-    }))
+  testLive("are used again for one request after another", function*() {
+    const wire = yield* serve(replying("{}"))
+    const client = yield* UndiciClient.make()
+    yield* Effect.repeatN(get(client, wire.origin), 49)
+    expect(wire.connections.opened).toBeLessThanOrEqual(2)
+  })
 
-  it.scopedLive("end when they had nothing to do for keepAliveTimeout", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}", { connection: "keep-alive" }))
-      const client = yield* UndiciClient.make({
-        keepAliveTimeout: "100 millis",
-        undici: { keepAliveTimeoutThreshold: 0 }
-      })
-      yield* get(client, wire.origin)
-      expect(wire.connections.open).toBe(1)
-      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-    }))
+  testLive("end when they had nothing to do for keepAliveTimeout", function*() {
+    const wire = yield* serve(replying("{}", { connection: "keep-alive" }))
+    const client = yield* UndiciClient.make({
+      keepAliveTimeout: "100 millis",
+      undici: { keepAliveTimeoutThreshold: 0 }
+    })
+    yield* get(client, wire.origin)
+    expect(wire.connections.open).toBe(1)
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
 })
 
 describe("A redirect", () => {
-  it.scopedLive.each([301, 302, 303, 307, 308])(
-    "with status %s is handed out and not followed",
-    (status) =>
-      Effect.gen(function*() {
-        const wire = yield* serve(replying("", { location: "/elsewhere" }, status))
-        const client = yield* UndiciClient.make()
-        expect((yield* client.get(wire.origin)).status).toBe(status)
-        expect(wire.requests.length).toBe(1)
-      })
-  )
+  testLive.each([301, 302, 303, 307, 308])("with status %s is handed out and not followed", function*(status) {
+    const wire = yield* serve(replying("", { location: "/elsewhere" }, status))
+    const client = yield* UndiciClient.make()
+    expect((yield* client.get(wire.origin)).status).toBe(status)
+    expect(wire.requests.length).toBe(1)
+  })
 })
 
 type Request = (client: HttpClient.HttpClient, origin: string) => Effect.Effect<unknown, unknown, Scope.Scope>
@@ -103,101 +96,86 @@ const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
 ]
 
 describe("An interruption", () => {
-  it.scopedLive.each(requests)(
-    "while headers are awaited closes the connection of %s",
-    ([, request]) =>
-      Effect.gen(function*() {
-        const wire = yield* serve(() => {})
-        const client = yield* UndiciClient.make()
-        const fiber = yield* Effect.fork(request(client, wire.origin))
-        yield* eventually(() => wire.requests.length === 1)
-        const exit = yield* Fiber.interrupt(fiber)
-        expect(Exit.isInterrupted(exit)).toBe(true)
-        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      })
-  )
+  testLive.each(requests)("while headers are awaited closes the connection of %s", function*([, request]) {
+    const wire = yield* serve(() => {})
+    const client = yield* UndiciClient.make()
+    const fiber = yield* Effect.fork(request(client, wire.origin))
+    yield* eventually(() => wire.requests.length === 1)
+    const exit = yield* Fiber.interrupt(fiber)
+    expect(Exit.isInterrupted(exit)).toBe(true)
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
 
-  it.scopedLive.each(requests)(
-    "while a body is awaited closes the connection of %s",
-    ([, request]) =>
-      Effect.gen(function*() {
-        const wire = yield* serve((_, response) => {
-          response.writeHead(200, { "content-length": 1_000 })
-          response.write("{")
-        })
-        const client = yield* UndiciClient.make()
-        const fiber = yield* Effect.fork(request(client, wire.origin))
-        yield* eventually(() => wire.requests.length === 1)
-        yield* Effect.sleep("100 millis")
-        expect(wire.connections.open).toBe(1)
-        yield* Fiber.interrupt(fiber)
-        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      })
-  )
+  testLive.each(requests)("while a body is awaited closes the connection of %s", function*([, request]) {
+    const wire = yield* serve((_, response) => {
+      response.writeHead(200, { "content-length": 1_000 })
+      response.write("{")
+    })
+    const client = yield* UndiciClient.make()
+    const fiber = yield* Effect.fork(request(client, wire.origin))
+    yield* eventually(() => wire.requests.length === 1)
+    yield* Effect.sleep("100 millis")
+    expect(wire.connections.open).toBe(1)
+    yield* Fiber.interrupt(fiber)
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
 
-  it.scopedLive.each(requests.filter(([name]) => name.endsWith("in one step")))(
+  testLive.each(requests.filter(([name]) => name.endsWith("in one step")))(
     "in the queue for a connection leaves %s unsent, and the connection to the next",
-    ([, request]) =>
-      Effect.gen(function*() {
-        const { answer, held } = holding()
-        const wire = yield* serve(answer)
-        const client = yield* UndiciClient.make({ connections: 1 })
-        const first = yield* Effect.fork(get(client, `${wire.origin}/first`))
-        yield* eventually(() => held.length === 1)
-        const queued = yield* Effect.fork(request(client, wire.origin))
-        yield* Effect.sleep("100 millis")
-        yield* Fiber.interrupt(queued)
-        const last = yield* Effect.fork(get(client, `${wire.origin}/last`))
-        held[0]?.end("{}")
-        yield* Fiber.join(first)
-        yield* eventually(() => held.length === 2)
-        held[1]?.end("{}")
-        yield* Fiber.join(last)
-        expect(wire.requests.map(({ url }) => url)).toEqual(["/first", "/last"])
-        expect(wire.connections.opened).toBe(1)
-      })
+    function*([, request]) {
+      const { answer, held } = holding()
+      const wire = yield* serve(answer)
+      const client = yield* UndiciClient.make({ connections: 1 })
+      const first = yield* Effect.fork(get(client, `${wire.origin}/first`))
+      yield* eventually(() => held.length === 1)
+      const queued = yield* Effect.fork(request(client, wire.origin))
+      yield* Effect.sleep("100 millis")
+      yield* Fiber.interrupt(queued)
+      const last = yield* Effect.fork(get(client, `${wire.origin}/last`))
+      held[0]?.end("{}")
+      yield* Fiber.join(first)
+      yield* eventually(() => held.length === 2)
+      held[1]?.end("{}")
+      yield* Fiber.join(last)
+      expect(wire.requests.map(({ url }) => url)).toEqual(["/first", "/last"])
+      expect(wire.connections.opened).toBe(1)
+    }
   )
 })
 
 describe("The end of the scope", () => {
-  it.scopedLive("closes the connections", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}"))
-      const scope = yield* Scope.make()
-      const client = yield* Scope.extend(UndiciClient.make(), scope)
-      yield* manyTimes(10, get(client, wire.origin))
-      expect(wire.connections.open).toBeGreaterThan(0)
-      yield* Scope.close(scope, Exit.void)
-      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-    }))
+  testLive("closes the connections", function*() {
+    const wire = yield* serve(replying("{}"))
+    const scope = yield* Scope.make()
+    const client = yield* Scope.extend(UndiciClient.make(), scope)
+    yield* manyTimes(10, get(client, wire.origin))
+    expect(wire.connections.open).toBeGreaterThan(0)
+    yield* Scope.close(scope, Exit.void)
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
 
-  it.scopedLive.each(requests)(
-    "ends what is on its way and what is in the queue in an error: %s",
-    ([, request]) =>
-      Effect.gen(function*() {
-        const wire = yield* serve(() => {})
-        const scope = yield* Scope.make()
-        const client = yield* Scope.extend(UndiciClient.make({ connections: 1 }), scope)
-        const fibers = yield* Effect.all([
-          Effect.fork(request(client, wire.origin)),
-          Effect.fork(request(client, wire.origin))
-        ])
-        yield* eventually(() => wire.requests.length === 1)
-        yield* Scope.close(scope, Exit.void)
-        const errors = yield* Effect.forEach(fibers, (fiber) => Effect.flip(Fiber.join(fiber)))
-        expect(errors.map((error) => (error as { readonly _tag: string })._tag))
-          .toEqual(errors.map(() => expect.stringMatching(/^(RequestError|TransportError)$/)))
-      })
-  )
+  testLive.each(requests)("ends what is on its way and what is in the queue in an error: %s", function*([, request]) {
+    const wire = yield* serve(() => {})
+    const scope = yield* Scope.make()
+    const client = yield* Scope.extend(UndiciClient.make({ connections: 1 }), scope)
+    const fibers = yield* Effect.all([
+      Effect.fork(request(client, wire.origin)),
+      Effect.fork(request(client, wire.origin))
+    ])
+    yield* eventually(() => wire.requests.length === 1)
+    yield* Scope.close(scope, Exit.void)
+    const errors = yield* Effect.forEach(fibers, (fiber) => Effect.flip(Fiber.join(fiber)))
+    expect(errors.map((error) => (error as { readonly _tag: string })._tag))
+      .toEqual(errors.map(() => expect.stringMatching(/^(RequestError|TransportError)$/)))
+  })
 
-  it.scopedLive.each(requests)("ends later requests in an error: %s", ([, request]) =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}"))
-      const client = yield* Effect.scoped(UndiciClient.make())
-      const error = yield* Effect.flip(request(client, wire.origin))
-      expect(error).toMatchObject({ _tag: expect.stringMatching(/^(RequestError|TransportError)$/) })
-      expect(wire.requests.length).toBe(0)
-    }))
+  testLive.each(requests)("ends later requests in an error: %s", function*([, request]) {
+    const wire = yield* serve(replying("{}"))
+    const client = yield* Effect.scoped(UndiciClient.make())
+    const error = yield* Effect.flip(request(client, wire.origin))
+    expect(error).toMatchObject({ _tag: expect.stringMatching(/^(RequestError|TransportError)$/) })
+    expect(wire.requests.length).toBe(0)
+  })
 })
 
 /** Takes connections and never says a word, not even for TLS. */
@@ -226,113 +204,106 @@ describe("A time that is over", () => {
     response.write("{")
   }
 
-  it.scopedLive("is a RequestError where headersTimeout is", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(() => {})
-      const client = yield* UndiciClient.make({ headersTimeout: patience })
-      expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
-        _tag: "RequestError",
-        reason: "Transport",
-        cause: { code: "UND_ERR_HEADERS_TIMEOUT" }
-      })
-      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-    }))
+  testLive("is a RequestError where headersTimeout is", function*() {
+    const wire = yield* serve(() => {})
+    const client = yield* UndiciClient.make({ headersTimeout: patience })
+    expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
+      _tag: "RequestError",
+      reason: "Transport",
+      cause: { code: "UND_ERR_HEADERS_TIMEOUT" }
+    })
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
 
-  it.scopedLive("is a ResponseError where bodyTimeout is", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(halfAnswer)
-      const client = yield* UndiciClient.make({ bodyTimeout: patience })
-      const response = yield* client.get(wire.origin)
-      expect(yield* Effect.flip(response.text)).toMatchObject({
-        _tag: "ResponseError",
-        reason: "Decode",
-        cause: { code: "UND_ERR_BODY_TIMEOUT" }
-      })
-      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-    }))
+  testLive("is a ResponseError where bodyTimeout is", function*() {
+    const wire = yield* serve(halfAnswer)
+    const client = yield* UndiciClient.make({ bodyTimeout: patience })
+    const response = yield* client.get(wire.origin)
+    expect(yield* Effect.flip(response.text)).toMatchObject({
+      _tag: "ResponseError",
+      reason: "Decode",
+      cause: { code: "UND_ERR_BODY_TIMEOUT" }
+    })
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
 
-  it.scopedLive("is a RequestError where connectTimeout is", () =>
-    Effect.gen(function*() {
-      const client = yield* UndiciClient.make({ connectTimeout: patience })
-      expect(yield* Effect.flip(client.get(yield* silent))).toMatchObject({
-        _tag: "RequestError",
-        reason: "Transport",
-        cause: { code: "UND_ERR_CONNECT_TIMEOUT" }
-      })
-    }))
+  testLive("is a RequestError where connectTimeout is", function*() {
+    const client = yield* UndiciClient.make({ connectTimeout: patience })
+    expect(yield* Effect.flip(client.get(yield* silent))).toMatchObject({
+      _tag: "RequestError",
+      reason: "Transport",
+      cause: { code: "UND_ERR_CONNECT_TIMEOUT" }
+    })
+  })
 
-  it.scopedLive("is that of connectTimeout though undici is told something else of connections", () =>
-    Effect.gen(function*() {
-      const client = yield* UndiciClient.make({
-        connectTimeout: patience,
-        undici: { connect: { rejectUnauthorized: true } }
-      })
-      const error = yield* Effect.flip(client.get(yield* silent))
-      expect(error).toMatchObject({
-        cause: { code: "UND_ERR_CONNECT_TIMEOUT", message: expect.stringContaining("timeout: 150ms") }
-      })
-    }))
+  testLive("is that of connectTimeout though undici is told something else of connections", function*() {
+    const client = yield* UndiciClient.make({
+      connectTimeout: patience,
+      undici: { connect: { rejectUnauthorized: true } }
+    })
+    const error = yield* Effect.flip(client.get(yield* silent))
+    expect(error).toMatchObject({
+      cause: { code: "UND_ERR_CONNECT_TIMEOUT", message: expect.stringContaining("timeout: 150ms") }
+    })
+  })
 
   for (const { name, through } of ways) {
-    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where headersTimeout is`, () =>
-      Effect.gen(function*() {
-        const wire = yield* serve(() => {})
-        const client = yield* UndiciClient.make({ headersTimeout: patience })
-        const { search } = yield* advisor(through(client), wire.origin)
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-      }))
+    testLive(`is a TransportError "Timeout" to a search ${name} where headersTimeout is`, function*() {
+      const wire = yield* serve(() => {})
+      const client = yield* UndiciClient.make({ headersTimeout: patience })
+      const { search } = yield* advisor(through(client), wire.origin)
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    })
 
-    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where bodyTimeout is`, () =>
-      Effect.gen(function*() {
-        const wire = yield* serve(halfAnswer)
-        const client = yield* UndiciClient.make({ bodyTimeout: patience })
-        const { search } = yield* advisor(through(client), wire.origin)
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-      }))
+    testLive(`is a TransportError "Timeout" to a search ${name} where bodyTimeout is`, function*() {
+      const wire = yield* serve(halfAnswer)
+      const client = yield* UndiciClient.make({ bodyTimeout: patience })
+      const { search } = yield* advisor(through(client), wire.origin)
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    })
 
-    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where connectTimeout is`, () =>
-      Effect.gen(function*() {
-        const client = yield* UndiciClient.make({ connectTimeout: patience })
-        const { search } = yield* advisor(through(client), yield* silent)
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-      }))
+    testLive(`is a TransportError "Timeout" to a search ${name} where connectTimeout is`, function*() {
+      const client = yield* UndiciClient.make({ connectTimeout: patience })
+      const { search } = yield* advisor(through(client), yield* silent)
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    })
 
-    it.scopedLive(`is a TransportError "Timeout" to a search ${name} where requestTimeout is, and closes its connection`, () =>
-      Effect.gen(function*() {
+    testLive(
+      `is a TransportError "Timeout" to a search ${name} where requestTimeout is, and closes its connection`,
+      function*() {
         const wire = yield* serve(() => {})
         const client = yield* UndiciClient.make({ connections: 1 })
         const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
         expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
         expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      }))
+      }
+    )
 
-    it.scopedLive(`is so to a search ${name} that waits for the connection, which is never sent`, () =>
-      Effect.gen(function*() {
-        const { answer, held } = holding()
-        const wire = yield* serve(answer)
-        const client = yield* UndiciClient.make({ connections: 1 })
-        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
-        const before = yield* Effect.fork(get(client, wire.origin))
-        expect(yield* eventually(() => held.length === 1)).toBe(true)
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-        held[0]?.end("{}")
-        yield* Fiber.join(before)
-        yield* get(client, wire.origin).pipe(Effect.fork)
-        expect(yield* eventually(() => held.length === 2)).toBe(true)
-        expect(wire.requests.map(({ url }) => url)).toEqual(["/", "/"])
-      }))
+    testLive(`is so to a search ${name} that waits for the connection, which is never sent`, function*() {
+      const { answer, held } = holding()
+      const wire = yield* serve(answer)
+      const client = yield* UndiciClient.make({ connections: 1 })
+      const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
+      const before = yield* Effect.fork(get(client, wire.origin))
+      expect(yield* eventually(() => held.length === 1)).toBe(true)
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      held[0]?.end("{}")
+      yield* Fiber.join(before)
+      yield* get(client, wire.origin).pipe(Effect.fork)
+      expect(yield* eventually(() => held.length === 2)).toBe(true)
+      expect(wire.requests.map(({ url }) => url)).toEqual(["/", "/"])
+    })
   }
 })
 
 describe("A server that reads a request before it answers", () => {
-  it.scopedLive("may close the connection after each answer", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(afterBody((_, __, response) => {
-        response.writeHead(200, { connection: "close" })
-        response.end("{}")
-      }))
-      const client = yield* UndiciClient.make({ connections: 2 })
-      yield* manyTimes(20, get(client, wire.origin))
-      expect([wire.requests.length, wire.connections.most <= 2]).toEqual([20, true])
+  testLive("may close the connection after each answer", function*() {
+    const wire = yield* serve(afterBody((_, __, response) => {
+      response.writeHead(200, { connection: "close" })
+      response.end("{}")
     }))
+    const client = yield* UndiciClient.make({ connections: 2 })
+    yield* manyTimes(20, get(client, wire.origin))
+    expect([wire.requests.length, wire.connections.most <= 2]).toEqual([20, true])
+  })
 })

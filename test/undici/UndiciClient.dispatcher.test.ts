@@ -2,10 +2,11 @@ import { once } from "node:events"
 import * as Http from "node:http"
 import { type AddressInfo, connect } from "node:net"
 import { HttpBody, HttpClient, HttpClientResponse } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent, type Dispatcher, interceptors, MockAgent, Pool, ProxyAgent, RedirectHandler } from "undici"
+import { testLive } from "../doubles/arranged.js"
 import { eventually, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
@@ -47,107 +48,98 @@ const proxy = Effect.gen(function*() {
 })
 
 describe("A client over a dispatcher of one's own", () => {
-  it.scopedLive("asks a MockAgent", () =>
-    Effect.gen(function*() {
-      const agent = yield* mocked
-      agent.get(origin).intercept({ path: "/v2/x?a=1", method: "POST", body: "hello" })
-        .reply(201, { found: true }, { headers: { "x-mocked": "yes" } })
-      const client = yield* clientOver(agent)
-      const response = yield* client.post(`${origin}/v2/x`, { urlParams: { a: "1" }, body: HttpBody.raw("hello") })
-      expect([response.status, response.headers["x-mocked"], yield* response.json]).toEqual([
-        201,
-        "yes",
-        { found: true }
-      ])
-    }))
+  testLive("asks a MockAgent", function*() {
+    const agent = yield* mocked
+    agent.get(origin).intercept({ path: "/v2/x?a=1", method: "POST", body: "hello" })
+      .reply(201, { found: true }, { headers: { "x-mocked": "yes" } })
+    const client = yield* clientOver(agent)
+    const response = yield* client.post(`${origin}/v2/x`, { urlParams: { a: "1" }, body: HttpBody.raw("hello") })
+    expect([response.status, response.headers["x-mocked"], yield* response.json]).toEqual([
+      201,
+      "yes",
+      { found: true }
+    ])
+  })
 
-  it.scopedLive.each(ways)("asks a MockAgent in a search $name", ({ through }) =>
-    Effect.gen(function*() {
-      const agent = yield* mocked
-      agent.get(origin).intercept({ path: /^\/v2\/products\/napi\/food\/search\/semantic\?term=oats$/ })
-        .reply(200, { foods: [] })
-      const { search } = yield* advisor(through(yield* clientOver(agent)), origin)
-      expect(yield* search("oats")).toEqual({ foods: [] })
-    }))
+  testLive.each(ways)("asks a MockAgent in a search $name", function*({ through }) {
+    const agent = yield* mocked
+    agent.get(origin).intercept({ path: /^\/v2\/products\/napi\/food\/search\/semantic\?term=oats$/ })
+      .reply(200, { foods: [] })
+    const { search } = yield* advisor(through(yield* clientOver(agent)), origin)
+    expect(yield* search("oats")).toEqual({ foods: [] })
+  })
 
-  it.scopedLive.each(ways)("fails as typed where a MockAgent does, $name", ({ through }) =>
-    Effect.gen(function*() {
-      const agent = yield* mocked
-      agent.get(origin).intercept({ path: /search/ }).replyWithError(new Error("secret"))
-      const client = yield* clientOver(agent)
-      const { search } = yield* advisor(through(client), origin)
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
-      expect(yield* Effect.flip(client.get(`${origin}/nothing`))).toMatchObject({ _tag: "RequestError" })
-    }))
+  testLive.each(ways)("fails as typed where a MockAgent does, $name", function*({ through }) {
+    const agent = yield* mocked
+    agent.get(origin).intercept({ path: /search/ }).replyWithError(new Error("secret"))
+    const client = yield* clientOver(agent)
+    const { search } = yield* advisor(through(client), origin)
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+    expect(yield* Effect.flip(client.get(`${origin}/nothing`))).toMatchObject({ _tag: "RequestError" })
+  })
 
-  it.scopedLive("goes through a ProxyAgent", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{\"foods\":[]}"))
-      const { seen, url } = yield* proxy
-      const client = yield* clientOver(yield* closing(() => new ProxyAgent({ uri: url, proxyTunnel: true })))
-      const { search } = yield* advisor(client, wire.origin)
-      expect([yield* search("oats"), yield* (yield* client.get(wire.origin)).json]).toEqual([{ foods: [] }, {
-        foods: []
-      }])
-      expect(seen.tunnels).toBeGreaterThan(0)
-      expect(wire.requests.length).toBe(2)
-    }))
+  testLive("goes through a ProxyAgent", function*() {
+    const wire = yield* serve(replying("{\"foods\":[]}"))
+    const { seen, url } = yield* proxy
+    const client = yield* clientOver(yield* closing(() => new ProxyAgent({ uri: url, proxyTunnel: true })))
+    const { search } = yield* advisor(client, wire.origin)
+    expect([yield* search("oats"), yield* (yield* client.get(wire.origin)).json]).toEqual([{ foods: [] }, {
+      foods: []
+    }])
+    expect(seen.tunnels).toBeGreaterThan(0)
+    expect(wire.requests.length).toBe(2)
+  })
 
-  it.scopedLive("leaves it open when its layer ends", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}"))
-      const agent = yield* closing(() => new Agent({ connections: 1 }))
-      const ask = Effect.flatMap(clientOver(agent), (client) =>
-        Effect.flatMap(client.get(wire.origin), ({ text }) => text))
-      yield* Effect.scoped(ask)
-      expect([agent.closed, agent.destroyed, wire.connections.open]).toEqual([false, false, 1])
-      expect(yield* Effect.scoped(ask)).toBe("{}")
-      expect(wire.connections.opened).toBe(1)
-    }))
+  testLive("leaves it open when its layer ends", function*() {
+    const wire = yield* serve(replying("{}"))
+    const agent = yield* closing(() => new Agent({ connections: 1 }))
+    const ask = Effect.flatMap(
+      clientOver(agent),
+      (client) => Effect.flatMap(client.get(wire.origin), ({ text }) => text)
+    )
+    yield* Effect.scoped(ask)
+    expect([agent.closed, agent.destroyed, wire.connections.open]).toEqual([false, false, 1])
+    expect(yield* Effect.scoped(ask)).toBe("{}")
+    expect(wire.connections.opened).toBe(1)
+  })
 
-  it.scopedLive("ends in an error where it was closed", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}"))
-      const agent = new Agent()
-      yield* Effect.promise(() => agent.close())
-      const client = yield* clientOver(agent)
-      expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
-        _tag: "RequestError",
-        cause: { code: expect.stringMatching(/^UND_ERR_(CLOSED|DESTROYED)$/) }
-      })
-    }))
+  testLive("ends in an error where it was closed", function*() {
+    const wire = yield* serve(replying("{}"))
+    const agent = new Agent()
+    yield* Effect.promise(() => agent.close())
+    const client = yield* clientOver(agent)
+    expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
+      _tag: "RequestError",
+      cause: { code: expect.stringMatching(/^UND_ERR_(CLOSED|DESTROYED)$/) }
+    })
+  })
 
-  it.scopedLive.each(ways)("ends as typed where it throws, $name", ({ through }) =>
-    Effect.gen(function*() {
-      const throwing = {
-        dispatch: () => {
-          throw new Error("secret")
-        }
-      } as unknown as Dispatcher
-      const { search } = yield* advisor(through(yield* clientOver(throwing)), origin)
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
-    }))
+  testLive.each(ways)("ends as typed where it throws, $name", function*({ through }) {
+    const throwing = {
+      dispatch: () => {
+        throw new Error("secret")
+      }
+    } as unknown as Dispatcher
+    const { search } = yield* advisor(through(yield* clientOver(throwing)), origin)
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+  })
 
-  it.scopedLive(
-    "takes up an interrupted search late, and sees it aborted and nothing thrown",
-    () =>
-      Effect.gen(function*() {
-        const handlers: Array<Dispatcher.DispatchHandler> = []
-        const reasons: Array<Error> = []
-        const late = {
-          dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => handlers.push(handler) > 0
-        } as unknown as Dispatcher
-        const controller = {
-          abort: (reason: Error) => reasons.push(reason)
-        } as unknown as Dispatcher.DispatchController
-        const { search } = yield* advisor(yield* clientOver(late), origin)
-        const fiber = yield* Effect.fork(search("oats"))
-        expect(yield* eventually(() => handlers.length === 1)).toBe(true)
-        yield* Fiber.interrupt(fiber)
-        handlers[0]?.onRequestStart?.(controller, {})
-        expect(reasons).toMatchObject([{ code: "UND_ERR_ABORTED" }])
-      })
-  )
+  testLive("takes up an interrupted search late, and sees it aborted and nothing thrown", function*() {
+    const handlers: Array<Dispatcher.DispatchHandler> = []
+    const reasons: Array<Error> = []
+    const late = {
+      dispatch: (_: unknown, handler: Dispatcher.DispatchHandler) => handlers.push(handler) > 0
+    } as unknown as Dispatcher
+    const controller = {
+      abort: (reason: Error) => reasons.push(reason)
+    } as unknown as Dispatcher.DispatchController
+    const { search } = yield* advisor(yield* clientOver(late), origin)
+    const fiber = yield* Effect.fork(search("oats"))
+    expect(yield* eventually(() => handlers.length === 1)).toBe(true)
+    yield* Fiber.interrupt(fiber)
+    handlers[0]?.onRequestStart?.(controller, {})
+    expect(reasons).toMatchObject([{ code: "UND_ERR_ABORTED" }])
+  })
 
   const follows = {
     "undici's redirect interceptor": interceptors.redirect({ maxRedirections: 5 }),
@@ -157,52 +149,46 @@ describe("A client over a dispatcher of one's own", () => {
   }
 
   describe.each(Object.entries(follows))("with %s", (_, interceptor) => {
-    it.scopedLive.each(ways)("sends nothing on to another origin, $name", ({ through }) =>
-      Effect.gen(function*() {
-        const elsewhere = yield* serve(replying("{}"))
-        const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
-        const agent = (yield* closing(() => new Agent())).compose(interceptor)
-        const { search } = yield* advisor(through(yield* clientOver(agent)), wire.origin)
-        expect(yield* Effect.flip(search("oats"))).toHaveProperty("_tag")
-        expect([wire.requests.length, elsewhere.requests.length]).toEqual([1, 0])
-      }))
-  })
-
-  it.scopedLive.each(ways)(
-    "gives a redirect as it is with undici's redirect interceptor, $name",
-    ({ through }) =>
-      Effect.gen(function*() {
-        const wire = yield* serve(replying("", { location: "/x" }, 302))
-        const agent = (yield* closing(() => new Agent())).compose(interceptors.redirect({ maxRedirections: 5 }))
-        const { search } = yield* advisor(through(yield* clientOver(agent)), wire.origin)
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({
-          _tag: "UnexpectedResponse",
-          status: 302,
-          reason: "Redirect"
-        })
-      })
-  )
-
-  it.scopedLive("sends nothing on where undici's own pool has the redirect interceptor", () =>
-    Effect.gen(function*() {
+    testLive.each(ways)("sends nothing on to another origin, $name", function*({ through }) {
       const elsewhere = yield* serve(replying("{}"))
       const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
-      const client = yield* UndiciClient.make({
-        undici: {
-          factory: (origin, options) => new Pool(origin, options).compose(interceptors.redirect({ maxRedirections: 5 }))
-        }
-      })
-      const { search } = yield* advisor(client, wire.origin)
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "UnexpectedResponse", reason: "Redirect" })
-      expect(elsewhere.requests.length).toBe(0)
-    }))
+      const agent = (yield* closing(() => new Agent())).compose(interceptor)
+      const { search } = yield* advisor(through(yield* clientOver(agent)), wire.origin)
+      expect(yield* Effect.flip(search("oats"))).toHaveProperty("_tag")
+      expect([wire.requests.length, elsewhere.requests.length]).toEqual([1, 0])
+    })
+  })
+
+  testLive.each(ways)("gives a redirect as it is with undici's redirect interceptor, $name", function*({ through }) {
+    const wire = yield* serve(replying("", { location: "/x" }, 302))
+    const agent = (yield* closing(() => new Agent())).compose(interceptors.redirect({ maxRedirections: 5 }))
+    const { search } = yield* advisor(through(yield* clientOver(agent)), wire.origin)
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({
+      _tag: "UnexpectedResponse",
+      status: 302,
+      reason: "Redirect"
+    })
+  })
+
+  testLive("sends nothing on where undici's own pool has the redirect interceptor", function*() {
+    const elsewhere = yield* serve(replying("{}"))
+    const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
+    const client = yield* UndiciClient.make({
+      undici: {
+        factory: (origin, options) => new Pool(origin, options).compose(interceptors.redirect({ maxRedirections: 5 }))
+      }
+    })
+    const { search } = yield* advisor(client, wire.origin)
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "UnexpectedResponse", reason: "Redirect" })
+    expect(elsewhere.requests.length).toBe(0)
+  })
 })
 
 describe("A client that was made from an UndiciClient", () => {
   const own: HttpClient.HttpClient["execute"] = (request) =>
     Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{\"own\":true}")))
 
-  it.scopedLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
+  testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
     ["as an object spread with an execute of its own", (client) => ({ ...client, execute: own })],
     [
       "as an object with an execute of its own that inherits from it",
@@ -213,11 +199,10 @@ describe("A client that was made from an UndiciClient", () => {
       "as a proxy with an execute of its own",
       (client) => new Proxy(client, { get: (target, name) => name === "execute" ? own : Reflect.get(target, name) })
     ]
-  ])("is asked itself: %s", ([, made]) =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{\"own\":false}"))
-      const { search } = yield* advisor(made(yield* UndiciClient.make()), wire.origin)
-      expect(yield* search("oats")).toEqual({ own: true })
-      expect(wire.requests.length).toBe(0)
-    }))
+  ])("is asked itself: %s", function*([, made]) {
+    const wire = yield* serve(replying("{\"own\":false}"))
+    const { search } = yield* advisor(made(yield* UndiciClient.make()), wire.origin)
+    expect(yield* search("oats")).toEqual({ own: true })
+    expect(wire.requests.length).toBe(0)
+  })
 })

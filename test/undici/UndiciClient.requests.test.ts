@@ -1,8 +1,9 @@
 import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, FiberRef, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../doubles/arranged.js"
 import { afterBody, eventually, serve, settled } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
@@ -65,30 +66,25 @@ const form = () => {
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
 
 describe.each(senders)("A request of $name", ({ make }) => {
-  it.scopedLive.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
-    "has no body where it has none: %s",
-    (method) =>
-      Effect.gen(function*() {
-        const { last, origin } = yield* receiving
-        const execute = yield* make(origin)
-        yield* execute(HttpClientRequest.make(method)("/v2/x"))
-        expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
-        expect(last().headers).not.toHaveProperty("transfer-encoding")
-      })
-  )
+  testLive.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)("has no body where it has none: %s", function*(method) {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.make(method)("/v2/x"))
+    expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
+    expect(last().headers).not.toHaveProperty("transfer-encoding")
+  })
 
-  it.scopedLive.each(["POST", "PUT", "PATCH"] as const)(
+  testLive.each(["POST", "PUT", "PATCH"] as const)(
     "says that its body is empty where it has none: %s",
-    (method) =>
-      Effect.gen(function*() {
-        const { last, origin } = yield* receiving
-        const execute = yield* make(origin)
-        yield* execute(HttpClientRequest.make(method)("/v2/x"))
-        expect(last()).toMatchObject({ method, text: "", headers: { "content-length": "0" } })
-      })
+    function*(method) {
+      const { last, origin } = yield* receiving
+      const execute = yield* make(origin)
+      yield* execute(HttpClientRequest.make(method)("/v2/x"))
+      expect(last()).toMatchObject({ method, text: "", headers: { "content-length": "0" } })
+    }
   )
 
-  it.scopedLive.each<readonly [string, HttpBody.HttpBody, string, string]>([
+  testLive.each<readonly [string, HttpBody.HttpBody, string, string]>([
     ["a text", HttpBody.text("hällo"), "hällo", "text/plain"],
     ["JSON", HttpBody.unsafeJson({ a: 1 }), "{\"a\":1}", "application/json"],
     ["a Uint8Array", HttpBody.uint8Array(new TextEncoder().encode("bytes"), "x/y"), "bytes", "x/y"],
@@ -102,104 +98,95 @@ describe.each(senders)("A request of $name", ({ make }) => {
       "a=1+2&b=%26",
       "application/x-www-form-urlencoded"
     ]
-  ])("carries %s with its length and type", ([, body, text, type]) =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.setBody(post, body))
-      expect(last()).toMatchObject({
-        text,
-        headers: { "content-length": String(Buffer.byteLength(text)), "content-type": type }
-      })
-    }))
+  ])("carries %s with its length and type", function*([, body, text, type]) {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.setBody(post, body))
+    expect(last()).toMatchObject({
+      text,
+      headers: { "content-length": String(Buffer.byteLength(text)), "content-type": type }
+    })
+  })
 
-  it.scopedLive("says what raw URLSearchParams are, as fetch does", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.setBody(post, HttpBody.raw(new URLSearchParams({ a: "1" }))))
-      expect(last().text).toBe("a=1")
-      expect(last().headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/)
-    }))
+  testLive("says what raw URLSearchParams are, as fetch does", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.setBody(post, HttpBody.raw(new URLSearchParams({ a: "1" }))))
+    expect(last().text).toBe("a=1")
+    expect(last().headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/)
+  })
 
-  it.scopedLive("carries the fields and the file of a FormData, and the boundary in its type", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.bodyFormData(post, form()))
-      const { body, headers } = last()
-      const type = headers["content-type"] ?? ""
-      expect(type).toMatch(/^multipart\/form-data; ?boundary=./)
-      const received = yield* Effect.promise(() =>
-        new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
-      )
-      const photo = received.get("photo")
-      if (!(photo instanceof File)) return expect.unreachable("the file did not arrive")
-      expect(received.getAll("meal")).toEqual(["breakfast & more", "ünïcode"])
-      expect([photo.name, photo.type]).toEqual(["oats.jpg", "image/jpeg"])
-      expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
-    }))
+  testLive("carries the fields and the file of a FormData, and the boundary in its type", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.bodyFormData(post, form()))
+    const { body, headers } = last()
+    const type = headers["content-type"] ?? ""
+    expect(type).toMatch(/^multipart\/form-data; ?boundary=./)
+    const received = yield* Effect.promise(() =>
+      new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
+    )
+    const photo = received.get("photo")
+    if (!(photo instanceof File)) return expect.unreachable("the file did not arrive")
+    expect(received.getAll("meal")).toEqual(["breakfast & more", "ünïcode"])
+    expect([photo.name, photo.type]).toEqual(["oats.jpg", "image/jpeg"])
+    expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
+  })
 
-  it.scopedLive("carries an empty FormData", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.bodyFormData(post, new FormData()))
-      expect(last().headers["content-type"]).toMatch(/^multipart\/form-data; ?boundary=./)
-    }))
+  testLive("carries an empty FormData", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.bodyFormData(post, new FormData()))
+    expect(last().headers["content-type"]).toMatch(/^multipart\/form-data; ?boundary=./)
+  })
 
-  it.scopedLive("carries a Stream in chunks", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
-      expect(last()).toMatchObject({
-        text: "abc",
-        headers: { "transfer-encoding": "chunked", "content-type": "x/y" }
-      })
-    }))
+  testLive("carries a Stream in chunks", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
+    expect(last()).toMatchObject({
+      text: "abc",
+      headers: { "transfer-encoding": "chunked", "content-type": "x/y" }
+    })
+  })
 
-  it.scopedLive("carries a Stream whose length is known with that length", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentLength: 3 }))
-      expect(last()).toMatchObject({ text: "abc", headers: { "content-length": "3" } })
-      expect(last().headers).not.toHaveProperty("transfer-encoding")
-    }))
+  testLive("carries a Stream whose length is known with that length", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentLength: 3 }))
+    expect(last()).toMatchObject({ text: "abc", headers: { "content-length": "3" } })
+    expect(last().headers).not.toHaveProperty("transfer-encoding")
+  })
 
-  it.scopedLive("carries an empty Stream", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(HttpClientRequest.bodyStream(post, Stream.empty))
-      expect(last().text).toBe("")
-    }))
+  testLive("carries an empty Stream", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(HttpClientRequest.bodyStream(post, Stream.empty))
+    expect(last().text).toBe("")
+  })
 
-  it.scopedLive("keeps its headers and its parameters", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      yield* execute(
-        HttpClientRequest.get("/v2/x?a=b", { headers: { "x-a": "1", "X-B": "2" }, urlParams: { c: "d" } })
-      )
-      expect(last()).toMatchObject({ url: "/v2/x?a=b&c=d", headers: { "x-a": "1", "x-b": "2" } })
-    }))
+  testLive("keeps its headers and its parameters", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    yield* execute(
+      HttpClientRequest.get("/v2/x?a=b", { headers: { "x-a": "1", "X-B": "2" }, urlParams: { c: "d" } })
+    )
+    expect(last()).toMatchObject({ url: "/v2/x?a=b&c=d", headers: { "x-a": "1", "x-b": "2" } })
+  })
 
-  it.scopedLive("ends in an error where its Stream fails, and the server sees no whole body", () =>
-    Effect.gen(function*() {
-      let whole = 0
-      const wire = yield* serve(afterBody((_, __, response) => {
-        whole += 1
-        response.end("{}")
-      }))
-      const execute = yield* make(wire.origin)
-      const failing = Stream.concat(parts("a"), Stream.fail(new Error("no more")))
-      const error = yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, failing)))
-      expect(error).toMatchObject({ _tag: expect.stringMatching(/^(RequestError|TransportError)$/) })
-      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      expect(whole).toBe(0)
+  testLive("ends in an error where its Stream fails, and the server sees no whole body", function*() {
+    let whole = 0
+    const wire = yield* serve(afterBody((_, __, response) => {
+      whole += 1
+      response.end("{}")
     }))
+    const execute = yield* make(wire.origin)
+    const failing = Stream.concat(parts("a"), Stream.fail(new Error("no more")))
+    const error = yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, failing)))
+    expect(error).toMatchObject({ _tag: expect.stringMatching(/^(RequestError|TransportError)$/) })
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    expect(whole).toBe(0)
+  })
 })
 
 const block = new Uint8Array(64 * 1024)
@@ -222,86 +209,79 @@ describe.each(senders)("A Stream that $name sends", ({ make }) => {
 
   const waiting = Stream.concat(Stream.make(new Uint8Array(1)), Stream.never)
 
-  it.scopedLive("is taken no faster than the server reads", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(() => {})
-      const execute = yield* make(wire.origin)
-      const { seen, stream } = watched(Stream.repeatValue(block).pipe(Stream.rechunk(1)))
-      const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
-      yield* eventually(() => wire.requests.length === 1)
-      const pulled = yield* settled(() => seen.pulled)
-      expect(pulled).toBeLessThan(500)
-      wire.requests[0]?.resume()
-      expect(yield* eventually(() => seen.pulled > 2 * pulled)).toBe(true)
-      yield* Fiber.interrupt(fiber)
-      expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-    }))
+  testLive("is taken no faster than the server reads", function*() {
+    const wire = yield* serve(() => {})
+    const execute = yield* make(wire.origin)
+    const { seen, stream } = watched(Stream.repeatValue(block).pipe(Stream.rechunk(1)))
+    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
+    yield* eventually(() => wire.requests.length === 1)
+    const pulled = yield* settled(() => seen.pulled)
+    expect(pulled).toBeLessThan(500)
+    wire.requests[0]?.resume()
+    expect(yield* eventually(() => seen.pulled > 2 * pulled)).toBe(true)
+    yield* Fiber.interrupt(fiber)
+    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
+  })
 
-  it.scopedLive("arrives part by part", () =>
-    Effect.gen(function*() {
-      const arrived: Array<string> = []
-      const wire = yield* serve((request, response) => {
-        request.on("data", (chunk: Buffer) => arrived.push(chunk.toString()))
-        request.on("end", () => response.end("{}"))
-      })
-      const execute = yield* make(wire.origin)
-      const more = yield* Effect.makeLatch()
-      const stream = Stream.concat(parts("a"), Stream.drain(Stream.fromEffect(more.await))).pipe(
-        Stream.concat(parts("b"))
-      )
-      const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
-      expect(yield* eventually(() => arrived.length === 1)).toBe(true)
-      yield* more.open
-      yield* Fiber.join(fiber)
-      expect(arrived).toEqual(["a", "b"])
-    }))
+  testLive("arrives part by part", function*() {
+    const arrived: Array<string> = []
+    const wire = yield* serve((request, response) => {
+      request.on("data", (chunk: Buffer) => arrived.push(chunk.toString()))
+      request.on("end", () => response.end("{}"))
+    })
+    const execute = yield* make(wire.origin)
+    const more = yield* Effect.makeLatch()
+    const stream = Stream.concat(parts("a"), Stream.drain(Stream.fromEffect(more.await))).pipe(
+      Stream.concat(parts("b"))
+    )
+    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
+    expect(yield* eventually(() => arrived.length === 1)).toBe(true)
+    yield* more.open
+    yield* Fiber.join(fiber)
+    expect(arrived).toEqual(["a", "b"])
+  })
 
-  it.scopedLive("is interrupted with the request while it waits for more", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(() => {})
-      const execute = yield* make(wire.origin)
-      const { seen, stream } = watched(waiting)
-      const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
-      yield* eventually(() => wire.requests.length === 1)
-      yield* Fiber.interrupt(fiber)
-      expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-    }))
+  testLive("is interrupted with the request while it waits for more", function*() {
+    const wire = yield* serve(() => {})
+    const execute = yield* make(wire.origin)
+    const { seen, stream } = watched(waiting)
+    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
+    yield* eventually(() => wire.requests.length === 1)
+    yield* Fiber.interrupt(fiber)
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
+  })
 
-  it.scopedLive("is interrupted while it waits for more when the answer comes early", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve((_, response) => response.end("{}"))
-      const execute = yield* make(wire.origin)
-      const { seen, stream } = watched(waiting)
-      yield* execute(HttpClientRequest.bodyStream(post, stream))
-      expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-    }))
+  testLive("is interrupted while it waits for more when the answer comes early", function*() {
+    const wire = yield* serve((_, response) => response.end("{}"))
+    const execute = yield* make(wire.origin)
+    const { seen, stream } = watched(waiting)
+    yield* execute(HttpClientRequest.bodyStream(post, stream))
+    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
+  })
 
-  it.scopedLive("is interrupted while it waits for more when the server breaks the connection", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(({ socket }) => socket.destroy())
-      const execute = yield* make(wire.origin)
-      const { seen, stream } = watched(waiting)
-      yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, stream)))
-      expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-    }))
+  testLive("is interrupted while it waits for more when the server breaks the connection", function*() {
+    const wire = yield* serve(({ socket }) => socket.destroy())
+    const execute = yield* make(wire.origin)
+    const { seen, stream } = watched(waiting)
+    yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, stream)))
+    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
+  })
 
-  it.scopedLive("ends when the answer comes early, though it never would", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve((_, response) => response.end("{}"))
-      const execute = yield* make(wire.origin)
-      const { seen, stream } = watched(Stream.repeatValue(block))
-      yield* execute(HttpClientRequest.bodyStream(post, stream))
-      expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-    }))
+  testLive("ends when the answer comes early, though it never would", function*() {
+    const wire = yield* serve((_, response) => response.end("{}"))
+    const execute = yield* make(wire.origin)
+    const { seen, stream } = watched(Stream.repeatValue(block))
+    yield* execute(HttpClientRequest.bodyStream(post, stream))
+    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
+  })
 
-  it.scopedLive("runs with what its caller has set", () =>
-    Effect.gen(function*() {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
-      const setting = FiberRef.unsafeMake("unset")
-      const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
-      yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
-      expect(last().text).toBe("set")
-    }))
+  testLive("runs with what its caller has set", function*() {
+    const { last, origin } = yield* receiving
+    const execute = yield* make(origin)
+    const setting = FiberRef.unsafeMake("unset")
+    const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
+    yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
+    expect(last().text).toBe("set")
+  })
 })

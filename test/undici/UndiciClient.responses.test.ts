@@ -1,6 +1,7 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../doubles/arranged.js"
 import { type Answer, eventually, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
@@ -38,37 +39,33 @@ describe.each(ways)("A response $name", ({ name, through }) => {
       return { wire, ...(yield* advisor(client, wire.origin, { maxResponseBytes })) }
     })
 
-  it.scopedLive.each(framings)("may be as large as NutritionAdvisor says, %s", ([, answer]) =>
-    Effect.gen(function*() {
-      const { httpClient, search } = yield* asking(answer)
-      expect(yield* search("oats")).toHaveLength(500)
-      expect(yield* (yield* httpClient.get("/v2/x")).text).toBe(payload)
-    }))
+  testLive.each(framings)("may be as large as NutritionAdvisor says, %s", function*([, answer]) {
+    const { httpClient, search } = yield* asking(answer)
+    expect(yield* search("oats")).toHaveLength(500)
+    expect(yield* (yield* httpClient.get("/v2/x")).text).toBe(payload)
+  })
 
-  it.scopedLive.each(framings)(
+  testLive.each(framings)(
     "is TooLarge with a byte more, and in one step its connection is closed, %s",
-    ([, answer]) =>
-      Effect.gen(function*() {
-        const { httpClient, search, wire } = yield* asking(answer, payload.length - 1)
-        const tooLarge = { _tag: "UnexpectedResponse", reason: "TooLarge", status: 200 }
-        expect(yield* Effect.flip(search("oats"))).toMatchObject(tooLarge)
-        expect(yield* Effect.flip(httpClient.get("/v2/x"))).toMatchObject(tooLarge)
-        if (name === "in one step") expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      })
+    function*([, answer]) {
+      const { httpClient, search, wire } = yield* asking(answer, payload.length - 1)
+      const tooLarge = { _tag: "UnexpectedResponse", reason: "TooLarge", status: 200 }
+      expect(yield* Effect.flip(search("oats"))).toMatchObject(tooLarge)
+      expect(yield* Effect.flip(httpClient.get("/v2/x"))).toMatchObject(tooLarge)
+      if (name === "in one step") expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    }
   )
 
-  it.scopedLive.each(cuts)("is Aborted where it is cut in the middle, %s", ([, answer]) =>
-    Effect.gen(function*() {
-      const { search } = yield* asking(answer)
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-    }))
+  testLive.each(cuts)("is Aborted where it is cut in the middle, %s", function*([, answer]) {
+    const { search } = yield* asking(answer)
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
 
-  it.scopedLive("comes after 103 Early Hints, which are passed over", () =>
-    Effect.gen(function*() {
-      const { search } = yield* asking((_, response) => {
-        response.writeEarlyHints({ link: "</a>; rel=preload" })
-        response.end(payload)
-      })
-      expect(yield* search("oats")).toHaveLength(500)
-    }))
+  testLive("comes after 103 Early Hints, which are passed over", function*() {
+    const { search } = yield* asking((_, response) => {
+      response.writeEarlyHints({ link: "</a>; rel=preload" })
+      response.end(payload)
+    })
+    expect(yield* search("oats")).toHaveLength(500)
+  })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Pool } from "undici"
+import { test, testLive } from "../doubles/arranged.js"
 import { replying, serve } from "../doubles/Wire.js"
 
 const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
@@ -36,19 +37,14 @@ const building = (layer: Layer.Layer<HttpClient.HttpClient, unknown>, values: Re
   Effect.flip(Layer.build(Layer.provide(layer, from(values))))
 
 describe("A setting", () => {
-  it.scoped.each(wrong)(
-    "%s that is %s ends make in a ConfigurationError that names it",
-    ([field, , options]) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
-      })
-  )
+  test.each(wrong)("%s that is %s ends make in a ConfigurationError that names it", function*([field, , options]) {
+    expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
+  })
 
-  it.scoped("ends a layer in the same error", () =>
-    Effect.gen(function*() {
-      expect(yield* building(UndiciClient.layer({ connections: 0 })))
-        .toMatchObject({ _tag: "ConfigurationError", field: "connections" })
-    }))
+  test("ends a layer in the same error", function*() {
+    expect(yield* building(UndiciClient.layer({ connections: 0 })))
+      .toMatchObject({ _tag: "ConfigurationError", field: "connections" })
+  })
 
   it.scoped("may be left out, every one of them", () => UndiciClient.make())
 
@@ -78,95 +74,88 @@ const givenToUndici = (options: UndiciClient.Options) =>
   })
 
 describe("The settings that undici is given", () => {
-  it.scopedLive("are those of the documents where none are set", () =>
-    Effect.gen(function*() {
-      expect(yield* givenToUndici({})).toMatchObject({
-        connections: 64,
-        keepAliveTimeout: 4_000,
-        connect: { timeout: 10_000 },
-        headersTimeout: 300_000,
-        bodyTimeout: 300_000
-      })
-    }))
+  testLive("are those of the documents where none are set", function*() {
+    expect(yield* givenToUndici({})).toMatchObject({
+      connections: 64,
+      keepAliveTimeout: 4_000,
+      connect: { timeout: 10_000 },
+      headersTimeout: 300_000,
+      bodyTimeout: 300_000
+    })
+  })
 
-  it.scopedLive("are the ones that are set, in milliseconds", () =>
-    Effect.gen(function*() {
-      const given = yield* givenToUndici({
-        connections: 3,
-        maxResponseBytes: 4,
-        keepAliveTimeout: "5 seconds",
-        connectTimeout: "6 seconds",
-        headersTimeout: "7 seconds",
-        bodyTimeout: "8 seconds"
-      })
-      expect(given).toMatchObject({
-        connections: 3,
-        maxResponseSize: 4,
-        keepAliveTimeout: 5_000,
-        connect: { timeout: 6_000 },
-        headersTimeout: 7_000,
-        bodyTimeout: 8_000
-      })
-    }))
+  testLive("are the ones that are set, in milliseconds", function*() {
+    const given = yield* givenToUndici({
+      connections: 3,
+      maxResponseBytes: 4,
+      keepAliveTimeout: "5 seconds",
+      connectTimeout: "6 seconds",
+      headersTimeout: "7 seconds",
+      bodyTimeout: "8 seconds"
+    })
+    expect(given).toMatchObject({
+      connections: 3,
+      maxResponseSize: 4,
+      keepAliveTimeout: 5_000,
+      connect: { timeout: 6_000 },
+      headersTimeout: 7_000,
+      bodyTimeout: 8_000
+    })
+  })
 })
 
 describe("A layer from Config", () => {
-  it.scoped.each<readonly [string, string]>([
+  test.each<readonly [string, string]>([
     ["NUTRITION_ADVISOR_CONNECTIONS", "many"],
     ["NUTRITION_ADVISOR_CONNECTIONS", "1.5"],
     ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "a while"],
     ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", ""]
-  ])("ends in a ConfigError that names %s where it is %j", ([name, value]) =>
-    Effect.gen(function*() {
-      const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
-      expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected ") })
-      expect(String(error)).toContain(name)
-    }))
+  ])("ends in a ConfigError that names %s where it is %j", function*([name, value]) {
+    const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
+    expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected ") })
+    expect(String(error)).toContain(name)
+  })
 
-  it.scoped.each<readonly [string, string, string]>([
+  test.each<readonly [string, string, string]>([
     ["NUTRITION_ADVISOR_CONNECTIONS", "0", "connections"],
     ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "0 seconds", "keepAliveTimeout"],
     ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"],
     ["NUTRITION_ADVISOR_HEADERS_TIMEOUT", "0 seconds", "headersTimeout"],
     ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"]
-  ])("ends in a ConfigurationError where %s is %s", ([name, value, field]) =>
-    Effect.gen(function*() {
-      const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-    }))
+  ])("ends in a ConfigurationError where %s is %s", function*([name, value, field]) {
+    const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  })
 
-  it.scoped("reads a variable for what is not given", () =>
-    Effect.gen(function*() {
-      const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
-      const values = { NUTRITION_ADVISOR_CONNECTIONS: "0", NUTRITION_ADVISOR_BODY_TIMEOUT: "0 seconds" }
-      expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
-    }))
+  test("reads a variable for what is not given", function*() {
+    const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
+    const values = { NUTRITION_ADVISOR_CONNECTIONS: "0", NUTRITION_ADVISOR_BODY_TIMEOUT: "0 seconds" }
+    expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
+  })
 
   it.scoped("needs no variable", () => Layer.build(Layer.provide(UndiciClient.layerConfig(), from({}))))
 
-  it.scopedLive.each<readonly [string, Layer.Layer<HttpClient.HttpClient, unknown>]>([
+  testLive.each<readonly [string, Layer.Layer<HttpClient.HttpClient, unknown>]>([
     ["the variable", UndiciClient.layerConfig()],
     ["a Config of one's own", UndiciClient.layerConfig({ connections: Config.integer("POOL") })]
-  ])("opens as many connections as %s says", ([, layer]) =>
-    Effect.gen(function*() {
-      const wire = yield* serve((_, response) => {
-        setTimeout(() => response.end("{}"), 20)
-      })
-      yield* Effect.forEach(
-        Array.from({ length: 20 }),
-        () => Effect.flatMap(HttpClient.get(wire.origin), ({ text }) => text),
-        { concurrency: "unbounded" }
-      ).pipe(Effect.provide(Layer.provide(layer, from({ NUTRITION_ADVISOR_CONNECTIONS: "3", POOL: "3" }))))
-      expect(wire.connections.opened).toBe(3)
-    }))
+  ])("opens as many connections as %s says", function*([, layer]) {
+    const wire = yield* serve((_, response) => {
+      setTimeout(() => response.end("{}"), 20)
+    })
+    yield* Effect.forEach(
+      Array.from({ length: 20 }),
+      () => Effect.flatMap(HttpClient.get(wire.origin), ({ text }) => text),
+      { concurrency: "unbounded" }
+    ).pipe(Effect.provide(Layer.provide(layer, from({ NUTRITION_ADVISOR_CONNECTIONS: "3", POOL: "3" }))))
+    expect(wire.connections.opened).toBe(3)
+  })
 })
 
 describe("A built layer", () => {
-  it.scopedLive("has not connected", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{}"))
-      yield* UndiciClient.make()
-      yield* Effect.sleep("50 millis")
-      expect(wire.connections.opened).toBe(0)
-    }))
+  testLive("has not connected", function*() {
+    const wire = yield* serve(replying("{}"))
+    yield* UndiciClient.make()
+    yield* Effect.sleep("50 millis")
+    expect(wire.connections.opened).toBe(0)
+  })
 })

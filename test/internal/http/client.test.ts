@@ -6,6 +6,7 @@ import * as Http from "../../../src/internal/http/client.js"
 import type { Request } from "../../../src/internal/http/request.js"
 import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
 import { RequestRun } from "../../../src/internal/request/run.js"
+import { test, testLive } from "../../doubles/arranged.js"
 import * as Time from "../../doubles/Time.js"
 import { WatchingScheduler } from "../../model/WatchingScheduler.js"
 
@@ -43,125 +44,113 @@ const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
 }
 
 describe("send", () => {
-  it.effect("gives a body of exactly the limit", () =>
-    Effect.gen(function*() {
-      const { body } = yield* send(answering(() => new Response("0123456789")))
-      expect(new TextDecoder().decode(body)).toBe("0123456789")
-    }))
+  test("gives a body of exactly the limit", function*() {
+    const { body } = yield* send(answering(() => new Response("0123456789")))
+    expect(new TextDecoder().decode(body)).toBe("0123456789")
+  })
 
-  it.effect("refuses a body of one byte more", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(send(answering(() => new Response("0123456789a"))))
-      expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "TooLarge" })
-    }))
+  test("refuses a body of one byte more", function*() {
+    const error = yield* Effect.flip(send(answering(() => new Response("0123456789a"))))
+    expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "TooLarge" })
+  })
 
-  it.effect("stops to read where the limit is passed", () =>
-    Effect.gen(function*() {
-      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
-      yield* Effect.flip(send(answering(() => new Response(stream))))
-      expect(seen.pulled).toBeLessThan(50)
-    }))
+  test("stops to read where the limit is passed", function*() {
+    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+    yield* Effect.flip(send(answering(() => new Response(stream))))
+    expect(seen.pulled).toBeLessThan(50)
+  })
 
-  it.effect("cancels a body that it does not read to its end", () =>
-    Effect.gen(function*() {
-      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
-      yield* Effect.flip(send(answering(() => new Response(stream))))
-      expect(seen.cancelled).toBe(true)
-    }))
+  test("cancels a body that it does not read to its end", function*() {
+    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+    yield* Effect.flip(send(answering(() => new Response(stream))))
+    expect(seen.cancelled).toBe(true)
+  })
 
-  it.effect("does not read a body whose declared length is above the limit to its end", () =>
-    Effect.gen(function*() {
-      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
-      yield* Effect.flip(send(answering(() => new Response(stream, { headers: { "content-length": "6000" } }))))
-      expect(seen.pulled).toBeLessThan(50)
-    }))
+  test("does not read a body whose declared length is above the limit to its end", function*() {
+    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+    yield* Effect.flip(send(answering(() => new Response(stream, { headers: { "content-length": "6000" } }))))
+    expect(seen.pulled).toBeLessThan(50)
+  })
 
-  it.effect("refuses a body above the limit behind a content-encoding and a small content-length", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(
-        send(
-          answering(() =>
-            new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
-          )
+  test("refuses a body above the limit behind a content-encoding and a small content-length", function*() {
+    const error = yield* Effect.flip(
+      send(
+        answering(() =>
+          new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
         )
       )
-      expect(error).toMatchObject({ reason: "TooLarge" })
-    }))
+    )
+    expect(error).toMatchObject({ reason: "TooLarge" })
+  })
 
-  it.effect("keeps the status of an error whose body is above every limit, and the beginning of the body", () =>
-    Effect.gen(function*() {
-      const answer = yield* send(answering(() => new Response("x".repeat(100_000), { status: 500 })))
-      expect([answer.status, answer.body.length]).toEqual([500, 65_536])
-    }))
+  test("keeps the status of an error whose body is above every limit, and the beginning of the body", function*() {
+    const answer = yield* send(answering(() => new Response("x".repeat(100_000), { status: 500 })))
+    expect([answer.status, answer.body.length]).toEqual([500, 65_536])
+  })
 
-  it.effect("gives an answer without a body as no bytes", () =>
-    Effect.gen(function*() {
-      const answer = yield* send(answering(() => new Response(null, { status: 204 })))
-      expect(answer.body.length).toBe(0)
-    }))
+  test("gives an answer without a body as no bytes", function*() {
+    const answer = yield* send(answering(() => new Response(null, { status: 204 })))
+    expect(answer.body.length).toBe(0)
+  })
 
-  it.effect("gives a body in many pieces whole, and one of none as no bytes", () =>
-    Effect.gen(function*() {
-      const pieces = ["ab", "c", "", "def"].map((piece) => new TextEncoder().encode(piece))
-      const whole = yield* send(answering(() => new Response(streamOf(...pieces).stream)))
-      const none = yield* send(answering(() => new Response(streamOf().stream)))
-      expect([new TextDecoder().decode(whole.body), none.body.length]).toEqual(["abcdef", 0])
-    }))
+  test("gives a body in many pieces whole, and one of none as no bytes", function*() {
+    const pieces = ["ab", "c", "", "def"].map((piece) => new TextEncoder().encode(piece))
+    const whole = yield* send(answering(() => new Response(streamOf(...pieces).stream)))
+    const none = yield* send(answering(() => new Response(streamOf().stream)))
+    expect([new TextDecoder().decode(whole.body), none.body.length]).toEqual(["abcdef", 0])
+  })
 
-  it.effect("ends as Timeout where the body never ends", () =>
-    Effect.gen(function*() {
-      const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
-        start: (controller) => controller.enqueue(new Uint8Array(1))
-      })
-      const fiber = yield* Effect.fork(Effect.flip(send(answering(() => new Response(stream)))))
-      yield* Time.pass("30 seconds")
-      expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-    }))
+  test("ends as Timeout where the body never ends", function*() {
+    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => controller.enqueue(new Uint8Array(1))
+    })
+    const fiber = yield* Effect.fork(Effect.flip(send(answering(() => new Response(stream)))))
+    yield* Time.pass("30 seconds")
+    expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+  })
 
-  it.effect("ends as Aborted where the body breaks off", () =>
-    Effect.gen(function*() {
-      const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
-        pull: (controller) => controller.error(new Error("secret"))
-      })
-      const error = yield* Effect.flip(send(answering(() => new Response(stream))))
-      expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-    }))
+  test("ends as Aborted where the body breaks off", function*() {
+    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: (controller) => controller.error(new Error("secret"))
+    })
+    const error = yield* Effect.flip(send(answering(() => new Response(stream))))
+    expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
 
-  it.effect("ends as Connection where the client dies", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(send(HttpClient.make(() => Effect.die(new Error("secret")))))
-      expect(error).toMatchObject({ _tag: "TransportError", reason: "Connection" })
-    }))
+  test("ends as Connection where the client dies", function*() {
+    const error = yield* Effect.flip(send(HttpClient.make(() => Effect.die(new Error("secret")))))
+    expect(error).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+  })
 
-  it.effect.each([
+  test.each([
     ["ECONNREFUSED", "Connection"],
     ["ENOTFOUND", "Connection"],
     ["ECONNRESET", "Aborted"],
     ["UND_ERR_SOCKET", "Aborted"],
     ["ETIMEDOUT", "Timeout"],
     ["UND_ERR_HEADERS_TIMEOUT", "Timeout"]
-  ])("names what the code of a cause says (case %#)", ([code, reason]) =>
-    Effect.gen(function*() {
-      const cause = new TypeError("fetch failed", { cause: Object.assign(new Error("secret"), { code }) })
-      const error = yield* Effect.flip(
-        send(HttpClient.make((request) =>
+  ])("names what the code of a cause says (case %#)", function*([code, reason]) {
+    const cause = new TypeError("fetch failed", { cause: Object.assign(new Error("secret"), { code }) })
+    const error = yield* Effect.flip(
+      send(
+        HttpClient.make((request) =>
           Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
-        ))
+        )
       )
-      expect(error).toMatchObject({ _tag: "TransportError", reason })
-    }))
+    )
+    expect(error).toMatchObject({ _tag: "TransportError", reason })
+  })
 
-  it.effect("says TooLarge where the client has a lower limit of its own", () =>
-    Effect.gen(function*() {
-      const cause = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
-      const error = yield* Effect.flip(
-        send(HttpClient.make((request) => {
-          const response = HttpClientResponse.fromWeb(request, new Response("", { status: 203 }))
-          return Effect.fail(new HttpClientError.ResponseError({ request, response, reason: "Decode", cause }))
-        }))
-      )
-      expect(error).toMatchObject({ _tag: "UnexpectedResponse", reason: "TooLarge", status: 203 })
-    }))
+  test("says TooLarge where the client has a lower limit of its own", function*() {
+    const cause = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
+    const error = yield* Effect.flip(
+      send(HttpClient.make((request) => {
+        const response = HttpClientResponse.fromWeb(request, new Response("", { status: 203 }))
+        return Effect.fail(new HttpClientError.ResponseError({ request, response, reason: "Decode", cause }))
+      }))
+    )
+    expect(error).toMatchObject({ _tag: "UnexpectedResponse", reason: "TooLarge", status: 203 })
+  })
 
   const throwing = (name: string) =>
     Object.defineProperty({}, name, {
@@ -176,79 +165,75 @@ describe("send", () => {
     return proxy
   }
 
-  it.live.each<[what: string, error: (request: HttpClientRequest.HttpClientRequest) => unknown]>([
+  testLive.each<[what: string, error: (request: HttpClientRequest.HttpClientRequest) => unknown]>([
     ["a cause whose body throws", (request) => ({ request, reason: "Transport", cause: throwing("body") })],
     ["a cause whose code throws", (request) => ({ request, reason: "Transport", cause: throwing("code") })],
     ["a cause whose cause throws", (request) => ({ request, reason: "Transport", cause: throwing("cause") })],
     ["a revoked proxy for its cause", (request) => ({ request, reason: "Transport", cause: revoked() })],
     ["no response", () => ({ _tag: "ResponseError" })],
     ["nothing", () => null]
-  ])(
-    "ends as TransportError where the client fails with %s, also in one step",
-    ([, errorOf]) =>
-      Effect.gen(function*() {
-        const failing = HttpClient.make((request) => Effect.fail(errorOf(request) as HttpClientError.HttpClientError))
-        const inOneStep = withBufferedSend(HttpClient.make(() => Effect.never), (_, receiver) => {
-          const error = errorOf(HttpClientRequest.get("/"))
-          setTimeout(() => receiver.onError({ cause: Predicate.hasProperty(error, "cause") ? error.cause : error }), 1)
-          return { cancel: () => {} }
-        })
-        for (const client of [failing, inOneStep]) {
-          expect(yield* Effect.flip(send(client))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
-        }
+  ])("ends as TransportError where the client fails with %s, also in one step", function*([, errorOf]) {
+    const failing = HttpClient.make((request) => Effect.fail(errorOf(request) as HttpClientError.HttpClientError))
+    const inOneStep = withBufferedSend(HttpClient.make(() => Effect.never), (_, receiver) => {
+      const error = errorOf(HttpClientRequest.get("/"))
+      setTimeout(() => receiver.onError({ cause: Predicate.hasProperty(error, "cause") ? error.cause : error }), 1)
+      return { cancel: () => {} }
+    })
+    for (const client of [failing, inOneStep]) {
+      expect(yield* Effect.flip(send(client))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
+    }
+  })
+
+  test("ends as Aborted where the body dies", function*() {
+    const response = (request: HttpClientRequest.HttpClientRequest) =>
+      Object.defineProperty(HttpClientResponse.fromWeb(request, new Response("{}")), "stream", {
+        value: Stream.die(new Error("secret"))
       })
-  )
+    const error = yield* Effect.flip(send(HttpClient.make((request) => Effect.succeed(response(request)))))
+    expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
 
-  it.effect("ends as Aborted where the body dies", () =>
-    Effect.gen(function*() {
-      const response = (request: HttpClientRequest.HttpClientRequest) =>
-        Object.defineProperty(HttpClientResponse.fromWeb(request, new Response("{}")), "stream", {
-          value: Stream.die(new Error("secret"))
-        })
-      const error = yield* Effect.flip(send(HttpClient.make((request) => Effect.succeed(response(request)))))
-      expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-    }))
-
-  it.effect("comes to an end where causes run in a circle", () =>
-    Effect.gen(function*() {
-      const cause: { cause?: unknown } = {}
-      cause.cause = cause
-      const error = yield* Effect.flip(
-        send(HttpClient.make((request) =>
+  test("comes to an end where causes run in a circle", function*() {
+    const cause: { cause?: unknown } = {}
+    cause.cause = cause
+    const error = yield* Effect.flip(
+      send(
+        HttpClient.make((request) =>
           Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
-        ))
+        )
       )
-      expect(error).toMatchObject({ reason: "Connection" })
-    }))
+    )
+    expect(error).toMatchObject({ reason: "Connection" })
+  })
 
-  it.effect("interrupts the request of a caller who is interrupted", () =>
-    Effect.gen(function*() {
-      const isInterrupted = yield* Ref.make(false)
-      const waiting = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(isInterrupted, true)))
-      const fiber = yield* Effect.fork(send(waiting))
-      yield* Effect.yieldNow()
-      yield* Effect.yieldNow()
-      yield* Fiber.interrupt(fiber)
-      expect(yield* Ref.get(isInterrupted)).toBe(true)
-    }))
+  test("interrupts the request of a caller who is interrupted", function*() {
+    const isInterrupted = yield* Ref.make(false)
+    const waiting = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(isInterrupted, true)))
+    const fiber = yield* Effect.fork(send(waiting))
+    yield* Effect.yieldNow()
+    yield* Effect.yieldNow()
+    yield* Fiber.interrupt(fiber)
+    expect(yield* Ref.get(isInterrupted)).toBe(true)
+  })
 
-  it.scopedLive("lets a caller go who is interrupted once the timeout is over, though the client can't be interrupted", () =>
-    Effect.gen(function*() {
+  testLive(
+    "lets a caller go who is interrupted once the timeout is over, though the client can't be interrupted",
+    function*() {
       const timeout = yield* TimeoutQueue.make(50)
       const begun = yield* Effect.makeLatch()
       const stuck = HttpClient.make(() => Effect.uninterruptible(Effect.zipRight(begun.open, Effect.never)))
       const fiber = yield* Effect.fork(Http.makeClient(stuck)(request, { operation: "search", maxBytes: 10, timeout }))
       yield* begun.await
       expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
-    }))
+    }
+  )
 
-  it.effect("passes an interruption on", () =>
-    Effect.gen(function*() {
-      const fiber = yield* Effect.fork(send(HttpClient.make(() => Effect.never)))
-      yield* Effect.yieldNow()
-      const exit = yield* Fiber.interrupt(fiber)
-      expect(exit._tag === "Failure" && exit.cause._tag !== "Fail").toBe(true)
-    }))
+  test("passes an interruption on", function*() {
+    const fiber = yield* Effect.fork(send(HttpClient.make(() => Effect.never)))
+    yield* Effect.yieldNow()
+    const exit = yield* Fiber.interrupt(fiber)
+    expect(exit._tag === "Failure" && exit.cause._tag !== "Fail").toBe(true)
+  })
 })
 
 type Ending = "answer" | "failure" | "none"
@@ -312,37 +297,33 @@ describe.each([
     }
   }
 
-  it.live("is left once the answer is there", () =>
-    Effect.gen(function*() {
-      const { exit, present } = sentWith("answer")
-      expect(Exit.isSuccess(yield* exit)).toBe(true)
-      expect(present.size).toBe(0)
-    }))
+  testLive("is left once the answer is there", function*() {
+    const { exit, present } = sentWith("answer")
+    expect(Exit.isSuccess(yield* exit)).toBe(true)
+    expect(present.size).toBe(0)
+  })
 
-  it.live("comes to nothing where the request has ended in the same moment", () =>
-    Effect.gen(function*() {
-      const { exit, seen } = sentWith("answer")
-      yield* exit
-      for (const entry of seen) entry.abort("Timeout")
-      expect(seen.length).toBe(1)
-    }))
+  testLive("comes to nothing where the request has ended in the same moment", function*() {
+    const { exit, seen } = sentWith("answer")
+    yield* exit
+    for (const entry of seen) entry.abort("Timeout")
+    expect(seen.length).toBe(1)
+  })
 
-  it.live("is left once the request has failed", () =>
-    Effect.gen(function*() {
-      const { exit, present } = sentWith("failure")
-      expect(Exit.isFailure(yield* exit)).toBe(true)
-      expect(present.size).toBe(0)
-    }))
+  testLive("is left once the request has failed", function*() {
+    const { exit, present } = sentWith("failure")
+    expect(Exit.isFailure(yield* exit)).toBe(true)
+    expect(present.size).toBe(0)
+  })
 
-  it.live("is left once the request is interrupted, in which it was entered", () =>
-    Effect.gen(function*() {
-      const { exit, present } = sentWith("none")
-      const fiber = yield* Effect.fork(exit)
-      while (present.size === 0) yield* Effect.yieldNow()
-      expect(present.size).toBe(1)
-      yield* Fiber.interrupt(fiber)
-      expect(present.size).toBe(0)
-    }))
+  testLive("is left once the request is interrupted, in which it was entered", function*() {
+    const { exit, present } = sentWith("none")
+    const fiber = yield* Effect.fork(exit)
+    while (present.size === 0) yield* Effect.yieldNow()
+    expect(present.size).toBe(1)
+    yield* Fiber.interrupt(fiber)
+    expect(present.size).toBe(0)
+  })
 })
 
 describe("A request whose caller is interrupted before any of its operations", () => {
@@ -393,14 +374,13 @@ describe("A request whose time is over", () => {
       expect(error).toMatchObject({ _tag: "Some", value: { _tag: "TransportError", reason: "Timeout" } })
     })
 
-  it.scopedLive("interrupts its client", () =>
-    Effect.gen(function*() {
-      const isInterrupted = yield* Effect.makeLatch()
-      yield* endsInTime(
-        HttpClient.make(() => Effect.onInterrupt(Effect.never, () => isInterrupted.open))
-      )
-      yield* isInterrupted.await
-    }))
+  testLive("interrupts its client", function*() {
+    const isInterrupted = yield* Effect.makeLatch()
+    yield* endsInTime(
+      HttpClient.make(() => Effect.onInterrupt(Effect.never, () => isInterrupted.open))
+    )
+    yield* isInterrupted.await
+  })
 
   it.scopedLive("ends though its client can't be interrupted", () =>
     endsInTime(HttpClient.make(() => Effect.uninterruptible(Effect.delay(Effect.die("too late"), "1 minute")))))
@@ -430,48 +410,39 @@ describe("A request of a layer that is closed", () => {
     remove: () => {}
   }
 
-  it.effect.each([noted(Effect.never), inOneStepToo])(
-    "is not sent, and ends as Aborted (case %#)",
-    (client) =>
-      Effect.gen(function*() {
-        const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10, timeout: closed })
-        expect(yield* Effect.flip(sending)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-        expect(isSent).toEqual([])
-      })
-  )
+  test.each([noted(Effect.never), inOneStepToo])("is not sent, and ends as Aborted (case %#)", function*(client) {
+    const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10, timeout: closed })
+    expect(yield* Effect.flip(sending)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+    expect(isSent).toEqual([])
+  })
 })
 
 describe("A request in one step", () => {
-  it.effect.each([undefined, "by its run"])(
-    "shows nothing of what abandoning it throws: %s",
-    (ends) =>
-      Effect.gen(function*() {
-        const client = withBufferedSend(throughResponses("none"), () => ({
-          cancel: () => {
-            throw new Error("secret")
-          }
-        }))
-        const scope = ends && new RequestRun(yield* Effect.clock)
-        const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10 }, scope || undefined)
-        const fiber = yield* Effect.fork(sending)
-        yield* Effect.yieldNow()
-        const exit = yield* Fiber.interrupt(fiber)
-        if (scope) scope.cancel()
-        expect(Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)).toBe(true)
-      })
-  )
-
-  it.effect("hears no more once it has ended", () =>
-    Effect.gen(function*() {
-      const client = withBufferedSend(throughResponses("none"), (_, receiver) => {
-        receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
-        receiver.onResponse({ status: 500, headers: {}, body: new Uint8Array(), isWhole: true })
-        receiver.onError({ cause: new Error("too late") })
-        return { cancel: () => {} }
-      })
-      const { status } = yield* Http.makeClient(client)(request, { operation: "search", maxBytes: 10 })
-      expect(status).toBe(200)
+  test.each([undefined, "by its run"])("shows nothing of what abandoning it throws: %s", function*(ends) {
+    const client = withBufferedSend(throughResponses("none"), () => ({
+      cancel: () => {
+        throw new Error("secret")
+      }
     }))
+    const scope = ends && new RequestRun(yield* Effect.clock)
+    const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10 }, scope || undefined)
+    const fiber = yield* Effect.fork(sending)
+    yield* Effect.yieldNow()
+    const exit = yield* Fiber.interrupt(fiber)
+    if (scope) scope.cancel()
+    expect(Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause)).toBe(true)
+  })
+
+  test("hears no more once it has ended", function*() {
+    const client = withBufferedSend(throughResponses("none"), (_, receiver) => {
+      receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      receiver.onResponse({ status: 500, headers: {}, body: new Uint8Array(), isWhole: true })
+      receiver.onError({ cause: new Error("too late") })
+      return { cancel: () => {} }
+    })
+    const { status } = yield* Http.makeClient(client)(request, { operation: "search", maxBytes: 10 })
+    expect(status).toBe(200)
+  })
 
   const givenUpIn = ({ client, seen }: ReturnType<typeof inOneStep>) =>
     Effect.gen(function*() {
@@ -482,24 +453,21 @@ describe("A request in one step", () => {
       return seen.abandoned
     })
 
-  it.live("is abandoned where it is given up", () =>
-    Effect.gen(function*() {
-      expect(yield* givenUpIn(inOneStep("none"))).toBe(1)
-    }))
+  testLive("is abandoned where it is given up", function*() {
+    expect(yield* givenUpIn(inOneStep("none"))).toBe(1)
+  })
 
-  it.live("is none where its body is a stream, which takes the way through a response", () =>
-    Effect.gen(function*() {
-      const { client } = inOneStep("failure", true, "answer")
-      const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
-      const { status } = yield* Http.makeClient(client)(streamed, { operation: "request", maxBytes: 10 })
-      expect(status).toBe(200)
-    }))
+  testLive("is none where its body is a stream, which takes the way through a response", function*() {
+    const { client } = inOneStep("failure", true, "answer")
+    const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
+    const { status } = yield* Http.makeClient(client)(streamed, { operation: "request", maxBytes: 10 })
+    expect(status).toBe(200)
+  })
 
-  it.live.each([{ when: "at once", isAtOnce: true }, { when: "later", isAtOnce: false }])(
+  testLive.each([{ when: "at once", isAtOnce: true }, { when: "later", isAtOnce: false }])(
     "is not abandoned any more once its answer has come $when",
-    ({ isAtOnce }) =>
-      Effect.gen(function*() {
-        expect(yield* givenUpIn(inOneStep("answer", isAtOnce))).toBe(0)
-      })
+    function*({ isAtOnce }) {
+      expect(yield* givenUpIn(inOneStep("answer", isAtOnce))).toBe(0)
+    }
   )
 })

@@ -2,6 +2,7 @@ import { Headers } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Redacted } from "effect"
 import * as Response from "../../../src/internal/http/response.js"
+import { test } from "../../doubles/arranged.js"
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0)
 
@@ -70,7 +71,7 @@ describe("statusError", () => {
     body: new TextEncoder().encode(body)
   })
 
-  it.effect.each([
+  test.each([
     [400, "BadRequest", undefined],
     [418, "UnexpectedResponse", "Status"],
     [404, "UnexpectedResponse", "Status"],
@@ -88,11 +89,10 @@ describe("statusError", () => {
     [303, "UnexpectedResponse", "Redirect"],
     [307, "UnexpectedResponse", "Redirect"],
     [308, "UnexpectedResponse", "Redirect"]
-  ])("turns any other status into its error (case %#)", ([status, tag, reason]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Response.statusError(answer(Number(status)), "search"))
-      expect([error._tag, error._tag === "UnexpectedResponse" ? error.reason : undefined]).toEqual([tag, reason])
-    }))
+  ])("turns any other status into its error (case %#)", function*([status, tag, reason]) {
+    const error = yield* Effect.flip(Response.statusError(answer(Number(status)), "search"))
+    expect([error._tag, error._tag === "UnexpectedResponse" ? error.reason : undefined]).toEqual([tag, reason])
+  })
 
   const refused = (status: number, body: Uint8Array, type: string) =>
     Response.statusError({ status, headers: Headers.fromInput({ "content-type": type }), body }, "search").pipe(
@@ -102,35 +102,29 @@ describe("statusError", () => {
 
   const bytes = (text: string) => new TextEncoder().encode(text)
 
-  it.effect.each(["application/json", "text/plain", "application/problem+json; charset=utf-8", "TEXT/HTML"])(
+  test.each(["application/json", "text/plain", "application/problem+json; charset=utf-8", "TEXT/HTML"])(
     "keeps what the service said in text or JSON (%s)",
-    (type) =>
-      Effect.gen(function*() {
-        expect(yield* refused(400, bytes("no term"), type)).toBe("no term")
-      })
+    function*(type) {
+      expect(yield* refused(400, bytes("no term"), type)).toBe("no term")
+    }
   )
 
-  it.effect.each([400, 404, 409, 418, 422, 429, 500, 503, 600])(
-    "keeps what the service said of a %d",
-    (status) =>
-      Effect.gen(function*() {
-        expect(yield* refused(status, bytes("{\"error\":\"why\"}"), "application/json")).toBe("{\"error\":\"why\"}")
-      })
-  )
+  test.each([400, 404, 409, 418, 422, 429, 500, 503, 600])("keeps what the service said of a %d", function*(status) {
+    expect(yield* refused(status, bytes("{\"error\":\"why\"}"), "application/json")).toBe("{\"error\":\"why\"}")
+  })
 
-  it.effect.each([
+  test.each([
     ["is neither text nor JSON", 400, "application/octet-stream", "why"],
     ["has no content type", 422, "", "why"],
     ["has a content type with another one in it", 400, "image/text/plain", "why"],
     ["is empty", 400, "text/plain", ""],
     ["is a redirect", 302, "text/plain", "why"]
-  ])("keeps nothing of an answer that %s", ([_, status, type, body]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(
-        Response.statusError(answer(Number(status), String(body), { "content-type": String(type) }), "search")
-      )
-      expect(error).not.toHaveProperty("body")
-    }))
+  ])("keeps nothing of an answer that %s", function*([_, status, type, body]) {
+    const error = yield* Effect.flip(
+      Response.statusError(answer(Number(status), String(body), { "content-type": String(type) }), "search")
+    )
+    expect(error).not.toHaveProperty("body")
+  })
 
   it.prop("keeps the first 4 KiB, cut between two characters", [
     FastCheck.string({ unit: "grapheme", maxLength: 4_000, size: "max" })
@@ -143,44 +137,36 @@ describe("statusError", () => {
     expect(next === "" || bytes(kept + next).length > 4096).toBe(true)
   })
 
-  it.effect.each([[4_095, ""], [4_094, ""], [4_093, ""], [4_092, "🥑"]])(
+  test.each([[4_095, ""], [4_094, ""], [4_093, ""], [4_092, "🥑"]])(
     "leaves out a character that is cut at 4096 bytes, behind %d others",
-    ([length, last]) =>
-      Effect.gen(function*() {
-        const before = "x".repeat(Number(length))
-        expect(yield* refused(400, bytes(`${before}🥑x`), "text/plain")).toBe(`${before}${last}`)
-      })
+    function*([length, last]) {
+      const before = "x".repeat(Number(length))
+      expect(yield* refused(400, bytes(`${before}🥑x`), "text/plain")).toBe(`${before}${last}`)
+    }
   )
 
-  it.effect("keeps of a body that ends within a character what it is, up to the limit", () =>
-    Effect.gen(function*() {
-      const cut = bytes("x".repeat(4_093) + "🥑").subarray(0, 4_096)
-      expect(yield* refused(400, cut, "text/plain")).toBe(`${"x".repeat(4_093)}\ufffd`)
-    }))
+  test("keeps of a body that ends within a character what it is, up to the limit", function*() {
+    const cut = bytes("x".repeat(4_093) + "🥑").subarray(0, 4_096)
+    expect(yield* refused(400, cut, "text/plain")).toBe(`${"x".repeat(4_093)}\ufffd`)
+  })
 
-  it.effect("has the headers that errors may show", () =>
-    Effect.gen(function*() {
-      const observed = { "x-request-id": "1" }
-      const errors = yield* Effect.forEach([400, 302], (status) =>
-        Effect.flip(Response.statusError({ ...answer(status), observed }, "search")))
-      expect(errors.map(({ headers }) =>
-        headers
-      )).toEqual([observed, observed])
-      expect(yield* Effect.flip(Response.statusError(answer(302), "search"))).not.toHaveProperty("headers")
-    }))
+  test("has the headers that errors may show", function*() {
+    const observed = { "x-request-id": "1" }
+    const errors = yield* Effect.forEach(
+      [400, 302],
+      (status) => Effect.flip(Response.statusError({ ...answer(status), observed }, "search"))
+    )
+    expect(errors.map(({ headers }) => headers)).toEqual([observed, observed])
+    expect(yield* Effect.flip(Response.statusError(answer(302), "search"))).not.toHaveProperty("headers")
+  })
 
-  it.effect.each([429, 503])(
-    "of %d has no retryAfter where the service names no time",
-    (status) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(Response.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
-      })
-  )
+  test.each([429, 503])("of %d has no retryAfter where the service names no time", function*(status) {
+    expect(yield* Effect.flip(Response.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
+  })
 
-  it.effect.each([4096, 4097, 65_536])("keeps no more than 4096 of %d bytes", (length) =>
-    Effect.gen(function*() {
-      expect(yield* refused(400, bytes("x".repeat(length)), "text/plain")).toBe("x".repeat(4096))
-    }))
+  test.each([4096, 4097, 65_536])("keeps no more than 4096 of %d bytes", function*(length) {
+    expect(yield* refused(400, bytes("x".repeat(length)), "text/plain")).toBe("x".repeat(4096))
+  })
 })
 
 describe("json", () => {
@@ -191,24 +177,22 @@ describe("json", () => {
     expect(Effect.runSync(decoded(new TextEncoder().encode(text)))).toEqual(JSON.parse(text))
   })
 
-  it.effect("passes over a byte order mark", () =>
-    Effect.gen(function*() {
-      expect(yield* decoded(new TextEncoder().encode("\ufeff{\"a\":1}"))).toEqual({ a: 1 })
-    }))
+  test("passes over a byte order mark", function*() {
+    expect(yield* decoded(new TextEncoder().encode("\ufeff{\"a\":1}"))).toEqual({ a: 1 })
+  })
 
-  it.effect.each([
+  test.each([
     new Uint8Array(),
     new TextEncoder().encode("<html>"),
     new TextEncoder().encode("{\"a\":"),
     new Uint8Array([0x22, 0xff, 0x22]),
     new Uint8Array([0x22, 0xc3, 0x22]),
     new Uint8Array([0xff, 0xfe, 0x7b, 0x00])
-  ])("calls anything else NotJson (case %#)", (bytes) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(decoded(bytes))).toMatchObject({
-        _tag: "UnexpectedResponse",
-        status: 200,
-        reason: "NotJson"
-      })
-    }))
+  ])("calls anything else NotJson (case %#)", function*(bytes) {
+    expect(yield* Effect.flip(decoded(bytes))).toMatchObject({
+      _tag: "UnexpectedResponse",
+      status: 200,
+      reason: "NotJson"
+    })
+  })
 })

@@ -4,6 +4,7 @@ import { Effect, Encoding, Equal, Exit, FastCheck, Option, Redacted } from "effe
 import { AccessToken } from "effect-nutrition-advisor"
 import { vi } from "vitest"
 import * as Seal from "../../../src/internal/shared/seal.js"
+import { test } from "../../doubles/arranged.js"
 import { rendered } from "../../leaks/rendering.js"
 import * as Secrets from "../../leaks/secrets.js"
 
@@ -76,13 +77,12 @@ describe("a sealed token", () => {
       })
   )
 
-  it.effect("keeps the times to the fraction of a millisecond", () =>
-    Effect.gen(function*() {
-      const seal = yield* sealOf()
-      const fine = AccessToken.make({ value: "t", serviceId: "c", receivedAt: 0.1 + 0.2, expiresAt: 86_155_482.7 })
-      const again = Option.getOrThrow(yield* seal.open(yield* closed(seal, fine)))
-      expect([again.receivedAt, again.expiresAt]).toEqual([0.1 + 0.2, 86_155_482.7])
-    }))
+  test("keeps the times to the fraction of a millisecond", function*() {
+    const seal = yield* sealOf()
+    const fine = AccessToken.make({ value: "t", serviceId: "c", receivedAt: 0.1 + 0.2, expiresAt: 86_155_482.7 })
+    const again = Option.getOrThrow(yield* seal.open(yield* closed(seal, fine)))
+    expect([again.receivedAt, again.expiresAt]).toEqual([0.1 + 0.2, 86_155_482.7])
+  })
 
   it.effect.prop(
     "opens with a seal that a peer made of the same key and identity",
@@ -96,18 +96,16 @@ describe("a sealed token", () => {
       })
   )
 
-  it.effect("comes out of two seals as two entries", () =>
-    Effect.gen(function*() {
-      const seal = yield* sealOf()
-      const entries = yield* Effect.all(Effect.replicate(closed(seal, token), 50))
-      expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(50)
-    }))
+  test("comes out of two seals as two entries", function*() {
+    const seal = yield* sealOf()
+    const entries = yield* Effect.all(Effect.replicate(closed(seal, token), 50))
+    expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(50)
+  })
 
-  it.effect("hides its secrets again when it is opened", () =>
-    Effect.gen(function*() {
-      const again = Option.getOrThrow(yield* opened(yield* sealed))
-      expect(inspect(again) + JSON.stringify(again)).not.toMatch(/token-1|customer-1/)
-    }))
+  test("hides its secrets again when it is opened", function*() {
+    const again = Option.getOrThrow(yield* opened(yield* sealed))
+    expect(inspect(again) + JSON.stringify(again)).not.toMatch(/token-1|customer-1/)
+  })
 })
 
 describe("the name", () => {
@@ -120,12 +118,11 @@ describe("the name", () => {
       })
   )
 
-  it.effect("is one that a file, a key of Redis and a channel can have", () =>
-    Effect.gen(function*() {
-      expect((yield* sealOf()).name).toMatch(/^[\w-]{43}$/)
-    }))
+  test("is one that a file, a key of Redis and a channel can have", function*() {
+    expect((yield* sealOf()).name).toMatch(/^[\w-]{43}$/)
+  })
 
-  it.effect.each(
+  test.each(
     [
       ["base URL", "a-license-key", ["https://other.example", "/v2/token/{key}", ""]],
       ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
@@ -133,115 +130,103 @@ describe("the name", () => {
       ["license key", "another-license-key", identity],
       ["division into parts", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
     ] as const
-  )("is another for another %s", ([, key, about]) =>
-    Effect.gen(function*() {
-      expect((yield* sealOf(key, about)).name).not.toBe((yield* sealOf()).name)
-    }))
+  )("is another for another %s", function*([, key, about]) {
+    expect((yield* sealOf(key, about)).name).not.toBe((yield* sealOf()).name)
+  })
 })
 
 describe("a foreign entry is a miss", () => {
-  it.effect.each(
+  test.each(
     [
       ["base URL", "a-license-key", ["https://other.example", "/v2/token/{key}", ""]],
       ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
       ["service id", "a-license-key", ["https://advisor.example", "/v2/token/{key}", "id"]],
       ["license key", "another-license-key", identity]
     ] as const
-  )("where it is of another %s", ([, key, about]) =>
-    Effect.gen(function*() {
-      const other = yield* sealOf(key, about)
-      expect(yield* opened(yield* closed(other, token))).toEqual(Option.none())
-    }))
+  )("where it is of another %s", function*([, key, about]) {
+    const other = yield* sealOf(key, about)
+    expect(yield* opened(yield* closed(other, token))).toEqual(Option.none())
+  })
 })
 
 describe("a damaged entry is a miss", () => {
-  it.effect("where any one bit of it is turned", () =>
-    Effect.gen(function*() {
-      const seal = yield* sealOf()
-      const [version, ...parts] = (yield* closed(seal, token)).split(".")
-      const bytes = parts.map((part) => Uint8Array.from(Buffer.from(part, "base64url")))
-      const damaged = bytes.flatMap((part, index) =>
-        Array.from({ length: part.length * 8 }, (_, bit) => {
-          const turned = part.with(bit >> 3, (part[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
-          return [version, ...bytes.with(index, turned).map(Encoding.encodeBase64Url)].join(".")
-        })
-      )
-      const found = yield* Effect.filter(damaged, (entry) => Effect.map(seal.open(entry), Option.isSome))
-      expect([damaged.length > 1_000, found]).toEqual([true, []])
-    }))
-
-  it.effect("where any one character of it is another", () =>
-    Effect.gen(function*() {
-      const seal = yield* sealOf()
-      const entry = yield* closed(seal, token)
-      const damaged = Array.from(entry).flatMap((char, index) =>
-        ["A", "B", "z", "-", "_", "0", ".", "=", "+", " ", "\n", "\u{1f96a}"].filter((other) => other !== char).map(
-          (other) => entry.slice(0, index) + other + entry.slice(index + 1)
-        )
-      )
-      const found = yield* Effect.filter(damaged, (entry) => Effect.map(seal.open(entry), Option.isSome))
-      expect(found).toEqual([])
-    }))
-
-  it.effect("where its last character is another, whatever the length of the token", () =>
-    Effect.gen(function*() {
-      const seal = yield* sealOf()
-      const entries = yield* Effect.forEach(["a", "ab", "abc"], (value) =>
-        closed(seal, AccessToken.make({ value, serviceId: "c", receivedAt: 0, expiresAt: 1 })))
-      const damaged = entries.flatMap((entry) =>
-        Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_").filter((char) =>
-          !entry.endsWith(char)
-        ).map((char) =>
-          entry.slice(0, -1) + char
-        )
-      )
-      const found = yield* Effect.filter(damaged, (entry) => Effect.map(seal.open(entry), Option.isSome))
-      expect(found).toEqual([])
-    }))
-
-  it.effect("where it is cut anywhere", () =>
-    Effect.gen(function*() {
-      const seal = yield* sealOf()
-      const entry = yield* closed(seal, token)
-      const cut = Array.from(entry).flatMap((_, index) => [entry.slice(0, index), entry.slice(index + 1)])
-      const found = yield* Effect.filter(cut, (entry) => Effect.map(seal.open(entry), Option.isSome))
-      expect(found).toEqual([])
-    }))
-
-  it.effect.each(["A", "AAAA", ".", ".AAAA", " ", "\u0000", "=", "==", "\n", "\r\n"])(
-    "where %j follows",
-    (text) =>
-      Effect.gen(function*() {
-        expect(yield* opened(`${yield* sealed}${text}`)).toEqual(Option.none())
+  test("where any one bit of it is turned", function*() {
+    const seal = yield* sealOf()
+    const [version, ...parts] = (yield* closed(seal, token)).split(".")
+    const bytes = parts.map((part) => Uint8Array.from(Buffer.from(part, "base64url")))
+    const damaged = bytes.flatMap((part, index) =>
+      Array.from({ length: part.length * 8 }, (_, bit) => {
+        const turned = part.with(bit >> 3, (part[bit >> 3] ?? 0) ^ (1 << (bit & 7)))
+        return [version, ...bytes.with(index, turned).map(Encoding.encodeBase64Url)].join(".")
       })
-  )
+    )
+    const found = yield* Effect.filter(damaged, (entry) => Effect.map(seal.open(entry), Option.isSome))
+    expect([damaged.length > 1_000, found]).toEqual([true, []])
+  })
 
-  it.effect.each(["A", ".", " ", "\n", "\ufeff"])("where %j comes first", (text) =>
-    Effect.gen(function*() {
-      expect(yield* opened(`${text}${yield* sealed}`)).toEqual(Option.none())
-    }))
+  test("where any one character of it is another", function*() {
+    const seal = yield* sealOf()
+    const entry = yield* closed(seal, token)
+    const damaged = Array.from(entry).flatMap((char, index) =>
+      ["A", "B", "z", "-", "_", "0", ".", "=", "+", " ", "\n", "\u{1f96a}"].filter((other) => other !== char).map(
+        (other) => entry.slice(0, index) + other + entry.slice(index + 1)
+      )
+    )
+    const found = yield* Effect.filter(damaged, (entry) => Effect.map(seal.open(entry), Option.isSome))
+    expect(found).toEqual([])
+  })
 
-  it.effect.each(["v2", "v0", "v10", "V1", "1", ""])("where its version is %j", (version) =>
-    Effect.gen(function*() {
-      expect(yield* opened((yield* sealed).replace(/^v1/, version))).toEqual(Option.none())
-    }))
+  test("where its last character is another, whatever the length of the token", function*() {
+    const seal = yield* sealOf()
+    const entries = yield* Effect.forEach(
+      ["a", "ab", "abc"],
+      (value) => closed(seal, AccessToken.make({ value, serviceId: "c", receivedAt: 0, expiresAt: 1 }))
+    )
+    const damaged = entries.flatMap((entry) =>
+      Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_").filter((char) =>
+        !entry.endsWith(char)
+      ).map((char) => entry.slice(0, -1) + char)
+    )
+    const found = yield* Effect.filter(damaged, (entry) => Effect.map(seal.open(entry), Option.isSome))
+    expect(found).toEqual([])
+  })
 
-  it.effect.each(["", ".", "..", "v1", "v1.", "v1..", "v1.AAAAAAAAAAAAAAAA.", "v1..AAAA", "null", "{}", "[]"])(
+  test("where it is cut anywhere", function*() {
+    const seal = yield* sealOf()
+    const entry = yield* closed(seal, token)
+    const cut = Array.from(entry).flatMap((_, index) => [entry.slice(0, index), entry.slice(index + 1)])
+    const found = yield* Effect.filter(cut, (entry) => Effect.map(seal.open(entry), Option.isSome))
+    expect(found).toEqual([])
+  })
+
+  test.each(["A", "AAAA", ".", ".AAAA", " ", "\u0000", "=", "==", "\n", "\r\n"])("where %j follows", function*(text) {
+    expect(yield* opened(`${yield* sealed}${text}`)).toEqual(Option.none())
+  })
+
+  test.each(["A", ".", " ", "\n", "\ufeff"])("where %j comes first", function*(text) {
+    expect(yield* opened(`${text}${yield* sealed}`)).toEqual(Option.none())
+  })
+
+  test.each(["v2", "v0", "v10", "V1", "1", ""])("where its version is %j", function*(version) {
+    expect(yield* opened((yield* sealed).replace(/^v1/, version))).toEqual(Option.none())
+  })
+
+  test.each(["", ".", "..", "v1", "v1.", "v1..", "v1.AAAAAAAAAAAAAAAA.", "v1..AAAA", "null", "{}", "[]"])(
     "where it is %j",
-    (entry) =>
-      Effect.gen(function*() {
-        expect(yield* opened(entry)).toEqual(Option.none())
-      })
+    function*(entry) {
+      expect(yield* opened(entry)).toEqual(Option.none())
+    }
   )
 
-  it.effect("where its nonce has another length", () =>
-    Effect.gen(function*() {
-      const [version, nonce, data] = (yield* sealed).split(".")
-      const others = ["", nonce?.slice(4), `${nonce}AAAA`, "A".repeat(400)]
-      const found = yield* Effect.filter(others, (other) =>
-        Effect.map(opened(`${version}.${other}.${data}`), Option.isSome))
-      expect(found).toEqual([])
-    }))
+  test("where its nonce has another length", function*() {
+    const [version, nonce, data] = (yield* sealed).split(".")
+    const others = ["", nonce?.slice(4), `${nonce}AAAA`, "A".repeat(400)]
+    const found = yield* Effect.filter(
+      others,
+      (other) => Effect.map(opened(`${version}.${other}.${data}`), Option.isSome)
+    )
+    expect(found).toEqual([])
+  })
 
   it.effect.prop(
     "where it is any text",
@@ -257,7 +242,7 @@ describe("a damaged entry is a miss", () => {
 })
 
 describe("a content that is no token is a miss", () => {
-  it.effect.each([
+  test.each([
     "",
     "null",
     "token-1",
@@ -274,16 +259,14 @@ describe("a content that is no token is a miss", () => {
     JSON.stringify({ ...content, receivedAt: "1000" }),
     JSON.stringify({ ...content, expiresAt: null }),
     JSON.stringify({ ...content }).replace("3601000", "1e999")
-  ])("where it is %j", (text) =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(Effect.flatMap(sealedContent(text), opened))
-      expect(exit).toEqual(Exit.succeed(Option.none()))
-    }))
+  ])("where it is %j", function*(text) {
+    const exit = yield* Effect.exit(Effect.flatMap(sealedContent(text), opened))
+    expect(exit).toEqual(Exit.succeed(Option.none()))
+  })
 
-  it.effect("and one that is a token is found by the same way", () =>
-    Effect.gen(function*() {
-      expect(Option.isSome(yield* opened(yield* sealedContent(JSON.stringify(content))))).toBe(true)
-    }))
+  test("and one that is a token is found by the same way", function*() {
+    expect(Option.isSome(yield* opened(yield* sealedContent(JSON.stringify(content))))).toBe(true)
+  })
 })
 
 describe("no secret shows", () => {
@@ -305,28 +288,24 @@ describe("no secret shows", () => {
 
   const shownIn = (text: string) => [...Secrets.shownIn(text), ...formsOfOpen.filter((form) => text.includes(form))]
 
-  it.effect("in the name", () =>
-    Effect.gen(function*() {
-      expect(shownIn((yield* seal).name)).toEqual([])
-    }))
+  test("in the name", function*() {
+    expect(shownIn((yield* seal).name)).toEqual([])
+  })
 
-  it.effect("in an entry, as it is written or decoded", () =>
-    Effect.gen(function*() {
-      const entry = yield* closed(yield* seal, marked)
-      const decoded = entry.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"))
-      expect(shownIn([entry, ...decoded].join("\n"))).toEqual([])
-    }))
+  test("in an entry, as it is written or decoded", function*() {
+    const entry = yield* closed(yield* seal, marked)
+    const decoded = entry.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"))
+    expect(shownIn([entry, ...decoded].join("\n"))).toEqual([])
+  })
 
-  it.effect("in any rendering of the seal", () =>
-    Effect.gen(function*() {
-      const made = yield* seal
-      yield* made.open(yield* closed(made, marked))
-      expect(shownIn(rendered(made))).toEqual([])
-    }))
+  test("in any rendering of the seal", function*() {
+    const made = yield* seal
+    yield* made.open(yield* closed(made, marked))
+    expect(shownIn(rendered(made))).toEqual([])
+  })
 
-  it.effect("where no entry can hold a token: there is none", () =>
-    Effect.gen(function*() {
-      const unfit = AccessToken.make({ value: `${Secrets.token}ü`, serviceId: "c", receivedAt: 0, expiresAt: 1 })
-      expect(yield* (yield* seal).close(unfit)).toEqual(Option.none())
-    }))
+  test("where no entry can hold a token: there is none", function*() {
+    const unfit = AccessToken.make({ value: `${Secrets.token}ü`, serviceId: "c", receivedAt: 0, expiresAt: 1 })
+    expect(yield* (yield* seal).close(unfit)).toEqual(Option.none())
+  })
 })
