@@ -22,6 +22,7 @@ import * as Replies from "./leaks/replies.js"
 import { allAround, type Around, misconfigured } from "./leaks/resilience.js"
 import * as Secrets from "./leaks/secrets.js"
 import { observe, withoutPlaces } from "./leaks/sinks.js"
+import * as Supervising from "./leaks/supervising.js"
 
 const places: ReadonlyArray<Place> = ["token call", "search"]
 
@@ -142,7 +143,7 @@ for (const { layer, name } of clients) {
 /** The layers decode what a search below them found, so that search succeeds with a payload that its caller refuses. */
 const withoutPayload = ({ end }: Outcome, sinks: ReadonlyMap<string, string>) =>
   typeof end !== "string" && end["reason"] === "Schema" && end["operation"] === "search"
-    ? new Map([...sinks].filter(([sink]) => sink !== "Exits of spans"))
+    ? new Map([...sinks].filter(([sink]) => sink !== "Exits of spans" && !Supervising.sinks.includes(sink)))
     : sinks
 
 describe("with SearchCache, RequestRetry and Throttle around UndiciClient no secret shows", () => {
@@ -271,6 +272,7 @@ describe("the collector of what shows", () => {
       "OpenTelemetry log records",
       "spans of a Tracer",
       "Exits of spans",
+      ...Supervising.sinks,
       "value of a success",
       "services, context, status and token",
       "options and layers",
@@ -295,6 +297,7 @@ describe("the collector of what shows", () => {
       "Cause",
       "Exit",
       "Exits of spans",
+      ...Supervising.sinks,
       "FiberFailure"
     ]
   ) {

@@ -4,6 +4,7 @@ import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import type * as Scope from "effect/Scope"
+import * as Supervisor from "effect/Supervisor"
 
 /**
  * Starts effects in a scope and in the context that it was made in: services, ConfigProvider, loggers, annotations, tracer. Who
@@ -36,3 +37,12 @@ export const boundedBy =
   <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
   <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
     Effect.disconnect(Effect.interruptible(Effect.timeoutFail(abandonable(effect), { duration, onTimeout })))
+
+/**
+ * No Supervisor of the application sees the fibers that begin in it, nor those that the platform forks for them: such a fiber may end in
+ * a request, a response or an error that holds one.
+ */
+export const unsupervised: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locally(
+  FiberRef.currentSupervisor,
+  Supervisor.none
+)

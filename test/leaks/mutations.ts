@@ -36,9 +36,21 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "a defect of the client is passed through",
     file: "src/internal/http/forked.ts",
-    find: "Ending.attempt(() => endingOf(exit, options), options)",
-    replace: "Exit.isFailure(exit) && Cause.isDie(exit.cause) ? Effect.failCause(exit.cause as Cause.Cause<never>) : " +
-      "endingOf(exit, options)"
+    find: "Ending.attempt(() => endingOf(kept.outcome, options), options)",
+    replace: "Exit.isFailure(kept.outcome) && Cause.isDie(kept.outcome.cause) ? " +
+      "Effect.failCause(kept.outcome.cause as Cause.Cause<never>) : endingOf(kept.outcome, options)"
+  },
+  {
+    name: "a Supervisor sees what the fibers of a request end in",
+    file: "src/internal/http/forked.ts",
+    find: "        Fork.unsupervised,\n",
+    replace: ""
+  },
+  {
+    name: "the scope of a token repeats a secret",
+    file: "src/TokenIssuer.ts",
+    find: "Option.filter(Option.fromNullable(response.scope), (text) => !repeatsSecret(text, secrets))",
+    replace: "Option.fromNullable(response.scope)"
   },
   {
     name: "what a client throws as it is called is passed through",

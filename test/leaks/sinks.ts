@@ -21,6 +21,7 @@ import {
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "./LocalService.js"
 import { inspected, json, rendered } from "./rendering.js"
+import * as Supervising from "./supervising.js"
 
 /** What the library puts into a context: other services in it are their owners' to keep secret. */
 const services = [NutritionAdvisor.NutritionAdvisor, TokenProvider.TokenProvider] as const
@@ -134,7 +135,11 @@ const layerTracing = (sinks: Sinks) =>
   )
 
 const layerSinks = (sinks: Sinks) =>
-  layerTracing(sinks).pipe(Layer.provideMerge(layerLoggers(sinks)), Layer.provideMerge(layerConsole(sinks)))
+  layerTracing(sinks).pipe(
+    Layer.provideMerge(layerLoggers(sinks)),
+    Layer.provideMerge(layerConsole(sinks)),
+    Layer.provideMerge(Supervising.layer(sinks.keep))
+  )
 
 const encoded = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
 

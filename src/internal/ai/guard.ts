@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Fork from "../fork.js"
 import * as Server from "./server.js"
 
 /** More than calls can wait, so that one call too many is told so by the server itself. */
@@ -55,7 +56,7 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest) =>
         onNone: () => Deferred.fail(body, refuse(408)),
         onSome: () => Deferred.sync(body, () => Buffer.concat(chunks).toString())
       })
-    }).pipe(Effect.forkDaemon)
+    }).pipe(Effect.forkDaemon, Fork.unsupervised)
     return yield* Deferred.await(body)
   })
 

@@ -7,23 +7,26 @@ import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import type { TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import * as Fork from "../fork.js"
 import * as Ending from "./ending.js"
 import * as Platform from "./platform.js"
 import { maxBytesOf, type Request, type SendOptions } from "./request.js"
 import type { Received, Response } from "./response.js"
 import * as TimeoutQueue from "./timeoutQueue.js"
 
-type Child = Fiber.RuntimeFiber<Received, Platform.ClientError>
+type Outcome = Exit.Exit<Received, Platform.ClientError>
+
+/** What a request ended in. It is kept beside its fiber, which ends in nothing: whoever finds that fiber can ask it for its exit. */
+interface Kept {
+  outcome: Outcome
+}
 
 /**
  * The platform's errors hold the request, and so the secrets: of a failure or defect, only what kind it was is kept. A request
  * that interrupts itself, by its body or its client, has failed too: a caller that is interrupted no longer waits for it.
  */
-const endingOf = (
-  exit: Exit.Exit<Received, Platform.ClientError>,
-  options: SendOptions
-): Ending.Sending =>
-  Exit.match(exit, {
+const endingOf = (outcome: Outcome, options: SendOptions): Ending.Sending =>
+  Exit.match(outcome, {
     onSuccess: (response) => Ending.received(response, options),
     onFailure: (cause) =>
       Ending.failed(
@@ -39,12 +42,12 @@ const endingOf = (
 class ForkedRequest extends TimeoutQueue.TimedRequest {
   readonly ending = Deferred.unsafeMake<Response, TransportError | UnexpectedResponse>(FiberId.none)
 
-  constructor(private readonly options: SendOptions, private readonly child: Child) {
+  constructor(private readonly options: SendOptions, private readonly child: Fiber.RuntimeFiber<void>, kept: Kept) {
     super()
     options.timeout?.add(this)
-    child.addObserver((exit) => {
+    child.addObserver(() => {
       options.timeout?.remove(this)
-      Deferred.unsafeDone(this.ending, Ending.attempt(() => endingOf(exit, options), options))
+      Deferred.unsafeDone(this.ending, Ending.attempt(() => endingOf(kept.outcome, options), options))
     })
   }
 
@@ -67,14 +70,20 @@ export const makeForked = (client: HttpClient.HttpClient) => {
   const execute = Platform.executeOf(client)
 
   const sendForked = (request: Request, options: SendOptions): Ending.Sending =>
-    Effect.uninterruptibleMask((restore) =>
-      execute(request, (status) => maxBytesOf(options, status)).pipe(
+    Effect.uninterruptibleMask((restore) => {
+      const kept: Kept = { outcome: Exit.die(undefined) }
+      return execute(request, (status) => maxBytesOf(options, status)).pipe(
         Effect.interruptible,
+        Effect.exit,
+        Effect.map((outcome) => {
+          kept.outcome = outcome
+        }),
         Effect.forkDaemon,
-        Effect.map((child) => new ForkedRequest(options, child)),
+        Fork.unsupervised,
+        Effect.map((child) => new ForkedRequest(options, child, kept)),
         Effect.flatMap((forked) => Effect.onInterrupt(restore(Deferred.await(forked.ending)), () => forked.interrupt()))
       )
-    )
+    })
 
   return (request: Request, options: SendOptions): Ending.Sending =>
     Effect.suspend(() =>

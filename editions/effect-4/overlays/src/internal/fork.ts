@@ -1,7 +1,8 @@
-// Effect 4 has no FiberRefs and no disconnect, and a fork into a closed scope never runs.
+// Effect 4 has no FiberRefs, no disconnect and no Supervisor, and a fork into a closed scope never runs.
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import type * as Scope from "effect/Scope"
 
 /**
@@ -38,3 +39,6 @@ export const boundedBy =
   <E>(duration: Duration.Input, onTimeout: () => E) =>
   <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
     Effect.timeoutOrElse(abandonable(effect), { duration, orElse: () => Effect.fail(onTimeout()) })
+
+/** There is no Supervisor that could see a fiber. */
+export const unsupervised: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = identity
