@@ -347,15 +347,20 @@ const make = (options: Options = {}, series = "simulated", recording?: Recording
     const recorder = recording?.(tokens)
     const { disturb, service } = makeService({ answers, latency, observation, plans, recorder, tokens })
 
-    const seen = ({ body, headers, method, pathname, search }: Incoming, { operation, path }: Route) =>
-      Effect.zipWith(body, Effect.clock, (body, clock): SeenRequest => ({
-        operation,
-        method,
-        path: withoutKeys(path ?? pathname, licenseKeys),
-        query: search.slice(1),
-        headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
-        authorization: Option.map(Headers.get(headers, "authorization"), Redacted.make),
-        serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
+    /** Neither token nor body: what looks like an exchange at a route that is not here. */
+    const mayExchange = ({ headers, method }: Incoming, { operation, path }: Route, body: Uint8Array) =>
+      method === "POST" && body.length === 0 && operation === "request" && !Headers.has(headers, "authorization") &&
+      options.routes?.[`POST ${path}`] === undefined
+
+    const seen = (incoming: Incoming, route: Route) =>
+      Effect.zipWith(incoming.body, Effect.clock, (body, clock): SeenRequest => ({
+        operation: route.operation,
+        method: incoming.method,
+        path: withoutKeys(route.path ?? incoming.pathname, licenseKeys, mayExchange(incoming, route, body)),
+        query: incoming.search.slice(1),
+        headers: Headers.remove(incoming.headers, ["authorization", serviceIdHeader]),
+        authorization: Option.map(Headers.get(incoming.headers, "authorization"), Redacted.make),
+        serviceId: Option.map(Headers.get(incoming.headers, serviceIdHeader), Redacted.make),
         body,
         at: clock.unsafeCurrentTimeMillis()
       }))

@@ -32,8 +32,18 @@ export const decodedKey = (segment: string): string | undefined => {
   }
 }
 
-/** `{key}` in place of whatever follows a token route, and of a known key anywhere else. */
-export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>): string =>
-  path.replace(tokenPath, "$1{key}").split("/").map((segment) =>
+/** Below any prefix: a client with a wrong base URL sends its key all the same. */
+const belowTokenRoute = /^(.*\/token-cache\/(?:nutrition-advisor\/oauth\/(?:licence|token)|unified\/oauth\/token)\/).+$/
+
+const lastSegment = /[^/]+\/*$/
+
+/**
+ * `{key}` in place of what may be a license key: a known one anywhere, whatever follows a token route, and the end of what
+ * `mayExchange` at a route that the simulator does not have.
+ */
+export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
+  const shown = path.replace(belowTokenRoute, "$1{key}").split("/").map((segment) =>
     licenseKeys.has(decodedKey(segment) ?? segment) ? "{key}" : segment
   ).join("/")
+  return mayExchange ? shown.replace(lastSegment, "{key}") : shown
+}

@@ -28,6 +28,9 @@ export const meetSecrets = ({ exchange, send, service }: WatchedSimulator.Watche
     yield* service.provoke("search", "unavailable", 1)
     yield* send(`${searchPath}?${encodeURIComponent(Secrets.key)}=1`, { headers: marked })
     yield* send(`${tokenPath}/${encodeURIComponent(Secrets.rotatedKey)}`, { method: "POST", headers: marked })
+    for (const path of [`/api${tokenPath}`, "/oauth", "/api"]) {
+      yield* send(`${path}/${encodeURIComponent(Secrets.rotatedKey)}`, { method: "POST" })
+    }
     yield* send(`/simulator/provoke/token/${encodeURIComponent(Secrets.key)}`, { method: "POST" })
     yield* service.revoke
     return own

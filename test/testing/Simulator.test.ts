@@ -312,6 +312,45 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }, simulated(prefixed))
   })
 
+  describe("a key that it does not know", () => {
+    const unknown = "a real/key"
+    const segment = encodeURIComponent(unknown)
+    const routes = { "POST /v2/meals": () => ({ status: 201 }) }
+
+    /** The paths that were seen, after the failure of expectExchanges and the rest was searched for the key. */
+    const shown = (...paths: ReadonlyArray<string>) =>
+      Effect.gen(function*() {
+        const simulator = yield* Simulator.Simulator
+        yield* Effect.forEach(paths, (path) => ask("POST", path))
+        const requests = yield* simulator.requests
+        const complaint = yield* Effect.cause(Simulator.expectExchanges(99))
+        expect(inspect([requests, complaint], { depth: 9 })).not.toMatch(/a real|a%20real/)
+        return requests.map(({ path }) => path)
+      })
+
+    it.live("does not show below a wrong prefix", () =>
+      Effect.gen(function*() {
+        expect(yield* shown(`/api${licenceRoute}/${segment}`, `/api${licenceRoute}/${segment}/`, `/api/${segment}`))
+          .toEqual([`/api${licenceRoute}/{key}`, `/api${licenceRoute}/{key}`, "/api/{key}"])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("does not show outside the prefix", () =>
+      Effect.gen(function*() {
+        expect(yield* shown(`${licenceRoute}/${segment}`)).toEqual([`${licenceRoute}/{key}`])
+      }).pipe(Effect.provide(simulated({ pathPrefix: "/api" }))))
+
+    it.live("does not show at a token route of one's own", () =>
+      Effect.gen(function*() {
+        expect(yield* shown(`/oauth/${segment}`, `/oauth/${segment}/`)).toEqual(["/oauth/{key}", "/oauth/{key}"])
+      }).pipe(Effect.provide(simulated())))
+
+    it.live("is not looked for in a request to a route of one's own, or in one with a token", () =>
+      Effect.gen(function*() {
+        yield* ask("POST", "/v2/dishes", { headers: { authorization: "Bearer x" } })
+        expect(yield* shown("/v2/meals")).toEqual(["/v2/dishes", "/v2/meals"])
+      }).pipe(Effect.provide(simulated({ routes }))))
+  })
+
   describe("planned answers", () => {
     live("gives the next answers in their order before it answers by itself", function*({ respondNext }) {
       const token = yield* exchange
