@@ -15,6 +15,7 @@ import type * as Redacted from "effect/Redacted"
 import { guard } from "../internal/ai/guard.js"
 import * as Server from "../internal/ai/server.js"
 import * as Stdio from "../internal/ai/stdio.js"
+import * as ForeignPart from "../internal/foreignPart.js"
 import type * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import * as NutritionAdvisorTools from "./NutritionAdvisorTools.js"
@@ -57,7 +58,7 @@ const wrongArguments = Server.failed("search_foods takes an object with one fiel
 const serverOf = <A, I, R>(options: NutritionAdvisorTools.Options<A, I, R>) =>
   Effect.flatMap(NutritionAdvisorTools.toolkit, ({ handle }) => {
     const search = (input: { readonly term: string }) =>
-      handle("search_foods", input).pipe(
+      ForeignPart.call("The search of the tool", () => true, () => handle("search_foods", input)).pipe(
         Effect.map(({ result }): Server.CallResult =>
           typeof result === "string" ? Server.failed(result) : {
             isError: false,

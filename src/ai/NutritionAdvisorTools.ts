@@ -10,7 +10,7 @@ import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { fit } from "../internal/ai/fit.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
-import { ConfigurationError } from "../NutritionAdvisorError.js"
+import { ConfigurationError, LicenseKeyUnavailable, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
 /**
  * The tool `search_foods`: takes `{ term }`, gives a JSON object. A search that fails is a result of the tool, marked as a failure:
@@ -61,6 +61,10 @@ export interface Options<A = unknown, I = unknown, R = never> {
 const tooLong = (maxBytes: number): string =>
   `The answer has more than ${maxBytes} bytes and no list that could be cut. Search with a narrower term.`
 
+/** Why the key can't be read is told in a text of the application's own, which is not for a model. */
+const sentenceOf = (error: NutritionAdvisorError): string =>
+  error._tag === "LicenseKeyUnavailable" ? new LicenseKeyUnavailable({}).message : error.message
+
 /** Through JSON first: what a schema makes may be no JSON, and a payload may be shared. */
 const resultOf = (payload: unknown, maxBytes: number, note: string | undefined) =>
   Effect.try({
@@ -89,7 +93,7 @@ export const layer = <A, I, R = never>(
     return {
       search_foods: ({ term }) =>
         (schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)).pipe(
-          Effect.mapError(({ message }) => message),
+          Effect.mapError(sentenceOf),
           Effect.flatMap((payload) => resultOf(payload, maxResultBytes, note)),
           Effect.provide(context)
         )

@@ -122,7 +122,7 @@ describe("a failed search", () => {
     new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 }),
     new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }),
     new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }),
-    new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
+    new NutritionAdvisorError.LicenseKeyUnavailable({})
   ]
 
   test.each(errors.map((error) => [error._tag, error] as const))(
@@ -132,6 +132,14 @@ describe("a failed search", () => {
       expect({ encodedResult, isFailure }).toEqual({ encodedResult: error.message, isFailure: true })
     }
   )
+
+  it.effect("does not tell the model the detail of a key that can't be read, which is the application's", () =>
+    Effect.gen(function*() {
+      const { encodedResult } = yield* failing(
+        new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault at vault.internal is sealed" })
+      )
+      expect(encodedResult).toBe(new NutritionAdvisorError.LicenseKeyUnavailable({}).message)
+    }))
 })
 
 describe("the tool", () => {

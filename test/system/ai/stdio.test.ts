@@ -155,7 +155,7 @@ describe("under each search fault of the simulator", () => {
   )
 
   it.scopedLive(
-    "a hang ends by requestTimeout in a program of the user's, whose logs go to stderr, defects included",
+    "a hang ends by requestTimeout in a program of the user's, whose logs go to stderr, and that it died, but not of what",
     () =>
       Effect.gen(function*() {
         const baseUrl = yield* origin
@@ -177,7 +177,8 @@ describe("under each search fault of the simulator", () => {
         expect(found.isError).toBe(false)
         expect(server.output.lines).toHaveLength(3)
         expect(server.output.stderr).toMatch(/ DEBUG .*An exchange begins/)
-        expect(server.output.stderr).toMatch(/ ERROR .*ended in a defect\.\n.*a defect of the user's own/)
+        expect(server.output.stderr).toMatch(/ ERROR .*ended in a defect\.\n.*The search of the tool died\./)
+        expect(server.output.stderr).not.toContain("a defect of the user's own")
         expect(server.output.stderr).toContain("a line of the user's own\n")
       }).pipe(Effect.provide(SimulatorOnPort)),
     60_000
