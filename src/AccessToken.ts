@@ -20,6 +20,7 @@ export class AccessToken extends Data.Class<{
   readonly value: Redacted.Redacted<string>
   readonly serviceId: Redacted.Redacted<string>
   readonly tokenType: "Bearer"
+  /** What the service says that the token may be used for; none where that repeats the key, the token or the identifier. */
   readonly scope: Option.Option<string>
   /** When the answer with the token was received, in epoch milliseconds. */
   readonly receivedAt: number

@@ -19,6 +19,7 @@ import { boundedBy, OwnDeadline } from "./internal/exchange/issue.js"
 import * as LicenseKey from "./internal/exchange/licenseKey.js"
 import { makeClient } from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
+import { repeatsSecret } from "./internal/http/repeatsSecret.js"
 import type { Request } from "./internal/http/request.js"
 import * as Response from "./internal/http/response.js"
 import * as Url from "./internal/http/url.js"
@@ -191,11 +192,13 @@ export const fromSettings = (
           onNone: () => Effect.fail(unexpected(status)),
           onSome: Effect.succeed
         })
+        const serviceId = yield* identifierOf(response.customer_id, status)
+        const secrets = [key, response.access_token, serviceId]
         return new AccessToken({
           value: response.access_token,
-          serviceId: yield* identifierOf(response.customer_id, status),
+          serviceId,
           tokenType: "Bearer",
-          scope: Option.fromNullable(response.scope),
+          scope: Option.filter(Option.fromNullable(response.scope), (text) => !repeatsSecret(text, secrets)),
           receivedAt,
           expiresAt: receivedAt + Math.min(wholeMillis(response.expires_in), RefreshPolicy.longestLife)
         })

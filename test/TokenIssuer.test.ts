@@ -237,6 +237,15 @@ describe("scope", () => {
       expect((yield* answered(response())).scope).toEqual(Option.some("read:search"))
     }))
 
+  it.effect("is left out where it repeats the token, the key or the identifier, also percent-encoded", () =>
+    Effect.gen(function*() {
+      const secrets = [response().access_token, Redacted.value(Simulator.licenseKey), response().customer_id]
+      const inEveryByte = (text: string) => Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join("")
+      const scopes = secrets.flatMap((secret) => [`read:${secret}`, `read ${inEveryByte(secret)}`])
+      const kept = yield* Effect.forEach(scopes, (scope) => answered(response({ scope })))
+      expect(kept.map(({ scope }) => scope)).toEqual(scopes.map(() => Option.none()))
+    }))
+
   it.effect("may be missing", () =>
     Effect.gen(function*() {
       expect((yield* answered(without("scope"))).scope).toEqual(Option.none())

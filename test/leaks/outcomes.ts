@@ -192,6 +192,17 @@ const answered: ReadonlyArray<Outcome> = [
   }
 ]
 
+const scopesWithSecrets: ReadonlyArray<Outcome> = Object.entries({
+  "the token": Secrets.token,
+  "the key among other words": `of ${Secrets.key} alone`,
+  "the key, percent-encoded": `read:${encodeURIComponent(Secrets.key)}`,
+  "the identifier in upper case": `read:${Secrets.customerId.toUpperCase()}`
+}).map(([what, scope]) => ({
+  title: `a token call that succeeds and repeats ${what} in the scope`,
+  token: Replies.issueWith({ scope }),
+  end: "success"
+}))
+
 const forbidden = (operation: string, reason: string, status = 403) => ({
   _tag: "Forbidden",
   operation,
@@ -443,6 +454,7 @@ const observed: ReadonlyArray<Outcome> = [
 export const outcomes: ReadonlyArray<Outcome> = [
   ...observed,
   ...answered,
+  ...scopesWithSecrets,
   ...malformed,
   ...rejections,
   ...failures,
