@@ -156,7 +156,7 @@ describe("a header that is observed", () => {
     const spans: Array<Tracer.Span> = []
     const own = yield* Effect.tracer
     const tracer = Tracer.make({
-      context: own.context,
+      ...own,
       span: (...args) => {
         const span = own.span(...args)
         spans.push(span)

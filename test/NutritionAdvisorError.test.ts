@@ -1,6 +1,6 @@
 import type { HttpClient } from "@effect/platform"
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
-import { type ConfigError, Effect, Equal, FastCheck, JSONSchema, type Layer, Redacted, Schema } from "effect"
+import { type ConfigError, Effect, Equal, JSONSchema, type Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
 
 const {
@@ -139,7 +139,7 @@ describe("fields", () => {
   it.prop("survive JSON for any error", [AnyError], ([error]) => {
     const encoded = Schema.encodeSync(AnyError)(error)
     const hasOddNumber = Object.values(encoded).some((value) => typeof value === "number" && !Number.isFinite(value))
-    FastCheck.pre(!hasOddNumber)
+    if (hasOddNumber) return
     const json = JSON.stringify(encoded)
     expect(JSON.stringify(Schema.encodeSync(AnyError)(Schema.decodeUnknownSync(AnyError)(JSON.parse(json))))).toBe(json)
   })

@@ -451,12 +451,12 @@ describe("SearchCache", () => {
     const spans: Array<Tracer.Span> = []
     const native = yield* Effect.tracer
     const tracer = Tracer.make({
+      ...native,
       span: (...args) => {
         const span = native.span(...args)
         spans.push(span)
         return span
-      },
-      context: (f, fiber) => native.context(f, fiber)
+      }
     })
     yield* Effect.gen(function*() {
       const advisor = yield* NutritionAdvisor.NutritionAdvisor

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Metric, MetricState, Option, Redacted } from "effect"
+import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Option, Redacted } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
 import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import * as Metrics from "./doubles/metrics.js"
 import { cold, coolingDown, fresh, issuer, provider, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
@@ -592,10 +593,7 @@ describe("the counters", () => {
       Redacted.value(Simulator.licenseKey),
       ...(yield* searchesOf(simulator)).flatMap(({ serviceId, value }) => [serviceId, value.replace("Bearer ", "")])
     ]
-    const shown = (yield* Metric.snapshot).flatMap(({ metricKey }) => [
-      metricKey.name,
-      ...Array.from(metricKey.tags, ({ key, value }) => `${key}=${value}`)
-    ]).join(" ")
+    const shown = (yield* Metrics.snapshot).flatMap(({ labels, name }) => [name, JSON.stringify(labels)]).join(" ")
     expect(shown).toContain("nutrition_advisor_token_exchanges_total")
     expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
   })
@@ -603,11 +601,8 @@ describe("the counters", () => {
   cold("say when the token in use expires, in Unix time", function*() {
     yield* Time.set(500_000)
     yield* Issuer.begun
-    const pairs = yield* Metric.snapshot
-    const gauges = pairs.filter(({ metricKey }) =>
-      metricKey.name === "nutrition_advisor_token_expiry_timestamp_seconds"
-    )
-    expect(gauges.map(({ metricState }) => MetricState.isGaugeState(metricState) ? metricState.value : undefined))
-      .toEqual([1_500])
+    const all = yield* Metrics.snapshot
+    const gauges = all.filter(({ name }) => name === "nutrition_advisor_token_expiry_timestamp_seconds")
+    expect(gauges).toMatchObject([{ type: "gauge", value: 1_500 }])
   })
 })

@@ -3,7 +3,7 @@
  * `out/`, formats, checks the types of src, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
  */
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { describe, layOver, translateFolder } from "./codemod/main.mjs"
@@ -79,6 +79,7 @@ const translateAll = () => {
   for (const folder of leftOut) rmSync(join(out, folder), { force: true, recursive: true })
   cpSync(join(root, "bench", "results.svg"), join(out, "bench", "results.svg"))
   const mended = layOver(out)
+  symlinkSync(join(edition, "node_modules"), join(out, "node_modules"), "junction")
   writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`)
   const left = problems.filter(({ path }) =>
     path.startsWith("src/") && existsSync(join(out, path)) && !mended.includes(path)

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { counts } from "./runtime.js"
+import { counts } from "./metrics.js"
 
 /**
  * What an effect adds to each of the library's counters whose name begins like this: by the rest of the name, and the values of

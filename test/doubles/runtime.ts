@@ -1,18 +1,5 @@
-/** What only effect's runtime knows or decides: which fibers run, in which order, what is random, and what is counted. */
-import { Effect, Fiber, Metric, MetricState, Random, type Scheduler, Supervisor } from "effect"
-
-/** Where each counter stands, by its name and the values of its labels in their order. */
-export const counts: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(Metric.snapshot, (pairs) =>
-  new Map(
-    pairs.flatMap(({ metricKey, metricState }) =>
-      MetricState.isCounterState(metricState)
-        ? [[
-          [metricKey.name, ...Array.from(metricKey.tags, ({ value }) => value).sort()].join(" "),
-          Number(metricState.count)
-        ]]
-        : []
-    )
-  ))
+/** What only effect's runtime knows or decides: which fibers run, in which order, and what is random. */
+import { Effect, Fiber, Random, type Scheduler, Supervisor } from "effect"
 
 /** How many fibers run that no other fiber waits for. */
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)

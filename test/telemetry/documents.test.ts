@@ -12,13 +12,9 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Metric,
-  type MetricKey,
-  MetricKeyType,
   Option,
   Redacted,
   Schedule,
-  TestClock,
   Tracer
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
@@ -26,6 +22,8 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll } from "vitest"
 import { test, testLive } from "../doubles/arranged.js"
 import * as ManualClock from "../doubles/ManualClock.js"
+import { snapshot } from "../doubles/metrics.js"
+import * as Time from "../doubles/Time.js"
 import { blocksOf } from "../readme/blocks.js"
 import { advisor, countOf, request, searches } from "./simulated.js"
 
@@ -80,7 +78,9 @@ const dying = NutritionAdvisor.layer({
 const dyingSchedule = NutritionAdvisor.layer({
   baseUrl: Simulator.baseUrl,
   licenseKey: Simulator.licenseKey,
-  refresh: { schedule: Schedule.mapEffect(Schedule.forever, () => Effect.die("a Schedule of the user's that dies")) }
+  refresh: {
+    schedule: Schedule.addDelayEffect(Schedule.forever, () => Effect.die("a Schedule of the user's that dies"))
+  }
 }).pipe(
   Layer.provide(Simulator.layerHttpClient()),
   Layer.fresh,
@@ -180,23 +180,16 @@ interface Seen {
   readonly values: Map<string, Set<string>>
 }
 
-const typeOf = ({ keyType }: MetricKey.MetricKey.Untyped) =>
-  MetricKeyType.isCounterKey(keyType)
-    ? "counter"
-    : MetricKeyType.isHistogramKey(keyType)
-    ? "histogram"
-    : "gauge"
-
 const counted = Effect.gen(function*() {
   yield* everything
   const seen = new Map<string, Seen>()
-  for (const { metricKey } of yield* Metric.snapshot) {
-    if (!metricKey.name.startsWith("nutrition_advisor_") || ofLayersAround.includes(`\n| \`${metricKey.name}`)) continue
-    const metric = seen.get(metricKey.name) ?? { type: typeOf(metricKey), values: new Map() }
-    for (const { key, value } of metricKey.tags) {
+  for (const { labels, name, type } of yield* snapshot) {
+    if (!name.startsWith("nutrition_advisor_") || ofLayersAround.includes(`\n| \`${name}`)) continue
+    const metric = seen.get(name) ?? { type, values: new Map() }
+    for (const [key, value] of Object.entries(labels)) {
       metric.values.set(key, (metric.values.get(key) ?? new Set()).add(value))
     }
-    seen.set(metricKey.name, metric)
+    seen.set(name, metric)
   }
   return seen
 })
@@ -251,10 +244,11 @@ describe("docs/telemetry.md lists", () => {
     const names = new Set<string>()
     const own = yield* Effect.tracer
     const tracer = Tracer.make({
-      context: own.context,
-      span: (name, ...args) => {
-        names.add(name)
-        return own.span(name, ...args)
+      ...own,
+      span: (...options) => {
+        const span = own.span(...options)
+        names.add(span.name)
+        return span
       }
     })
     yield* Effect.withTracer(everything, tracer)
@@ -266,9 +260,7 @@ describe("docs/telemetry.md lists", () => {
   const logged = Effect.gen(function*() {
     const lines = new Map<string, { readonly level: string; readonly annotations: ReadonlyArray<string> }>()
     const logger = Logger.make(({ annotations, logLevel, message }) => {
-      const level = logLevel === LogLevel.Debug ? "debug" : logLevel === LogLevel.Warning
-        ? "warning"
-        : logLevel.label.toLowerCase()
+      const level = logLevel.label.toLowerCase().replace(/^warn$/, "warning")
       lines.set(String(message), { level, annotations: [...annotations].map(([key]) => key).sort() })
     })
     yield* everything.pipe(
@@ -305,9 +297,9 @@ describe("the recipe for debug lines in docs/telemetry.md", () => {
   symlinkSync(fileURLToPath(new URL("../../node_modules", import.meta.url)), join(folder, "node_modules"), "junction")
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  const [{ code = "" } = {}] = blocksOf(document).filter(({ code }) => code.includes("LogLevel.Debug"))
+  const [{ code = "" } = {}] = blocksOf(document).filter(({ code }) => code.includes("Debug"))
 
-  const level = "Layer.provide(Logger.minimumLogLevel(LogLevel.Debug))"
+  const [level = ""] = /Layer\.provide\(.*Debug.*\)/.exec(code) ?? []
 
   /** As it stands, over the simulator in the place of the service, with the level on the layer or something else there. */
   const recipe = async (instead: string): Promise<Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>> => {
@@ -335,7 +327,7 @@ describe("the recipe for debug lines in docs/telemetry.md", () => {
       const logger = Logger.make(({ annotations, message }) => {
         if (String(message) === "An exchange begins") reasons.push(Option.getOrNull(HashMap.get(annotations, "reason")))
       })
-      yield* Effect.zipRight(search, TestClock.adjust("1 hour")).pipe(
+      yield* Effect.zipRight(search, Time.pass("1 hour")).pipe(
         Effect.provide(yield* Effect.promise(() => recipe(instead))),
         Effect.provide([Logger.replace(Logger.defaultLogger, logger), Layer.setConfigProvider(settings)])
       )

@@ -1,6 +1,7 @@
-import { Effect, Layer, Metric, MetricLabel, MetricState } from "effect"
+import { Effect, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { snapshot } from "../doubles/metrics.js"
 
 /** Tokens are renewed by callers alone, so that nothing is counted between two looks. */
 export const advisor = NutritionAdvisor.layer({
@@ -21,23 +22,15 @@ export const request = Effect.flatMap(
 
 export type Labels = Readonly<Record<string, string>>
 
-const statesOf = (name: string, labels: Labels) =>
-  Effect.map(
-    Metric.snapshot,
-    (pairs) =>
-      pairs.filter(({ metricKey }) =>
-        metricKey.name === `nutrition_advisor_${name}` &&
-        Object.entries(labels).every(([key, value]) =>
-          metricKey.tags.some((tag) => MetricLabel.isMetricLabel(tag) && tag.key === key && tag.value === value)
-        )
-      ).map(({ metricState }) => metricState)
-  )
+const measuredAs = (name: string, labels: Labels) =>
+  Effect.map(snapshot, (all) =>
+    all.filter((measured) =>
+      measured.name === `nutrition_advisor_${name}` &&
+      Object.entries(labels).every(([key, value]) => measured.labels[key] === value)
+    ))
 
-export const stateOf = (name: string, labels: Labels = {}) => Effect.map(statesOf(name, labels), ([state]) => state)
+export const stateOf = (name: string, labels: Labels = {}) => Effect.map(measuredAs(name, labels), ([first]) => first)
 
 /** Of all that have these labels, whatever others they have. */
 export const countOf = (name: string, labels: Labels) =>
-  Effect.map(
-    statesOf(name, labels),
-    (states) => states.reduce((sum, state) => MetricState.isCounterState(state) ? sum + Number(state.count) : sum, 0)
-  )
+  Effect.map(measuredAs(name, labels), (all) => all.reduce((sum, { count = 0 }) => sum + count, 0))

@@ -81,6 +81,22 @@ const levelLabel = (node, file) =>
     ? `${file.emit(node.expression)}.toUpperCase()`
     : undefined
 
+/** The time that a span is told is Unix time; elsewhere nanoseconds are those of the monotonic clock. */
+const spanTime = (node, file) =>
+  ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) &&
+    node.expression.name.text === "unsafeCurrentTimeNanos" && isToldToSpan(node)
+    ? `${file.emit(node.expression.expression)}.currentTimeNanosUnsafe()`
+    : undefined
+
+const isToldToSpan = (node) => {
+  for (let inner = node, outer = node.parent; outer !== undefined; inner = outer, outer = outer.parent) {
+    if (ts.isCallExpression(outer) && ts.isPropertyAccessExpression(outer.expression)) {
+      return /^(end|event)$/.test(outer.expression.name.text) && outer.arguments.includes(inner)
+    }
+  }
+  return false
+}
+
 /** A Console is what was its `unsafe` part. */
 const setConsole = (node, file) =>
   calleeOf(node, file) === "effect/Console#setConsole"
@@ -94,6 +110,7 @@ const prettyCause = (node, file) =>
     : undefined
 
 export const logging = [
+  spanTime,
   mergedLoggers,
   loggerLayer,
   loggerMake,

@@ -4,11 +4,6 @@ import { join } from "node:path"
 
 /** Path, the translated text as the rules leave it, and what stands there instead. */
 const patches = [
-  [
-    "src/internal/metrics.ts",
-    "errors.map(({ _tag }) => _tag)",
-    "errors.map(({ fields }) => fields._tag.schema.literal)"
-  ],
   ["src/internal/cache/keyValue.ts", "import type * as PlatformError from", "import * as PlatformError from"],
   [
     "src/internal/cache/keyValue.ts",

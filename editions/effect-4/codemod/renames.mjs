@@ -193,6 +193,15 @@ export const members = new Map([
   ...renamed("effect/Queue", { unsafeOffer: "offerUnsafe" }),
   ...renamed("effect/Redacted", { unsafeWipe: "wipeUnsafe" }),
   ...renamed("effect/Random", { Random: "Random" }),
+  ["effect/JSONSchema#make", "effect/Schema#toJsonSchemaDocument"],
+  ...renamed("effect/Runtime", {
+    Runtime: "effect/Context#Context",
+    runFork: "effect/Effect#runForkWith",
+    runPromise: "effect/Effect#runPromiseWith",
+    runPromiseExit: "effect/Effect#runPromiseExitWith",
+    runSync: "effect/Effect#runSyncWith",
+    runSyncExit: "effect/Effect#runSyncExitWith"
+  }),
   ...renamed("effect/Schema", {
     OptionFromSelf: "Option",
     encode: "encodeEffect",

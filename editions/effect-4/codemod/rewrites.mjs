@@ -299,6 +299,15 @@ const schemaTransform = (node, file) => {
   }.${name}(${options})))`
 }
 
+/** The class of a tagged schema has a static `_tag`, which Effect 4 does not give it. */
+const taggedClass = (node, file) => {
+  if (!ts.isClassDeclaration(node)) return undefined
+  const made = node.heritageClauses?.[0]?.types[0]?.expression
+  if (made === undefined || !ts.isCallExpression(made) || !ts.isCallExpression(made.expression)) return undefined
+  if (!/^effect\/Schema#Tagged(Error|Class)$/.test(calleeOf(made.expression, file) ?? "")) return undefined
+  return file.emitParts(node, `\n  static readonly _tag = ${file.emit(made.arguments[0])} as const\n`, node.members.pos)
+}
+
 /** `Schema.Record({ key, value })` is `Schema.Record(key, value)`. */
 const schemaRecord = (node, file) => {
   if (calleeOf(node, file) !== "effect/Schema#Record") return undefined
@@ -741,6 +750,7 @@ export const rewrites = [
   fiberService,
   optionalToOptional,
   schemaRecord,
+  taggedClass,
   constructorDefault,
   fiberPoll,
   scopedTest,

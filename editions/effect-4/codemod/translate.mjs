@@ -87,17 +87,24 @@ class File {
 
   /** The text of a node and of all that stands in it, translated, without the trivia before it. */
   emit(node) {
-    const replaced = this.replace(node)
-    if (replaced !== undefined) return replaced
+    return this.replace(node) ?? this.emitParts(node)
+  }
+
+  /** The parts of a node, translated; `added` stands at the place `addedAt` of the source besides. */
+  emitParts(node, added = "", addedAt = -1) {
+    const between = (from, to) =>
+      from <= addedAt && addedAt <= to
+        ? this.source.text.slice(from, addedAt) + added + this.source.text.slice(addedAt, to)
+        : this.source.text.slice(from, to)
     let text = ""
     let at = node.getStart()
     ts.forEachChild(node, (child) => {
       if (child.pos < at && child.end <= at) return
       const start = child.getStart()
-      text += this.source.text.slice(at, start) + this.emit(child)
+      text += between(at, start) + this.emit(child)
       at = child.end
     })
-    return text + this.source.text.slice(at, node.end)
+    return text + between(at, node.end)
   }
 
   replace(node) {

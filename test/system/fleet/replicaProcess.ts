@@ -9,8 +9,6 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Metric,
-  MetricState,
   Option,
   Redacted,
   Runtime
@@ -18,6 +16,7 @@ import {
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Metrics from "../../doubles/metrics.js"
 import * as BoundedClient from "../storms/boundedClient.js"
 import type { Letter, Receipt } from "../storms/OrderedProcess.js"
 
@@ -81,14 +80,12 @@ const search = (index: number) =>
 
 const searches = (count: number) => Effect.all(Arr.makeBy(count, search), { concurrency: "unbounded", discard: true })
 
-const report: Effect.Effect<Report> = Effect.map(Metric.snapshot, (pairs) => ({
+const report: Effect.Effect<Report> = Effect.map(Metrics.snapshot, (all) => ({
   answered: seen.answered,
   failed: Object.fromEntries(seen.failed),
   tokens: Object.fromEntries(
-    pairs.flatMap(({ metricKey, metricState }) =>
-      metricKey.name === tokensMetric && MetricState.isCounterState(metricState)
-        ? metricKey.tags.map(({ value }) => [value, Number(metricState.count)])
-        : []
+    all.flatMap(({ count, labels, name }) =>
+      name === tokensMetric ? Object.values(labels).map((label) => [label, count ?? 0]) : []
     )
   ),
   warnings: seen.warnings

@@ -1,19 +1,8 @@
 /** What Prometheus would have scraped, once a minute, from a client on a clock of the test's. */
-import {
-  Effect,
-  Exit,
-  Fiber,
-  Layer,
-  Logger,
-  LogLevel,
-  Metric,
-  type MetricPair,
-  MetricState,
-  Random,
-  Scope
-} from "effect"
+import { Effect, Exit, Fiber, Layer, Logger, LogLevel, Random, Scope } from "effect"
 import * as Metrics from "effect-nutrition-advisor/internal/metrics"
 import * as CacheDouble from "../../doubles/CacheDouble.js"
+import { type Measured, snapshot } from "../../doubles/metrics.js"
 import { ShakenScheduler } from "../../model/ShakenScheduler.js"
 import { VirtualTime } from "../../model/VirtualTime.js"
 import type { Scenario } from "./scenarios.js"
@@ -23,22 +12,19 @@ export const minutes = 30
 /** A value for each minute; none where the series was not there yet. */
 export type Series = ReadonlyMap<string, ReadonlyArray<number | undefined>>
 
-const nameOf = ({ metricKey: { name, tags } }: MetricPair.MetricPair.Untyped) =>
-  `${name}{${["job=\"foods\"", "instance=\"a\"", ...tags.map(({ key, value }) => `${key}="${value}"`)].join(",")}}`
+const nameOf = ({ labels, name }: Measured) => {
+  const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value}"`)
+  return `${name}{${["job=\"foods\"", "instance=\"a\"", ...pairs].join(",")}}`
+}
 
-const valueOf = ({ metricState }: MetricPair.MetricPair.Untyped) =>
-  MetricState.isCounterState(metricState)
-    ? Number(metricState.count)
-    : MetricState.isGaugeState(metricState)
-    ? Number(metricState.value)
-    : undefined
+const valueOf = ({ count, type, value }: Measured) => type === "counter" ? count : value
 
-const look = Effect.map(Metric.snapshot, (pairs) =>
-  new Map(pairs.flatMap((pair) => {
-    const value = valueOf(pair)
-    return value === undefined || !pair.metricKey.name.startsWith("nutrition_advisor_")
+const look = Effect.map(snapshot, (all) =>
+  new Map(all.flatMap((measured) => {
+    const value = valueOf(measured)
+    return value === undefined || !measured.name.startsWith("nutrition_advisor_")
       ? []
-      : [[nameOf(pair), value] as const]
+      : [[nameOf(measured), value] as const]
   })))
 
 /** The series that stand at zero once all these layers are built, before anything is counted. */

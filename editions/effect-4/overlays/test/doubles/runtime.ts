@@ -1,13 +1,6 @@
-// Effect 4 has no Supervisor, no roots of fibers, another scheduler, no Random of a seed that stands alone, and other records of metrics.
+// Effect 4 has no Supervisor, no roots of fibers, another scheduler and no Random of a seed that stands alone.
 import { Context, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
 import { current } from "./TestClock.js"
-
-export const counts = Effect.map(Metric.snapshot, (metrics) =>
-  new Map(metrics.flatMap((metric) =>
-    metric.type === "Counter"
-      ? [[[metric.id, ...Object.values(metric.attributes ?? {}).sort()].join(" "), Number(metric.state.count)] as const]
-      : []
-  )))
 
 /** How many fibers run in this test. */
 export const fibers = Effect.sync(() => current.fibers)

@@ -19,7 +19,9 @@ const check = (arbitraries: Arbitraries, property: (values: Array<unknown>) => P
   )
 
 const prop = (title: string, arbitraries: Arbitraries, body: (values: Array<unknown>) => unknown, options?: Options) =>
-  Original.it(title, () => check(arbitraries, async (values) => body(values), options))
+  arbitraries.some((arbitrary) => "ast" in arbitrary)
+    ? Original.it.prop(title, [...arbitraries], body)
+    : Original.it(title, () => check(arbitraries, async (values) => body(values), options))
 
 const effectProp = (
   title: string,
