@@ -13,7 +13,6 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Random,
   Scope,
   Supervisor
 } from "effect"
@@ -27,9 +26,10 @@ import {
   TokenStore
 } from "effect-nutrition-advisor"
 import { isSealing } from "../doubles/CacheDouble.js"
+import { seeded } from "../doubles/runtime.js"
 import * as BrokenStore from "./BrokenStore.js"
 import { type Fault, HostileParts, type Part } from "./HostileParts.js"
-import { randomOf, ShakenScheduler } from "./ShakenScheduler.js"
+import { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
 export const compositions = ["layer", "layerShared", "of one's own"] as const
@@ -137,7 +137,7 @@ export class HostileWorld {
   readonly parts: HostileParts
   private readonly time = new VirtualTime()
   private readonly scheduler: ShakenScheduler
-  private readonly random: Random.Random
+  private readonly random: ReturnType<typeof seeded>
   private readonly supervisor = Supervisor.unsafeTrack()
   private readonly scope = Effect.runSync(Scope.make())
   private readonly callers = new Map<AnyFiber, { readonly call: string; readonly at: number; hasLeft: boolean }>()
@@ -149,9 +149,9 @@ export class HostileWorld {
   private built: Context.Context<Env> | undefined
 
   constructor(private readonly composition: Composition, operations: number, seed: string) {
-    this.random = Random.make(seed)
-    this.scheduler = new ShakenScheduler(operations, randomOf(seed))
-    this.parts = new HostileParts(randomOf(`parts ${seed}`), (request) => this.answer(request))
+    this.random = seeded(seed)
+    this.scheduler = new ShakenScheduler(operations, seeded(seed).next)
+    this.parts = new HostileParts(seeded(`parts ${seed}`).next, (request) => this.answer(request))
   }
 
   async build() {
@@ -248,7 +248,7 @@ export class HostileWorld {
     return Effect.runFork(
       effect.pipe(
         Effect.supervised(this.supervisor),
-        Effect.withRandom(this.random),
+        Effect.withRandom(this.random.service),
         Effect.withClock(this.time.clock),
         Effect.locally(FiberRef.currentLoggers, HashSet.make(logger)),
         Logger.withMinimumLogLevel(LogLevel.All)
