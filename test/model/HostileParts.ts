@@ -115,7 +115,7 @@ export class HostileParts {
 
   readonly client = Layer.succeed(
     HttpClient.HttpClient,
-    HttpClient.makeWith(
+    HttpClient.makeWith<never, never, HttpClientError.HttpClientError, never>(
       Effect.flatMap((request) => {
         const failure = new HttpClientError.RequestError({ request, reason: "Transport", cause: new Error(secret) })
         const respond = Effect.delay(this.respond(request), 20)
