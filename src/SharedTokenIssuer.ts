@@ -124,6 +124,9 @@ const lookOnceMore = (request: Request, error: TokenError) =>
     Effect.tap(Metrics.shares("HandedOver"))
   )
 
+/** In this time an answer that has come becomes a token, before its exchange is interrupted. */
+const lastMoment = "10 millis"
+
 /**
  * The exchange of the issuer inside: at most `tokenTimeout`, or as long as peers wait for it where it has a deadline of its own.
  * Where it is interrupted and has a token by then, it ends well.
@@ -136,7 +139,9 @@ const exchange = ({ exchange, sharing: { longestExchange, settings } }: Request)
       Effect.interruptible,
       Effect.exit
     )
-    const interrupted = Effect.zipRight(Fiber.interrupt(fiber), Fiber.await(fiber))
+    const interrupted = Effect.timeoutOption(Fiber.await(fiber), lastMoment).pipe(
+      Effect.zipRight(Fiber.interrupt(fiber))
+    )
     const ended = yield* Effect.option(Fork.boundedBy(settings.cacheTimeout, timedOut)(interrupted))
     if (Option.isSome(ended) && Exit.isSuccess(ended.value)) return ended.value.value
     return yield* Exit.isSuccess(waited) ? waited.value : Exit.failCause(waited.cause)

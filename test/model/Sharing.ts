@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises"
+import { HttpClient, type HttpClientError, HttpClientResponse } from "@effect/platform"
 import {
   Cause,
   Effect,
@@ -7,6 +8,7 @@ import {
   FiberId,
   FiberRef,
   HashSet,
+  Layer,
   Logger,
   LogLevel,
   Redacted,
@@ -24,6 +26,8 @@ export const cacheTimeout = 300
 export const tokenTimeout = 1_000
 
 export const lease = 1_500
+
+const settings = { baseUrl: "https://advisor.example", licenseKey: Redacted.make("license-7f3a") }
 
 /** A call of the cache or an exchange, in its own manner. */
 export type Manner = <A, E>(call: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -51,7 +55,12 @@ export class Sharing {
   private readonly scheduler: ShakenScheduler
   private readonly memory: SharedTokenCache.Service
 
-  constructor(operations: number, private readonly manners: Manners, random: () => number = () => 0) {
+  constructor(
+    operations: number,
+    private readonly manners: Manners,
+    random: () => number = () => 0,
+    private readonly overHttp = false
+  ) {
     this.scheduler = new ShakenScheduler(operations, () => {
       this.onStep(this.steps++)
       return random()
@@ -102,13 +111,12 @@ export class Sharing {
     let isOpen = true
     const made = this.fork(
       SharedTokenIssuer.make({
-        baseUrl: "https://advisor.example",
-        licenseKey: Redacted.make("license-7f3a"),
+        ...settings,
         cacheTimeout,
         tokenTimeout,
         lease
       }).pipe(
-        Effect.provideService(TokenIssuer.TokenIssuer, { issue: () => this.manners.issuer(this.purchase) }),
+        Effect.provide(this.issuer),
         Effect.provideService(SharedTokenCache.SharedTokenCache, this.cache(() => isOpen)),
         Scope.extend(scope),
         Effect.orDie
@@ -142,12 +150,40 @@ export class Sharing {
     return this.steps
   }
 
+  private get issuer() {
+    if (!this.overHttp) {
+      return Layer.succeed(TokenIssuer.TokenIssuer, { issue: () => this.manners.issuer(this.purchase) })
+    }
+    return Layer.orDie(TokenIssuer.layer({ ...settings, tokenTimeout })).pipe(
+      Layer.provide(Layer.succeed(
+        HttpClient.HttpClient,
+        HttpClient.makeWith<HttpClientError.HttpClientError, never, never, never>(
+          Effect.flatMap((request) =>
+            this.manners.issuer(Effect.map(this.purchase, (token) => {
+              const text = JSON.stringify({
+                access_token: Redacted.value(token.value),
+                expires_in: 86_155,
+                customer_id: Redacted.value(token.serviceId)
+              })
+              return Object.defineProperty(
+                HttpClientResponse.fromWeb(request, new Response(null)),
+                "stream",
+                { value: Stream.make(new TextEncoder().encode(text)) }
+              )
+            }))
+          ),
+          Effect.succeed
+        )
+      ))
+    )
+  }
+
   private readonly purchase = Effect.sync(() => {
     const receivedAt = this.time.wallMillis
     this.bought += 1
     return AccessToken.make({
-      value: `token ${this.bought}`,
-      serviceId: `customer ${this.bought}`,
+      value: `token-${this.bought}`,
+      serviceId: `customer-${this.bought}`,
       receivedAt,
       expiresAt: receivedAt + 86_155_000
     })

@@ -5,11 +5,17 @@ import { runs } from "../doubles/runs.js"
 import { seeded } from "../doubles/runtime.js"
 import { cacheTimeout, lease, type Manner, Sharing, takes, tokenTimeout, waits } from "../model/Sharing.js"
 
+interface Budget {
+  readonly operations: number
+  /** Whether a TokenIssuer of this package exchanges, over a client. */
+  readonly isOverHttp: boolean
+}
+
 const manners = { cache: () => takes(30), issuer: waits(100) }
 
 /** An issue that is left just before a step of its fibers, and what the next replica finds. */
-const leftAt = async (step: number, operations: number, isClosed: boolean) => {
-  const sharing = new Sharing(operations, manners)
+const leftAt = async (step: number, { isOverHttp, operations }: Budget, isClosed: boolean) => {
+  const sharing = new Sharing(operations, manners, undefined, isOverHttp)
   const here = await sharing.replica()
   const left = { closing: here.idle, caller: here.idle }
   sharing.at(step, () => {
@@ -36,17 +42,24 @@ const leftAt = async (step: number, operations: number, isClosed: boolean) => {
 const ways = [["its caller is interrupted", false], ["its layer is closed", true]] as const
 
 /** Fibers that yield after each operation take many steps. */
-const budgets = [{ operations: 2_048, stride: 1 }, { operations: 14, stride: 1 }, { operations: 1, stride: 10 }]
+const budgets = [
+  { operations: 2_048, stride: 1, issuer: "one in one step", isOverHttp: false },
+  { operations: 14, stride: 1, issuer: "one in one step", isOverHttp: false },
+  { operations: 1, stride: 10, issuer: "one in one step", isOverHttp: false },
+  { operations: 2_048, stride: 1, issuer: "TokenIssuer", isOverHttp: true },
+  { operations: 14, stride: 1, issuer: "TokenIssuer", isOverHttp: true },
+  { operations: 1, stride: 10, issuer: "TokenIssuer", isOverHttp: true }
+]
 
 describe("An issue of SharedTokenIssuer", () => {
   for (const [title, isClosed] of ways) {
     it.each(budgets)(
-      `loses neither the lease nor its token at whatever step ${title} (fibers yield after $operations operations)`,
-      async ({ operations, stride }) => {
-        const { steps } = await leftAt(-1, operations, isClosed)
+      `loses neither the lease nor its token at whatever step ${title} ($issuer issues, fibers yield after $operations operations)`,
+      async ({ stride, ...budget }) => {
+        const { steps } = await leftAt(-1, budget, isClosed)
         expect(steps).toBeGreaterThan(50)
         for (let step = 0; step < steps; step += stride) {
-          const { millis, ...left } = await leftAt(step, operations, isClosed)
+          const { millis, ...left } = await leftAt(step, budget, isClosed)
           expect({ step, ...left }).toMatchObject({ step, hasEnded: true, hasClosed: true, next: "Success", bought: 1 })
           expect(millis).toBeLessThan(500)
         }
