@@ -8,6 +8,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { version } from "../version.js"
 import * as CallLimit from "./callLimit.js"
+import * as HeldAnswers from "./heldAnswers.js"
 import * as JsonRpc from "./jsonRpc.js"
 
 const searchesAtOnce = 16
@@ -16,6 +17,9 @@ const searchesAtOnce = 16
 export const mostWaiting = 1024
 
 const mostInBatch = 256
+
+/** Characters: the longest results of a whole batch have room. */
+const mostHeld = 32 * 1024 * 1024
 
 const protocolVersions = ["2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"] as const
 
@@ -109,6 +113,14 @@ const tooMany = failed(`${mostWaiting} calls wait already, so this one was not m
 
 const tooLargeBatch = failed(`A batch may hold ${mostInBatch} calls, so this one was not made.`)
 
+const tooLongTogether = failed("The answers of the batches that run are too long together: ask for fewer in a batch.")
+
+/** In place of an answer that finds no room. */
+const shortAnswer = (request: JsonRpc.Request) => () =>
+  isCall(request)
+    ? JsonRpc.resultText(request.id, tooLongTogether)
+    : JsonRpc.errorText(JsonRpc.refused(request.id, -32603, "The answers of this batch are too long together."))
+
 /** A refusal is logged without what was refused. A method that is unknown is no fault: clients ask for what others have. */
 const refusal = (reply: JsonRpc.Refused) =>
   Effect.as(
@@ -118,6 +130,9 @@ const refusal = (reply: JsonRpc.Refused) =>
 
 const textOf = (request: JsonRpc.Request, reply: Reply) =>
   reply._tag === "Refused" ? refusal(reply) : Effect.succeed(JsonRpc.resultText(request.id, reply.result))
+
+const held = (text: Effect.Effect<string>, request: JsonRpc.Request, batch: HeldAnswers.Batch | undefined) =>
+  batch === undefined ? text : Effect.map(text, (text) => batch.hold(text, shortAnswer(request)))
 
 const keyOf = ({ name }: Session, id: unknown) => JSON.stringify([name, id])
 
@@ -129,6 +144,7 @@ export const make = (
   Effect.gen(function*() {
     const limited = CallLimit.make(searchesAtOnce, mostWaiting)
     const running = new Map<string, Fiber.Fiber<unknown>>()
+    const openBatch = HeldAnswers.make(mostHeld)
     yield* Effect.addFinalizer(() => Fiber.interruptAll(running.values()))
 
     const called = (request: JsonRpc.Request, session: Session): Effect.Effect<Reply> => {
@@ -144,12 +160,14 @@ export const make = (
     }
 
     /** A call has a fiber of its own, which the client may interrupt: then there is no answer. */
-    const start = (request: JsonRpc.Request, session: Session) =>
+    const start = (request: JsonRpc.Request, session: Session, batch: HeldAnswers.Batch | undefined) =>
       Effect.suspend(() => {
         const key = keyOf(session, request.id)
         if (running.has(key)) return Effect.map(refusal(idInUse(request)), Effect.succeed)
         return Effect.map(
-          Effect.forkScoped(Effect.flatMap(called(request, session), (reply) => textOf(request, reply))),
+          Effect.forkScoped(
+            held(Effect.flatMap(called(request, session), (reply) => textOf(request, reply)), request, batch)
+          ),
           (fiber): Answer => {
             running.set(key, fiber)
             fiber.addObserver(() => running.delete(key))
@@ -169,7 +187,8 @@ export const make = (
 
     const begin = (
       message: JsonRpc.Message,
-      session: Session
+      session: Session,
+      batch: HeldAnswers.Batch | undefined
     ): Effect.Effect<Answer, never, Scope.Scope> => {
       switch (message._tag) {
         case "Refused":
@@ -181,8 +200,11 @@ export const make = (
           )
         case "Request":
           return isCall(message)
-            ? start(message, session)
-            : Effect.map(textOf(message, replyTo(message, session, tool, instructions)), Effect.succeed)
+            ? start(message, session, batch)
+            : Effect.map(
+              held(textOf(message, replyTo(message, session, tool, instructions)), message, batch),
+              Effect.succeed
+            )
       }
     }
 
@@ -190,15 +212,17 @@ export const make = (
       begin: (text, session) =>
         Effect.gen(function*() {
           const { isBatch, messages } = JsonRpc.decode(text)
+          const batch = isBatch ? yield* openBatch : undefined
           const tooManyCalls = new Set(messages.filter(isCall).slice(mostInBatch))
           const answers = yield* Effect.forEach(messages, (message) =>
             message._tag === "Request" && tooManyCalls.has(message)
               ? Effect.succeed(Effect.succeed(JsonRpc.resultText(message.id, tooLargeBatch)))
-              : begin(message, session))
-          return Effect.map(Effect.all(answers), (texts) => {
+              : begin(message, session, batch))
+          const answer = Effect.map(Effect.all(answers), (texts) => {
             const due = texts.filter((text) => text !== undefined)
             return isBatch && due.length > 0 ? `[${due.join(",")}]` : due[0]
           })
+          return batch === undefined ? answer : Effect.ensuring(answer, batch.close)
         })
     }
   })

@@ -91,6 +91,58 @@ describe("calls that wait for a slow service, in 128 MiB of heap,", () => {
   )
 })
 
+/** Answers all terms at once with much text, but "slow" only once it is released. */
+const talkativeService = Effect.gen(function*() {
+  const held: Array<() => void> = []
+  const results = Array.from({ length: 300 }, (_, index) => ({ name: `food \"${index}\"`, about: "much".repeat(20) }))
+  const service = yield* LocalService.start({
+    token: Replies.issue,
+    data: (call) => {
+      const answer = () => Replies.answer(200, JSON.stringify({ results }))(call)
+      if (call.request.query.includes("slow")) held.push(answer)
+      else answer()
+    }
+  })
+  return { held, env: { NUTRITION_ADVISOR_BASE_URL: service.origin, NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key } }
+})
+
+describe("results that wait for the last call of their batch, in 128 MiB of heap,", () => {
+  it.scopedLive(
+    "are held as long as there is room; the others are told so, and the room is free once they are sent",
+    () =>
+      Effect.gen(function*() {
+        const { env, held } = yield* talkativeService
+        const { url } = yield* McpProcess.startHttp({
+          args: ["--no-shared-token"],
+          env,
+          node: ["--max-old-space-size=128"]
+        })
+        const post = (calls: number, last: string) =>
+          fetch(url, {
+            method: "POST",
+            body: JSON.stringify(Array.from({ length: calls }, (_, id) => call(id, { term: id === 0 ? last : "oats" })))
+          }).then((response) => response.text())
+        const batches = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], (count) =>
+          Effect.gen(function*() {
+            const batch = post(250, "slow")
+            yield* until(() => held.length === count)
+            return batch
+          }).pipe(Effect.map((batch) => ({ batch }))))
+        yield* Effect.promise(() => post(1, "oats"))
+        held.forEach((answer) => answer())
+        const texts = yield* Effect.promise(() => Promise.all(batches.map(({ batch }) => batch)))
+        const short = texts.map((text) => text.match(/too long together/g)?.length ?? 0)
+        const found = texts.map((text) => resultsIn(text).found)
+        expect(found.map((count, index) => count + (short[index] ?? 0))).toEqual(texts.map(() => 250))
+        expect(found[0]).toBeGreaterThanOrEqual(249)
+        expect(short.at(-1)).toBeGreaterThan(200)
+        expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
+        expect(resultsIn(yield* Effect.promise(() => post(250, "oats"))).found).toBe(250)
+      }),
+    120_000
+  )
+})
+
 const marker = "marker-4e1f"
 
 const nested = (depth: number, open: string, close: string) => `${open.repeat(depth)}1${close.repeat(depth)}`
