@@ -123,7 +123,7 @@ describe("Throttle.layerShared", () => {
     const world = worldOver(AdvisorDouble.answering(found), layer, { key: "ours", rate: { limit: 3, interval: 1_000 } })
     searches(world, 1)
     expect(asked).toMatchObject([{ algorithm: "fixed-window", onExceeded: "fail", key: "ours", limit: 3 }])
-    expect(asked.map(({ window }) => String(window))).toEqual(["Duration(1s 2ms)"])
+    expect(asked.map(({ window }) => Duration.toMillis(window))).toEqual([1_002])
   })
 
   it("is as a layer with no rate where none is given", () => {

@@ -99,7 +99,7 @@ describe("a part of the user's", () => {
     yield* Time.pass("9999 millis")
     expect(yield* Effect.forEach(callers, endOf)).toEqual(["waits", "waits"])
     yield* Time.pass("1 millis")
-    expect(yield* Effect.forEach(callers, Fiber.await)).toEqual([Exit.fail(timeout), Exit.fail(timeout)])
+    expect(yield* Effect.forEach(callers, (fiber) => Effect.flip(Fiber.join(fiber)))).toEqual([timeout, timeout])
   })
 
   test.each(hanging)("whose $call $how once is called again by the next caller", function*({ call, fault }) {
@@ -124,9 +124,9 @@ describe("a part of the user's", () => {
 
   test.each(hanging)("whose $call $how always costs at most tokenTimeout a flight", function*({ call, fault }) {
     const { caller } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
-    const waiting = yield* Effect.fork(Effect.exit(caller))
+    const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("3 seconds")
-    expect(yield* Fiber.join(waiting)).toEqual(Exit.fail(timeout))
+    expect(yield* Fiber.join(waiting)).toEqual(timeout)
   })
 
   test.each(["issue", "current", "put"] as const)(
@@ -154,7 +154,7 @@ describe("a part of the user's", () => {
     function*(call) {
       const { caller, faults } = yield* meeting(call, Effect.interrupt)
       const aborted = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Aborted" })
-      expect(yield* Effect.exit(caller)).toEqual(Exit.fail(aborted))
+      expect(yield* Effect.flip(caller)).toEqual(aborted)
       faults[call] = undefined
       yield* Time.pass("5 seconds")
       expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))

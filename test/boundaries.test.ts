@@ -94,7 +94,7 @@ for (const { layer, name } of clients) {
         yield* setup(options(service.origin), layer)(search)
         const bare = yield* serve()
         yield* Effect.gen(function*() {
-          const client = yield* HttpClient.HttpClient
+          const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
           const post = HttpClientRequest.post(`${bare.origin}${tokenPath}`, {
             headers: { accept: "*/*", "user-agent": "x" }
           })

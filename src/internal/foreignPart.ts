@@ -15,6 +15,13 @@ const masked = (part: string, what: string): Effect.Effect<never> =>
     return Effect.die(defect)
   })
 
+/** What is no effect is not handed to the runtime: that may end the fiber at once, with a defect that shows it. */
+const checked = <A, E, R>(effect: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const given = effect()
+    return Effect.isEffect(given) ? given : Effect.die(new Error("no effect"))
+  })
+
 /**
  * Calls a part that users bring. Whatever else than its own errors it fails with, dies of or throws may hold a secret: it becomes
  * a defect with a fixed text that names the part.
@@ -24,7 +31,7 @@ export const call = <A, E, R>(
   isOwn: Predicate.Predicate<E>,
   effect: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.suspend(effect).pipe(
+  checked(effect).pipe(
     Effect.catchAllCause((cause) =>
       Option.match(Cause.failureOption(cause), {
         onNone: () => Effect.failCause(cause),

@@ -2,9 +2,9 @@
  * A week of a fleet that shares a token, as a discrete-event model: what replicas, cache and service do to each other, without
  * HTTP, sealing and fibers. When a token is stale or expired, and when the Schedule wakes, is the library's own arithmetic.
  */
-import { PCGRandom } from "effect/Utils"
 import { RefreshPolicy } from "effect-nutrition-advisor"
 import { policyOf } from "../doubles/policy.js"
+import { seeded } from "../doubles/runtime.js"
 import * as Agenda from "./Agenda.js"
 
 export interface Settings {
@@ -63,9 +63,9 @@ const timing = policyOf()
 export const run = (settings: Settings): ReadonlyArray<Day> => {
   const { replicas: count, tokenLife } = settings
   const end = settings.days * day
-  const random = new PCGRandom(settings.seed)
-  const within = (least: number, most: number) => least + random.number() * (most - least)
-  const after = (mean: number) => -Math.log(1 - random.number()) * mean
+  const random = seeded(String(settings.seed)).next
+  const within = (least: number, most: number) => least + random() * (most - least)
+  const after = (mean: number) => -Math.log(1 - random()) * mean
   const agenda = Agenda.make<Event>()
   const days: ReadonlyArray<Day> = Array.from(
     { length: settings.days },
@@ -90,7 +90,7 @@ export const run = (settings: Settings): ReadonlyArray<Day> => {
 
   const plan = (index: number, replica: Replica, token: Token) => {
     const window = RefreshPolicy.windowOf(timing, token)
-    const wakes = staleAt(token) + random.number() * window / 2
+    const wakes = staleAt(token) + random() * window / 2
     const searches = Math.max(now, staleAt(token)) + after(replica.gap)
     agenda.add(Math.min(wakes, searches), { _tag: "Refresh", replica: index, life: replica.life, about: token })
     if (!isAccepted(token)) agenda.add(now, { _tag: "Search", replica: index, life: replica.life, about: token })
@@ -202,7 +202,7 @@ export const run = (settings: Settings): ReadonlyArray<Day> => {
   often(settings.lostHoldersPerDay, () => ({ _tag: "LoseNextHolder" }))
   often(
     settings.restartsPerReplicaAndDay * count,
-    () => ({ _tag: "Restart", replica: Math.floor(random.number() * count) })
+    () => ({ _tag: "Restart", replica: Math.floor(random() * count) })
   )
   for (let next = agenda.next(); next !== undefined && next[0] < end; next = agenda.next()) {
     now = next[0]

@@ -210,6 +210,14 @@ describe("a rewrite translates", () => {
     ["mapErrorCause", `Effect.mapErrorCause(f)`, `Effect.catchCause((cause) => Effect.failCause((f)(cause)))`],
     ["a delay of a Schedule", `Schedule.addDelayEffect(a, f)`, `Schedule.addDelay(a, ({ output }) => (f)(output))`],
     [
+      "a delay without an effect",
+      `Schedule.addDelay(a, f)`,
+      `Schedule.addDelay(a, ({ output }) => Effect.succeed((f)(output)))`
+    ],
+    ["an effect of a Schedule", `Schedule.mapEffect(a, f)`, `Schedule.map(a, ({ output }) => (f)(output))`],
+    ["two causes", `Cause.parallel(a, b)`, `Cause.combine(a, b)`],
+    ["the end of a Stream by time", `Stream.interruptAfter(a, 1)`, `Stream.interruptWhen(a, Effect.sleep(1))`],
+    [
       "a changed delay",
       `Schedule.modifyDelay((a, b) => f(a, b))`,
       `Schedule.modifyDelay(({ duration: b, output: a }) => Effect.succeed(f(a, b)))`
@@ -361,6 +369,31 @@ return a(annotations)
   it("a scoped test", () => {
     expect(translate("a.ts", `import { it } from "@effect/vitest"\n\nit.scoped("a", () => a)\n`).text)
       .toContain(`it.effect("a", () => a)`)
+  })
+})
+
+describe("stores and limiters", () => {
+  it.each([
+    [
+      "a refusal of a RateLimiter",
+      `import * as RateLimiter from "@effect/experimental/RateLimiter"`,
+      `new RateLimiter.RateLimitExceeded({ limit })`,
+      `new RateLimiter.RateLimiterError({ reason: new RateLimiter.RateLimitExceeded({ limit }) })`
+    ],
+    [
+      "an error of the system",
+      `import { Error as PlatformError } from "@effect/platform"`,
+      `new PlatformError.SystemError({ reason, method })`,
+      `PlatformError.systemError({ _tag: reason, method })`
+    ],
+    [
+      "an error of a KeyValueStore",
+      `import { Error as PlatformError, KeyValueStore } from "@effect/platform"`,
+      `new PlatformError.BadArgument({ method })`,
+      `new KeyValueStore.KeyValueStoreError({ message: "", method: "", cause: PlatformError.badArgument({ method }) })`
+    ]
+  ])("%s", (_, imported, before, after) => {
+    expect(translate("a.ts", `${imported}\n\n${before}\n`).text.split("\n\n").at(-1).trim()).toBe(after)
   })
 })
 

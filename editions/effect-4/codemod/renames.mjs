@@ -88,6 +88,8 @@ const renamed = (module, names) =>
 export const members = new Map([
   ...renamed("effect/Cause", {
     NoSuchElementException: "NoSuchElementError",
+    parallel: "combine",
+    sequential: "combine",
     TimeoutException: "TimeoutError",
     failureOption: "findErrorOption",
     isDie: "hasDies",

@@ -3,6 +3,7 @@ import ts from "typescript"
 import { http } from "./http.mjs"
 import { logging } from "./logging.mjs"
 import { argumentTexts, calleeOf, namespaceText, property, typeArgumentTexts, valueOf } from "./nodes.mjs"
+import { persistence } from "./persistence.mjs"
 import { references } from "./references.mjs"
 
 /** `Context.Tag("id")<Self, Shape>()` is `Context.Service<Self, Shape>()("id")`. */
@@ -188,13 +189,14 @@ const provideService = (node, file) => {
   })`
 }
 
-/** `addDelayEffect(f)` is `addDelay`, whose function takes what the step said. */
-const addDelayEffect = (node, file) => {
-  if (!/^effect\/Schedule#addDelay(Effect)?$/.test(calleeOf(node, file) ?? "")) return undefined
+/** `addDelayEffect(f)` and `mapEffect(f)` are `addDelay` and `map`, whose functions take what the step said, and give an effect. */
+const scheduleOutput = (node, file) => {
+  const [, name, isEffect] = /^effect\/Schedule#(addDelay|map)(Effect)?$/.exec(calleeOf(node, file) ?? "") ?? []
+  if (name === undefined) return undefined
   const texts = argumentTexts(node, file)
-  return `${namespaceText(node)}.addDelay(${
-    [...texts.slice(0, -1), `({ output }) => (${texts.at(-1)})(output)`].join(", ")
-  })`
+  const given = `(${texts.at(-1)})(output)`
+  const effect = isEffect === undefined ? `${file.local("effect/Effect")}.succeed(${given})` : given
+  return `${namespaceText(node)}.${name}(${[...texts.slice(0, -1), `({ output }) => ${effect}`].join(", ")})`
 }
 
 /** `tapInput(f)` is `tap`, whose function takes what the step was told. */
@@ -239,6 +241,14 @@ const schemaFilter = (node, file) => {
   return texts.length === 1
     ? `${schema}.check(${schema}.makeFilter(${texts[0]}))`
     : `${texts[0]}.check(${schema}.makeFilter(${texts.slice(1).join(", ")}))`
+}
+
+/** `Stream.interruptAfter(time)` is `interruptWhen` a sleep has ended. */
+const interruptAfter = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Stream#interruptAfter") return undefined
+  const texts = argumentTexts(node, file)
+  const slept = `${file.local("effect/Effect")}.sleep(${texts.at(-1)})`
+  return `${namespaceText(node)}.interruptWhen(${[...texts.slice(0, -1), slept].join(", ")})`
 }
 
 /** `Fiber.poll(fiber)` reads what the fiber knows. */
@@ -718,6 +728,7 @@ const httpApiAnnotations = (node, file) => {
 export const rewrites = [
   ...logging,
   ...http,
+  ...persistence,
   ...references,
   referenceClass,
   emitCalls,
@@ -760,13 +771,14 @@ export const rewrites = [
   schemaTransform,
   genSelf,
   provideService,
-  addDelayEffect,
+  scheduleOutput,
   tapInput,
   modifyDelay,
   intersect,
   globalValue,
   fixedRandom,
   rechunkedQueue,
+  interruptAfter,
   schemaFilter,
   linkSpanCurrent,
   tapBoth,

@@ -1,7 +1,7 @@
 import type * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 
 /**
  * The RateLimiter of @effect/experimental, written out: an import of it, even of its types, would ask everybody for that package. A test
@@ -44,6 +44,12 @@ export interface RateLimitStoreError extends RateLimiterError {
   readonly message: string
   readonly cause?: unknown
 }
+
+/** The refusal that a failure of it is, if it is one. */
+export const refusalIn = (
+  error: RateLimitExceeded | RateLimitStoreError
+): Effect.Effect<RateLimitExceeded, RateLimitStoreError> =>
+  error.reason === "Exceeded" ? Effect.succeed(error) : Effect.fail(error)
 
 export const RateLimiter: Context.Tag<RateLimiter, RateLimiter> = Context.GenericTag<RateLimiter>(
   "~@effect/experimental/RateLimiter"

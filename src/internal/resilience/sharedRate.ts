@@ -7,7 +7,7 @@ import { monotonicOf } from "../clock.js"
 import { boundedBy, launchIn } from "../fork.js"
 import * as Outage from "../outage.js"
 import type { Rate } from "./rate.js"
-import type { RateLimiter } from "./rateLimiter.js"
+import { type RateLimiter, refusalIn } from "./rateLimiter.js"
 
 export interface Options {
   readonly key: string
@@ -68,9 +68,7 @@ export const make = (
           left: Predicate.isNumber(remaining) ? remaining : 1,
           wait: 0
         })),
-        Effect.catchAll((error) =>
-          error.reason === "Exceeded" ? Effect.sync(() => exceeded(turns, error.retryAfter)) : Effect.fail(error)
-        )
+        Effect.catchAll((error) => Effect.map(refusalIn(error), ({ retryAfter }) => exceeded(turns, retryAfter)))
       )
 
     const isAsking = () => askedUntil !== Number.POSITIVE_INFINITY

@@ -1,6 +1,7 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Predicate, Ref, Stream } from "effect"
+import * as Fork from "../../../src/internal/fork.js"
 import { type BufferedSend, type Sent, withBufferedSend } from "../../../src/internal/http/buffered.js"
 import * as Http from "../../../src/internal/http/client.js"
 import type { Request } from "../../../src/internal/http/request.js"
@@ -370,7 +371,7 @@ describe("A request whose time is over", () => {
       const timeout = yield* TimeoutQueue.make(20)
       const sending = Http.makeClient(client)(request, { operation: "search", maxBytes: 10, timeout })
       const ending = yield* Effect.forkDaemon(Effect.flip(sending))
-      const error = yield* Effect.timeoutOption(Effect.disconnect(Fiber.join(ending)), "20 seconds")
+      const error = yield* Effect.timeoutOption(Fork.abandonable(Fiber.join(ending)), "20 seconds")
       expect(error).toMatchObject({ _tag: "Some", value: { _tag: "TransportError", reason: "Timeout" } })
     })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck, Fiber, Layer, Scope } from "effect"
 import { vi } from "vitest"
+import * as Fork from "../../../src/internal/fork.js"
 import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
 import { arranged } from "../../doubles/arranged.js"
 import * as ManualClock from "../../doubles/ManualClock.js"
@@ -242,7 +243,7 @@ describe("A timeout", () => {
       const scope = yield* Scope.make()
       yield* Effect.uninterruptible(Scope.extend(TimeoutQueue.make(1_000), scope))
       const closing = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
-      expect(yield* Effect.timeoutOption(Effect.disconnect(Fiber.join(closing)), "20 seconds")).toMatchObject({
+      expect(yield* Effect.timeoutOption(Fork.abandonable(Fiber.join(closing)), "20 seconds")).toMatchObject({
         _tag: "Some"
       })
     }))

@@ -1,0 +1,36 @@
+// Stores and limiters, and their errors.
+import ts from "typescript"
+import { argumentTexts, valueOf } from "./nodes.mjs"
+
+const made = (node, file) => ts.isNewExpression(node) ? (file.memberOf(node.expression) ?? "").split("#") : []
+
+/** Why a RateLimiter refuses is the reason of its error. */
+const limiterError = (node, file) => {
+  const [module, name] = made(node, file)
+  if (module !== "@effect/experimental/RateLimiter" || !/^RateLimit(Exceeded|StoreError)$/.test(name)) return undefined
+  const namespace = node.expression.expression.text
+  const reason = `new ${namespace}.${name}(${argumentTexts(node, file).join(", ")})`
+  return `new ${namespace}.RateLimiterError({ reason: ${reason} })`
+}
+
+const platformErrors = { SystemError: "systemError", BadArgument: "badArgument" }
+
+/** `new SystemError({ reason, … })` is `systemError({ _tag: reason, … })`; beside a KeyValueStore it is the cause of its error. */
+const platformError = (node, file) => {
+  const [module, name] = made(node, file)
+  if (module !== "@effect/platform/Error" || !Object.hasOwn(platformErrors, name)) return undefined
+  const fields = node.arguments[0].properties.map((child) =>
+    child.name?.getText() === "reason" ? `_tag: ${valueOf(child, file)}` : file.emit(child)
+  )
+  const error = `${file.kept(node.expression.expression.text, "effect/PlatformError", true)}.${
+    platformErrors[name]
+  }({ ${fields.join(", ")} })`
+  const [store] = [...file.names].find(([, module]) => module === "@effect/platform/KeyValueStore") ?? []
+  return store === undefined
+    ? error
+    : `new ${
+      file.kept(store, "effect/persistence/KeyValueStore", true)
+    }.KeyValueStoreError({ message: "", method: "", cause: ${error} })`
+}
+
+export const persistence = [limiterError, platformError]
