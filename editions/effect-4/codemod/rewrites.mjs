@@ -419,6 +419,12 @@ const interruptedExit = (node, file) => {
   return `${file.local("effect/Effect")}.andThen(${namespace}.interrupt(${text}), ${namespace}.await(${text}))`
 }
 
+/** A ManagedRuntime is its context. */
+const runtimeEffect = (node, file) =>
+  ts.isPropertyAccessExpression(node) && node.name.text === "runtimeEffect"
+    ? `${file.local("effect/Effect")}.map(${file.emit(node.expression)}.contextEffect, (context) => ({ context }))`
+    : undefined
+
 /** A fiber that runs has undefined for its end, not null. */
 const unsafePoll = (node, file) =>
   ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression) &&
@@ -742,6 +748,7 @@ export const rewrites = [
   httpApiAnnotations,
   causes,
   interruptedExit,
+  runtimeEffect,
   unsafePoll,
   eitherTag,
   eitherField,

@@ -1,4 +1,5 @@
 import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Options } from "../../NutritionAdvisor.js"
@@ -24,10 +25,13 @@ const effectOf = (key: LicenseKey): Options["licenseKey"] =>
     ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
     : redacted(key)
 
-/** The settings that are given, or those of the variables. Nothing starts. */
+/** The settings that are given, or those of the variables as they are now. Nothing starts. */
 export const read = (
   given: Omit<Options, "licenseKey"> & { readonly licenseKey: LicenseKey } | undefined
 ): Effect.Effect<Settings.ClientSettings, ConfigurationError> =>
   given === undefined
-    ? Environment.read(Config.unwrap<Options>(Environment.advisor()), Settings.client)
+    ? Effect.withConfigProvider(
+      Environment.read(Config.unwrap<Options>(Environment.advisor()), Settings.client),
+      ConfigProvider.fromEnv()
+    )
     : Settings.read(Settings.client, { ...given, licenseKey: effectOf(given.licenseKey) })

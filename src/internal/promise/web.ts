@@ -22,13 +22,16 @@ export const requestOf = (path: string, init: RequestInit = {}) =>
           duplex: "half"
         })
         const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
-        return { method: request.method, headers: [...request.headers], bytes, url: String(path) }
+        const contentType = request.headers.get("content-type") ?? undefined
+        return { method: request.method, headers: [...request.headers], contentType, bytes, url: String(path) }
       },
       catch: () => notSent("it has a method, a header or a body that a web Request does not take")
     })
     return HttpClientRequest.make(written.method as HttpMethod)(written.url, {
       headers: written.headers,
-      body: written.bytes === undefined ? HttpBody.empty : HttpBody.raw(written.bytes)
+      body: written.bytes === undefined
+        ? HttpBody.empty
+        : HttpBody.raw(written.bytes, { contentType: written.contentType })
     })
   })
 
