@@ -32,14 +32,27 @@ const exits = Array.from(
 
 /** What the code of a file shows of the channels to which it writes. */
 const channels = {
-  network: /\bclient\.execute\(|\.dispatch\(|\bnew Redis\(|\bcreateServer\(/,
-  cache: /\bcache\.write\(|\bSchema\.encode|\bstore\.set\(/,
-  file: /\bnode:fs\b|\blayerFileSystem\b/,
-  comparison: /\b(Hash\.hash|Equal\.equals)\(/,
-  error: /TaggedError[<(]|\bEffect\.die|\bnew Error\(/,
-  log: /\bEffect\.(log|annotateLogs)|\bLogger\.replace/,
-  span: /\bEffect\.(annotateCurrentSpan|withSpan|withLogSpan|useSpan|makeSpan)|\.(attribute|event)\(|\blinkSpan/,
-  metric: /\bMetricLabel\.make\(|\bgauge\(\s*"/,
+  network: new RegExp(
+    [
+      "\\bclient\\.execute\\(",
+      "\\.dispatch\\(",
+      "\\bnew (Redis|WebSocket|BroadcastChannel)\\(",
+      "\\bcreateServer\\(",
+      "\\bHttpServer\\.serve\\b",
+      "(?<![.\\w])(globalThis\\.)?fetch\\(",
+      "\\bhttps?\\.(request|get)\\(",
+      "\\bpostMessage\\("
+    ].join("|"),
+    "i"
+  ),
+  cache: /\bcache\.write\(|\bSchema\.encode|\bstore\.set\(|\bredis\.nutritionAdvisor\w+\(/,
+  file: /"node:fs\b|\blayerFileSystem\b/,
+  comparison: /\b(Hash\.hash|Equal\.equals|isSame|repeatsSecret)\(/,
+  error: /TaggedError[<(]|\bEffect\.die|\bnew Error\(|\bPromise\.reject\(|(?<![.\w])reject\(/,
+  log: /\bEffect\.(log|annotateLogs)|\bLogger\.replace|\bemitWarning\(/,
+  span:
+    /\bEffect\.(annotateCurrentSpan|annotateSpans|withSpan|withLogSpan|useSpan|makeSpan)|\.(attribute|event)\(|\blinkSpan/,
+  metric: /\bMetricLabel\.make\(|\bgauge\(\s*"|\bMetric\.tagged/,
   console: /\b[cC]onsole\b|\.(stdout|stderr)\b/,
   arguments: /\bprocess\.argv\b/
 }
@@ -69,6 +82,25 @@ const importsOf = ({ name, tree }: (typeof files)[number]) =>
       ? [relative(".", join(dirname(name), statement.moduleSpecifier.text.replace(/\.js$/, ""))).replaceAll("\\", "/")]
       : []
   )
+
+/** Where a file names Redacted, or a part of it, in another way than `Redacted.part` after `import * as Redacted`. */
+const otherNamesOfRedacted = (tree: ts.SourceFile) => {
+  const found: Array<string> = []
+  const isBound = (node: ts.Node) =>
+    ts.isNamespaceImport(node.parent) || ts.isPropertyAccessExpression(node.parent) || ts.isQualifiedName(node.parent)
+  const isImport = (node: ts.Node) =>
+    ts.isImportDeclaration(node) && node.importClause?.namedBindings !== undefined &&
+    ts.isNamespaceImport(node.importClause.namedBindings) && node.importClause.namedBindings.name.text === "Redacted"
+  const visit = (node: ts.Node) => {
+    const isOther = ts.isStringLiteral(node)
+      ? node.text === "effect/Redacted" && !isImport(node.parent)
+      : ts.isIdentifier(node) && node.text === "Redacted" && !isBound(node)
+    if (isOther) found.push(node.parent.getText(tree))
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
 
 const lengthsIn = (tree: ts.SourceFile) => {
   const lengths: Array<number> = []
@@ -119,7 +151,8 @@ describe("src", () => {
 
   const code = files.filter(({ name }) => !name.startsWith("testing/")).map(({ name, tree }) => ({
     name,
-    text: tree.text.replaceAll(/\/\*\*[^]*?\*\/|^import .*$/gm, "")
+    tree,
+    text: tree.text.replaceAll(/\/\*\*[^]*?\*\/|^import (?!.*"node:fs).*$/gm, "")
   }))
 
   it.each(Object.entries(channels))(
@@ -152,6 +185,40 @@ describe("src", () => {
     expect(code.flatMap(({ name, text }) => givenUp.test(text) ? [`${name}: ${givenUp.exec(text)?.[0]}`] : [])).toEqual(
       []
     )
+  })
+
+  it("names Redacted by its own name alone, and nothing of it by another, so that the test above sees each unwrap", () => {
+    const other = code.flatMap(({ name, tree }) => otherNamesOfRedacted(tree).map((use) => `${name}: ${use}`))
+    expect(other).toEqual([])
+  })
+
+  it.each([
+    "import { value } from \"effect/Redacted\"",
+    "import * as Secret from \"effect/Redacted\"",
+    "import { Redacted } from \"effect\"",
+    "import * as Redacted from \"effect/Redacted\"\nconst { value } = Redacted",
+    "import * as Redacted from \"effect/Redacted\"\nconst Secret = Redacted",
+    "const Redacted = await import(\"effect/Redacted\")",
+    "export { value } from \"effect/Redacted\""
+  ])("would see another name of Redacted in %j", (text) => {
+    expect(otherNamesOfRedacted(ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest, true))).not.toEqual([])
+  })
+
+  it.each<readonly [keyof typeof channels, string]>([
+    ["network", "fetch(url)"],
+    ["network", "await globalThis.fetch(url)"],
+    ["network", "Https.request(options)"],
+    ["network", "HttpServer.serve(app)"],
+    ["network", "port.postMessage(token)"],
+    ["cache", "redis.nutritionAdvisorWrite(key)"],
+    ["file", "import { writeFile } from \"node:fs/promises\""],
+    ["comparison", "isSame(a, b)"],
+    ["error", "Promise.reject(key)"],
+    ["log", "process.emitWarning(key)"],
+    ["span", "Effect.annotateSpans(key)"],
+    ["metric", "Metric.tagged(counter, key)"]
+  ])("would see that a file writes to the channel %s by %s", (channel, text) => {
+    expect(channels[channel].test(text)).toBe(true)
   })
 
   it("has no function over 100 lines", () => {

@@ -1,11 +1,14 @@
+import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor, Throttle } from "effect-nutrition-advisor"
+import * as AdvisorDouble from "../resilience/AdvisorDouble.js"
 import { clients } from "./clients.js"
 import * as LocalService from "./LocalService.js"
 import { rendered } from "./rendering.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
+import * as Supervising from "./supervising.js"
 
 const slowly = (reply: LocalService.Reply): LocalService.Reply => (call) => {
   call.hang()
@@ -46,4 +49,28 @@ describe("a fiber that Fiber.roots finds ends in no secret", () => {
         }))
     }
   }
+})
+
+const storeFails = Effect.fail(new RateLimiter.RateLimitStoreError({ message: Secrets.key }))
+
+describe("a fiber that a Supervisor sees ends in nothing of what a RateLimiter", () => {
+  it.effect.each([["fails with", storeFails], ["dies of", Effect.die(new Error(Secrets.key))]] as const)(
+    "%s",
+    ([_, consume]) => {
+      const seen: Array<string> = []
+      const limiter = Layer.succeed(RateLimiter.RateLimiter, {
+        [RateLimiter.TypeId]: RateLimiter.TypeId,
+        consume: () => consume
+      })
+      const advisor = Throttle.layerShared({ rate: { limit: 10, interval: "1 second" } }).pipe(
+        Layer.provide(AdvisorDouble.answering(Effect.succeed("found")).layer),
+        Layer.provide(limiter)
+      )
+      return Effect.gen(function*() {
+        expect(yield* NutritionAdvisor.search("oats")).toBe("found")
+        expect(seen.length).toBeGreaterThan(0)
+        expect(seen.flatMap(Secrets.shownIn)).toEqual([])
+      }).pipe(Effect.provide(Layer.provideMerge(advisor, Supervising.layer((_, text) => seen.push(text)))))
+    }
+  )
 })

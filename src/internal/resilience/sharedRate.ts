@@ -52,7 +52,8 @@ export const make = (
       wait: turns > 1 ? 0 : Math.max(1, Math.min(window, Duration.toMillis(retryAfter)) || 1)
     })
 
-    const consume = (turns: number): Effect.Effect<Answer, unknown> =>
+    /** What a limiter fails with or dies of may hold the address of its store: no fiber ends in it. */
+    const consume = (turns: number): Effect.Effect<Answer, string> =>
       Effect.suspend(() =>
         limiter.consume({
           algorithm: "fixed-window",
@@ -68,10 +69,9 @@ export const make = (
           left: Predicate.isNumber(remaining) ? remaining : 1,
           wait: 0
         })),
-        Effect.catchAll((error) => Effect.map(refusalIn(error), ({ retryAfter }) => exceeded(turns, retryAfter)))
+        Effect.catchAll((error) => Effect.map(refusalIn(error), ({ retryAfter }) => exceeded(turns, retryAfter))),
+        Effect.catchAllCause(() => Effect.fail("no answer"))
       )
-
-    const isAsking = () => askedUntil !== Number.POSITIVE_INFINITY
 
     return {
       wait: (now) => granted > 0 ? 0 : Math.max(0, notBefore - now),
@@ -98,7 +98,7 @@ export const make = (
           }),
         ask: (waiting, millis, onAnswer) =>
           Effect.clockWith((clock) => {
-            if (isAsking()) return Effect.void
+            if (askedUntil !== Number.POSITIVE_INFINITY) return Effect.void
             const askedAt = monotonicOf(clock)
             const turns = Math.max(1, Math.min(waiting, most, Math.floor(left) || 1))
             askedUntil = askedAt + millis
