@@ -114,6 +114,7 @@ describe("a rewrite translates", () => {
       `Effect.gen(function*() { yield* Fiber.interrupt(a) })`,
       `Effect.gen(function*() { yield* Fiber.interrupt(a) })`
     ],
+    ["a layer that fails", `Layer.fail(a)`, `Layer.unwrap(Effect.fail(a))`],
     ["a runtime", `a.runtimeEffect`, `Effect.map(a.contextEffect, (context) => ({ context }))`],
     ["the end of a fiber that may run", `a.unsafePoll() === null`, `(a.pollUnsafe() ?? null) === null`],
     ["the left of an Either", `Either.isLeft(a.b) ? a.b.left.c : d`, `Result.isFailure(a.b) ? a.b.failure.c : d`],

@@ -3,7 +3,8 @@ import { translate } from "./translate.mjs"
 
 const head = ["Effect", "JSONSchema", "Runtime", "Schema"].map((name) => `import * as ${name} from "effect/${name}"\n`)
 
-const statement = (text) => translate("a.ts", `${head.join("")}\n${text}\n`).text.split("\n\n").at(-1).trim()
+const statement = (text) =>
+  translate("a.ts", `${head.join("")}\n/* from here */\n${text}\n`).text.split("/* from here */").at(-1).trim()
 
 it.each([
   [
@@ -11,6 +12,14 @@ it.each([
     `export class A extends Schema.TaggedError<A>("a")("A", { b: Schema.Literal(1, 2) }) { get message() { return "" } }`,
     `export class A extends Schema.TaggedError<A>("a")("A", { b: Schema.Literals([1, 2]) }) {
   static readonly _tag = "A" as const
+
+  override get name(): string {
+    return "A"
+  }
+
+  [Inspectable.NodeInspectSymbol](): this {
+    return this
+  }
  get message() { return "" } }`
   ],
   [

@@ -309,13 +309,27 @@ const schemaTransform = (node, file) => {
   }.${name}(${options})))`
 }
 
-/** The class of a tagged schema has a static `_tag`, which Effect 4 does not give it. */
+/**
+ * The class of a tagged schema has a static `_tag`, which Effect 4 does not give it. An error is named by its tag, and Node shows its
+ * message and stack: in Effect 4 the identifier is its name, and Node shows the fields alone.
+ */
 const taggedClass = (node, file) => {
   if (!ts.isClassDeclaration(node)) return undefined
   const made = node.heritageClauses?.[0]?.types[0]?.expression
   if (made === undefined || !ts.isCallExpression(made) || !ts.isCallExpression(made.expression)) return undefined
-  if (!/^effect\/Schema#Tagged(Error|Class)$/.test(calleeOf(made.expression, file) ?? "")) return undefined
-  return file.emitParts(node, `\n  static readonly _tag = ${file.emit(made.arguments[0])} as const\n`, node.members.pos)
+  const [, kind] = /^effect\/Schema#Tagged(Error|Class)$/.exec(calleeOf(made.expression, file) ?? "") ?? []
+  if (kind === undefined) return undefined
+  const tag = file.emit(made.arguments[0])
+  const shown = kind === "Class" ? "" : `
+  override get name(): string {
+    return ${tag}
+  }
+
+  [${file.local("effect/Inspectable")}.NodeInspectSymbol](): this {
+    return this
+  }
+`
+  return file.emitParts(node, `\n  static readonly _tag = ${tag} as const\n${shown}`, node.members.pos)
 }
 
 /** `Schema.Record({ key, value })` is `Schema.Record(key, value)`. */
@@ -418,6 +432,12 @@ const interruptedExit = (node, file) => {
   const namespace = namespaceText(node)
   return `${file.local("effect/Effect")}.andThen(${namespace}.interrupt(${text}), ${namespace}.await(${text}))`
 }
+
+/** A layer that fails is an effect that does. */
+const layerFail = (node, file) =>
+  calleeOf(node, file) === "effect/Layer#fail"
+    ? `${namespaceText(node)}.unwrap(${file.local("effect/Effect")}.fail(${argumentTexts(node, file)[0]}))`
+    : undefined
 
 /** A ManagedRuntime is its context. */
 const runtimeEffect = (node, file) =>
@@ -748,6 +768,7 @@ export const rewrites = [
   httpApiAnnotations,
   causes,
   interruptedExit,
+  layerFail,
   runtimeEffect,
   unsafePoll,
   eitherTag,
