@@ -985,7 +985,6 @@ describe("layerConfig", () => {
   it.effect.each(
     [
       [{ NUTRITION_ADVISOR_BASE_URL: "http://advisor.example" }, "baseUrl"],
-      [{ NUTRITION_ADVISOR_LICENSE_KEY: "" }, "licenseKey"],
       [{ NUTRITION_ADVISOR_LICENSE_KEY: "<your key>" }, "licenseKey"],
       [{ NUTRITION_ADVISOR_SERVICE_ID: "é" }, "serviceId"],
       [{ NUTRITION_ADVISOR_SERVICE_ID_HEADER: "a b" }, "serviceIdHeader"]

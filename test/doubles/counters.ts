@@ -1,5 +1,13 @@
 import { Effect } from "effect"
-import { counts } from "./metrics.js"
+import { snapshot } from "./metrics.js"
+
+/** Where each counter stands, by its name and the values of its labels in their order. */
+export const counts: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(snapshot, (all) =>
+  new Map(
+    all.flatMap(({ count = 0, labels, name, type }) =>
+      type === "counter" ? [[[name, ...Object.values(labels).sort()].join(" "), count] as const] : []
+    )
+  ))
 
 /**
  * What an effect adds to each of the library's counters whose name begins like this: by the rest of the name, and the values of

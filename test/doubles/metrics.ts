@@ -31,11 +31,3 @@ export const snapshot: Effect.Effect<ReadonlyArray<Measured>> = Effect.map(
       ...stateOf(metricState)
     }))
 )
-
-/** Where each counter stands, by its name and the values of its labels in their order. */
-export const counts: Effect.Effect<ReadonlyMap<string, number>> = Effect.map(snapshot, (all) =>
-  new Map(
-    all.flatMap(({ count = 0, labels, name, type }) =>
-      type === "counter" ? [[[name, ...Object.values(labels).sort()].join(" "), count] as const] : []
-    )
-  ))

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { counts } from "../doubles/metrics.js"
+import { counts } from "../doubles/counters.js"
 
 /** What the metric of this name stands at now, by the value of its one label. */
 export const countsOf = (name: string): Effect.Effect<Readonly<Record<string, number>>> =>

@@ -109,7 +109,7 @@ describe("A layer from Config", () => {
     ["NUTRITION_ADVISOR_CONNECTIONS", "many"],
     ["NUTRITION_ADVISOR_CONNECTIONS", "1.5"],
     ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "a while"],
-    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", ""]
+    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", " "]
   ])("ends in a ConfigError that names %s where it is %j", function*([name, value]) {
     const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
     expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected ") })

@@ -150,24 +150,6 @@ import type { HttpMethod } from "effect/http/HttpMethod"
     "const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)",
     "const defaultTracer = undefined"
   ],
-  [
-    "src/internal/request/searchOptions.ts",
-    "const plain = Symbol.iterator in urlParams ? [...urlParams] : { ...urlParams }",
-    "const plain: UrlParams.Input = isPairs(urlParams) ? [...urlParams] : { ...urlParams }"
-  ],
-  [
-    "src/internal/request/searchOptions.ts",
-    "Symbol.iterator in urlParams ? Array.from(urlParams) : urlParams",
-    "isPairs(urlParams) ? Array.from(urlParams) : urlParams"
-  ],
-  [
-    "src/internal/request/searchOptions.ts",
-    "const paramsOf =",
-    `const isPairs = (input: UrlParams.Input): input is Extract<UrlParams.Input, Iterable<unknown>> =>
-  Predicate.hasProperty(input, Symbol.iterator)
-
-const paramsOf =`
-  ],
   ["src/undici/UndiciClient.ts", " || agentOptions.interceptors !== undefined", ""],
   [
     "src/undici/UndiciClient.ts",
@@ -176,10 +158,10 @@ const paramsOf =`
     Effect.tryPromise({
       try: async () => made ??= (await load()).makeUndici(Drop.forStock(dispatcher)),
 `,
-    `  const own = Drop.forStock(dispatcher)
+    `  let own: Undici.Dispatcher | undefined
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
-      try: load,
+      try: async () => ({ ...await load(), own: own ??= Drop.forStock(dispatcher) }),
 `
   ],
   [
@@ -188,7 +170,7 @@ const paramsOf =`
     })
 `,
     `description: "@effect/platform-node can't be loaded" }) })
-    }).pipe(Effect.flatMap(({ Dispatcher, makeUndici }) => Effect.provideService(makeUndici, Dispatcher, own)))
+    }).pipe(Effect.flatMap(({ Dispatcher, makeUndici, own }) => Effect.provideService(makeUndici, Dispatcher, own)))
 `
   ]
 ]

@@ -86,6 +86,8 @@ const renamed = (module, names) =>
 
 /** A member of a namespace in Effect 3, and what it is in Effect 4. */
 export const members = new Map([
+  ["effect/Array#isNonEmptyReadonlyArray", "effect/Array#isReadonlyArrayNonEmpty"],
+  ["effect/Array#isNonEmptyArray", "effect/Array#isArrayNonEmpty"],
   ...renamed("effect/Cause", {
     NoSuchElementException: "NoSuchElementError",
     parallel: "combine",
@@ -205,7 +207,9 @@ export const members = new Map([
     runSyncExit: "effect/Effect#runSyncExitWith"
   }),
   ...renamed("effect/Schema", {
+    NumberFromString: "FiniteFromString",
     OptionFromSelf: "Option",
+    decode: "decodeEffect",
     encode: "encodeEffect",
     encodeUnknown: "encodeUnknownEffect",
     typeSchema: "toType",

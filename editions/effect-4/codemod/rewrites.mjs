@@ -409,8 +409,17 @@ const causeTexts = {
   "effect/Cause#defects": (cause, name) => `${cause}.reasons.filter(${name}.isDieReason).map(({ defect }) => defect)`,
   "effect/Cause#dieOption": (cause, name, file) =>
     `${file.local("effect/Result")}.getSuccess(${name}.findDefect(${cause}))`,
+  "effect/Cause#isDieType": (cause, name) => `(${cause}).reasons.every(${name}.isDieReason)`,
   "effect/Cause#isEmpty": (cause) => `(${cause}.reasons.length === 0)`,
   "effect/Cause#originalError": (cause) => cause
+}
+
+/** `Effect.cause(effect)` is the cause of its exit. */
+const causeOfEffect = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#cause") return undefined
+  const effect = namespaceText(node)
+  const read = `(exit) => exit._tag === "Failure" ? exit.cause : ${file.local("effect/Cause")}.empty`
+  return `${effect}.map(${effect}.exit(${argumentTexts(node, file)[0]}), ${read})`
 }
 
 /** A test of a cause, or what is in it. */
@@ -767,6 +776,7 @@ export const rewrites = [
   httpApiMiddleware,
   httpApiAnnotations,
   causes,
+  causeOfEffect,
   interruptedExit,
   layerFail,
   runtimeEffect,

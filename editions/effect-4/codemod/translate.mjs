@@ -159,7 +159,7 @@ class File {
 
   /** Import statements of Effect's modules, as Effect 4 has them. Those that nothing uses any more go. */
   imports(body) {
-    const uses = (name) => new RegExp(`(?<![.\\w$])${name.replace("$", "\\$")}(?![\\w$])`).test(body)
+    const uses = (name) => new RegExp(`(?<![\\w$])(?<!(?<!\\.\\.)\\.)${name.replace("$", "\\$")}(?![\\w$])`).test(body)
     const named = new Map()
     const lines = []
     const add = (module, specifier, isType) => {

@@ -27,8 +27,12 @@ const textOf = (value: unknown): string => {
 const fieldsOf = (headers: Headers.Input): Headers.Headers =>
   Headers.fromInput(Record.map(Headers.fromInput(headers), textOf))
 
+/** Throws where it is no object, as callers without types may give. */
+const isPairs = (input: UrlParams.Input): input is Extract<UrlParams.Input, Iterable<unknown>> =>
+  Symbol.iterator in input
+
 const paramsOf = (urlParams: UrlParams.Input): Url.Pairs => {
-  const plain = Symbol.iterator in urlParams ? [...urlParams] : { ...urlParams }
+  const plain: UrlParams.Input = isPairs(urlParams) ? [...urlParams] : { ...urlParams }
   if (Object.values(plain).flat(2).some(Predicate.isSymbol)) throw new TypeError("the value is no text")
   return Url.pairsOf(UrlParams.fromInput(plain))
 }
@@ -53,7 +57,7 @@ export const copy = (options: Options | undefined): Options | undefined => {
   try {
     const { headers, urlParams } = options ?? {}
     return {
-      ...urlParams && { urlParams: structuredClone(Symbol.iterator in urlParams ? Array.from(urlParams) : urlParams) },
+      ...urlParams && { urlParams: structuredClone(isPairs(urlParams) ? Array.from(urlParams) : urlParams) },
       ...headers && { headers: structuredClone(Symbol.iterator in headers ? Array.from(headers) : headers) }
     }
   } catch {

@@ -11,8 +11,3 @@ export const snapshot = Effect.map(Metric.snapshot, (all) =>
     labels: { ...attributes },
     type: type.toLowerCase()
   })))
-
-export const counts = Effect.map(snapshot, (all) =>
-  new Map(all.flatMap(({ count = 0, labels, name, type }) =>
-    type === "counter" ? [[[name, ...Object.values(labels).sort()].join(" "), count] as const] : []
-  )))
