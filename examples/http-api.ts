@@ -81,8 +81,13 @@ const FoodsLive = HttpApiBuilder.group(
     )
 )
 
-/** NodeHttpServer hears no error of a connection that asks for an upgrade, and Node ends the process for it. */
-const makeServer = () => createServer().on("connection", (socket) => socket.on("error", () => {}))
+/** Answers a request for an upgrade as any other: NodeHttpServer does not listen to its socket, and a reset would end the process. */
+const makeServer = () => {
+  const server = createServer()
+  return server.on("newListener", (event, listener) => {
+    if (event === "upgrade") queueMicrotask(() => server.off("upgrade", listener))
+  })
+}
 
 const Server = NodeHttpServer.layerConfig(makeServer, { port: Config.withDefault(Config.integer("PORT"), 3000) })
 

@@ -5,7 +5,6 @@
  * @since 1.0.0
  */
 import { chmod, mkdir } from "node:fs/promises"
-import { createServer } from "node:http"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import * as HttpServer from "@effect/platform/HttpServer"
@@ -15,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as McpArguments from "../internal/ai/mcpArguments.js"
+import * as PlainServer from "../internal/ai/plainServer.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import * as SharedTokenCache from "../SharedTokenCache.js"
 
@@ -73,8 +73,7 @@ const advisor = (modules: Modules, { sharesToken, simulator }: McpArguments.McpA
   simulator ? Layer.unwrapEffect(simulated) : configured(modules, sharesToken)
 
 const httpServer = ([, NodeHttpServer]: Modules, { host, port }: McpArguments.McpArguments) => {
-  // NodeHttpServer hears no error of a connection that asks for an upgrade, and Node ends the process for it.
-  const server = createServer().on("connection", (socket) => socket.on("error", () => {}))
+  const server = PlainServer.make()
   const closed = Layer.scopedDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
   return Layer.provideMerge(closed, NodeHttpServer.layer(() => server, { host, port })).pipe(
     Layer.mapError(() => new McpArguments.CannotServe({ message: `Port ${port} of ${host} is in use or not allowed.` }))

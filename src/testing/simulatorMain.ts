@@ -4,7 +4,7 @@
  *
  * @since 1.0.0
  */
-import { createServer, type Server } from "node:http"
+import type { Server } from "node:http"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import type * as NodeHttpServerModule from "@effect/platform-node/NodeHttpServer"
@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
+import * as PlainServer from "../internal/ai/plainServer.js"
 import * as Simulator from "./Simulator.js"
 import { CannotServe, type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
@@ -46,8 +47,7 @@ const serving = (server: Server) =>
   )
 
 const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorArguments) => {
-  // NodeHttpServer hears no error of a connection that asks for an upgrade, and Node ends the process for it.
-  const server = createServer().on("connection", (socket) => socket.on("error", () => {}))
+  const server = PlainServer.make()
   const Served = Simulator.layerServer({
     allowedHosts: [settings.host, ...settings.allowedHosts],
     controls: true,

@@ -9,7 +9,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { resetUpgrades } from "./hostile/resetUpgrades.js"
+import { leaveUpgrades } from "./hostile/leaveUpgrades.js"
 import * as RedisServer from "./redis/RedisServer.js"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
@@ -240,10 +240,10 @@ describe("examples/http-api.ts", () => {
       expect((await ended).code).toBe(0)
     }))
 
-  it.live("goes on where connections that ask for an upgrade are reset", () =>
+  it.live("goes on, and ends with SIGTERM, where connections that ask for an upgrade have left", () =>
     Effect.promise(async () => {
       const { address, ask, child, ended } = await startHttpApi()
-      await resetUpgrades(address)
+      await leaveUpgrades(address)
       expect(await Promise.race([ask("/foods/apple"), ended])).toHaveProperty("status", 200)
       child.kill("SIGTERM")
       expect((await ended).code).toBe(0)

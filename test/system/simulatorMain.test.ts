@@ -7,7 +7,7 @@ import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { document } from "../../src/testing/ServiceApi.js"
 import { usage } from "../../src/testing/simulatorArguments.js"
-import { resetUpgrades } from "./hostile/resetUpgrades.js"
+import { leaveUpgrades } from "./hostile/leaveUpgrades.js"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -114,9 +114,9 @@ describe("the simulator as a program", () => {
     expect((await search(simulator.url, await exchange(simulator.url))).status).toBe(503)
   })
 
-  it("goes on where connections that ask for an upgrade are reset", async () => {
+  it("goes on where connections that ask for an upgrade have left", async () => {
     const { ended, url } = simulator
-    await resetUpgrades(url)
+    await leaveUpgrades(url)
     expect(await Promise.race([counters(url), ended])).toHaveProperty("exchanges")
   })
 

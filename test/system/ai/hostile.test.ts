@@ -8,7 +8,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as LocalService from "../../leaks/LocalService.js"
 import * as Replies from "../../leaks/replies.js"
 import * as Secrets from "../../leaks/secrets.js"
-import { resetUpgrades } from "../hostile/resetUpgrades.js"
+import { leaveUpgrades } from "../hostile/leaveUpgrades.js"
 import * as McpProcess from "./McpProcess.js"
 
 const call = (id: number, input: unknown = { term: "oats" }) => ({
@@ -122,7 +122,7 @@ describe("results that wait for the last call of their batch, in 128 MiB of heap
             method: "POST",
             body: JSON.stringify(Array.from({ length: calls }, (_, id) => call(id, { term: id === 0 ? last : "oats" })))
           }).then((response) => response.text())
-        const batches = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7, 8], (count) =>
+        const batches = yield* Effect.forEach([1, 2, 3, 4], (count) =>
           Effect.gen(function*() {
             const batch = post(250, "slow")
             yield* until(() => held.length === count)
@@ -133,7 +133,8 @@ describe("results that wait for the last call of their batch, in 128 MiB of heap
         const texts = yield* Effect.promise(() => Promise.all(batches.map(({ batch }) => batch)))
         const short = texts.map((text) => text.match(/too long together/g)?.length ?? 0)
         const found = texts.map((text) => resultsIn(text).found)
-        expect(found.map((count, index) => count + (short[index] ?? 0))).toEqual(texts.map(() => 250))
+        expect(texts.map((text) => text.match(/"isError":/g)?.length)).toEqual(texts.map(() => 250))
+        expect(Math.min(...found.map((count, index) => count + (short[index] ?? 0)))).toBeGreaterThanOrEqual(249)
         expect(found[0]).toBeGreaterThanOrEqual(249)
         expect(short.at(-1)).toBeGreaterThan(200)
         expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
@@ -279,12 +280,18 @@ describe("a server over stdio", () => {
 })
 
 describe("the bin over HTTP", () => {
-  it.scopedLive("goes on where connections that ask for an upgrade are reset", () =>
-    Effect.gen(function*() {
-      const { ended, url } = yield* McpProcess.startHttp({ args: ["--simulator"] })
-      yield* Effect.promise(() => resetUpgrades(url))
-      const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
-      const answer = fetch(url, { method: "POST", body: ping }).then(({ status }) => status)
-      expect(yield* Effect.promise(() => Promise.race([answer, ended]))).toBe(200)
-    }), 60_000)
+  it.scopedLive(
+    "goes on, and ends with SIGTERM, where connections that ask for an upgrade have left",
+    () =>
+      Effect.gen(function*() {
+        const { child, ended, url } = yield* McpProcess.startHttp({ args: ["--simulator"] })
+        yield* Effect.promise(() => leaveUpgrades(url))
+        const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
+        const answer = fetch(url, { method: "POST", body: ping }).then(({ status }) => status)
+        expect(yield* Effect.promise(() => Promise.race([answer, ended]))).toBe(200)
+        child.kill("SIGTERM")
+        expect(yield* Effect.promise(() => ended)).toBe(0)
+      }),
+    60_000
+  )
 })
