@@ -45,6 +45,15 @@ const manifest = () => {
   }
 }
 
+/** The version in the User-Agent is the edition's. */
+const ownVersion = () => {
+  const path = join(out, "src", "internal", "version.ts")
+  const [source, own] = [root, edition].map((folder) => `"${read(join(folder, "package.json")).version}"`)
+  const text = readFileSync(path, "utf8")
+  if (!text.includes(source)) throw new Error(`${path} does not hold the version ${source}`)
+  writeFileSync(path, text.replace(source, own))
+}
+
 const folders = ["src", "test", "examples", "docs", "scripts", "ops"]
 
 const files = [
@@ -81,6 +90,7 @@ const translateAll = () => {
   const mended = layOver(out)
   symlinkSync(join(edition, "node_modules"), join(out, "node_modules"), "junction")
   writeFileSync(join(out, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`)
+  ownVersion()
   const left = problems.filter(({ path }) =>
     path.startsWith("src/") && existsSync(join(out, path)) && !mended.includes(path)
   )

@@ -19,7 +19,7 @@ it.each([
     return "A"
   }
 
-  [Inspectable.NodeInspectSymbol](): this {
+  override [Inspectable.NodeInspectSymbol](): this {
     return this
   }
  get message() { return "" } }`

@@ -325,7 +325,7 @@ const taggedClass = (node, file) => {
     return ${tag}
   }
 
-  [${file.local("effect/Inspectable")}.NodeInspectSymbol](): this {
+  override [${file.local("effect/Inspectable")}.NodeInspectSymbol](): this {
     return this
   }
 `
