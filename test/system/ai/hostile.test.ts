@@ -122,7 +122,7 @@ describe("results that wait for the last call of their batch, in 128 MiB of heap
             method: "POST",
             body: JSON.stringify(Array.from({ length: calls }, (_, id) => call(id, { term: id === 0 ? last : "oats" })))
           }).then((response) => response.text())
-        const batches = yield* Effect.forEach([1, 2, 3, 4], (count) =>
+        const batches = yield* Effect.forEach([1, 2, 3, 4, 5, 6], (count) =>
           Effect.gen(function*() {
             const batch = post(250, "slow")
             yield* until(() => held.length === count)
@@ -136,7 +136,7 @@ describe("results that wait for the last call of their batch, in 128 MiB of heap
         expect(texts.map((text) => text.match(/"isError":/g)?.length)).toEqual(texts.map(() => 250))
         expect(Math.min(...found.map((count, index) => count + (short[index] ?? 0)))).toBeGreaterThanOrEqual(249)
         expect(found[0]).toBeGreaterThanOrEqual(249)
-        expect(short.at(-1)).toBeGreaterThan(200)
+        expect(short.at(-1)).toBeGreaterThan(100)
         expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
         expect(resultsIn(yield* Effect.promise(() => post(250, "oats"))).found).toBe(250)
       }),
