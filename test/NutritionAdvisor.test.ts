@@ -20,7 +20,7 @@ import {
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { version } from "../src/internal/version.js"
-import { arranged } from "./doubles/arranged.js"
+import { arranged, test as plainTest } from "./doubles/arranged.js"
 import * as Time from "./doubles/Time.js"
 
 const defaults: NutritionAdvisor.Options = {
@@ -119,7 +119,7 @@ const urlsOf = (options: Partial<NutritionAdvisor.Options>) =>
   })
 
 describe("token routes", () => {
-  it.effect.each(
+  plainTest.each(
     [
       [undefined, "/v2/token-cache/nutrition-advisor/oauth/licence/demo-key-7f3a"],
       ["advisor-licence", "/v2/token-cache/nutrition-advisor/oauth/licence/demo-key-7f3a"],
@@ -127,11 +127,10 @@ describe("token routes", () => {
       ["unified", "/v2/token-cache/unified/oauth/token/demo-key-7f3a"],
       ["/v2/own/route/{key}", "/v2/own/route/demo-key-7f3a"]
     ] as const
-  )("are called by their paths (case %#)", ([tokenRoute, path]) =>
-    Effect.gen(function*() {
-      const urls = yield* urlsOf({ tokenRoute })
-      expect(urls[0]?.href).toBe(`${Simulator.baseUrl}${path}`)
-    }))
+  )("are called by their paths (case %#)", function*([tokenRoute, path]) {
+    const urls = yield* urlsOf({ tokenRoute })
+    expect(urls[0]?.href).toBe(`${Simulator.baseUrl}${path}`)
+  })
 
   test.each<Look>([
     ["with POST", ({ method }) => method, "POST"],
@@ -165,11 +164,10 @@ describe("base URL", () => {
     expect((yield* seen("search")).length).toBe(1)
   }, advisor({ baseUrl: new URL("/proxy/", Simulator.baseUrl) }, { pathPrefix: "/proxy" }))
 
-  it.effect("keeps its port", () =>
-    Effect.gen(function*() {
-      const urls = yield* urlsOf({ baseUrl: "http://127.0.0.1:3000/" })
-      expect(urls.map(({ host }) => host)).toEqual(["127.0.0.1:3000", "127.0.0.1:3000"])
-    }))
+  plainTest("keeps its port", function*() {
+    const urls = yield* urlsOf({ baseUrl: "http://127.0.0.1:3000/" })
+    expect(urls.map(({ host }) => host)).toEqual(["127.0.0.1:3000", "127.0.0.1:3000"])
+  })
 })
 
 describe("search", () => {
@@ -586,23 +584,22 @@ describe("any other answer", () => {
     expect(yield* counters).toMatchObject({ exchanges: 1, searches: operation === "search" ? 1 : 0, requests: 0 })
   })
 
-  it.effect("is not followed by fetch where it is a redirect", () =>
-    Effect.gen(function*() {
-      const modes: Array<string | undefined> = []
-      const fetch: typeof globalThis.fetch = (input, init) => {
-        modes.push(init?.redirect)
-        return Promise.resolve(
-          String(input).includes("token-cache")
-            ? issued()
-            : new Response(null, { status: 307, headers: { location: "https://other.example/" } })
-        )
-      }
-      const error = yield* Effect.flip(NutritionAdvisor.search("apple")).pipe(
-        Effect.provide(NutritionAdvisor.layer(defaults).pipe(Layer.provide(FetchHttpClient.layer))),
-        Effect.provideService(FetchHttpClient.Fetch, fetch)
+  plainTest("is not followed by fetch where it is a redirect", function*() {
+    const modes: Array<string | undefined> = []
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      modes.push(init?.redirect)
+      return Promise.resolve(
+        String(input).includes("token-cache")
+          ? issued()
+          : new Response(null, { status: 307, headers: { location: "https://other.example/" } })
       )
-      expect([error._tag, ...modes]).toEqual(["UnexpectedResponse", "manual", "manual"])
-    }))
+    }
+    const error = yield* Effect.flip(NutritionAdvisor.search("apple")).pipe(
+      Effect.provide(NutritionAdvisor.layer(defaults).pipe(Layer.provide(FetchHttpClient.layer))),
+      Effect.provideService(FetchHttpClient.Fetch, fetch)
+    )
+    expect([error._tag, ...modes]).toEqual(["UnexpectedResponse", "manual", "manual"])
+  })
 })
 
 describe("the body of an answer", () => {
@@ -674,20 +671,19 @@ describe("requestTimeout", () => {
     expect(before).toEqual(Option.none())
   })
 
-  it.effect("interrupts the request", () =>
-    Effect.gen(function*() {
-      const interrupted = yield* Ref.make(false)
-      const client = HttpClient.make((request, url) =>
-        url.pathname.includes("token-cache")
-          ? Effect.succeed(HttpClientResponse.fromWeb(request, issued()))
-          : Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true))
-      )
-      yield* settle(Effect.exit(NutritionAdvisor.search("apple"))).pipe(
-        Effect.provide(NutritionAdvisor.layer(defaults)),
-        Effect.provideService(HttpClient.HttpClient, client)
-      )
-      expect(yield* Ref.get(interrupted)).toBe(true)
-    }))
+  plainTest("interrupts the request", function*() {
+    const interrupted = yield* Ref.make(false)
+    const client = HttpClient.make((request, url) =>
+      url.pathname.includes("token-cache")
+        ? Effect.succeed(HttpClientResponse.fromWeb(request, issued()))
+        : Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true))
+    )
+    yield* settle(Effect.exit(NutritionAdvisor.search("apple"))).pipe(
+      Effect.provide(NutritionAdvisor.layer(defaults)),
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+    expect(yield* Ref.get(interrupted)).toBe(true)
+  })
 
   test("leaves the token alone", function*() {
     yield* respondNext("search", "hang")
@@ -964,43 +960,37 @@ describe("layerConfig", () => {
       expect((yield* seen(operation)).map(look)).toEqual([expected])
     }).pipe(Effect.provide(configured(values))))
 
-  it.effect.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
+  plainTest.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
     "ends in a ConfigError that names %s where it is missing",
-    (name) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured({}, name)))
-        const message = expect.stringContaining(`The variable ${name} is not set.`)
-        expect(error).toMatchObject({ _tag: "ConfigError", message })
-      })
+    function*(name) {
+      const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured({}, name)))
+      const message = expect.stringContaining(`The variable ${name} is not set.`)
+      expect(error).toMatchObject({ _tag: "ConfigError", message })
+    }
   )
 
-  it.effect("ends in a ConfigError for a token route that is none", () =>
-    Effect.gen(function*() {
-      const configuredOtherwise = configured({ NUTRITION_ADVISOR_TOKEN_ROUTE: "advisor" })
-      const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configuredOtherwise))
-      expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected advisor-licence") })
-      expect(String(error)).toContain("NUTRITION_ADVISOR_TOKEN_ROUTE")
-    }))
+  plainTest("ends in a ConfigError for a token route that is none", function*() {
+    const configuredOtherwise = configured({ NUTRITION_ADVISOR_TOKEN_ROUTE: "advisor" })
+    const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configuredOtherwise))
+    expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected advisor-licence") })
+    expect(String(error)).toContain("NUTRITION_ADVISOR_TOKEN_ROUTE")
+  })
 
-  it.effect.each(
+  plainTest.each(
     [
       [{ NUTRITION_ADVISOR_BASE_URL: "http://advisor.example" }, "baseUrl"],
       [{ NUTRITION_ADVISOR_LICENSE_KEY: "<your key>" }, "licenseKey"],
       [{ NUTRITION_ADVISOR_SERVICE_ID: "é" }, "serviceId"],
       [{ NUTRITION_ADVISOR_SERVICE_ID_HEADER: "a b" }, "serviceIdHeader"]
     ] as const
-  )(
-    "ends in a ConfigurationError for a setting that can't work (case %#)",
-    ([values, field]) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured(values)))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-      })
-  )
+  )("ends in a ConfigurationError for a setting that can't work (case %#)", function*([values, field]) {
+    const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured(values)))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  })
 })
 
 describe("layer", () => {
-  it.effect.each(
+  plainTest.each(
     [
       [{ baseUrl: "advisor.example" }, "baseUrl"],
       [{ licenseKey: Redacted.make("") }, "licenseKey"],
@@ -1013,11 +1003,10 @@ describe("layer", () => {
       [{ maxResponseBytes: 0 }, "maxResponseBytes"],
       [{ refresh: { attempts: 0 } }, "refresh.attempts"]
     ] as const
-  )("refuses a setting that can't work (case %#)", ([options, field]) =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), advisor(options)))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-    }))
+  )("refuses a setting that can't work (case %#)", function*([options, field]) {
+    const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), advisor(options)))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  })
 
   test("gives the TokenProvider too", function*() {
     yield* NutritionAdvisor.search("apple")
@@ -1072,19 +1061,18 @@ describe("layerWithoutTokens", () => {
       return yield* Ref.get(calls)
     })
 
-  it.effect("sends the token and the identifier of the provider in its context", () =>
-    Effect.gen(function*() {
-      const { layer } = yield* provider(token)
-      const [request] = yield* Effect.gen(function*() {
-        yield* respondNext("search", { status: 200, body: {} })
-        yield* NutritionAdvisor.search("apple")
-        expect((yield* counters).exchanges).toBe(0)
-        return yield* seen("search")
-      }).pipe(Effect.provide(over(layer)))
-      expect(request && twoHeaders(request)).toEqual(["Bearer own-token", "own-id"])
-    }))
+  plainTest("sends the token and the identifier of the provider in its context", function*() {
+    const { layer } = yield* provider(token)
+    const [request] = yield* Effect.gen(function*() {
+      yield* respondNext("search", { status: 200, body: {} })
+      yield* NutritionAdvisor.search("apple")
+      expect((yield* counters).exchanges).toBe(0)
+      return yield* seen("search")
+    }).pipe(Effect.provide(over(layer)))
+    expect(request && twoHeaders(request)).toEqual(["Bearer own-token", "own-id"])
+  })
 
-  it.effect.each(
+  plainTest.each(
     [
       [[{ status: 200, body: {} }], ["own-token Accepted"]],
       [[{ status: 400 }], ["own-token Accepted"]],
@@ -1099,10 +1087,9 @@ describe("layerWithoutTokens", () => {
       [[rejected, { status: 500 }], []],
       [[rejected, "drop"], []]
     ] as const
-  )("tells the provider how a request ended for its token (case %#)", ([answers, expected]) =>
-    Effect.gen(function*() {
-      expect(yield* settledAfter(...answers)).toEqual(expected)
-    }))
+  )("tells the provider how a request ended for its token (case %#)", function*([answers, expected]) {
+    expect(yield* settledAfter(...answers)).toEqual(expected)
+  })
 })
 
 describe("a second layer for the same key", () => {
@@ -1121,58 +1108,50 @@ describe("a second layer for the same key", () => {
       return warnings
     })
 
-  it.effect("is warned of while the first one is open", () =>
-    Effect.gen(function*() {
-      const warnings = yield* warningsOf(Effect.zipRight(build("warned-of"), build("warned-of")))
-      expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
-    }))
+  plainTest("is warned of while the first one is open", function*() {
+    const warnings = yield* warningsOf(Effect.zipRight(build("warned-of"), build("warned-of")))
+    expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
+  })
 
-  it.effect("is not warned of where the first one was closed", () =>
-    Effect.gen(function*() {
-      const built = Effect.scoped(build("closed"))
-      expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
-    }))
+  plainTest("is not warned of where the first one was closed", function*() {
+    const built = Effect.scoped(build("closed"))
+    expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
+  })
 
-  it.effect("is warned of where one of two others was closed", () =>
-    Effect.gen(function*() {
-      const all = Effect.gen(function*() {
-        yield* build("one-closed")
-        yield* Time.pass("61 seconds")
-        yield* Effect.scoped(build("one-closed"))
-        yield* build("one-closed")
-      })
-      expect(yield* warningsOf(all)).toHaveLength(1)
-    }))
+  plainTest("is warned of where one of two others was closed", function*() {
+    const all = Effect.gen(function*() {
+      yield* build("one-closed")
+      yield* Time.pass("61 seconds")
+      yield* Effect.scoped(build("one-closed"))
+      yield* build("one-closed")
+    })
+    expect(yield* warningsOf(all)).toHaveLength(1)
+  })
 
-  it.effect("is warned of once, however many follow", () =>
-    Effect.gen(function*() {
-      expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
-    }))
+  plainTest("is warned of once, however many follow", function*() {
+    expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
+  })
 
-  it.effect.each([Simulator.baseUrl, "http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])(
+  plainTest.each([Simulator.baseUrl, "http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])(
     "is not warned of over the simulator at %s",
-    (baseUrl) =>
-      Effect.gen(function*() {
-        const built = build("simulated", baseUrl)
-        expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
-      })
+    function*(baseUrl) {
+      const built = build("simulated", baseUrl)
+      expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
+    }
   )
 
-  it.effect("is warned of without the key", () =>
-    Effect.gen(function*() {
-      const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
-      expect(warnings).toHaveLength(1)
-      expect(warnings.join()).not.toContain("marker7f3a")
-    }))
+  plainTest("is warned of without the key", function*() {
+    const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
+    expect(warnings).toHaveLength(1)
+    expect(warnings.join()).not.toContain("marker7f3a")
+  })
 
-  it.effect("is not warned of for another key", () =>
-    Effect.gen(function*() {
-      expect(yield* warningsOf(Effect.zipRight(build("first-of-two"), build("second-of-two")))).toEqual([])
-    }))
+  plainTest("is not warned of for another key", function*() {
+    expect(yield* warningsOf(Effect.zipRight(build("first-of-two"), build("second-of-two")))).toEqual([])
+  })
 
-  it.effect("is not warned of after more than a minute", () =>
-    Effect.gen(function*() {
-      const later = Effect.zipRight(Time.pass("61 seconds"), build("long-after"))
-      expect(yield* warningsOf(Effect.zipRight(build("long-after"), later))).toEqual([])
-    }))
+  plainTest("is not warned of after more than a minute", function*() {
+    const later = Effect.zipRight(Time.pass("61 seconds"), build("long-after"))
+    expect(yield* warningsOf(Effect.zipRight(build("long-after"), later))).toEqual([])
+  })
 })

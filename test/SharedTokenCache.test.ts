@@ -7,6 +7,7 @@ import { NodeContext } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Chunk, Context, Effect, Either, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
+import { arranged, arrangedLive, test as plainTest, testLive } from "./doubles/arranged.js"
 import { settle } from "./doubles/CacheDouble.js"
 import * as Time from "./doubles/Time.js"
 
@@ -43,285 +44,194 @@ for (const { layer, title } of kinds) {
   describe(title, () => {
     const over = (entry: string | undefined, timeToLive = minute) => ({ over: Option.fromNullable(entry), timeToLive })
 
-    const of = <A, E>(use: (cache: SharedTokenCache.Service) => Effect.Effect<A, E>) =>
-      Effect.flatMap(opened(layer), (cache) => settle(use(cache)))
+    const test = arranged(opened(layer), Layer.empty, settle)
 
-    it.scoped("has no entry at first", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          expect(yield* cache.read(name)).toEqual(nothing)
-        })
-      ))
+    test("has no entry at first", function*(cache) {
+      expect(yield* cache.read(name)).toEqual(nothing)
+    })
 
-    it.scoped("writes where nothing is, and says so", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          const did = yield* cache.write(name, "one", over(undefined))
-          expect([did, yield* cache.read(name)]).toEqual([true, Option.some("one")])
-        })
-      ))
+    test("writes where nothing is, and says so", function*(cache) {
+      const did = yield* cache.write(name, "one", over(undefined))
+      expect([did, yield* cache.read(name)]).toEqual([true, Option.some("one")])
+    })
 
-    it.scoped("writes over what was read, and says so", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined))
-          const did = yield* cache.write(name, "two", over("one"))
-          expect([did, yield* cache.read(name)]).toEqual([true, Option.some("two")])
-        })
-      ))
+    test("writes over what was read, and says so", function*(cache) {
+      yield* cache.write(name, "one", over(undefined))
+      const did = yield* cache.write(name, "two", over("one"))
+      expect([did, yield* cache.read(name)]).toEqual([true, Option.some("two")])
+    })
 
-    it.scoped("does not write over something else than was read", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined))
-          const did = yield* cache.write(name, "three", over("two"))
-          expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
-        })
-      ))
+    test("does not write over something else than was read", function*(cache) {
+      yield* cache.write(name, "one", over(undefined))
+      const did = yield* cache.write(name, "three", over("two"))
+      expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
+    })
 
-    it.scoped("does not write over something where nothing was read", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined))
-          const did = yield* cache.write(name, "two", over(undefined))
-          expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
-        })
-      ))
+    test("does not write over something where nothing was read", function*(cache) {
+      yield* cache.write(name, "one", over(undefined))
+      const did = yield* cache.write(name, "two", over(undefined))
+      expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
+    })
 
-    it.scoped("does not write where what was read is gone", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          const did = yield* cache.write(name, "two", over("one"))
-          expect([did, yield* cache.read(name)]).toEqual([false, nothing])
-        })
-      ))
+    test("does not write where what was read is gone", function*(cache) {
+      const did = yield* cache.write(name, "two", over("one"))
+      expect([did, yield* cache.read(name)]).toEqual([false, nothing])
+    })
 
-    it.scoped("removes what was read, and says so", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined))
-          const did = yield* cache.remove(name, "one")
-          expect([did, yield* cache.read(name)]).toEqual([true, nothing])
-        })
-      ))
+    test("removes what was read, and says so", function*(cache) {
+      yield* cache.write(name, "one", over(undefined))
+      const did = yield* cache.remove(name, "one")
+      expect([did, yield* cache.read(name)]).toEqual([true, nothing])
+    })
 
-    it.scoped("does not remove something else than was read", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined))
-          const did = yield* cache.remove(name, "two")
-          expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
-        })
-      ))
+    test("does not remove something else than was read", function*(cache) {
+      yield* cache.write(name, "one", over(undefined))
+      const did = yield* cache.remove(name, "two")
+      expect([did, yield* cache.read(name)]).toEqual([false, Option.some("one")])
+    })
 
-    it.scoped("has nothing to remove where nothing is", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          expect(yield* cache.remove(name, "one")).toBe(false)
-        })
-      ))
+    test("has nothing to remove where nothing is", function*(cache) {
+      expect(yield* cache.remove(name, "one")).toBe(false)
+    })
 
-    it.scoped("keeps the entries of two names apart", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write("one", "first", over(undefined))
-          yield* cache.write("two", "second", over(undefined))
-          yield* cache.remove("two", "second")
-          expect([yield* cache.read("one"), yield* cache.read("two")]).toEqual([Option.some("first"), nothing])
-        })
-      ))
+    test("keeps the entries of two names apart", function*(cache) {
+      yield* cache.write("one", "first", over(undefined))
+      yield* cache.write("two", "second", over(undefined))
+      yield* cache.remove("two", "second")
+      expect([yield* cache.read("one"), yield* cache.read("two")]).toEqual([Option.some("first"), nothing])
+    })
 
-    it.scoped("keeps an entry of any characters as it is", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          const entry = "v1.AAAA-_.\"\\{}\n\u0000\u2028ü\u{1f96a}"
-          yield* cache.write(name, entry, over(undefined))
-          expect(yield* cache.read(name)).toEqual(Option.some(entry))
-        })
-      ))
+    test("keeps an entry of any characters as it is", function*(cache) {
+      const entry = "v1.AAAA-_.\"\\{}\n\u0000\u2028ü\u{1f96a}"
+      yield* cache.write(name, entry, over(undefined))
+      expect(yield* cache.read(name)).toEqual(Option.some(entry))
+    })
 
-    it.scoped("takes an entry of 16 KiB, and none that is longer", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          const [fits, doesNot, isLonger] = ["A".repeat(16_384), "A".repeat(16_385), "ä".repeat(8_193)]
-          const written = [
-            yield* cache.write(name, doesNot, over(undefined)),
-            yield* cache.write(name, isLonger, over(undefined)),
-            yield* cache.write(name, fits, over(undefined)),
-            yield* cache.write(name, doesNot, over(fits))
-          ]
-          expect([written, yield* cache.read(name)]).toEqual([[false, false, true, false], Option.some(fits)])
-        })
-      ))
+    test("takes an entry of 16 KiB, and none that is longer", function*(cache) {
+      const [fits, doesNot, isLonger] = ["A".repeat(16_384), "A".repeat(16_385), "ä".repeat(8_193)]
+      const written = [
+        yield* cache.write(name, doesNot, over(undefined)),
+        yield* cache.write(name, isLonger, over(undefined)),
+        yield* cache.write(name, fits, over(undefined)),
+        yield* cache.write(name, doesNot, over(fits))
+      ]
+      expect([written, yield* cache.read(name)]).toEqual([[false, false, true, false], Option.some(fits)])
+    })
 
-    it.scoped("ends an entry by itself after its time", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined, 40))
-          yield* Time.pass(41)
-          expect(yield* cache.read(name)).toEqual(nothing)
-        })
-      ))
+    test("ends an entry by itself after its time", function*(cache) {
+      yield* cache.write(name, "one", over(undefined, 40))
+      yield* Time.pass(41)
+      expect(yield* cache.read(name)).toEqual(nothing)
+    })
 
-    it.scoped("writes where nothing was read and the entry has ended", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined, 40))
-          yield* Time.pass(41)
-          expect(yield* cache.write(name, "two", over(undefined))).toBe(true)
-        })
-      ))
+    test("writes where nothing was read and the entry has ended", function*(cache) {
+      yield* cache.write(name, "one", over(undefined, 40))
+      yield* Time.pass(41)
+      expect(yield* cache.write(name, "two", over(undefined))).toBe(true)
+    })
 
-    it.scoped("does not write over, nor remove, an entry that has ended", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", over(undefined, 40))
-          yield* Time.pass(41)
-          expect([yield* cache.write(name, "two", over("one")), yield* cache.remove(name, "one")])
-            .toEqual([false, false])
-        })
-      ))
+    test("does not write over, nor remove, an entry that has ended", function*(cache) {
+      yield* cache.write(name, "one", over(undefined, 40))
+      yield* Time.pass(41)
+      expect([yield* cache.write(name, "two", over("one")), yield* cache.remove(name, "one")])
+        .toEqual([false, false])
+    })
 
-    it.scoped("gives the lease to the first who asks, for the whole time less what the cache took", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          const { owner, remaining } = yield* cache.lease(name, "first", minute)
-          expect([owner, remaining <= minute, remaining > minute - 5_000]).toEqual(["first", true, true])
-        })
-      ))
+    test("gives the lease to the first who asks, for the whole time less what the cache took", function*(cache) {
+      const { owner, remaining } = yield* cache.lease(name, "first", minute)
+      expect([owner, remaining <= minute, remaining > minute - 5_000]).toEqual(["first", true, true])
+    })
 
-    it.scoped("tells the others who holds the lease, and for how long", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", minute)
-          const { owner, remaining } = yield* cache.lease(name, "second", 2 * minute)
-          expect([owner, remaining <= minute, remaining > minute - 5_000]).toEqual(["first", true, true])
-        })
-      ))
+    test("tells the others who holds the lease, and for how long", function*(cache) {
+      yield* cache.lease(name, "first", minute)
+      const { owner, remaining } = yield* cache.lease(name, "second", 2 * minute)
+      expect([owner, remaining <= minute, remaining > minute - 5_000]).toEqual(["first", true, true])
+    })
 
-    it.scoped("gives the lease to one of many who ask at once, and tells all of them the same", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`)
-          const held = yield* Effect.forEach(owners, (owner) => cache.lease(name, owner, minute), {
-            concurrency: "unbounded"
-          })
-          const first = held[0]?.owner ?? ""
-          expect([new Set(held.map(({ owner }) => owner)), owners.includes(first)]).toEqual([new Set([first]), true])
-        })
-      ))
+    test("gives the lease to one of many who ask at once, and tells all of them the same", function*(cache) {
+      const owners = Array.from({ length: 20 }, (_, index) => `owner-${index}`)
+      const held = yield* Effect.forEach(owners, (owner) => cache.lease(name, owner, minute), {
+        concurrency: "unbounded"
+      })
+      const first = held[0]?.owner ?? ""
+      expect([new Set(held.map(({ owner }) => owner)), owners.includes(first)]).toEqual([new Set([first]), true])
+    })
 
-    it.scoped("tells the holder that it still holds the lease, without more time", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", minute)
-          const { owner, remaining } = yield* cache.lease(name, "first", 5 * minute)
-          expect([owner, remaining <= minute]).toEqual(["first", true])
-        })
-      ))
+    test("tells the holder that it still holds the lease, without more time", function*(cache) {
+      yield* cache.lease(name, "first", minute)
+      const { owner, remaining } = yield* cache.lease(name, "first", 5 * minute)
+      expect([owner, remaining <= minute]).toEqual(["first", true])
+    })
 
-    it.scoped("ends the lease by itself after its time", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", 100)
-          yield* Time.pass(101)
-          expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
-        })
-      ))
+    test("ends the lease by itself after its time", function*(cache) {
+      yield* cache.lease(name, "first", 100)
+      yield* Time.pass(101)
+      expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
+    })
 
-    it.scoped("gives the lease back for its owner, and says so", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", minute)
-          const did = yield* cache.release(name, "first")
-          expect([did, (yield* cache.lease(name, "second", minute)).owner]).toEqual([true, "second"])
-        })
-      ))
+    test("gives the lease back for its owner, and says so", function*(cache) {
+      yield* cache.lease(name, "first", minute)
+      const did = yield* cache.release(name, "first")
+      expect([did, (yield* cache.lease(name, "second", minute)).owner]).toEqual([true, "second"])
+    })
 
-    it.scoped("does not give the lease back for anyone else", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", minute)
-          const did = yield* cache.release(name, "second")
-          expect([did, (yield* cache.lease(name, "second", minute)).owner]).toEqual([false, "first"])
-        })
-      ))
+    test("does not give the lease back for anyone else", function*(cache) {
+      yield* cache.lease(name, "first", minute)
+      const did = yield* cache.release(name, "second")
+      expect([did, (yield* cache.lease(name, "second", minute)).owner]).toEqual([false, "first"])
+    })
 
-    it.scoped("has nothing to give back where nobody holds the lease", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          expect(yield* cache.release(name, "first")).toBe(false)
-        })
-      ))
+    test("has nothing to give back where nobody holds the lease", function*(cache) {
+      expect(yield* cache.release(name, "first")).toBe(false)
+    })
 
-    it.scoped("has nothing to give back where the lease has ended", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", 100)
-          yield* Time.pass(101)
-          expect(yield* cache.release(name, "first")).toBe(false)
-        })
-      ))
+    test("has nothing to give back where the lease has ended", function*(cache) {
+      yield* cache.lease(name, "first", 100)
+      yield* Time.pass(101)
+      expect(yield* cache.release(name, "first")).toBe(false)
+    })
 
-    it.scoped("keeps the leases of two names apart", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease("one", "first", minute)
-          expect((yield* cache.lease("two", "second", minute)).owner).toBe("second")
-        })
-      ))
+    test("keeps the leases of two names apart", function*(cache) {
+      yield* cache.lease("one", "first", minute)
+      expect((yield* cache.lease("two", "second", minute)).owner).toBe("second")
+    })
 
-    it.scoped("keeps leases and entries apart", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", minute)
-          yield* cache.write(name, "one", over(undefined))
-          yield* cache.release(name, "first")
-          expect(yield* cache.read(name)).toEqual(Option.some("one"))
-        })
-      ))
+    test("keeps leases and entries apart", function*(cache) {
+      yield* cache.lease(name, "first", minute)
+      yield* cache.write(name, "one", over(undefined))
+      yield* cache.release(name, "first")
+      expect(yield* cache.read(name)).toEqual(Option.some("one"))
+    })
 
-    it.scoped("tells of a change as soon as the watch has begun", () =>
-      of((cache) =>
-        Effect.gen(function*() {
-          expect(Option.isSome(yield* Stream.runHead(cache.changes(name)))).toBe(true)
-        })
-      ))
+    test("tells of a change as soon as the watch has begun", function*(cache) {
+      expect(Option.isSome(yield* Stream.runHead(cache.changes(name)))).toBe(true)
+    })
 
     const changes = [
       ["an entry was written", (cache: SharedTokenCache.Service) => cache.write(name, "one", over(undefined))],
       ["a lease was given back", (cache: SharedTokenCache.Service) => cache.release(name, "first")]
     ] as const
 
-    for (const [what, change] of changes) {
-      it.scoped(`tells of a change after ${what}`, () =>
-        of((cache) =>
-          Effect.gen(function*() {
-            yield* cache.lease(name, "first", minute)
-            const begun = yield* Effect.makeLatch()
-            const heard = yield* cache.changes(name).pipe(
-              Stream.tap(() => begun.open),
-              Stream.take(2),
-              Stream.runCount,
-              Effect.fork
-            )
-            yield* begun.await
-            yield* change(cache)
-            expect(yield* Effect.timeout(Fiber.join(heard), "5 seconds")).toBe(2)
-          })
-        ))
-    }
+    test.each(changes)("tells of a change after %s", function*([, change], cache) {
+      yield* cache.lease(name, "first", minute)
+      const begun = yield* Effect.makeLatch()
+      const heard = yield* cache.changes(name).pipe(
+        Stream.tap(() => begun.open),
+        Stream.take(2),
+        Stream.runCount,
+        Effect.fork
+      )
+      yield* begun.await
+      yield* change(cache)
+      expect(yield* Effect.timeout(Fiber.join(heard), "5 seconds")).toBe(2)
+    })
   })
 }
 
 describe("the files of a directory", () => {
-  const withFiles = <A, E>(
-    use: (cache: SharedTokenCache.Service, path: string) => Effect.Effect<A, E>
-  ) =>
-    Effect.gen(function*() {
-      const path = yield* directory
-      return yield* use(yield* opened(layerFiles(path)), path)
-    })
+  const files = Effect.flatMap(directory, (path) => Effect.map(opened(layerFiles(path)), (cache) => ({ cache, path })))
+
+  const inFiles = arrangedLive(files, Layer.empty)
 
   const damage = (path: string, content: (before: string) => string | Uint8Array) =>
     Effect.sync(() => {
@@ -350,44 +260,32 @@ describe("the files of a directory", () => {
     ["is no text", () => Uint8Array.of(0xff, 0xfe, 0x00, 0xc3)]
   ]
 
-  for (const [title, content] of contents) {
-    it.scopedLive(`are no entry where one ${title}`, () =>
-      withFiles((cache, path) =>
-        Effect.gen(function*() {
-          yield* cache.write(name, "one", options)
-          yield* damage(path, content)
-          const before = yield* cache.read(name)
-          const did = yield* cache.write(name, "two", options)
-          expect([before, did, yield* cache.read(name)]).toEqual([nothing, true, Option.some("two")])
-        })
-      ))
+  inFiles.each(contents)("are no entry where one %s", function*([, content], { cache, path }) {
+    yield* cache.write(name, "one", options)
+    yield* damage(path, content)
+    const before = yield* cache.read(name)
+    const did = yield* cache.write(name, "two", options)
+    expect([before, did, yield* cache.read(name)]).toEqual([nothing, true, Option.some("two")])
+  })
 
-    it.scopedLive(`are no lease where one ${title}`, () =>
-      withFiles((cache, path) =>
-        Effect.gen(function*() {
-          yield* cache.lease(name, "first", minute)
-          yield* damage(path, content)
-          expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
-        })
-      ))
-  }
+  inFiles.each(contents)("are no lease where one %s", function*([, content], { cache, path }) {
+    yield* cache.lease(name, "first", minute)
+    yield* damage(path, content)
+    expect((yield* cache.lease(name, "second", minute)).owner).toBe("second")
+  })
 
-  it.scopedLive("are shared by several builds of the layer", () =>
-    Effect.gen(function*() {
-      const path = yield* directory
-      const [one, two] = yield* Effect.all([opened(layerFiles(path)), opened(layerFiles(path))])
-      yield* one.write(name, "one", options)
-      expect(yield* two.read(name)).toEqual(Option.some("one"))
-    }))
+  testLive("are shared by several builds of the layer", function*() {
+    const path = yield* directory
+    const [one, two] = yield* Effect.all([opened(layerFiles(path)), opened(layerFiles(path))])
+    yield* one.write(name, "one", options)
+    expect(yield* two.read(name)).toEqual(Option.some("one"))
+  })
 
-  it.scopedLive("have names without a character that a file system refuses", () =>
-    withFiles((cache, path) =>
-      Effect.gen(function*() {
-        yield* cache.write(name, "one", options)
-        yield* cache.lease(name, "first", minute)
-        expect(readdirSync(path).every((file) => /^[\w.-]+$/.test(file))).toBe(true)
-      })
-    ))
+  inFiles("have names without a character that a file system refuses", function*({ cache, path }) {
+    yield* cache.write(name, "one", options)
+    yield* cache.lease(name, "first", minute)
+    expect(readdirSync(path).every((file) => /^[\w.-]+$/.test(file))).toBe(true)
+  })
 
   type Use = (cache: SharedTokenCache.Service) => Effect.Effect<unknown, SharedTokenCache.SharedTokenCacheError>
 
@@ -399,43 +297,29 @@ describe("the files of a directory", () => {
     ["release", (cache) => cache.release(name, "first")]
   ]
 
-  for (const [operation, use] of operations) {
-    it.scopedLive(`end ${operation} in Unavailable where a file took the place of the directory`, () =>
-      withFiles((cache, path) =>
-        Effect.gen(function*() {
-          rmSync(path, { recursive: true })
-          writeFileSync(path, "")
-          const error = yield* Effect.flip(use(cache))
-          expect(error).toMatchObject({
-            _tag: "SharedTokenCacheError",
-            reason: "Unavailable",
-            code: expect.stringMatching(/^\w+$/)
-          })
-        })
-      ))
-
-    it.scopedLive(`say nothing of their path where ${operation} fails`, () =>
-      withFiles((cache, path) =>
-        Effect.gen(function*() {
-          rmSync(path, { recursive: true })
-          writeFileSync(path, "")
-          const error = yield* Effect.flip(use(cache))
-          expect(inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error) + error.message)
-            .not.toMatch(/shared-tokens-\w/)
-        })
-      ))
-  }
-
-  it.scopedLive("end a write in Unavailable where the directory is gone", () =>
-    withFiles((cache, path) =>
-      Effect.gen(function*() {
-        rmSync(path, { recursive: true })
-        const error = yield* Effect.flip(cache.write(name, "one", options))
-        expect(error.message).toBe(
-          "The shared token cache could not be used (NotFound): see whether it runs and takes writes."
-        )
+  inFiles.each(operations)(
+    "end %s in Unavailable where a file took the place of the directory, and say nothing of their path",
+    function*([, use], { cache, path }) {
+      rmSync(path, { recursive: true })
+      writeFileSync(path, "")
+      const error = yield* Effect.flip(use(cache))
+      expect(error).toMatchObject({
+        _tag: "SharedTokenCacheError",
+        reason: "Unavailable",
+        code: expect.stringMatching(/^\w+$/)
       })
-    ))
+      expect(inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error) + error.message)
+        .not.toMatch(/shared-tokens-\w/)
+    }
+  )
+
+  inFiles("end a write in Unavailable where the directory is gone", function*({ cache, path }) {
+    rmSync(path, { recursive: true })
+    const error = yield* Effect.flip(cache.write(name, "one", options))
+    expect(error.message).toBe(
+      "The shared token cache could not be used (NotFound): see whether it runs and takes writes."
+    )
+  })
 })
 
 describe("a KeyValueStore that fails", () => {
@@ -458,26 +342,24 @@ describe("a KeyValueStore that fails", () => {
 
   const options = { over: nothing, timeToLive: minute }
 
-  it.scopedLive("at a removal, since another was quicker, is harmless", () =>
-    Effect.gen(function*() {
-      const cache = yield* storeThat({ remove: () => Effect.fail(failure("NotFound")) })
-      yield* cache.write(name, "one", options)
-      yield* cache.lease(name, "first", minute)
-      expect(yield* Effect.either(Effect.all([cache.remove(name, "one"), cache.release(name, "first")])))
-        .toEqual(Either.right([false, false]))
-    }))
+  testLive("at a removal, since another was quicker, is harmless", function*() {
+    const cache = yield* storeThat({ remove: () => Effect.fail(failure("NotFound")) })
+    yield* cache.write(name, "one", options)
+    yield* cache.lease(name, "first", minute)
+    expect(yield* Effect.either(Effect.all([cache.remove(name, "one"), cache.release(name, "first")])))
+      .toEqual(Either.right([false, false]))
+  })
 
-  it.scopedLive("at a removal, for another reason, is Unavailable", () =>
-    Effect.gen(function*() {
-      const cache = yield* storeThat({ remove: () => Effect.fail(failure("PermissionDenied")) })
-      yield* cache.write(name, "one", options)
-      expect(yield* Effect.flip(cache.remove(name, "one"))).toMatchObject({
-        reason: "Unavailable",
-        code: "PermissionDenied"
-      })
-    }))
+  testLive("at a removal, for another reason, is Unavailable", function*() {
+    const cache = yield* storeThat({ remove: () => Effect.fail(failure("PermissionDenied")) })
+    yield* cache.write(name, "one", options)
+    expect(yield* Effect.flip(cache.remove(name, "one"))).toMatchObject({
+      reason: "Unavailable",
+      code: "PermissionDenied"
+    })
+  })
 
-  it.scopedLive.each(
+  testLive.each(
     [
       "AlreadyExists",
       "BadResource",
@@ -491,19 +373,17 @@ describe("a KeyValueStore that fails", () => {
       "WouldBlock",
       "WriteZero"
     ] as const
-  )("names the reason, and nothing else: %s", (reason) =>
-    Effect.gen(function*() {
-      const cache = yield* storeThat({ set: () => Effect.fail(failure(reason)) })
-      const error = yield* Effect.flip(cache.write(name, "one", options))
-      expect([error.code, inspect(error).includes("/secret/path")]).toEqual([reason, false])
-    }))
+  )("names the reason, and nothing else: %s", function*(reason) {
+    const cache = yield* storeThat({ set: () => Effect.fail(failure(reason)) })
+    const error = yield* Effect.flip(cache.write(name, "one", options))
+    expect([error.code, inspect(error).includes("/secret/path")]).toEqual([reason, false])
+  })
 
-  it.scopedLive("for a bad argument names its kind", () =>
-    Effect.gen(function*() {
-      const bad = new PlatformError.BadArgument({ module: "KeyValueStore", method: "get", description: "no such key" })
-      const cache = yield* storeThat({ get: () => Effect.fail(bad) })
-      expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code: "BadArgument" })
-    }))
+  testLive("for a bad argument names its kind", function*() {
+    const bad = new PlatformError.BadArgument({ module: "KeyValueStore", method: "get", description: "no such key" })
+    const cache = yield* storeThat({ get: () => Effect.fail(bad) })
+    expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code: "BadArgument" })
+  })
 })
 
 describe("SharedTokenCacheError", () => {
@@ -527,61 +407,52 @@ describe("SharedTokenCacheError", () => {
     expect(new SharedTokenCache.SharedTokenCacheError(fields).message).toBe(message)
   })
 
-  it.effect.each(["redis://user:word@host", "/var/tokens", "two words", "", "x".repeat(41)])(
+  plainTest.each(["redis://user:word@host", "/var/tokens", "two words", "", "x".repeat(41)])(
     "takes no code that could be more than one word: %j",
-    (code) =>
-      Effect.gen(function*() {
-        const exit = yield* Effect.exit(
-          Effect.try(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code }))
-        )
-        expect(Exit.isFailure(exit)).toBe(true)
-      })
+    function*(code) {
+      const exit = yield* Effect.exit(
+        Effect.try(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code }))
+      )
+      expect(Exit.isFailure(exit)).toBe(true)
+    }
   )
 })
 
 describe("layerMemory", () => {
-  it.scoped("tells nobody of a write or a release that did not happen", () =>
-    Effect.gen(function*() {
-      const cache = yield* opened(SharedTokenCache.layerMemory)
-      const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes(name), "1 second")))
-      yield* Effect.yieldNow()
-      yield* Time.pass("500 millis")
-      yield* cache.write(name, "two", { over: Option.some("one"), timeToLive: minute })
-      yield* cache.release(name, "first")
-      yield* Time.pass("500 millis")
-      expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
-    }))
+  const test = arranged(opened(SharedTokenCache.layerMemory), Layer.empty)
 
-  it.scoped("tells nobody of the changes of another name", () =>
-    Effect.gen(function*() {
-      const cache = yield* opened(SharedTokenCache.layerMemory)
-      const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes("other"), "1 second")))
-      yield* Effect.yieldNow()
-      yield* Time.pass("500 millis")
-      yield* cache.write(name, "one", { over: nothing, timeToLive: minute })
-      yield* Time.pass("500 millis")
-      expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
-    }))
+  test("tells nobody of a write or a release that did not happen", function*(cache) {
+    const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes(name), "1 second")))
+    yield* Effect.yieldNow()
+    yield* Time.pass("500 millis")
+    yield* cache.write(name, "two", { over: Option.some("one"), timeToLive: minute })
+    yield* cache.release(name, "first")
+    yield* Time.pass("500 millis")
+    expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
+  })
 
-  it.scoped("ends a lease and an entry at the millisecond that was said", () =>
-    Effect.gen(function*() {
-      const cache = yield* opened(SharedTokenCache.layerMemory)
-      yield* cache.lease(name, "first", 1_000)
-      yield* cache.write(name, "one", { over: nothing, timeToLive: 1_000 })
-      yield* Time.pass(999)
-      const before = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
-      yield* Time.pass(1)
-      const after = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
-      expect([before, after]).toEqual([["first", Option.some("one")], ["second", nothing]])
-    }))
+  test("tells nobody of the changes of another name", function*(cache) {
+    const heard = yield* Effect.fork(Stream.runCollect(Stream.interruptAfter(cache.changes("other"), "1 second")))
+    yield* Effect.yieldNow()
+    yield* Time.pass("500 millis")
+    yield* cache.write(name, "one", { over: nothing, timeToLive: minute })
+    yield* Time.pass("500 millis")
+    expect(Chunk.size(yield* Fiber.join(heard))).toBe(1)
+  })
 
-  it.scoped("is another cache each time it is built", () =>
-    Effect.gen(function*() {
-      const [one, two] = yield* Effect.all([
-        opened(SharedTokenCache.layerMemory),
-        opened(SharedTokenCache.layerMemory)
-      ])
-      yield* one.write(name, "one", { over: nothing, timeToLive: minute })
-      expect(yield* two.read(name)).toEqual(nothing)
-    }))
+  test("ends a lease and an entry at the millisecond that was said", function*(cache) {
+    yield* cache.lease(name, "first", 1_000)
+    yield* cache.write(name, "one", { over: nothing, timeToLive: 1_000 })
+    yield* Time.pass(999)
+    const before = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
+    yield* Time.pass(1)
+    const after = [(yield* cache.lease(name, "second", 1)).owner, yield* cache.read(name)]
+    expect([before, after]).toEqual([["first", Option.some("one")], ["second", nothing]])
+  })
+
+  test("is another cache each time it is built", function*(one) {
+    const two = yield* opened(SharedTokenCache.layerMemory)
+    yield* one.write(name, "one", { over: nothing, timeToLive: minute })
+    expect(yield* two.read(name)).toEqual(nothing)
+  })
 })

@@ -1,10 +1,12 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, Layer, Option, Redacted, Ref } from "effect"
-import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
+import { Clock, Effect, FastCheck, Layer, Option, Redacted, Ref } from "effect"
+import { type AccessToken, NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import { simulated } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
@@ -14,16 +16,16 @@ const issue = (options: Partial<TokenIssuer.Options> = {}) =>
 
 const settle = Time.settle("250 millis")
 
-const response = (fields: Record<string, unknown> = {}) => ({
+const fields = {
   access_token: "token-1",
   customer_id: "customer-1",
-  expires_in: 3600,
+  expires_in: 3600 as unknown,
   token_type: "Bearer",
-  scope: "read:search",
-  ...fields
-})
+  scope: "read:search"
+}
 
-const without = (field: string) => Object.fromEntries(Object.entries(response()).filter(([name]) => name !== field))
+/** A token response with other fields; undefined takes one away. */
+const response = (others: Record<string, unknown> = {}): Record<string, unknown> => ({ ...fields, ...others })
 
 const answered = (body: unknown, options?: Partial<TokenIssuer.Options>) =>
   Effect.gen(function*() {
@@ -35,32 +37,32 @@ const answered = (body: unknown, options?: Partial<TokenIssuer.Options>) =>
 const lifeOf = (expiresIn: unknown) =>
   Effect.map(answered(response({ expires_in: expiresIn })), ({ expiresAt, receivedAt }) => expiresAt - receivedAt)
 
-const unexpected = (reason: string) => ({ _tag: "UnexpectedResponse", operation: "token", status: 200, reason })
+const refused = function*(body: unknown, reason: "Schema" | "NotJson" | "TooLarge") {
+  expect(yield* Effect.flip(answered(body)))
+    .toMatchObject({ _tag: "UnexpectedResponse", operation: "token", status: 200, reason })
+}
 
-const run = <A, E>(
-  answers: ReadonlyArray<Simulator.Answer>,
-  options: Partial<TokenIssuer.Options>,
-  use: (
-    outcome: NutritionAdvisorError.TokenError | NutritionAdvisorError.ConfigurationError | "issued",
-    calls: number,
-    millis: number
-  ) => Effect.Effect<A, E>
-) =>
+/** Rows with what they are called in a title. */
+const named = (values: ReadonlyArray<unknown>) => values.map((value) => [inspect(value), value] as const)
+
+const secretsOf = ({ serviceId, value }: AccessToken.AccessToken) => [Redacted.value(value), Redacted.value(serviceId)]
+
+/** How an exchange ends, how often the service was called for it, and how long it took. */
+const endOf = (answers: ReadonlyArray<Simulator.Answer>, options: Partial<TokenIssuer.Options> = {}) =>
   Effect.gen(function*() {
     const simulator = yield* Simulator.Simulator
     yield* simulator.respondNext("token", ...answers)
-    const started = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
+    const started = yield* Clock.currentTimeMillis
     const outcome = yield* settle(Effect.match(issue(options), {
       onFailure: (error) => error,
       onSuccess: () => "issued" as const
     }))
-    const ended = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
     const { exchanges } = yield* simulator.counters
-    return yield* use(outcome, exchanges, ended - started)
+    return { outcome, calls: exchanges, millis: (yield* Clock.currentTimeMillis) - started }
   }).pipe(Effect.provide(Simulator.layerHttpClient()))
 
 describe("expires_in", () => {
-  it.effect.each([
+  test.each([
     [86_155.482, 86_155_482],
     [3600, 3_600_000],
     [0.5, 500],
@@ -73,16 +75,16 @@ describe("expires_in", () => {
     [1e12, 31_536_000_000],
     [1e300, 31_536_000_000],
     [Number.MAX_VALUE, 31_536_000_000]
-  ])("counts in whole milliseconds, a year at most (case %#)", ([given, life]) =>
-    Effect.gen(function*() {
-      expect(yield* lifeOf(given)).toBe(life)
-    }))
+  ])("counts in whole milliseconds, a year at most (case %#)", function*([given, life]) {
+    expect(yield* lifeOf(given)).toBe(life)
+  })
 
-  it.effect.each([
+  const impossible = [
     0,
     -5,
     -0.001,
     null,
+    undefined,
     "",
     " ",
     "abc",
@@ -91,33 +93,18 @@ describe("expires_in", () => {
     "NaN",
     "Infinity",
     "1e400",
-    "12 seconds",
-    true,
-    [],
-    [3600],
-    {},
-    { seconds: 3600 }
-  ])("is refused where it is no positive finite number: %j", (given) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(lifeOf(given))).toMatchObject(unexpected("Schema"))
-    }))
+    "12 seconds"
+  ]
 
-  it.effect("is refused where it is missing", () =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(answered(without("expires_in")))).toMatchObject(unexpected("Schema"))
-    }))
+  test.each(named([...impossible, true, [], [3600], {}, { seconds: 3600 }]))(
+    "is refused where it is no positive finite number: %s",
+    ([, given]) => refused(response({ expires_in: given }), "Schema")
+  )
 
-  it.effect("is refused where JSON holds more than a number can", () =>
-    Effect.gen(function*() {
-      const body = JSON.stringify(response()).replace("3600", "1e400")
-      expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("Schema"))
-    }))
-
-  it.effect("is refused where the body says NaN", () =>
-    Effect.gen(function*() {
-      const body = JSON.stringify(response()).replace("3600", "NaN")
-      expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("NotJson"))
-    }))
+  test.each([["1e400", "Schema"], ["NaN", "NotJson"]] as const)(
+    "is refused where JSON holds what is no number: %s",
+    ([number, reason]) => refused(JSON.stringify(response()).replace("3600", number), reason)
+  )
 
   it.effect.prop(
     "is never rounded up by a millisecond",
@@ -129,187 +116,111 @@ describe("expires_in", () => {
     { fastCheck: { examples: [[86_155_482, 0], [1, 0.75], [31_535_999_999, 0.75]] } }
   )
 
-  it.effect("counts from the moment the answer was received", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.setLatency("token", "2 seconds")
-      yield* Time.set(1_000_000)
-      const token = yield* settle(issue())
-      expect([token.receivedAt, token.expiresAt]).toEqual([1_002_000, 1_002_000 + 86_155_482])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated("counts from the moment the answer was received", function*(simulator) {
+    yield* simulator.setLatency("token", "2 seconds")
+    yield* Time.set(1_000_000)
+    const token = yield* settle(issue())
+    expect([token.receivedAt, token.expiresAt]).toEqual([1_002_000, 1_002_000 + 86_155_482])
+  })
 })
 
 describe("token_type", () => {
-  it.effect.each(["Bearer", "bearer", "BEARER", null])("is read as Bearer: %j", (type) =>
-    Effect.gen(function*() {
-      expect((yield* answered(response({ token_type: type }))).tokenType).toBe("Bearer")
-    }))
+  test.each(named(["Bearer", "bearer", "BEARER", null, undefined]))("is read as Bearer: %s", function*([, type]) {
+    expect((yield* answered(response({ token_type: type }))).tokenType).toBe("Bearer")
+  })
 
-  it.effect("is Bearer where it is missing", () =>
-    Effect.gen(function*() {
-      expect((yield* answered(without("token_type"))).tokenType).toBe("Bearer")
-    }))
-
-  it.effect.each(["mac", "", "Basic", "Bearer ", "Bearer\n", "bearer mac", 1, {}])(
+  test.each(["mac", "", "Basic", "Bearer ", "Bearer\n", "bearer mac", 1, {}])(
     "is refused: %j",
-    (type) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(answered(response({ token_type: type })))).toMatchObject(unexpected("Schema"))
-      })
+    (type) => refused(response({ token_type: type }), "Schema")
   )
 })
 
 describe("access_token", () => {
-  it.effect("is redacted", () =>
-    Effect.gen(function*() {
-      expect(Redacted.value((yield* answered(response())).value)).toBe("token-1")
-    }))
+  const unsendable = ["", " ", "\t", "a b", "token\n", "a\r\nb", "a\u0000b", "\u007f", "tokén", "🥑", "\ud800"]
 
-  it.effect.each([
-    "",
-    " ",
-    "\t",
-    "a b",
-    "token\n",
-    "a\r\nb",
-    "a\u0000b",
-    "\u007f",
-    "tokén",
-    "🥑",
-    "\ud800",
-    null,
-    1,
-    {},
-    ["token"]
-  ])("is refused where no header can carry it: %j", (value) =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(answered(response({ access_token: value })))).toMatchObject(unexpected("Schema"))
-    }))
-
-  it.effect("is refused where it is missing", () =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(answered(without("access_token")))).toMatchObject(unexpected("Schema"))
-    }))
+  test.each(named([...unsendable, null, undefined, 1, {}, ["token"]]))(
+    "is refused where no header can carry it: %s",
+    ([, value]) => refused(response({ access_token: value }), "Schema")
+  )
 })
 
 describe("customer_id", () => {
-  it.effect("is redacted", () =>
-    Effect.gen(function*() {
-      expect(Redacted.value((yield* answered(response())).serviceId)).toBe("customer-1")
-    }))
-
-  it.effect.each([null, "", " ", "\t\n"])(
-    "ends as MissingServiceId where it says nothing: %j",
-    (id) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(answered(response({ customer_id: id })))
-        expect(error).toEqual(new NutritionAdvisorError.MissingServiceId({ operation: "token" }))
-      })
-  )
-
-  it.effect("ends as MissingServiceId where it is missing", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(answered(without("customer_id")))
+  test.each(named([null, undefined, "", " ", "\t\n"]))(
+    "ends as MissingServiceId where it says nothing: %s",
+    function*([, id]) {
+      const error = yield* Effect.flip(answered(response({ customer_id: id })))
       expect(error).toEqual(new NutritionAdvisorError.MissingServiceId({ operation: "token" }))
-    }))
-
-  it.effect.each([1, {}, [], true, "a\r\nb", "customer\n", "é", "🥑", "\u0000"])(
-    "is refused where no header can carry it: %j",
-    (id) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(answered(response({ customer_id: id })))).toMatchObject(unexpected("Schema"))
-      })
+    }
   )
 
-  it.effect.each([undefined, null, "", 1, {}, "a\r\nb", "another"])(
-    "does not count where a serviceId is configured: %j",
-    (id) =>
-      Effect.gen(function*() {
-        const token = yield* answered(response({ customer_id: id }), { serviceId: "configured" })
-        expect(Redacted.value(token.serviceId)).toBe("configured")
-      })
+  test.each(named([1, {}, [], true, "a\r\nb", "customer\n", "é", "🥑", "\u0000"]))(
+    "is refused where no header can carry it: %s",
+    ([, id]) => refused(response({ customer_id: id }), "Schema")
+  )
+
+  test.each(named([undefined, null, "", 1, {}, "a\r\nb", "another"]))(
+    "does not count where a serviceId is configured: %s",
+    function*([, id]) {
+      const token = yield* answered(response({ customer_id: id }), { serviceId: "configured" })
+      expect(secretsOf(token)).toEqual(["token-1", "configured"])
+    }
   )
 })
 
 describe("scope", () => {
-  it.effect("is kept", () =>
-    Effect.gen(function*() {
-      expect((yield* answered(response())).scope).toEqual(Option.some("read:search"))
-    }))
+  test.each([
+    ["is kept", "read:search", Option.some("read:search")],
+    ["may be missing", undefined, Option.none()],
+    ["may be null", null, Option.none()]
+  ])("%s", function*([, scope, expected]) {
+    expect((yield* answered(response({ scope }))).scope).toEqual(expected)
+  })
 
-  it.effect("is left out where it repeats the token, the key or the identifier, also percent-encoded", () =>
-    Effect.gen(function*() {
-      const secrets = [response().access_token, Redacted.value(Simulator.licenseKey), response().customer_id]
-      const inEveryByte = (text: string) => Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join("")
-      const scopes = secrets.flatMap((secret) => [`read:${secret}`, `read ${inEveryByte(secret)}`])
-      const kept = yield* Effect.forEach(scopes, (scope) => answered(response({ scope })))
-      expect(kept.map(({ scope }) => scope)).toEqual(scopes.map(() => Option.none()))
-    }))
-
-  it.effect("may be missing", () =>
-    Effect.gen(function*() {
-      expect((yield* answered(without("scope"))).scope).toEqual(Option.none())
-    }))
-
-  it.effect("may be null", () =>
-    Effect.gen(function*() {
-      expect((yield* answered(response({ scope: null }))).scope).toEqual(Option.none())
-    }))
+  test("is left out where it repeats the token, the key or the identifier, also percent-encoded", function*() {
+    const secrets = [fields.access_token, Redacted.value(Simulator.licenseKey), fields.customer_id]
+    const inEveryByte = (text: string) => Array.from(text, (char) => `%${char.charCodeAt(0).toString(16)}`).join("")
+    const scopes = secrets.flatMap((secret) => [`read:${secret}`, `read ${inEveryByte(secret)}`])
+    const kept = yield* Effect.forEach(scopes, (scope) => answered(response({ scope })))
+    expect(kept.map(({ scope }) => scope)).toEqual(scopes.map(() => Option.none()))
+  })
 })
 
 describe("the token response", () => {
-  it.effect("may have further fields", () =>
-    Effect.gen(function*() {
-      const token = yield* answered(response({ refresh_token: "r", issued: { at: 1 }, __proto__: null }))
-      expect(Redacted.value(token.value)).toBe("token-1")
-    }))
+  const kibibytes = (count: number) => {
+    const bare = JSON.stringify(response({ padding: "" })).length
+    return JSON.stringify(response({ padding: "x".repeat(count * 1024 - bare) }))
+  }
 
-  it.effect("may begin with a byte order mark", () =>
-    Effect.gen(function*() {
-      const { value } = yield* answered(`\ufeff${JSON.stringify(response())}`)
-      expect(Redacted.value(value)).toBe("token-1")
-    }))
+  test.each<readonly [string, unknown]>([
+    ["have redacted secrets", response()],
+    ["have further fields", response({ refresh_token: "r", issued: { at: 1 }, __proto__: null })],
+    ["begin with a byte order mark", `\ufeff${JSON.stringify(response())}`],
+    ["have 64 KiB", kibibytes(64)]
+  ])("may %s", function*([, body]) {
+    expect(secretsOf(yield* answered(body))).toEqual(["token-1", "customer-1"])
+  })
 
-  it.effect.each(["", "<!doctype html><p>Sign in", "{\"access_token\":\"token-1\",", "token-1", "{'a':1}"])(
-    "is NotJson where it is: %j",
-    (body) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("NotJson"))
-      })
-  )
+  test.each<readonly [string, unknown]>([
+    ["empty", ""],
+    ["HTML", "<!doctype html><p>Sign in"],
+    ["cut off", "{\"access_token\":\"token-1\","],
+    ["a bare token", "token-1"],
+    ["in single quotes", "{'a':1}"],
+    ["not UTF-8", new Uint8Array([...new TextEncoder().encode("{\"access_token\":\""), 0xff, 0x22, 0x7d])]
+  ])("is NotJson where it is %s", ([, body]) => refused(body, "NotJson"))
 
-  it.effect("is NotJson where it is not UTF-8", () =>
-    Effect.gen(function*() {
-      const body = new Uint8Array([...new TextEncoder().encode("{\"access_token\":\""), 0xff, 0x22, 0x7d])
-      expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("NotJson"))
-    }))
-
-  it.effect.each(["null", "[]", "{}", "1", "\"token\"", "true", "[{\"access_token\":\"token-1\"}]"])(
+  test.each(["null", "[]", "{}", "1", "\"token\"", "true", "[{\"access_token\":\"token-1\"}]"])(
     "is of the wrong shape where it is: %s",
-    (body) =>
-      Effect.gen(function*() {
-        expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("Schema"))
-      })
+    (body) => refused(body, "Schema")
   )
 
-  it.effect("is TooLarge above 64 KiB", () =>
-    Effect.gen(function*() {
-      const body = JSON.stringify(response({ padding: "x".repeat(64 * 1024) }))
-      expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("TooLarge"))
-    }))
-
-  it.effect("may have 64 KiB", () =>
-    Effect.gen(function*() {
-      const bare = JSON.stringify(response({ padding: "" })).length
-      const token = yield* answered(response({ padding: "x".repeat(64 * 1024 - bare) }))
-      expect(Redacted.value(token.value)).toBe("token-1")
-    }))
-
-  it.effect("is TooLarge above 64 KiB also where maxResponseBytes allows more", () =>
-    Effect.gen(function*() {
-      const body = response({ padding: "x".repeat(10 * 1024 * 1024) })
-      expect(yield* Effect.flip(answered(body))).toMatchObject(unexpected("TooLarge"))
-    }))
+  test.each([["64 KiB and a byte", `${kibibytes(64)} `], [
+    "10 MiB, which maxResponseBytes allows",
+    kibibytes(10 * 1024)
+  ]])(
+    "is TooLarge with %s",
+    ([, body]) => refused(body, "TooLarge")
+  )
 
   it.effect.prop(
     "never ends in anything but a token or a typed error",
@@ -334,48 +245,72 @@ describe("the token response", () => {
       })
   )
 
-  it.effect.each([201, 202, 206])("is read from any 2xx answer: %d", (status) =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.respondAlways("token", { status, body: response() })
-      expect(Redacted.value((yield* issue()).value)).toBe("token-1")
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+  simulated.each([201, 202, 206])("is read from any 2xx answer: %d", function*(status, simulator) {
+    yield* simulator.respondAlways("token", { status, body: response() })
+    expect(secretsOf(yield* issue())).toEqual(["token-1", "customer-1"])
+  })
 })
 
 describe("attempts", () => {
   const failed: Simulator.Reply = { status: 500 }
 
-  it.effect("go on after two failures of the service", () =>
-    run([failed, failed], {}, (outcome, calls) => Effect.sync(() => expect([outcome, calls]).toEqual(["issued", 3]))))
+  const busy = (retryAfter: string): Simulator.Reply => ({ status: 503, headers: { "retry-after": retryAfter } })
 
-  it.effect("go on after a dropped connection", () =>
-    run(["drop", "drop"], {}, (outcome, calls) => Effect.sync(() => expect([outcome, calls]).toEqual(["issued", 3]))))
+  const atLeast = (millis: number) => expect.toSatisfy((taken: number) => taken >= millis, `at least ${millis} ms`)
 
-  it.effect("are three where the service goes on failing", () =>
-    run([failed, { status: 502 }, { status: 503 }], {}, (outcome, calls) =>
-      Effect.sync(() => {
-        expect(calls).toBe(3)
-        expect(outcome).toMatchObject({ _tag: "ServerError", operation: "token", status: 503 })
-      })))
+  const timeout = { _tag: "TransportError", operation: "token", reason: "Timeout" }
 
-  it.effect("are three where the connection goes on dropping", () =>
-    run(["drop", "drop", "drop", "drop"], {}, (outcome, calls) =>
-      Effect.sync(() => {
-        expect(calls).toBe(3)
-        expect(outcome).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Connection" })
-      })))
+  interface End {
+    readonly outcome?: unknown
+    readonly calls?: number
+    readonly millis?: unknown
+  }
 
-  it.effect("are as many as the policy says", () =>
-    run(
-      [failed, failed, failed, failed],
-      { refresh: { attempts: 5 } },
-      (outcome, calls) => Effect.sync(() => expect([outcome, calls]).toEqual(["issued", 5]))
-    ))
+  test.each<readonly [string, ReadonlyArray<Simulator.Answer>, Partial<TokenIssuer.Options>, End]>([
+    ["go on after two failures of the service, with waits", [failed, failed], {}, {
+      outcome: "issued",
+      calls: 3,
+      millis: atLeast(480)
+    }],
+    ["go on after a dropped connection", ["drop", "drop"], {}, { outcome: "issued", calls: 3 }],
+    ["are three where the service goes on failing", [failed, { status: 502 }, { status: 503 }], {}, {
+      outcome: { _tag: "ServerError", operation: "token", status: 503 },
+      calls: 3
+    }],
+    ["are three where the connection goes on dropping", ["drop", "drop", "drop", "drop"], {}, {
+      outcome: { _tag: "TransportError", operation: "token", reason: "Connection" },
+      calls: 3
+    }],
+    ["are as many as the policy says", [failed, failed, failed, failed], { refresh: { attempts: 5 } }, {
+      outcome: "issued",
+      calls: 5
+    }],
+    ["end with a body that is no token response", [{ status: 200, body: "<html>" }], {}, { calls: 1 }],
+    ["wait for a Retry-After that fits into tokenTimeout", [busy("4")], {}, {
+      outcome: "issued",
+      millis: atLeast(4_000)
+    }],
+    ["end at once with a Retry-After that does not fit into tokenTimeout", [busy("20")], {}, {
+      outcome: { _tag: "ServerError", status: 503, retryAfter: 20 },
+      calls: 1,
+      millis: 250
+    }],
+    ["end with a second Retry-After that does not fit into what is left", [busy("6"), busy("6")], {}, {
+      outcome: { _tag: "ServerError", retryAfter: 6 },
+      calls: 2
+    }],
+    ["end at once with a Retry-After beyond every timer", [busy("999999999999999")], {}, { calls: 1 }],
+    ["end as Timeout after tokenTimeout where the service hangs", ["hang"], { tokenTimeout: "7 seconds" }, {
+      outcome: timeout,
+      calls: 1,
+      millis: 7_000
+    }],
+    ["share one tokenTimeout", [failed, "hang"], { tokenTimeout: "7 seconds" }, { outcome: timeout, millis: 7_000 }]
+  ])("%s", function*([, answers, options, expected]) {
+    expect(yield* endOf(answers, options)).toMatchObject(expected)
+  })
 
-  it.effect("wait between one another", () =>
-    run([failed, failed], {}, (_, __, millis) => Effect.sync(() => expect(millis).toBeGreaterThanOrEqual(480))))
-
-  it.effect.each(
+  test.each(
     [
       [400, { _tag: "BadRequest", status: 400 }],
       [401, { _tag: "Forbidden", status: 401, reason: "KeyRejected" }],
@@ -384,92 +319,26 @@ describe("attempts", () => {
       [429, { _tag: "TooManyRequests", status: 429 }],
       [302, { _tag: "UnexpectedResponse", status: 302, reason: "Redirect" }]
     ] as const
-  )(
-    "end with the first answer that trying again can't change (case %#)",
-    ([status, expected]) =>
-      run([{ status }], {}, (outcome, calls) =>
-        Effect.sync(() => {
-          expect(calls).toBe(1)
-          expect(outcome).toMatchObject({ operation: "token", ...expected })
-        }))
-  )
+  )("end with the first answer that trying again can't change (case %#)", function*([status, expected]) {
+    expect(yield* endOf([{ status }])).toMatchObject({ calls: 1, outcome: { operation: "token", ...expected } })
+  })
 
-  it.effect("end with a body that is no token response", () =>
-    run([{ status: 200, body: "<html>" }], {}, (_, calls) => Effect.sync(() => expect(calls).toBe(1))))
+  test("abort the request when tokenTimeout is over", function*() {
+    const interrupted = yield* Ref.make(false)
+    const client = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true)))
+    yield* settle(Effect.exit(Effect.provideService(issue(), HttpClient.HttpClient, client)))
+    expect(yield* Ref.get(interrupted)).toBe(true)
+  })
 
-  it.effect("wait for a Retry-After that fits into tokenTimeout", () =>
-    run([{ status: 503, headers: { "retry-after": "4" } }], {}, (outcome, _, millis) =>
-      Effect.sync(() => {
-        expect(outcome).toBe("issued")
-        expect(millis).toBeGreaterThanOrEqual(4_000)
-      })))
-
-  it.effect("end at once with a Retry-After that does not fit into tokenTimeout", () =>
-    run([{ status: 503, headers: { "retry-after": "20" } }], {}, (outcome, calls, millis) =>
-      Effect.sync(() => {
-        expect(outcome).toMatchObject({ _tag: "ServerError", status: 503, retryAfter: 20 })
-        expect([calls, millis]).toEqual([1, 250])
-      })))
-
-  it.effect("end with a second Retry-After that does not fit into what is left", () =>
-    run(
-      [{ status: 503, headers: { "retry-after": "6" } }, { status: 503, headers: { "retry-after": "6" } }],
-      {},
-      (outcome, calls) =>
-        Effect.sync(() => {
-          expect(outcome).toMatchObject({ _tag: "ServerError", retryAfter: 6 })
-          expect(calls).toBe(2)
-        })
-    ))
-
-  it.effect("end at once with a Retry-After beyond every timer", () =>
-    run(
-      [{ status: 503, headers: { "retry-after": "999999999999999" } }],
-      {},
-      (_, calls) => Effect.sync(() => expect(calls).toBe(1))
-    ))
-
-  it.effect("end as Timeout after tokenTimeout where the service hangs", () =>
-    run(["hang"], { tokenTimeout: "7 seconds" }, (outcome, calls, millis) =>
-      Effect.sync(() => {
-        expect(outcome).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
-        expect([calls, millis]).toEqual([1, 7_000])
-      })))
-
-  it.effect("share one tokenTimeout", () =>
-    run([failed, "hang"], { tokenTimeout: "7 seconds" }, (outcome, _, millis) =>
-      Effect.sync(() => {
-        expect(outcome).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-        expect(millis).toBe(7_000)
-      })))
-
-  it.effect("abort the request when tokenTimeout is over", () =>
-    Effect.gen(function*() {
-      const interrupted = yield* Ref.make(false)
-      const client = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true)))
-      yield* settle(Effect.exit(Effect.provideService(issue(), HttpClient.HttpClient, client)))
-      expect(yield* Ref.get(interrupted)).toBe(true)
-    }))
-
-  it.effect.each([400, 401, 403, 404, 409, 422, 429])(
-    "end with what the service said, redacted: %d",
-    (status) =>
-      run(
-        [{ status, headers: { "content-type": "text/plain" }, body: "unknown: demo-key-7f3a" }],
-        {},
-        (outcome) =>
-          Effect.sync(() => {
-            expect(outcome).toMatchObject({ operation: "token", body: Redacted.make("unknown: demo-key-7f3a") })
-            expect(`${JSON.stringify(outcome)} ${inspect(outcome)}`).not.toContain("demo-key-7f3a")
-          })
-      )
-  )
+  test.each([400, 401, 403, 404, 409, 422, 429])("end with what the service said, redacted: %d", function*(status) {
+    const body = "unknown: demo-key-7f3a"
+    const { outcome } = yield* endOf([{ status, headers: { "content-type": "text/plain" }, body }])
+    expect(outcome).toMatchObject({ operation: "token", body: Redacted.make(body) })
+    expect(`${JSON.stringify(outcome)} ${inspect(outcome)}`).not.toContain("demo-key-7f3a")
+  })
 })
 
 describe("licenseKey", () => {
-  const failing = (error: NutritionAdvisorError.LicenseKeyUnavailable) =>
-    issue({ licenseKey: Effect.fail(error) }).pipe(Effect.provide(Simulator.layerHttpClient()), Effect.flip)
-
   const seenPaths = (licenseKey: TokenIssuer.Options["licenseKey"], times: number) =>
     Effect.gen(function*() {
       const paths = yield* Ref.make<ReadonlyArray<string>>([])
@@ -486,62 +355,48 @@ describe("licenseKey", () => {
       return yield* Ref.get(paths)
     })
 
-  it.effect("is read at each exchange where it is an effect", () =>
-    Effect.gen(function*() {
-      const reads = yield* Ref.make(0)
-      const licenseKey = Effect.map(Ref.updateAndGet(reads, (n) => n + 1), (n) => Redacted.make(`key-no-${n}`))
-      const paths = yield* seenPaths(licenseKey, 3)
-      expect(paths.map((path) => path.split("/").at(-1))).toEqual(["key-no-1", "key-no-2", "key-no-3"])
-    }))
+  test("is read at each exchange where it is an effect", function*() {
+    const reads = yield* Ref.make(0)
+    const licenseKey = Effect.map(Ref.updateAndGet(reads, (n) => n + 1), (n) => Redacted.make(`key-no-${n}`))
+    const paths = yield* seenPaths(licenseKey, 3)
+    expect(paths.map((path) => path.split("/").at(-1))).toEqual(["key-no-1", "key-no-2", "key-no-3"])
+  })
 
-  it.effect("is not read while the issuer is made", () =>
-    Effect.gen(function*() {
-      const reads = yield* Ref.make(0)
-      const licenseKey = Effect.as(Ref.update(reads, (n) => n + 1), Simulator.licenseKey)
-      yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(Effect.provide(Simulator.layerHttpClient()))
-      expect(yield* Ref.get(reads)).toBe(0)
-    }))
+  test("is not read while the issuer is made", function*() {
+    const reads = yield* Ref.make(0)
+    const licenseKey = Effect.as(Ref.update(reads, (n) => n + 1), Simulator.licenseKey)
+    yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(Effect.provide(Simulator.layerHttpClient()))
+    expect(yield* Ref.get(reads)).toBe(0)
+  })
 
-  it.effect("passes on the error of the effect that reads it", () =>
-    Effect.gen(function*() {
-      const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
-      expect(yield* failing(error)).toEqual(error)
-    }))
+  test("passes on the error of the effect that reads it", function*() {
+    const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
+    expect((yield* endOf([], { licenseKey: Effect.fail(error) })).outcome).toEqual(error)
+  })
 
-  it.effect("ends as Timeout where the effect that reads it hangs", () =>
-    run([], { licenseKey: Effect.never, tokenTimeout: "2 seconds" }, (outcome, calls) =>
-      Effect.sync(() => {
-        expect(outcome).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-        expect(calls).toBe(0)
-      })))
+  test("ends as Timeout where the effect that reads it hangs", function*() {
+    expect(yield* endOf([], { licenseKey: Effect.never, tokenTimeout: "2 seconds" }))
+      .toMatchObject({ calls: 0, outcome: { _tag: "TransportError", reason: "Timeout" } })
+  })
 
-  it.effect.each(["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"])(
-    "is LicenseKeyUnavailable, with nothing sent, where the effect reads %j",
-    (key) =>
-      run([], { licenseKey: Effect.succeed(Redacted.make(key)) }, (outcome, calls) =>
-        Effect.sync(() => {
-          expect(outcome).toMatchObject({ _tag: "LicenseKeyUnavailable", operation: "token" })
-          expect(calls).toBe(0)
-        }))
-  )
+  const impossible = ["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"]
 
-  it.effect.each(["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"])(
-    "is a ConfigurationError where it is %j from the start",
-    (key) =>
-      run([], { licenseKey: Redacted.make(key) }, (outcome, calls) =>
-        Effect.sync(() => {
-          expect(outcome).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
-          expect(calls).toBe(0)
-        }))
-  )
+  test.each(impossible)("is LicenseKeyUnavailable, with nothing sent, where the effect reads %j", function*(key) {
+    expect(yield* endOf([], { licenseKey: Effect.succeed(Redacted.make(key)) }))
+      .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
+  })
 
-  it.effect("is one segment of the path, whatever it holds", () =>
-    Effect.gen(function*() {
-      const paths = yield* seenPaths(Redacted.make("a/b?c#d e+f%2F🥑"), 1)
-      expect(paths).toEqual([
-        "/v2/token-cache/nutrition-advisor/oauth/licence/a%2Fb%3Fc%23d%20e%2Bf%252F%F0%9F%A5%91"
-      ])
-    }))
+  test.each(impossible)("is a ConfigurationError where it is %j from the start", function*(key) {
+    expect(yield* endOf([], { licenseKey: Redacted.make(key) }))
+      .toMatchObject({ calls: 0, outcome: { _tag: "ConfigurationError", field: "licenseKey" } })
+  })
+
+  test("is one segment of the path, whatever it holds", function*() {
+    const paths = yield* seenPaths(Redacted.make("a/b?c#d e+f%2F🥑"), 1)
+    expect(paths).toEqual([
+      "/v2/token-cache/nutrition-advisor/oauth/licence/a%2Fb%3Fc%23d%20e%2Bf%252F%F0%9F%A5%91"
+    ])
+  })
 
   it.effect.prop(
     "is one segment of the path that decodes to itself",
@@ -566,7 +421,7 @@ describe("layer", () => {
       expect((yield* issuer.issue(Issuer.missing)).tokenType).toBe("Bearer")
     }).pipe(Effect.provide(TokenIssuer.layer(defaults).pipe(Layer.provide(Simulator.layerHttpClient())))))
 
-  it.effect.each(
+  test.each(
     [
       [{ baseUrl: "advisor.example" }, "baseUrl"],
       [{ tokenRoute: "/v2/own" as "/{key}" }, "tokenRoute"],
@@ -574,13 +429,12 @@ describe("layer", () => {
       [{ tokenTimeout: 0 }, "tokenTimeout"],
       [{ refresh: { attempts: 0 } }, "refresh.attempts"]
     ] as const
-  )("refuses a setting that can't work (case %#)", ([options, field]) =>
-    Effect.gen(function*() {
-      const error = yield* Layer.build(TokenIssuer.layer({ ...defaults, ...options })).pipe(
-        Effect.provide(Simulator.layerHttpClient()),
-        Effect.scoped,
-        Effect.flip
-      )
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-    }))
+  )("refuses a setting that can't work (case %#)", function*([options, field]) {
+    const error = yield* Layer.build(TokenIssuer.layer({ ...defaults, ...options })).pipe(
+      Effect.provide(Simulator.layerHttpClient()),
+      Effect.scoped,
+      Effect.flip
+    )
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  })
 })
