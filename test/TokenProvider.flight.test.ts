@@ -3,6 +3,7 @@ import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Re
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import { cold, coldScheduled, issuer, provider, simulated, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
@@ -217,17 +218,16 @@ describe("a caller that leaves", () => {
     expect(yield* Fiber.join(caller)).toEqual(Option.none())
   })
 
-  it.effect("takes no renewal with it when the fiber that built the layer has ended", () =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.make()
-      const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
-      const context = yield* Fiber.join(builder)
-      const provider = Context.get(context, TokenProvider.TokenProvider)
-      yield* Effect.scoped(provider.get)
-      yield* Time.pass("1000 seconds")
-      expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
-      yield* Scope.close(scope, Exit.void)
-    }))
+  test("takes no renewal with it when the fiber that built the layer has ended", function*() {
+    const scope = yield* Scope.make()
+    const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
+    const context = yield* Fiber.join(builder)
+    const provider = Context.get(context, TokenProvider.TokenProvider)
+    yield* Effect.scoped(provider.get)
+    yield* Time.pass("1000 seconds")
+    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
+    yield* Scope.close(scope, Exit.void)
+  })
 })
 
 describe("a scope that closes", () => {
@@ -251,66 +251,59 @@ describe("a scope that closes", () => {
     return { ...all, waiters }
   })
 
-  it.effect("ends all who wait for a flight in a typed failure", () =>
-    Effect.gen(function*() {
-      const { waiters } = yield* closedInFlight
-      const exits = yield* Effect.all(waiters.map(Fiber.join))
-      const tags = exits.map((exit) =>
-        Exit.isFailure(exit) ? Option.map(Cause.failureOption(exit.cause), (error) => error._tag) : Option.none()
-      )
-      expect(new Set(tags.map(Option.getOrUndefined))).toEqual(new Set(["TransportError"]))
-    }))
+  test("ends all who wait for a flight in a typed failure", function*() {
+    const { waiters } = yield* closedInFlight
+    const exits = yield* Effect.all(waiters.map(Fiber.join))
+    const tags = exits.map((exit) =>
+      Exit.isFailure(exit) ? Option.map(Cause.failureOption(exit.cause), (error) => error._tag) : Option.none()
+    )
+    expect(new Set(tags.map(Option.getOrUndefined))).toEqual(new Set(["TransportError"]))
+  })
 
-  it.effect("aborts the exchange", () =>
-    Effect.gen(function*() {
-      const { issuer } = yield* closedInFlight
-      expect(yield* issuer.interrupted).toBe(1)
-    }))
+  test("aborts the exchange", function*() {
+    const { issuer } = yield* closedInFlight
+    expect(yield* issuer.interrupted).toBe(1)
+  })
 
-  it.effect("writes nothing to the store afterwards", () =>
-    Effect.gen(function*() {
-      const { store } = yield* closedInFlight
-      yield* Time.pass("1 minute")
-      expect(yield* store.current).toEqual(Option.none())
-    }))
+  test("writes nothing to the store afterwards", function*() {
+    const { store } = yield* closedInFlight
+    yield* Time.pass("1 minute")
+    expect(yield* store.current).toEqual(Option.none())
+  })
 
-  it.effect("ends a later call without a hang", () =>
-    Effect.gen(function*() {
-      const { provider } = yield* closedInFlight
-      const caller = yield* Effect.fork(provider.get)
-      yield* Time.pass("1 minute")
-      expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
-    }))
+  test("ends a later call without a hang", function*() {
+    const { provider } = yield* closedInFlight
+    const caller = yield* Effect.fork(provider.get)
+    yield* Time.pass("1 minute")
+    expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
+  })
 
-  it.effect("ends the very first call in a typed failure when it came before that", () =>
-    Effect.gen(function*() {
-      const { close, provider } = yield* opened
-      yield* close
-      const caller = yield* Effect.fork(Effect.flip(provider.get))
-      yield* Time.pass("1 minute")
-      expect(Option.map(yield* Fiber.poll(caller), Exit.map(({ _tag }) => _tag)))
-        .toEqual(Option.some(Exit.succeed("TransportError")))
-    }))
+  test("ends the very first call in a typed failure when it came before that", function*() {
+    const { close, provider } = yield* opened
+    yield* close
+    const caller = yield* Effect.fork(Effect.flip(provider.get))
+    yield* Time.pass("1 minute")
+    expect(Option.map(yield* Fiber.poll(caller), Exit.map(({ _tag }) => _tag)))
+      .toEqual(Option.some(Exit.succeed("TransportError")))
+  })
 
-  it.effect("leaves no timer that would keep a script alive", () =>
-    Effect.gen(function*() {
-      const { close, provider } = yield* opened
-      yield* provider.get
-      yield* Time.pass("10 seconds")
-      const before = yield* Time.timers
-      yield* close
-      yield* Time.pass("2 minutes")
-      expect([before, yield* Time.timers]).toEqual([1, 0])
-    }))
+  test("leaves no timer that would keep a script alive", function*() {
+    const { close, provider } = yield* opened
+    yield* provider.get
+    yield* Time.pass("10 seconds")
+    const before = yield* Time.timers
+    yield* close
+    yield* Time.pass("2 minutes")
+    expect([before, yield* Time.timers]).toEqual([1, 0])
+  })
 
-  it.effect("leaves no fiber behind", () =>
-    Effect.gen(function*() {
-      const before = yield* Time.fibers
-      const { close, provider } = yield* opened
-      yield* provider.get
-      yield* close
-      expect(yield* Time.fibers).toBe(before)
-    }))
+  test("leaves no fiber behind", function*() {
+    const before = yield* Time.fibers
+    const { close, provider } = yield* opened
+    yield* provider.get
+    yield* close
+    expect(yield* Time.fibers).toBe(before)
+  })
 })
 
 describe("many flights", () => {
@@ -330,20 +323,19 @@ describe("many flights", () => {
 })
 
 describe("layers", () => {
-  it.effect("are one client with one flight when the same value is provided twice", () =>
-    Effect.gen(function*() {
-      const shared = TokenProvider.layer({ background: false }).pipe(Layer.provideMerge(TokenStore.layer))
-      const provider = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
-      const First = Context.GenericTag<"First", AccessToken.AccessToken>("First")
-      const Second = Context.GenericTag<"Second", AccessToken.AccessToken>("Second")
-      const both = Layer.merge(
-        Layer.effect(First, provider).pipe(Layer.provide(shared)),
-        Layer.effect(Second, provider).pipe(Layer.provide(shared))
-      ).pipe(Layer.provideMerge(Issuer.layer))
-      const context = yield* Effect.scoped(Layer.build(both))
-      expect(Context.get(context, First)).toBe(Context.get(context, Second))
-      expect(yield* Context.get(context, Issuer.IssuerDouble).calls).toBe(1)
-    }))
+  test("are one client with one flight when the same value is provided twice", function*() {
+    const shared = TokenProvider.layer({ background: false }).pipe(Layer.provideMerge(TokenStore.layer))
+    const provider = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
+    const First = Context.GenericTag<"First", AccessToken.AccessToken>("First")
+    const Second = Context.GenericTag<"Second", AccessToken.AccessToken>("Second")
+    const both = Layer.merge(
+      Layer.effect(First, provider).pipe(Layer.provide(shared)),
+      Layer.effect(Second, provider).pipe(Layer.provide(shared))
+    ).pipe(Layer.provideMerge(Issuer.layer))
+    const context = yield* Effect.scoped(Layer.build(both))
+    expect(Context.get(context, First)).toBe(Context.get(context, Second))
+    expect(yield* Context.get(context, Issuer.IssuerDouble).calls).toBe(1)
+  })
 
   it.effect("share nothing when they are built twice", () =>
     Effect.gen(function*() {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { test as plainTest, testLive } from "./doubles/arranged.js"
 import { clients } from "./leaks/clients.js"
 import * as LocalService from "./leaks/LocalService.js"
 import { rendered } from "./leaks/rendering.js"
@@ -55,135 +56,124 @@ const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${encodedKey}
 
 for (const { layer, name } of clients) {
   describe(`with ${name}`, () => {
-    it.scopedLive("the key is sent in the path of the token call alone", () =>
-      Effect.gen(function*() {
-        const service = yield* serve()
-        yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan?page=2")))
-        const [token, ...data] = service.received
-        expect(token?.path).toBe(tokenPath)
-        expect(Secrets.shownIn(JSON.stringify([token?.query, token?.headers, token?.body]))).toEqual([])
-        expect(Secrets.shownIn(JSON.stringify(data)).filter((secret) => secret.includes("of key"))).toEqual([])
-      }))
+    testLive("the key is sent in the path of the token call alone", function*() {
+      const service = yield* serve()
+      yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan?page=2")))
+      const [token, ...data] = service.received
+      expect(token?.path).toBe(tokenPath)
+      expect(Secrets.shownIn(JSON.stringify([token?.query, token?.headers, token?.body]))).toEqual([])
+      expect(Secrets.shownIn(JSON.stringify(data)).filter((secret) => secret.includes("of key"))).toEqual([])
+    })
 
-    it.scopedLive("token and identifier are sent in their two headers alone", () =>
-      Effect.gen(function*() {
-        const service = yield* serve()
-        yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan?page=2")))
-        const [, ...data] = service.received
-        expect(data.map(({ headers }) => [headers["authorization"], headers["service-id"]])).toEqual([
-          [`Bearer ${Secrets.token}`, Secrets.customerId],
-          [`Bearer ${Secrets.token}`, Secrets.customerId]
-        ])
-        const rest = data.map(({ headers: { authorization: _, "service-id": __, ...headers }, ...request }) => [
-          request,
-          headers
-        ])
-        expect(Secrets.shownIn(JSON.stringify(rest))).toEqual([])
-      }))
+    testLive("token and identifier are sent in their two headers alone", function*() {
+      const service = yield* serve()
+      yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan?page=2")))
+      const [, ...data] = service.received
+      expect(data.map(({ headers }) => [headers["authorization"], headers["service-id"]])).toEqual([
+        [`Bearer ${Secrets.token}`, Secrets.customerId],
+        [`Bearer ${Secrets.token}`, Secrets.customerId]
+      ])
+      const rest = data.map(({ headers: { authorization: _, "service-id": __, ...headers }, ...request }) => [
+        request,
+        headers
+      ])
+      expect(Secrets.shownIn(JSON.stringify(rest))).toEqual([])
+    })
 
-    it.scopedLive("a query holds no secret", () =>
-      Effect.gen(function*() {
-        const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
-        yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan")))
-        expect(service.received.map(({ query }) => query)).toEqual(["", "term=apple", "", "term=apple", ""])
-      }))
+    testLive("a query holds no secret", function*() {
+      const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+      yield* setup(options(service.origin), layer)(Effect.zipRight(search, execute("/v2/plan")))
+      expect(service.received.map(({ query }) => query)).toEqual(["", "term=apple", "", "term=apple", ""])
+    })
 
-    it.scopedLive("no header is sent but the two, the User-Agent and what the client sends by itself", () =>
-      Effect.gen(function*() {
-        const service = yield* serve()
-        yield* setup(options(service.origin), layer)(search)
-        const bare = yield* serve()
-        yield* Effect.gen(function*() {
-          const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
-          const post = HttpClientRequest.post(`${bare.origin}${tokenPath}`, {
-            headers: { accept: "*/*", "user-agent": "x" }
-          })
-          const get = HttpClientRequest.get(`${bare.origin}/v2/x`, {
-            headers: { authorization: "Bearer x", "service-id": "x", "user-agent": "x" }
-          })
-          for (const request of [post, get]) yield* Effect.flatMap(client.execute(request), ({ text }) => text)
-        }).pipe(Effect.withTracerEnabled(false), Effect.provide(layer))
-        expect(namesOf(service.received)).toEqual(namesOf(bare.received))
-      }))
+    testLive("no header is sent but the two, the User-Agent and what the client sends by itself", function*() {
+      const service = yield* serve()
+      yield* setup(options(service.origin), layer)(search)
+      const bare = yield* serve()
+      yield* Effect.gen(function*() {
+        const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
+        const post = HttpClientRequest.post(`${bare.origin}${tokenPath}`, {
+          headers: { accept: "*/*", "user-agent": "x" }
+        })
+        const get = HttpClientRequest.get(`${bare.origin}/v2/x`, {
+          headers: { authorization: "Bearer x", "service-id": "x", "user-agent": "x" }
+        })
+        for (const request of [post, get]) yield* Effect.flatMap(client.execute(request), ({ text }) => text)
+      }).pipe(Effect.withTracerEnabled(false), Effect.provide(layer))
+      expect(namesOf(service.received)).toEqual(namesOf(bare.received))
+    })
 
-    it.scopedLive("the service learns nothing of the span that its caller is in", () =>
-      Effect.gen(function*() {
-        const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
-        yield* setup(options(service.origin), layer)(
-          Effect.withSpan(Effect.zipRight(search, execute("/v2/plan")), "menu")
-        )
-        expect(namesOf(service.received).flat().filter(isTraceHeader)).toEqual([])
-      }))
+    testLive("the service learns nothing of the span that its caller is in", function*() {
+      const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+      yield* setup(options(service.origin), layer)(
+        Effect.withSpan(Effect.zipRight(search, execute("/v2/plan")), "menu")
+      )
+      expect(namesOf(service.received).flat().filter(isTraceHeader)).toEqual([])
+    })
 
-    it.scopedLive("the service learns nothing of a span where the client's user has turned its tracer on", () =>
-      Effect.gen(function*() {
-        const service = yield* serve()
-        const traced = Layer.project(
-          layer,
-          HttpClient.HttpClient,
-          HttpClient.HttpClient,
-          (client) => HttpClient.withTracerDisabledWhen(client, () => false)
-        )
-        yield* setup(options(service.origin), traced)(Effect.withSpan(search, "menu"))
-        expect(namesOf(service.received).flat().filter(isTraceHeader)).toEqual([])
-      }))
+    testLive("the service learns nothing of a span where the client's user has turned its tracer on", function*() {
+      const service = yield* serve()
+      const traced = Layer.project(
+        layer,
+        HttpClient.HttpClient,
+        HttpClient.HttpClient,
+        (client) => HttpClient.withTracerDisabledWhen(client, () => false)
+      )
+      yield* setup(options(service.origin), traced)(Effect.withSpan(search, "menu"))
+      expect(namesOf(service.received).flat().filter(isTraceHeader)).toEqual([])
+    })
 
-    it.scopedLive("a stock call in a span sends its trace, so the two tests above can fail", () =>
-      Effect.gen(function*() {
-        const service = yield* serve()
-        yield* Effect.flatMap(HttpClient.get(`${service.origin}/v2/x`), ({ text }) => text).pipe(
-          Effect.withSpan("menu"),
-          Effect.provide(layer)
-        )
-        expect(namesOf(service.received).flat().filter(isTraceHeader)).not.toEqual([])
-      }))
+    testLive("a stock call in a span sends its trace, so the two tests above can fail", function*() {
+      const service = yield* serve()
+      yield* Effect.flatMap(HttpClient.get(`${service.origin}/v2/x`), ({ text }) => text).pipe(
+        Effect.withSpan("menu"),
+        Effect.provide(layer)
+      )
+      expect(namesOf(service.received).flat().filter(isTraceHeader)).not.toEqual([])
+    })
 
     for (const status of [301, 302, 303, 307, 308]) {
-      it.scopedLive(`a token call does not follow a ${status}`, () =>
-        Effect.gen(function*() {
-          const service = yield* serve({ token: Replies.redirect(status) })
-          const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
-          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", status, reason: "Redirect" })
-          expect([service.received.length, service.receivedElsewhere]).toEqual([1, []])
-        }))
+      testLive(`a token call does not follow a ${status}`, function*() {
+        const service = yield* serve({ token: Replies.redirect(status) })
+        const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
+        expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", status, reason: "Redirect" })
+        expect([service.received.length, service.receivedElsewhere]).toEqual([1, []])
+      })
 
-      it.scopedLive(`a search does not follow a ${status}`, () =>
-        Effect.gen(function*() {
-          const service = yield* serve({ data: Replies.redirect(status) })
-          const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
-          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status, reason: "Redirect" })
-          expect([service.received.length, service.receivedElsewhere]).toEqual([2, []])
-        }))
+      testLive(`a search does not follow a ${status}`, function*() {
+        const service = yield* serve({ data: Replies.redirect(status) })
+        const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
+        expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status, reason: "Redirect" })
+        expect([service.received.length, service.receivedElsewhere]).toEqual([2, []])
+      })
 
-      it.scopedLive(`a request through httpClient does not follow a ${status}`, () =>
-        Effect.gen(function*() {
-          const service = yield* serve({ data: Replies.redirect(status) })
-          const error = yield* Effect.flip(setup(options(service.origin), layer)(execute("/v2/plan")))
-          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "request", status, reason: "Redirect" })
-          expect([service.received.length, service.receivedElsewhere]).toEqual([2, []])
-        }))
+      testLive(`a request through httpClient does not follow a ${status}`, function*() {
+        const service = yield* serve({ data: Replies.redirect(status) })
+        const error = yield* Effect.flip(setup(options(service.origin), layer)(execute("/v2/plan")))
+        expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "request", status, reason: "Redirect" })
+        expect([service.received.length, service.receivedElsewhere]).toEqual([2, []])
+      })
     }
 
-    it.scopedLive("a request to another origin is refused and nothing is sent", () =>
-      Effect.gen(function*() {
-        const service = yield* serve()
-        const { host, port } = new URL(service.elsewhere)
-        const urls = [
-          service.elsewhere,
-          `//${host}/v2/plan`,
-          `\\\\${host}\\v2\\plan`,
-          `/\\${host}/v2/plan`,
-          `http://localhost:${port}/v2/plan`,
-          `${service.origin.replace("http:", "https:")}/v2/plan`,
-          `http://user:password@${new URL(service.origin).host}/v2/plan`
-        ]
-        yield* setup(options(service.origin), layer)(Effect.gen(function*() {
-          for (const url of urls) {
-            expect(yield* Effect.flip(execute(url))).toMatchObject({ _tag: "BadRequest", operation: "request" })
-          }
-        }))
-        expect([service.received, service.receivedElsewhere]).toEqual([[], []])
+    testLive("a request to another origin is refused and nothing is sent", function*() {
+      const service = yield* serve()
+      const { host, port } = new URL(service.elsewhere)
+      const urls = [
+        service.elsewhere,
+        `//${host}/v2/plan`,
+        `\\\\${host}\\v2\\plan`,
+        `/\\${host}/v2/plan`,
+        `http://localhost:${port}/v2/plan`,
+        `${service.origin.replace("http:", "https:")}/v2/plan`,
+        `http://user:password@${new URL(service.origin).host}/v2/plan`
+      ]
+      yield* setup(options(service.origin), layer)(Effect.gen(function*() {
+        for (const url of urls) {
+          expect(yield* Effect.flip(execute(url))).toMatchObject({ _tag: "BadRequest", operation: "request" })
+        }
       }))
+      expect([service.received, service.receivedElsewhere]).toEqual([[], []])
+    })
 
     const uncarriable = {
       "a token with a space": { access_token: `${Secrets.token} x` },
@@ -200,34 +190,32 @@ for (const { layer, name } of clients) {
     }
 
     for (const [what, fields] of Object.entries(uncarriable)) {
-      it.scopedLive(`${what} is refused and not repeated`, () =>
-        Effect.gen(function*() {
-          const service = yield* serve({ token: Replies.issueWith(fields) })
-          const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
-          expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema" })
-          expect(Secrets.shownIn(`${error.message} ${error.stack} ${rendered(error)}`)).toEqual([])
-          expect(service.received.map(({ path }) => path)).toEqual([tokenPath])
-        }))
+      testLive(`${what} is refused and not repeated`, function*() {
+        const service = yield* serve({ token: Replies.issueWith(fields) })
+        const error = yield* Effect.flip(setup(options(service.origin), layer)(search))
+        expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema" })
+        expect(Secrets.shownIn(`${error.message} ${error.stack} ${rendered(error)}`)).toEqual([])
+        expect(service.received.map(({ path }) => path)).toEqual([tokenPath])
+      })
     }
   })
 }
 
 describe("a client that was made from an UndiciClient", () => {
-  it.scopedLive("is given every request, so that nothing goes around what its own execute keeps back", () =>
-    Effect.gen(function*() {
-      const service = yield* serve()
-      const asked: Array<string> = []
-      const guarded = Layer.project(UndiciClient.layer(), HttpClient.HttpClient, HttpClient.HttpClient, (client) => ({
-        ...client,
-        execute: (request) => {
-          asked.push(request.method)
-          return client.execute(HttpClientRequest.setHeader(request, "service-id", "kept back"))
-        }
-      }))
-      yield* setup(options(service.origin), Layer.orDie(guarded))(search)
-      expect(asked).toEqual(["POST", "GET"])
-      expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
+  testLive("is given every request, so that nothing goes around what its own execute keeps back", function*() {
+    const service = yield* serve()
+    const asked: Array<string> = []
+    const guarded = Layer.project(UndiciClient.layer(), HttpClient.HttpClient, HttpClient.HttpClient, (client) => ({
+      ...client,
+      execute: (request) => {
+        asked.push(request.method)
+        return client.execute(HttpClientRequest.setHeader(request, "service-id", "kept back"))
+      }
     }))
+    yield* setup(options(service.origin), Layer.orDie(guarded))(search)
+    expect(asked).toEqual(["POST", "GET"])
+    expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
+  })
 })
 
 describe("plain http", () => {
@@ -243,13 +231,12 @@ describe("plain http", () => {
       "notlocalhost"
     ]
   ) {
-    it.effect(`is refused to ${host}`, () =>
-      Effect.gen(function*() {
-        const { layer, sent } = counting()
-        const error = yield* Effect.flip(setup(options(`http://${host}/api`), layer)(search))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
-        expect(sent).toEqual([])
-      }))
+    plainTest(`is refused to ${host}`, function*() {
+      const { layer, sent } = counting()
+      const error = yield* Effect.flip(setup(options(`http://${host}/api`), layer)(search))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
+      expect(sent).toEqual([])
+    })
   }
 
   for (const host of ["127.0.0.1", "127.1.2.3", "localhost", "api.localhost", "[::1]"]) {
@@ -284,25 +271,23 @@ describe("a key that no path can carry", () => {
   ]
 
   for (const key of keys) {
-    it.effect(`is refused at once, and nothing is sent: ${JSON.stringify(key)}`, () =>
-      Effect.gen(function*() {
-        const { layer, sent } = counting()
-        const settings = { ...options("https://service.example"), licenseKey: Redacted.make(key) }
-        const error = yield* Effect.flip(setup(settings, layer)(search))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
-        expect(rendered(error)).not.toContain("marker")
-        expect(sent).toEqual([])
-      }))
+    plainTest(`is refused at once, and nothing is sent: ${JSON.stringify(key)}`, function*() {
+      const { layer, sent } = counting()
+      const settings = { ...options("https://service.example"), licenseKey: Redacted.make(key) }
+      const error = yield* Effect.flip(setup(settings, layer)(search))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
+      expect(rendered(error)).not.toContain("marker")
+      expect(sent).toEqual([])
+    })
 
-    it.effect(`is refused where an effect reads it, and nothing is sent: ${JSON.stringify(key)}`, () =>
-      Effect.gen(function*() {
-        const { layer, sent } = counting()
-        const settings = { ...options("https://service.example"), licenseKey: Effect.succeed(Redacted.make(key)) }
-        const error = yield* Effect.flip(setup(settings, layer)(search))
-        expect(error).toMatchObject({ _tag: "LicenseKeyUnavailable" })
-        expect(rendered(error)).not.toContain("marker")
-        expect(sent).toEqual([])
-      }))
+    plainTest(`is refused where an effect reads it, and nothing is sent: ${JSON.stringify(key)}`, function*() {
+      const { layer, sent } = counting()
+      const settings = { ...options("https://service.example"), licenseKey: Effect.succeed(Redacted.make(key)) }
+      const error = yield* Effect.flip(setup(settings, layer)(search))
+      expect(error).toMatchObject({ _tag: "LicenseKeyUnavailable" })
+      expect(rendered(error)).not.toContain("marker")
+      expect(sent).toEqual([])
+    })
   }
 })
 
@@ -315,14 +300,13 @@ describe("a key that is not redacted, from a program without types", () => {
       ["by an effect", Effect.succeed(raw), "LicenseKeyUnavailable"]
     ] as const
   ) {
-    it.effect(`is refused where it is given ${where}, and nothing is sent`, () =>
-      Effect.gen(function*() {
-        const { layer, sent } = counting()
-        const error = yield* Effect.flip(setup({ ...options("https://service.example"), licenseKey }, layer)(search))
-        expect(error).toMatchObject({ _tag })
-        expect(rendered(error)).not.toContain("marker")
-        expect(sent).toEqual([])
-      }))
+    plainTest(`is refused where it is given ${where}, and nothing is sent`, function*() {
+      const { layer, sent } = counting()
+      const error = yield* Effect.flip(setup({ ...options("https://service.example"), licenseKey }, layer)(search))
+      expect(error).toMatchObject({ _tag })
+      expect(rendered(error)).not.toContain("marker")
+      expect(sent).toEqual([])
+    })
   }
 })
 
@@ -330,46 +314,42 @@ describe("what the service said", () => {
   const escapes = `\\u005c${"u005c".repeat(13_000)}`
 
   for (const { layer, name } of clients) {
-    it.scopedLive(`is kept of a token call, 4 KiB of it, whatever it is escaped with, over ${name}`, () =>
-      Effect.gen(function*() {
-        const service = yield* serve({ token: Replies.text(400, escapes) })
-        expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
-          _tag: "BadRequest",
-          operation: "token",
-          status: 400,
-          body: Redacted.make(escapes.slice(0, 4096))
-        })
-      }))
+    testLive(`is kept of a token call, 4 KiB of it, whatever it is escaped with, over ${name}`, function*() {
+      const service = yield* serve({ token: Replies.text(400, escapes) })
+      expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
+        _tag: "BadRequest",
+        operation: "token",
+        status: 400,
+        body: Redacted.make(escapes.slice(0, 4096))
+      })
+    })
 
-    it.scopedLive(`is kept of a search, 4 KiB of it, whatever it is escaped with, over ${name}`, () =>
-      Effect.gen(function*() {
-        const service = yield* serve({ data: Replies.text(400, escapes) })
-        expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
-          _tag: "BadRequest",
-          operation: "search",
-          status: 400,
-          body: Redacted.make(escapes.slice(0, 4096))
-        })
-      }))
+    testLive(`is kept of a search, 4 KiB of it, whatever it is escaped with, over ${name}`, function*() {
+      const service = yield* serve({ data: Replies.text(400, escapes) })
+      expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
+        _tag: "BadRequest",
+        operation: "search",
+        status: 400,
+        body: Redacted.make(escapes.slice(0, 4096))
+      })
+    })
   }
 
-  it.scopedLive.each([409, 422])("is there for a user of httpClient: %d", (status) =>
-    Effect.gen(function*() {
-      const service = yield* serve({ data: Replies.answer(status, "{\"error\":\"no such plan\"}") })
-      expect(yield* Effect.flip(setup(options(service.origin), FetchHttpClient.layer)(execute("/v2/plan"))))
-        .toMatchObject({
-          _tag: "UnexpectedResponse",
-          operation: "request",
-          status,
-          reason: "Status",
-          body: Redacted.make("{\"error\":\"no such plan\"}")
-        })
-    }))
+  testLive.each([409, 422])("is there for a user of httpClient: %d", function*(status) {
+    const service = yield* serve({ data: Replies.answer(status, "{\"error\":\"no such plan\"}") })
+    expect(yield* Effect.flip(setup(options(service.origin), FetchHttpClient.layer)(execute("/v2/plan"))))
+      .toMatchObject({
+        _tag: "UnexpectedResponse",
+        operation: "request",
+        status,
+        reason: "Status",
+        body: Redacted.make("{\"error\":\"no such plan\"}")
+      })
+  })
 
-  it.scopedLive("is not in the message of the error", () =>
-    Effect.gen(function*() {
-      const service = yield* serve({ token: Replies.text(400, "the license has expired") })
-      const error = yield* Effect.flip(setup(options(service.origin), FetchHttpClient.layer)(search))
-      expect(error.message).not.toContain("expired")
-    }))
+  testLive("is not in the message of the error", function*() {
+    const service = yield* serve({ token: Replies.text(400, "the license has expired") })
+    const error = yield* Effect.flip(setup(options(service.origin), FetchHttpClient.layer)(search))
+    expect(error.message).not.toContain("expired")
+  })
 })

@@ -1,6 +1,6 @@
 import { Readable, Stream as LegacyStream } from "node:stream"
 import { HttpBody, HttpClient } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Option, Redacted, type Scope } from "effect"
 import {
   AccessToken,
@@ -13,6 +13,7 @@ import {
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent } from "undici"
 import { ProviderPart } from "../../src/internal/token/providerPart.js"
+import { testLive } from "../doubles/arranged.js"
 import { afterBody, eventually, replying, serve } from "../doubles/Wire.js"
 import { deadOrigin } from "../leaks/LocalService.js"
 import { advisor as advisorOver, ways } from "./ways.js"
@@ -89,55 +90,52 @@ const revokedMeanwhile = Effect.gen(function*() {
 })
 
 describe("A search that waits for a connection", () => {
-  it.scopedLive("goes out with the new token where its own was rejected twice meanwhile", () =>
-    Effect.gen(function*() {
-      const { ended, foods } = yield* revokedMeanwhile
-      expect(ended).toEqual(["Success", "Success", "Success", "Success"])
-      expect(foods.seen.slice(0, 2)).toEqual(["hold token-1", "a token-1"])
-      expect(foods.seen.slice(2).sort()).toEqual(["a token-2", "b token-2", "c token-2", "hold token-2"])
-    }))
+  testLive("goes out with the new token where its own was rejected twice meanwhile", function*() {
+    const { ended, foods } = yield* revokedMeanwhile
+    expect(ended).toEqual(["Success", "Success", "Success", "Success"])
+    expect(foods.seen.slice(0, 2)).toEqual(["hold token-1", "a token-1"])
+    expect(foods.seen.slice(2).sort()).toEqual(["a token-2", "b token-2", "c token-2", "hold token-2"])
+  })
 
-  it.scopedLive("lets the exchange that renews a rejected token go first", () =>
-    Effect.gen(function*() {
-      const { foods } = yield* revokedMeanwhile
-      expect(foods.wire.requests.map(({ method }) => method)).toEqual([
-        "POST",
-        "GET",
-        "GET",
-        "POST",
-        "GET",
-        "GET",
-        "GET",
-        "GET"
-      ])
-    }))
+  testLive("lets the exchange that renews a rejected token go first", function*() {
+    const { foods } = yield* revokedMeanwhile
+    expect(foods.wire.requests.map(({ method }) => method)).toEqual([
+      "POST",
+      "GET",
+      "GET",
+      "POST",
+      "GET",
+      "GET",
+      "GET",
+      "GET"
+    ])
+  })
 
-  it.scopedLive("costs no connection where it is left for a new token", () =>
-    Effect.gen(function*() {
-      const { foods } = yield* revokedMeanwhile
-      expect(foods.wire.connections.opened).toBe(1)
-    }))
+  testLive("costs no connection where it is left for a new token", function*() {
+    const { foods } = yield* revokedMeanwhile
+    expect(foods.wire.connections.opened).toBe(1)
+  })
 
-  it.scopedLive("ends unsent in the error of the exchange where no new token is to be had", () =>
-    Effect.gen(function*() {
-      const foods = yield* service
-      const { search } = yield* advisor(foods.wire.origin, { attempts: 1 })
-      const holding = yield* Effect.fork(Effect.flip(search("hold")))
-      yield* eventually(() => foods.seen.length === 1)
-      const second = yield* Effect.fork(Effect.flip(search("a")))
-      yield* Effect.sleep("50 millis")
-      const third = yield* Effect.fork(Effect.flip(search("b")))
-      yield* Effect.sleep("50 millis")
-      foods.state.fails = true
-      foods.state.accepted = "another"
-      foods.state.release()
-      yield* Fiber.joinAll([holding, second])
-      expect(yield* Fiber.join(third)).toMatchObject({ _tag: "ServerError", operation: "token" })
-      expect(foods.seen).toEqual(["hold token-1", "a token-1"])
-    }))
+  testLive("ends unsent in the error of the exchange where no new token is to be had", function*() {
+    const foods = yield* service
+    const { search } = yield* advisor(foods.wire.origin, { attempts: 1 })
+    const holding = yield* Effect.fork(Effect.flip(search("hold")))
+    yield* eventually(() => foods.seen.length === 1)
+    const second = yield* Effect.fork(Effect.flip(search("a")))
+    yield* Effect.sleep("50 millis")
+    const third = yield* Effect.fork(Effect.flip(search("b")))
+    yield* Effect.sleep("50 millis")
+    foods.state.fails = true
+    foods.state.accepted = "another"
+    foods.state.release()
+    yield* Fiber.joinAll([holding, second])
+    expect(yield* Fiber.join(third)).toMatchObject({ _tag: "ServerError", operation: "token" })
+    expect(foods.seen).toEqual(["hold token-1", "a token-1"])
+  })
 
-  it.scopedLive("goes out with its own token where others were refused now and then, and no new token is to be had", () =>
-    Effect.gen(function*() {
+  testLive(
+    "goes out with its own token where others were refused now and then, and no new token is to be had",
+    function*() {
       const foods = yield* service
       const { search } = yield* advisor(foods.wire.origin, { attempts: 1 })
       yield* search("oats")
@@ -146,30 +144,29 @@ describe("A search that waits for a connection", () => {
         concurrency: "unbounded"
       })
       expect(exits.map(({ _tag }) => _tag)).toEqual(["Failure", "Success", "Failure", "Success"])
-    }))
+    }
+  )
 
-  it.scopedLive("goes out with its own token where another search was refused for a reason of its own", () =>
-    Effect.gen(function*() {
-      const foods = yield* service
-      const { search } = yield* advisor(foods.wire.origin)
-      yield* Effect.exit(search("refused"))
-      const exits = yield* Effect.forEach(["refused", "a", "refused", "b"], (term) => Effect.exit(search(term)), {
-        concurrency: "unbounded"
-      })
-      expect(exits.map(({ _tag }) => _tag)).toEqual(["Failure", "Success", "Failure", "Success"])
-      expect(foods.seen.filter((each) => /^[ab]/.test(each)).sort()).toEqual(["a token-2", "b token-2"])
-    }))
+  testLive("goes out with its own token where another search was refused for a reason of its own", function*() {
+    const foods = yield* service
+    const { search } = yield* advisor(foods.wire.origin)
+    yield* Effect.exit(search("refused"))
+    const exits = yield* Effect.forEach(["refused", "a", "refused", "b"], (term) => Effect.exit(search(term)), {
+      concurrency: "unbounded"
+    })
+    expect(exits.map(({ _tag }) => _tag)).toEqual(["Failure", "Success", "Failure", "Success"])
+    expect(foods.seen.filter((each) => /^[ab]/.test(each)).sort()).toEqual(["a token-2", "b token-2"])
+  })
 
-  it.scopedLive("goes out with its own token where another took its place without a rejection", () =>
-    Effect.gen(function*() {
-      const foods = yield* service
-      const { search, store } = yield* advisor(foods.wire.origin)
-      const joined = yield* waiting({ search }, foods, ["a"])
-      yield* store.put(tokenNamed("newer"))
-      foods.state.release()
-      expect(yield* joined).toEqual(["Success", "Success"])
-      expect(foods.seen).toEqual(["hold token-1", "a token-1"])
-    }))
+  testLive("goes out with its own token where another took its place without a rejection", function*() {
+    const foods = yield* service
+    const { search, store } = yield* advisor(foods.wire.origin)
+    const joined = yield* waiting({ search }, foods, ["a"])
+    yield* store.put(tokenNamed("newer"))
+    foods.state.release()
+    expect(yield* joined).toEqual(["Success", "Success"])
+    expect(foods.seen).toEqual(["hold token-1", "a token-1"])
+  })
 })
 
 /**
@@ -213,35 +210,31 @@ describe("A request whose token was rejected when a connection takes it up", () 
       return wire.requests.map(({ headers }) => headers.authorization)
     })
 
-  it.scopedLive("is left unsent once and no more", () =>
-    Effect.gen(function*() {
-      const tokens = yield* asked(yield* UndiciClient.make(), ({ search }) => search("oats"))
-      expect(tokens).toEqual(["Bearer token-2"])
-    }))
+  testLive("is left unsent once and no more", function*() {
+    const tokens = yield* asked(yield* UndiciClient.make(), ({ search }) => search("oats"))
+    expect(tokens).toEqual(["Bearer token-2"])
+  })
 
-  it.scopedLive("is left unsent with a form, which is written anew", () =>
-    Effect.gen(function*() {
-      const body = HttpBody.formData(new FormData())
-      const tokens = yield* asked(yield* UndiciClient.make(), ({ httpClient }) => httpClient.post("/v2/x", { body }))
-      expect(tokens).toEqual(["Bearer token-2"])
-    }))
+  testLive("is left unsent with a form, which is written anew", function*() {
+    const body = HttpBody.formData(new FormData())
+    const tokens = yield* asked(yield* UndiciClient.make(), ({ httpClient }) => httpClient.post("/v2/x", { body }))
+    expect(tokens).toEqual(["Bearer token-2"])
+  })
 
-  it.scopedLive("is sent with it where its body can't be sent twice", () =>
-    Effect.gen(function*() {
-      const body = HttpBody.raw(Readable.from(["{}"]))
-      const tokens = yield* asked(yield* UndiciClient.make(), ({ httpClient }) => httpClient.post("/v2/x", { body }))
-      expect(tokens).toEqual(["Bearer token-1"])
-    }))
+  testLive("is sent with it where its body can't be sent twice", function*() {
+    const body = HttpBody.raw(Readable.from(["{}"]))
+    const tokens = yield* asked(yield* UndiciClient.make(), ({ httpClient }) => httpClient.post("/v2/x", { body }))
+    expect(tokens).toEqual(["Bearer token-1"])
+  })
 
-  it.scopedLive("is sent with it over a dispatcher of one's own, which would close a connection for it", () =>
-    Effect.gen(function*() {
-      const agent = yield* Effect.acquireRelease(
-        Effect.sync(() => new Agent()),
-        (agent) => Effect.promise(() => agent.close())
-      )
-      const client = yield* UndiciClient.makeFromDispatcher(agent)
-      expect(yield* asked(client, ({ search }) => search("oats"))).toEqual(["Bearer token-1"])
-    }))
+  testLive("is sent with it over a dispatcher of one's own, which would close a connection for it", function*() {
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => new Agent()),
+      (agent) => Effect.promise(() => agent.close())
+    )
+    const client = yield* UndiciClient.makeFromDispatcher(agent)
+    expect(yield* asked(client, ({ search }) => search("oats"))).toEqual(["Bearer token-1"])
+  })
 })
 
 describe("A body that is read while it is sent", () => {
@@ -275,60 +268,53 @@ describe("A body that is read while it is sent", () => {
     { of: "another package", make: () => new Foreign() }
   ]
 
-  it.scopedLive.each(streams)(
+  testLive.each(streams)(
     "is destroyed where it is a stream of $of and its request was interrupted in the queue",
-    ({ make }) =>
-      Effect.gen(function*() {
-        const body = make()
-        yield* interrupted((client, origin) =>
-          Effect.flatMap(
-            advisorOver(client, origin),
-            ({ httpClient }) => httpClient.post("/v2/x", { body: HttpBody.raw(body) })
-          )
+    function*({ make }) {
+      const body = make()
+      yield* interrupted((client, origin) =>
+        Effect.flatMap(
+          advisorOver(client, origin),
+          ({ httpClient }) => httpClient.post("/v2/x", { body: HttpBody.raw(body) })
         )
-        expect(yield* eventually(() => body.destroyed)).toBe(true)
-      })
+      )
+      expect(yield* eventually(() => body.destroyed)).toBe(true)
+    }
   )
 
   const cases = ways.flatMap((way) => streams.map((stream) => ({ ...stream, ...way })))
 
-  it.scopedLive.each(cases)(
+  testLive.each(cases)(
     "is destroyed where it is a stream of $of and no connection came, $name",
-    ({ make, through }) =>
-      Effect.gen(function*() {
-        const body = make()
-        const { httpClient } = yield* advisorOver(through(yield* UndiciClient.make()), yield* deadOrigin)
-        yield* Effect.flip(httpClient.post("/v2/x", { body: HttpBody.raw(body) }))
-        expect(yield* eventually(() => body.destroyed)).toBe(true)
-      })
+    function*({ make, through }) {
+      const body = make()
+      const { httpClient } = yield* advisorOver(through(yield* UndiciClient.make()), yield* deadOrigin)
+      yield* Effect.flip(httpClient.post("/v2/x", { body: HttpBody.raw(body) }))
+      expect(yield* eventually(() => body.destroyed)).toBe(true)
+    }
   )
 
-  it.scopedLive.each(ways)(
-    "that throws as it is written ends its request in a failure, $name",
-    ({ through }) =>
-      Effect.gen(function*() {
-        const params = Object.assign(new URLSearchParams(), {
-          toString: (): string => {
-            throw new Error("a body of the user's")
-          }
-        })
-        const { httpClient } = yield* advisorOver(through(yield* UndiciClient.make()), yield* deadOrigin)
-        const error = yield* Effect.flip(httpClient.post("/v2/x", { body: HttpBody.raw(params) }))
-        expect(error).toMatchObject({ _tag: "TransportError" })
-      })
-  )
+  testLive.each(ways)("that throws as it is written ends its request in a failure, $name", function*({ through }) {
+    const params = Object.assign(new URLSearchParams(), {
+      toString: (): string => {
+        throw new Error("a body of the user's")
+      }
+    })
+    const { httpClient } = yield* advisorOver(through(yield* UndiciClient.make()), yield* deadOrigin)
+    const error = yield* Effect.flip(httpClient.post("/v2/x", { body: HttpBody.raw(params) }))
+    expect(error).toMatchObject({ _tag: "TransportError" })
+  })
 
-  it.scopedLive("may fail after its request was interrupted in the queue, and nobody dies of it", () =>
-    Effect.gen(function*() {
-      const uncaught: Array<unknown> = []
-      const note = (error: unknown) => uncaught.push(error)
-      yield* Effect.acquireRelease(
-        Effect.sync(() => process.prependListener("uncaughtExceptionMonitor", note)),
-        () => Effect.sync(() => process.off("uncaughtExceptionMonitor", note))
-      )
-      const body = new Readable({ read: () => {}, destroy: (_, close) => close(new Error("too late")) })
-      yield* interrupted((client, origin) => client.post(origin, { body: HttpBody.raw(body) }))
-      expect(yield* eventually(() => body.closed)).toBe(true)
-      expect(uncaught).toEqual([])
-    }))
+  testLive("may fail after its request was interrupted in the queue, and nobody dies of it", function*() {
+    const uncaught: Array<unknown> = []
+    const note = (error: unknown) => uncaught.push(error)
+    yield* Effect.acquireRelease(
+      Effect.sync(() => process.prependListener("uncaughtExceptionMonitor", note)),
+      () => Effect.sync(() => process.off("uncaughtExceptionMonitor", note))
+    )
+    const body = new Readable({ read: () => {}, destroy: (_, close) => close(new Error("too late")) })
+    yield* interrupted((client, origin) => client.post(origin, { body: HttpBody.raw(body) }))
+    expect(yield* eventually(() => body.closed)).toBe(true)
+    expect(uncaught).toEqual([])
+  })
 })

@@ -1,9 +1,10 @@
 import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { constTrue } from "effect/Function"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../doubles/arranged.js"
 import { afterBody, replying, serve } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
@@ -74,67 +75,61 @@ const spansOf = (client: HttpClient.HttpClient, url: string) => {
 }
 
 describe("The client's span", () => {
-  it.scopedLive("is that of the stock client", () =>
-    Effect.gen(function*() {
-      const { origin } = yield* serve(found)
-      const spans = yield* spansOf(yield* ours, `${origin}/v2/x`)
-      expect(spans).toEqual(yield* spansOf(yield* stock, `${origin}/v2/x`))
-      expect(spans).toMatchObject([
-        { name: "menu" },
-        { name: "http.client GET", kind: "client", parent: "menu", exit: "Success" }
-      ])
-      expect(spans[1]?.attributes).toMatchObject({ "http.response.status_code": 200, "url.path": "/v2/x" })
-      expect(JSON.stringify(spans)).not.toContain("secret")
-    }))
+  testLive("is that of the stock client", function*() {
+    const { origin } = yield* serve(found)
+    const spans = yield* spansOf(yield* ours, `${origin}/v2/x`)
+    expect(spans).toEqual(yield* spansOf(yield* stock, `${origin}/v2/x`))
+    expect(spans).toMatchObject([
+      { name: "menu" },
+      { name: "http.client GET", kind: "client", parent: "menu", exit: "Success" }
+    ])
+    expect(spans[1]?.attributes).toMatchObject({ "http.response.status_code": 200, "url.path": "/v2/x" })
+    expect(JSON.stringify(spans)).not.toContain("secret")
+  })
 
-  it.scopedLive("is that of the stock client where nothing listens", () =>
-    Effect.gen(function*() {
-      const { origin } = yield* Effect.scoped(serve(found))
-      const spans = yield* spansOf(yield* ours, origin)
-      expect(spans).toEqual(yield* spansOf(yield* stock, origin))
-      expect(spans[1]?.exit).toBe("Failure")
-    }))
+  testLive("is that of the stock client where nothing listens", function*() {
+    const { origin } = yield* Effect.scoped(serve(found))
+    const spans = yield* spansOf(yield* ours, origin)
+    expect(spans).toEqual(yield* spansOf(yield* stock, origin))
+    expect(spans[1]?.exit).toBe("Failure")
+  })
 
-  it.scopedLive("is none where withTracerDisabledWhen says so", () =>
-    Effect.gen(function*() {
-      const { origin, requests } = yield* serve(found)
-      const spans = yield* spansOf(HttpClient.withTracerDisabledWhen(yield* ours, constTrue), origin)
-      expect(spans.map(({ name }) => name)).toEqual(["menu"])
-      expect(requests[0]?.headers).not.toHaveProperty("traceparent")
-    }))
+  testLive("is none where withTracerDisabledWhen says so", function*() {
+    const { origin, requests } = yield* serve(found)
+    const spans = yield* spansOf(HttpClient.withTracerDisabledWhen(yield* ours, constTrue), origin)
+    expect(spans.map(({ name }) => name)).toEqual(["menu"])
+    expect(requests[0]?.headers).not.toHaveProperty("traceparent")
+  })
 
-  it.scopedLive("is known to the server by its trace headers, as that of the stock client is", () =>
-    Effect.gen(function*() {
-      const { origin, requests } = yield* serve(found)
-      for (const client of [yield* ours, yield* stock]) yield* spansOf(client, origin)
-      const [one, two] = requests.map(({ headers }) => headers)
-      expect(one?.["traceparent"]).toBe("00-00000000000000000000000000000001-0000000000000002-01")
-      expect([one?.["traceparent"], one?.["b3"]]).toEqual([two?.["traceparent"], two?.["b3"]])
-    }))
+  testLive("is known to the server by its trace headers, as that of the stock client is", function*() {
+    const { origin, requests } = yield* serve(found)
+    for (const client of [yield* ours, yield* stock]) yield* spansOf(client, origin)
+    const [one, two] = requests.map(({ headers }) => headers)
+    expect(one?.["traceparent"]).toBe("00-00000000000000000000000000000001-0000000000000002-01")
+    expect([one?.["traceparent"], one?.["b3"]]).toEqual([two?.["traceparent"], two?.["b3"]])
+  })
 
-  it.scopedLive("is known to no server where withTracerPropagation says so", () =>
-    Effect.gen(function*() {
-      const { origin, requests } = yield* serve(found)
-      yield* spansOf(HttpClient.withTracerPropagation(yield* ours, false), origin)
-      expect(requests[0]?.headers).not.toHaveProperty("traceparent")
-    }))
+  testLive("is known to no server where withTracerPropagation says so", function*() {
+    const { origin, requests } = yield* serve(found)
+    yield* spansOf(HttpClient.withTracerPropagation(yield* ours, false), origin)
+    expect(requests[0]?.headers).not.toHaveProperty("traceparent")
+  })
 })
 
 describe.each(ways)("A search $name", ({ through }) => {
-  it.scopedLive("has a span of its own and none of the client's, and shows the server neither", () =>
-    Effect.gen(function*() {
-      const seen: Array<ReadonlyArray<string>> = []
-      const { origin } = yield* serve(afterBody((_, { headers }, response) => {
-        seen.push(Object.keys(headers))
-        response.end("{}")
-      }))
-      const { search } = yield* advisor(through(yield* ours), origin)
-      const { spans, tracer } = recording()
-      yield* search("oats").pipe(Effect.withSpan("menu"), Effect.withTracer(tracer))
-      expect(spans).toMatchObject([
-        { name: "menu" },
-        { name: "NutritionAdvisor.search", parent: "menu", kind: "client", exit: "Success" }
-      ])
-      expect(seen.flat().filter((name) => /^(traceparent|b3|x-b3)/.test(name))).toEqual([])
+  testLive("has a span of its own and none of the client's, and shows the server neither", function*() {
+    const seen: Array<ReadonlyArray<string>> = []
+    const { origin } = yield* serve(afterBody((_, { headers }, response) => {
+      seen.push(Object.keys(headers))
+      response.end("{}")
     }))
+    const { search } = yield* advisor(through(yield* ours), origin)
+    const { spans, tracer } = recording()
+    yield* search("oats").pipe(Effect.withSpan("menu"), Effect.withTracer(tracer))
+    expect(spans).toMatchObject([
+      { name: "menu" },
+      { name: "NutritionAdvisor.search", parent: "menu", kind: "client", exit: "Success" }
+    ])
+    expect(seen.flat().filter((name) => /^(traceparent|b3|x-b3)/.test(name))).toEqual([])
+  })
 })

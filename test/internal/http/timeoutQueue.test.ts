@@ -3,7 +3,7 @@ import { Effect, Exit, FastCheck, Fiber, Layer, Scope } from "effect"
 import { vi } from "vitest"
 import * as Fork from "../../../src/internal/fork.js"
 import * as TimeoutQueue from "../../../src/internal/http/timeoutQueue.js"
-import { arranged } from "../../doubles/arranged.js"
+import { arranged, test, testLive } from "../../doubles/arranged.js"
 import * as ManualClock from "../../doubles/ManualClock.js"
 import * as Time from "../../doubles/Time.js"
 import { ShakenScheduler } from "../../model/ShakenScheduler.js"
@@ -136,47 +136,44 @@ describe("A timeout", () => {
     expect(fired).toEqual(["b"])
   })
 
-  it.scoped("may be entered again by whoever meets it", () =>
-    Effect.gen(function*() {
-      const add = yield* entrance(1_000)
-      let times = 0
-      const again = () => {
-        times += 1
-        add(again)
-      }
+  test("may be entered again by whoever meets it", function*() {
+    const add = yield* entrance(1_000)
+    let times = 0
+    const again = () => {
+      times += 1
       add(again)
-      yield* Time.pass("3500 millis")
-      expect(times).toBe(3)
-    }))
+    }
+    add(again)
+    yield* Time.pass("3500 millis")
+    expect(times).toBe(3)
+  })
 
-  it.scoped("may be left by another who meets it first", () =>
-    Effect.gen(function*() {
-      const add = yield* entrance(1_000)
-      const fired: Array<string> = []
-      let remove = () => {}
-      add(() => {
-        fired.push("a")
-        remove()
-      })
-      remove = add(() => fired.push("b"))
-      add(() => fired.push("c"))
-      yield* Time.pass("1 second")
-      expect(fired).toEqual(["a", "c"])
-    }))
+  test("may be left by another who meets it first", function*() {
+    const add = yield* entrance(1_000)
+    const fired: Array<string> = []
+    let remove = () => {}
+    add(() => {
+      fired.push("a")
+      remove()
+    })
+    remove = add(() => fired.push("b"))
+    add(() => fired.push("c"))
+    yield* Time.pass("1 second")
+    expect(fired).toEqual(["a", "c"])
+  })
 
-  it.scoped("is met by the others though one of them throws", () =>
-    Effect.gen(function*() {
-      const add = yield* entrance(1_000)
-      let times = 0
-      add(() => {
-        throw new Error("a client's own")
-      })
-      add(() => times += 1)
-      yield* Time.pass("1 second")
-      add(() => times += 1)
-      yield* Time.pass("1 second")
-      expect(times).toBe(2)
-    }))
+  test("is met by the others though one of them throws", function*() {
+    const add = yield* entrance(1_000)
+    let times = 0
+    add(() => {
+      throw new Error("a client's own")
+    })
+    add(() => times += 1)
+    yield* Time.pass("1 second")
+    add(() => times += 1)
+    yield* Time.pass("1 second")
+    expect(times).toBe(2)
+  })
 
   timed("costs one timer, however many wait", function*({ add }) {
     for (let index = 0; index < 1_000; index++) add(String(index))
@@ -196,17 +193,16 @@ describe("A timeout", () => {
     expect(yield* Time.wakes).toEqual([])
   })
 
-  it.live("leaves no timer behind when its scope ends", () =>
-    Effect.gen(function*() {
-      const time = new VirtualTime()
-      const scope = yield* Scope.make()
-      const { add } = yield* timeout.pipe(Scope.extend(scope), Effect.withClock(time.clock))
-      add("a")
-      yield* Effect.sleep("10 millis")
-      expect(time.pendingTimers).toBe(1)
-      yield* Scope.close(scope, Exit.void)
-      expect(time.pendingTimers).toBe(0)
-    }))
+  testLive("leaves no timer behind when its scope ends", function*() {
+    const time = new VirtualTime()
+    const scope = yield* Scope.make()
+    const { add } = yield* timeout.pipe(Scope.extend(scope), Effect.withClock(time.clock))
+    add("a")
+    yield* Effect.sleep("10 millis")
+    expect(time.pendingTimers).toBe(1)
+    yield* Scope.close(scope, Exit.void)
+    expect(time.pendingTimers).toBe(0)
+  })
 
   const closing = Effect.gen(function*() {
     const scope = yield* Scope.make()
@@ -219,55 +215,50 @@ describe("A timeout", () => {
     }
   })
 
-  it.effect("tells those whose time was over of a timeout", () =>
-    Effect.gen(function*() {
-      const { ends, add } = yield* closing
-      add("a")
-      yield* Time.pass("1 second")
-      expect(ends).toEqual(["aTimeout"])
-    }))
+  test("tells those whose time was over of a timeout", function*() {
+    const { ends, add } = yield* closing
+    add("a")
+    yield* Time.pass("1 second")
+    expect(ends).toEqual(["aTimeout"])
+  })
 
-  it.effect("cuts off all who are there when its scope ends, each once", () =>
-    Effect.gen(function*() {
-      const { close, ends, add } = yield* closing
-      add("a")
-      add("b")()
-      add("c")
-      yield* close
-      yield* Time.pass("1 hour")
-      expect(ends).toEqual(["aAborted", "cAborted"])
-    }))
+  test("cuts off all who are there when its scope ends, each once", function*() {
+    const { close, ends, add } = yield* closing
+    add("a")
+    add("b")()
+    add("c")
+    yield* close
+    yield* Time.pass("1 hour")
+    expect(ends).toEqual(["aAborted", "cAborted"])
+  })
 
-  it.live("comes to an end with its scope where it was made in a place that can't be interrupted", () =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.make()
-      yield* Effect.uninterruptible(Scope.extend(TimeoutQueue.make(1_000), scope))
-      const closing = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
-      expect(yield* Effect.timeoutOption(Fork.abandonable(Fiber.join(closing)), "20 seconds")).toMatchObject({
-        _tag: "Some"
-      })
-    }))
+  testLive("comes to an end with its scope where it was made in a place that can't be interrupted", function*() {
+    const scope = yield* Scope.make()
+    yield* Effect.uninterruptible(Scope.extend(TimeoutQueue.make(1_000), scope))
+    const closing = yield* Effect.forkDaemon(Scope.close(scope, Exit.void))
+    expect(yield* Effect.timeoutOption(Fork.abandonable(Fiber.join(closing)), "20 seconds")).toMatchObject({
+      _tag: "Some"
+    })
+  })
 
-  it.effect("cuts off at once whoever comes after its scope has ended", () =>
-    Effect.gen(function*() {
-      const { close, ends, add } = yield* closing
-      yield* close
-      add("a")
-      expect(ends).toEqual(["aAborted"])
-    }))
+  test("cuts off at once whoever comes after its scope has ended", function*() {
+    const { close, ends, add } = yield* closing
+    yield* close
+    add("a")
+    expect(ends).toEqual(["aAborted"])
+  })
 
-  it.effect("cuts off the others when its scope ends though one of them throws", () =>
-    Effect.gen(function*() {
-      const scope = yield* Scope.make()
-      const add = yield* Scope.extend(entrance(1_000), scope)
-      const ends: Array<string> = []
-      add(() => {
-        throw new Error("a client's own")
-      })
-      add((why) => ends.push(why))
-      yield* Scope.close(scope, Exit.void)
-      expect(ends).toEqual(["Aborted"])
-    }))
+  test("cuts off the others when its scope ends though one of them throws", function*() {
+    const scope = yield* Scope.make()
+    const add = yield* Scope.extend(entrance(1_000), scope)
+    const ends: Array<string> = []
+    add(() => {
+      throw new Error("a client's own")
+    })
+    add((why) => ends.push(why))
+    yield* Scope.close(scope, Exit.void)
+    expect(ends).toEqual(["Aborted"])
+  })
 
   timed("keeps its own clock, whatever that of who enters is", function*({ add, fired }) {
     yield* Effect.withClock(Effect.sync(() => add("a")), ManualClock.make())
@@ -277,38 +268,33 @@ describe("A timeout", () => {
     expect(fired).toEqual(["a"])
   })
 
-  it.scoped.each([-86_400_000, 86_400_000])(
-    "does not care for a wall clock that is set by %d ms",
-    (millis) =>
-      Effect.gen(function*() {
-        const base = yield* Effect.clock
-        const clock: ManualClock.ManualClock = ManualClock.besides(base)
-        const { add, fired } = yield* Effect.withClock(timeout, clock)
-        add("a")
-        yield* Time.pass("500 millis")
-        clock.wall += millis
-        add("b")
-        yield* Time.pass("499 millis")
-        expect(fired).toEqual([])
-        yield* Time.pass("1 millis")
-        expect(fired).toEqual(["a"])
-        yield* Time.pass("500 millis")
-        expect(fired).toEqual(["a", "b"])
-      })
-  )
+  test.each([-86_400_000, 86_400_000])("does not care for a wall clock that is set by %d ms", function*(millis) {
+    const base = yield* Effect.clock
+    const clock: ManualClock.ManualClock = ManualClock.besides(base)
+    const { add, fired } = yield* Effect.withClock(timeout, clock)
+    add("a")
+    yield* Time.pass("500 millis")
+    clock.wall += millis
+    add("b")
+    yield* Time.pass("499 millis")
+    expect(fired).toEqual([])
+    yield* Time.pass("1 millis")
+    expect(fired).toEqual(["a"])
+    yield* Time.pass("500 millis")
+    expect(fired).toEqual(["a", "b"])
+  })
 
-  it.scopedLive("does not care for a machine whose wall clock is set back to the beginning", () =>
-    Effect.gen(function*() {
-      yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
-      const add = yield* entrance(100)
-      const start = performance.now()
-      vi.useFakeTimers({ toFake: ["Date"] })
-      const firedAfter = yield* Effect.async<number>((resume) => {
-        add(() => resume(Effect.sync(() => performance.now() - start)))
-        vi.setSystemTime(0)
-      })
-      expect(firedAfter).toBeGreaterThanOrEqual(99)
-    }))
+  testLive("does not care for a machine whose wall clock is set back to the beginning", function*() {
+    yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
+    const add = yield* entrance(100)
+    const start = performance.now()
+    vi.useFakeTimers({ toFake: ["Date"] })
+    const firedAfter = yield* Effect.async<number>((resume) => {
+      add(() => resume(Effect.sync(() => performance.now() - start)))
+      vi.setSystemTime(0)
+    })
+    expect(firedAfter).toBeGreaterThanOrEqual(99)
+  })
 })
 
 type Step =

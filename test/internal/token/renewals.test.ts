@@ -10,261 +10,156 @@ const timing = policyOf()
 
 const life = 3_600_000
 
-const started = () => {
+const times = <A>(count: number, make: (index: number) => A) => Array.from({ length: count }, (_, index) => make(index))
+
+type Step = (self: Renewals.Renewals, clock: ManualClock.ManualClock) => Renewals.Renewals
+
+const accepted = (number: number, receivedAt = number): Step => (self) =>
+  Renewals.accepted(self, token(number, receivedAt, life))
+
+const rejected = (number: number, count = 1): Step => (self) =>
+  times(count, () => token(number, number, life)).reduce(Renewals.rejected, self)
+
+const renewalHelped = (number: number): Step => (self) => Renewals.renewalHelped(self, token(number, number, life))
+
+const newTokenRejected = (number: number): Step => (self, clock) =>
+  Renewals.newTokenRejected(self, token(number, number, life), timing, momentOf(clock))
+
+const noNewToken: Step = (self, clock) => Renewals.noNewToken(self, timing, momentOf(clock))
+
+const pass = (millis: number): Step => (self, clock) => {
+  ManualClock.pass(clock, millis)
+  return self
+}
+
+const mayRenew: Step = (self, clock) => Renewals.mayRenew(self, momentOf(clock))[1]
+
+/** Whether a renewal may begin after these steps, and what is left of the cool-down. */
+const after = (steps: ReadonlyArray<Step>) => {
   const clock = ManualClock.make()
-  let self = Renewals.initial
+  const self = steps.reduce((self, step) => step(self, clock), Renewals.initial)
   return {
-    clock,
-    accepted: (number: number) => {
-      self = Renewals.accepted(self, token(number, number, life))
-    },
-    rejected: (number: number, times = 1) => {
-      for (let time = 0; time < times; time++) self = Renewals.rejected(self, token(number, number, life))
-    },
-    renewalHelped: (number: number) => {
-      self = Renewals.renewalHelped(self, token(number, number, life))
-    },
-    newTokenRejected: (number: number) => {
-      self = Renewals.newTokenRejected(self, token(number, number, life), timing, momentOf(clock))
-    },
-    noNewToken: () => {
-      self = Renewals.noNewToken(self, timing, momentOf(clock))
-    },
-    mayRenew: () => {
-      const [may, after] = Renewals.mayRenew(self, momentOf(clock))
-      self = after
-      return may
-    },
-    coolDown: () => Pause.remaining(self.coolDown, momentOf(clock)),
-    keep: (used: ReturnType<typeof token>) => {
-      self = Renewals.accepted(self, used)
-    }
+    coolDown: Pause.remaining(self.coolDown, momentOf(clock)),
+    mayRenew: Renewals.mayRenew(self, momentOf(clock))[0]
   }
 }
 
+type Row = readonly [title: string, steps: ReadonlyArray<Step>, expected: Partial<ReturnType<typeof after>>]
+
 describe("the cool-down", () => {
-  it("does not stand at first", () => {
-    expect(started().mayRenew()).toBe(true)
+  it.each<Row>([
+    ["does not stand at first", [], { mayRenew: true }],
+    ["is 5 s after the first renewal that did not help", [newTokenRejected(2)], { mayRenew: false, coolDown: 5_000 }],
+    ["stands 1 ms before its time", [newTokenRejected(2), pass(4_999)], { mayRenew: false }],
+    ["is over after its time", [newTokenRejected(2), pass(5_000)], { mayRenew: true }],
+    ["goes on doubling after it has been over", [newTokenRejected(2), pass(60_000), newTokenRejected(3)], {
+      coolDown: 10_000
+    }],
+    ["counts a token once, however many replays it failed", times(3, () => newTokenRejected(2)), { coolDown: 5_000 }],
+    [
+      "counts two tokens twice, in whatever order their replays failed",
+      [newTokenRejected(2), newTokenRejected(3), newTokenRejected(2), newTokenRejected(3)],
+      { coolDown: 10_000 }
+    ],
+    [
+      "is not shortened by a late verdict on an older token whose renewal had helped",
+      [renewalHelped(2), newTokenRejected(3), newTokenRejected(4), newTokenRejected(2)],
+      { coolDown: 10_000 }
+    ],
+    [
+      "is cleared by a renewal that helped after one that brought no other token",
+      [noNewToken, renewalHelped(2)],
+      { mayRenew: true }
+    ],
+    [
+      "does not begin anew with another replay of the token that began it",
+      [newTokenRejected(2), pass(3_000), newTokenRejected(2)],
+      { coolDown: 2_000 }
+    ],
+    ["is cleared by a renewal that helped", [newTokenRejected(2), renewalHelped(3)], { mayRenew: true }],
+    [
+      "starts at 5 s again after a renewal that helped",
+      [newTokenRejected(2), newTokenRejected(3), renewalHelped(4), newTokenRejected(5)],
+      { coolDown: 5_000 }
+    ],
+    ["is not cleared by a search that succeeds without a renewal", [newTokenRejected(2), accepted(2)], {
+      mayRenew: false
+    }],
+    [
+      "stays where one replay of the new token was rejected and another one accepted",
+      [newTokenRejected(2), renewalHelped(2)],
+      { mayRenew: false, coolDown: 5_000 }
+    ],
+    [
+      "begins where one replay of the new token was accepted and another one rejected",
+      [renewalHelped(2), newTokenRejected(2)],
+      { mayRenew: false, coolDown: 5_000 }
+    ]
+  ])("%s", (_, steps, expected) => {
+    expect(after(steps)).toMatchObject(expected)
   })
 
-  it("is 5 s after the first renewal that did not help", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
-  })
-
-  it("is over after its time, not 1 ms earlier", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    ManualClock.pass(it.clock, 4_999)
-    const before = it.mayRenew()
-    ManualClock.pass(it.clock, 1)
-    expect([before, it.mayRenew()]).toEqual([false, true])
-  })
-
-  it("doubles with each further renewal that did not help, up to a minute", () => {
-    const it = started()
-    const coolDowns = [2, 3, 4, 5, 6, 7].map((number) => {
-      it.newTokenRejected(number)
-      return it.coolDown()
-    })
-    expect(coolDowns).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000])
-  })
-
-  it("goes on doubling after it has been over", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    ManualClock.pass(it.clock, 60_000)
-    it.newTokenRejected(3)
-    expect(it.coolDown()).toBe(10_000)
-  })
-
-  it("counts a token once, however many replays it failed", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    it.newTokenRejected(2)
-    it.newTokenRejected(2)
-    expect(it.coolDown()).toBe(5_000)
-  })
-
-  it("counts two tokens twice, in whatever order their replays failed", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    it.newTokenRejected(3)
-    it.newTokenRejected(2)
-    it.newTokenRejected(3)
-    expect(it.coolDown()).toBe(10_000)
-  })
-
-  it("grows each time an exchange brings no other token, though the rejected one is the same", () => {
-    const it = started()
-    const coolDowns = [1, 2, 3].map(() => {
-      it.noNewToken()
-      return it.coolDown()
-    })
-    expect(coolDowns).toEqual([5_000, 10_000, 20_000])
-  })
-
-  it("is not shortened by a late verdict on an older token whose renewal had helped", () => {
-    const it = started()
-    it.renewalHelped(2)
-    it.newTokenRejected(3)
-    it.newTokenRejected(4)
-    it.newTokenRejected(2)
-    expect(it.coolDown()).toBeGreaterThanOrEqual(10_000)
-  })
-
-  it("is cleared by a renewal that helped after one that brought no other token", () => {
-    const it = started()
-    it.noNewToken()
-    it.renewalHelped(2)
-    expect(it.mayRenew()).toBe(true)
-  })
-
-  it("does not begin anew with another replay of the token that began it", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    ManualClock.pass(it.clock, 3_000)
-    it.newTokenRejected(2)
-    expect(it.coolDown()).toBe(2_000)
-  })
-
-  it("is cleared by a renewal that helped", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    it.renewalHelped(3)
-    expect(it.mayRenew()).toBe(true)
-  })
-
-  it("starts at 5 s again after a renewal that helped", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    it.newTokenRejected(3)
-    it.renewalHelped(4)
-    it.newTokenRejected(5)
-    expect(it.coolDown()).toBe(5_000)
-  })
-
-  it("is not cleared by a search that succeeds without a renewal", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    it.accepted(2)
-    expect(it.mayRenew()).toBe(false)
-  })
-
-  it("stays where one replay of the new token was rejected and another one accepted", () => {
-    const it = started()
-    it.newTokenRejected(2)
-    it.renewalHelped(2)
-    expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
-  })
-
-  it("begins where one replay of the new token was accepted and another one rejected", () => {
-    const it = started()
-    it.renewalHelped(2)
-    it.newTokenRejected(2)
-    expect([it.mayRenew(), it.coolDown()]).toEqual([false, 5_000])
-  })
-
-  it("grows the same with mixed verdicts on one token, whichever comes first", () => {
-    const rejectedFirst = started()
-    const acceptedFirst = started()
-    for (const number of [2, 3, 4]) {
-      rejectedFirst.newTokenRejected(number)
-      rejectedFirst.renewalHelped(number)
-      acceptedFirst.renewalHelped(number)
-      acceptedFirst.newTokenRejected(number)
-    }
-    expect([rejectedFirst.coolDown(), acceptedFirst.coolDown()]).toEqual([20_000, 20_000])
+  it.each<readonly [string, (number: number) => ReadonlyArray<Step>, ReadonlyArray<number>]>([
+    [
+      "with each further renewal that did not help, up to a minute",
+      (number) => [newTokenRejected(number)],
+      [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]
+    ],
+    ["each time an exchange brings no other token", () => [noNewToken], [5_000, 10_000, 20_000]],
+    [
+      "with mixed verdicts on one token, the rejection first",
+      (number) => [newTokenRejected(number), renewalHelped(number)],
+      [5_000, 10_000, 20_000]
+    ],
+    [
+      "with mixed verdicts on one token, the acceptance first",
+      (number) => [renewalHelped(number), newTokenRejected(number)],
+      [5_000, 10_000, 20_000]
+    ]
+  ])("doubles %s", (_, stepsFor, expected) => {
+    const grown = expected.map((_, last) => after(times(last + 1, (index) => stepsFor(index + 2)).flat()).coolDown)
+    expect(grown).toEqual(expected)
   })
 })
 
-const coolingDown = () => {
-  const state = started()
-  state.newTokenRejected(2)
-  return state
-}
-
 describe("a revocation during the cool-down", () => {
-  it("is seen at the eighth rejection of a token that had been accepted", () => {
-    const it = coolingDown()
-    it.accepted(2)
-    it.rejected(2, 7)
-    const atSeven = it.mayRenew()
-    it.rejected(2)
-    expect([atSeven, it.mayRenew()]).toEqual([false, true])
-  })
+  const revokedTwice = [accepted(2), rejected(2, 8), mayRenew, newTokenRejected(3), accepted(3), rejected(3, 8)]
 
-  it("is not seen for a token that was never accepted", () => {
-    const it = coolingDown()
-    it.rejected(2, 100)
-    expect(it.mayRenew()).toBe(false)
-  })
-
-  it("is not seen when an acceptance came between", () => {
-    const it = coolingDown()
-    it.accepted(2)
-    it.rejected(2, 7)
-    it.accepted(2)
-    it.rejected(2, 7)
-    expect(it.mayRenew()).toBe(false)
-  })
-
-  it("is seen by the value of the token, whatever object carries it", () => {
-    const it = coolingDown()
-    it.keep(token(2, 2, life))
-    it.rejected(2, 8)
-    expect(it.mayRenew()).toBe(true)
-  })
-
-  it("ends it early once, and not again within 5 s", () => {
-    const it = coolingDown()
-    it.accepted(2)
-    it.rejected(2, 8)
-    it.mayRenew()
-    it.newTokenRejected(3)
-    it.accepted(3)
-    it.rejected(3, 8)
-    const atOnce = it.mayRenew()
-    ManualClock.pass(it.clock, 4_999)
-    const before = it.mayRenew()
-    ManualClock.pass(it.clock, 1)
-    expect([atOnce, before, it.mayRenew()]).toEqual([false, false, true])
-  })
-
-  it("counts the rejections of a new token from the start", () => {
-    const it = coolingDown()
-    it.accepted(2)
-    it.rejected(2, 7)
-    it.accepted(3)
-    it.rejected(3)
-    expect(it.mayRenew()).toBe(false)
-  })
-
-  it("is still counted for the new token when the old one is accepted late", () => {
-    const it = coolingDown()
-    it.accepted(3)
-    it.rejected(3, 7)
-    it.accepted(2)
-    it.rejected(3)
-    expect(it.mayRenew()).toBe(true)
-  })
-
-  it("is seen for a token that was received after the clock was set back", () => {
-    const it = coolingDown()
-    it.keep(token(2, 10_000, life))
-    it.keep(token(3, 5, life))
-    for (let time = 0; time < 8; time++) it.rejected(3)
-    expect(it.mayRenew()).toBe(true)
-  })
-
-  it("is still counted for the new token when the old one is rejected late", () => {
-    const it = coolingDown()
-    it.accepted(3)
-    it.rejected(3, 7)
-    it.rejected(2)
-    it.rejected(3)
-    expect(it.mayRenew()).toBe(true)
+  it.each<readonly [title: string, steps: ReadonlyArray<Step>, isSeen: boolean]>([
+    ["is not seen at the seventh rejection of a token that had been accepted", [accepted(2), rejected(2, 7)], false],
+    [
+      "is seen at the eighth one, though a renewal was asked for at the seventh",
+      [accepted(2), rejected(2, 7), mayRenew, rejected(2)],
+      true
+    ],
+    ["is not seen for a token that was never accepted", [rejected(2, 100)], false],
+    ["is not seen when an acceptance came between", [accepted(2), rejected(2, 7), accepted(2), rejected(2, 7)], false],
+    ["is seen by the value of the token, whatever object carries it", [accepted(2, 2), rejected(2, 8)], true],
+    ["ends it early once, and not again at once", revokedTwice, false],
+    ["does not end it early again within 5 s", [...revokedTwice, mayRenew, pass(4_999)], false],
+    ["may end it early again after 5 s", [...revokedTwice, mayRenew, pass(4_999), mayRenew, pass(1)], true],
+    [
+      "counts the rejections of a new token from the start",
+      [accepted(2), rejected(2, 7), accepted(3), rejected(3)],
+      false
+    ],
+    [
+      "is still counted for the new token when the old one is accepted late",
+      [accepted(3), rejected(3, 7), accepted(2), rejected(3)],
+      true
+    ],
+    [
+      "is seen for a token that was received after the clock was set back",
+      [accepted(2, 10_000), accepted(3, 5), rejected(3, 8)],
+      true
+    ],
+    [
+      "is still counted for the new token when the old one is rejected late",
+      [accepted(3), rejected(3, 7), rejected(2), rejected(3)],
+      true
+    ]
+  ])("%s", (_, steps, isSeen) => {
+    expect(after([newTokenRejected(2), ...steps]).mayRenew).toBe(isSeen)
   })
 })
 
