@@ -72,164 +72,129 @@ const findsAnother: Step = (state, { say }) => {
   return State.reused(state)
 }
 
-const tells = (steps: ReadonlyArray<readonly [seconds: number, step: Step, told: string]>) => () => {
-  flights = 0
-  const said: Array<string> = []
-  steps.reduce<State.State<string>>(
-    (state, [seconds, step]) => step(state, { now: at(seconds), say: (line) => said.push(line) }),
-    State.initial
-  )
-  expect(said).toEqual(steps.map(([, , told]) => told))
-}
+type Line = readonly [seconds: number, step: Step, told: string]
+
+/** What each step is told, at its time. */
+const history = (title: string, lines: ReadonlyArray<Line>) =>
+  it(title, () => {
+    flights = 0
+    const said: Array<string> = []
+    lines.reduce<State.State<string>>(
+      (state, [seconds, step]) => step(state, { now: at(seconds), say: (line) => said.push(line) }),
+      State.initial
+    )
+    expect(said).toEqual(lines.map(([, , told]) => told))
+  })
 
 describe("a caller without a token", () => {
-  it(
-    "starts the one exchange that others join",
-    tells([
-      [0, needsToken, "Start flight 1"],
-      [1, needsToken, "Join flight 1"],
-      [1, refreshes(T1), "Join flight 1"],
-      [1, isRejected(T1), "Join flight 1"]
-    ])
-  )
+  history("starts the one exchange that others join", [
+    [0, needsToken, "Start flight 1"],
+    [1, needsToken, "Join flight 1"],
+    [1, refreshes(T1), "Join flight 1"],
+    [1, isRejected(T1), "Join flight 1"]
+  ])
 
-  it(
-    "starts another one after the first has ended",
-    tells([
-      [0, needsToken, "Start flight 1"],
-      [1, brings(T1), "T1 stays"],
-      [2, needsToken, "Start flight 2"]
-    ])
-  )
+  history("starts another one after the first has ended", [
+    [0, needsToken, "Start flight 1"],
+    [1, brings(T1), "T1 stays"],
+    [2, needsToken, "Start flight 2"]
+  ])
 })
 
 describe("after a failed exchange", () => {
-  it(
-    "everyone is told the failure until the backoff is over, which doubles",
-    tells([
-      [0, needsToken, "Start flight 1"],
-      [0, fails(unavailable), "retry at 1 s"],
-      [0.999, needsToken, "Fail"],
-      [0.999, isRejected(T1), "Fail"],
-      [0.999, refreshes(T1), "Fail"],
-      [1, needsToken, "Start flight 2"],
-      [1, fails(unavailable), "retry at 3 s"],
-      [3, needsToken, "Start flight 3"],
-      [3, fails(unavailable), "retry at 7 s"]
-    ])
-  )
+  history("everyone is told the failure until the backoff is over, which doubles", [
+    [0, needsToken, "Start flight 1"],
+    [0, fails(unavailable), "retry at 1 s"],
+    [0.999, needsToken, "Fail"],
+    [0.999, isRejected(T1), "Fail"],
+    [0.999, refreshes(T1), "Fail"],
+    [1, needsToken, "Start flight 2"],
+    [1, fails(unavailable), "retry at 3 s"],
+    [3, needsToken, "Start flight 3"],
+    [3, fails(unavailable), "retry at 7 s"]
+  ])
 
-  it(
-    "a renewal is told the failure first, and cools down after the backoff",
-    tells([
-      [0, isRejected(T1), "Start flight 1"],
-      [0, fails(unavailable), "retry at 1 s"],
-      [0.999, isRejected(T1), "Fail"],
-      [1, isRejected(T1), "CoolDown"],
-      [5, isRejected(T1), "Start flight 2"]
-    ])
-  )
+  history("a renewal is told the failure first, and cools down after the backoff", [
+    [0, isRejected(T1), "Start flight 1"],
+    [0, fails(unavailable), "retry at 1 s"],
+    [0.999, isRejected(T1), "Fail"],
+    [1, isRejected(T1), "CoolDown"],
+    [5, isRejected(T1), "Start flight 2"]
+  ])
 
-  it(
-    "a Retry-After makes the backoff longer",
-    tells([
-      [0, needsToken, "Start flight 1"],
-      [0, fails(busy), "retry at 30 s"],
-      [29.999, needsToken, "Fail"],
-      [30, needsToken, "Start flight 2"]
-    ])
-  )
+  history("a Retry-After makes the backoff longer", [
+    [0, needsToken, "Start flight 1"],
+    [0, fails(busy), "retry at 30 s"],
+    [29.999, needsToken, "Fail"],
+    [30, needsToken, "Start flight 2"]
+  ])
 
-  it(
-    "a success starts the backoff at one second again",
-    tells([
-      [0, needsToken, "Start flight 1"],
-      [0, fails(unavailable), "retry at 1 s"],
-      [1, needsToken, "Start flight 2"],
-      [1, brings(T1), "T1 stays"],
-      [2, needsToken, "Start flight 3"],
-      [2, fails(unavailable), "retry at 3 s"]
-    ])
-  )
+  history("a success starts the backoff at one second again", [
+    [0, needsToken, "Start flight 1"],
+    [0, fails(unavailable), "retry at 1 s"],
+    [1, needsToken, "Start flight 2"],
+    [1, brings(T1), "T1 stays"],
+    [2, needsToken, "Start flight 3"],
+    [2, fails(unavailable), "retry at 3 s"]
+  ])
 
-  it(
-    "a token that was found in the store is no success: the next failure doubles the backoff",
-    tells([
-      [0, needsToken, "Start flight 1"],
-      [0, fails(unavailable), "retry at 1 s"],
-      [1, needsToken, "Start flight 2"],
-      [1, findsAnother, "reused"],
-      [2, needsToken, "Start flight 3"],
-      [2, fails(unavailable), "retry at 4 s"]
-    ])
-  )
+  history("a token that was found in the store is no success: the next failure doubles the backoff", [
+    [0, needsToken, "Start flight 1"],
+    [0, fails(unavailable), "retry at 1 s"],
+    [1, needsToken, "Start flight 2"],
+    [1, findsAnother, "reused"],
+    [2, needsToken, "Start flight 3"],
+    [2, fails(unavailable), "retry at 4 s"]
+  ])
 })
 
 describe("of two tokens", () => {
-  it(
-    "the one that ends later stays after a refresh",
-    tells([
-      [0, refreshes(T1), "Start flight 1"],
-      [1, brings(T1, T2), "T2 stays"]
-    ])
-  )
+  history("the one that ends later stays after a refresh", [
+    [0, refreshes(T1), "Start flight 1"],
+    [1, brings(T1, T2), "T2 stays"]
+  ])
 
-  it(
-    "the new one stays after a rejection",
-    tells([
-      [0, isRejected(T2), "Start flight 1"],
-      [1, brings(T1, T2), "T1 stays"]
-    ])
-  )
+  history("the new one stays after a rejection", [
+    [0, isRejected(T2), "Start flight 1"],
+    [1, brings(T1, T2), "T1 stays"]
+  ])
 
-  it(
-    "the new one stays where a rejection joined a refresh",
-    tells([
-      [0, refreshes(T2), "Start flight 1"],
-      [0, isRejected(T2), "Join flight 1"],
-      [1, brings(T1, T2), "T1 stays"]
-    ])
-  )
+  history("the new one stays where a rejection joined a refresh", [
+    [0, refreshes(T2), "Start flight 1"],
+    [0, isRejected(T2), "Join flight 1"],
+    [1, brings(T1, T2), "T1 stays"]
+  ])
 })
 
 describe("a refresh that gave back the same stale token", () => {
-  it(
-    "is not repeated for a tenth of the window, but does not keep a caller without a token waiting",
-    tells([
-      [3_400, refreshes(T1), "Start flight 1"],
-      [3_400, brings(T1, T1), "T1 stays"],
-      [3_429, refreshes(T1), "Hold"],
-      [3_430, refreshes(T1), "Start flight 2"],
-      [3_430, brings(T1, T1), "T1 stays"],
-      [3_431, needsToken, "Start flight 3"]
-    ])
-  )
+  history("is not repeated for a tenth of the window, but does not keep a caller without a token waiting", [
+    [3_400, refreshes(T1), "Start flight 1"],
+    [3_400, brings(T1, T1), "T1 stays"],
+    [3_429, refreshes(T1), "Hold"],
+    [3_430, refreshes(T1), "Start flight 2"],
+    [3_430, brings(T1, T1), "T1 stays"],
+    [3_431, needsToken, "Start flight 3"]
+  ])
 })
 
 describe("a refresh that gave back the same token while it was fresh", () => {
-  it(
-    "keeps none waiting that is due afterwards",
-    tells([
-      [3_290, refreshes(T1), "Start flight 1"],
-      [3_290, brings(T1, T1), "T1 stays"],
-      [3_301, refreshes(T1), "Start flight 2"]
-    ])
-  )
+  history("keeps none waiting that is due afterwards", [
+    [3_290, refreshes(T1), "Start flight 1"],
+    [3_290, brings(T1, T1), "T1 stays"],
+    [3_301, refreshes(T1), "Start flight 2"]
+  ])
 })
 
 describe("a renewal that gave back the rejected token", () => {
-  it(
-    "starts a cool-down, which doubles",
-    tells([
-      [0, isRejected(T1), "Start flight 1"],
-      [0, brings(T1, T1), "T1 stays"],
-      [4.999, isRejected(T1), "CoolDown"],
-      [5, isRejected(T1), "Start flight 2"],
-      [5, brings(T1, T1), "T1 stays"],
-      [14.999, isRejected(T1), "CoolDown"],
-      [15, isRejected(T1), "Start flight 3"]
-    ])
-  )
+  history("starts a cool-down, which doubles", [
+    [0, isRejected(T1), "Start flight 1"],
+    [0, brings(T1, T1), "T1 stays"],
+    [4.999, isRejected(T1), "CoolDown"],
+    [5, isRejected(T1), "Start flight 2"],
+    [5, brings(T1, T1), "T1 stays"],
+    [14.999, isRejected(T1), "CoolDown"],
+    [15, isRejected(T1), "Start flight 3"]
+  ])
 })
 
 describe("the failure shown in the status", () => {
