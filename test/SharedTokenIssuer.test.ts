@@ -117,6 +117,17 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 const addedToSharing = <A, E, R>(effect: Effect.Effect<A, E, R>) => added(effect, "shared_")
 
+/** What is logged meanwhile. */
+const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const lines: Array<string> = []
+    const logger = Logger.make(({ cause, logLevel, message }) => {
+      lines.push([logLevel.label, String(message), Cause.isEmpty(cause) ? "" : Cause.pretty(cause)].join(" ").trim())
+    })
+    yield* Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger))
+    return lines
+  })
+
 describe("a cold start", () => {
   test("of ten replicas costs one exchange", function*({ issuer }) {
     yield* issuer.setLatency("2 seconds")
@@ -131,27 +142,28 @@ describe("a cold start", () => {
     expect(new Set(pairs)).toEqual(new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]))
   })
 
-  test("wakes those who wait when the token is written", function*({ issuer }) {
-    yield* issuer.setLatency(1_010)
-    const [first, second] = yield* Effect.all([replica(), replica()])
-    yield* Effect.fork(missing(first))
-    yield* quiet
-    const waiter = yield* Effect.fork(missing(second))
-    yield* Cache.pass(1_010, 10)
-    expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
-  })
-
-  test.each([Cache.hangs, Cache.fails, Cache.dies])(
-    "lets those who wait look four times a second where no change is told (case %#)",
-    function*(manner, { cache, issuer }) {
-      yield* cache.behaveAlways("changes", manner)
+  /** Whether one who waits for a peer's exchange of 1,010 ms is answered after so many. */
+  const isAnsweredAfter = (millis: number) =>
+    Effect.gen(function*() {
+      const { issuer } = yield* doubles
       yield* issuer.setLatency(1_010)
       const [first, second] = yield* Effect.all([replica(), replica()])
       yield* Effect.fork(missing(first))
       yield* quiet
       const waiter = yield* Effect.fork(missing(second))
-      yield* Cache.pass(1_260, 10)
-      expect(Option.isSome(yield* Fiber.poll(waiter))).toBe(true)
+      yield* Cache.pass(millis, 10)
+      return Option.isSome(yield* Fiber.poll(waiter))
+    })
+
+  test("wakes those who wait when the token is written", function*() {
+    expect(yield* isAnsweredAfter(1_010)).toBe(true)
+  })
+
+  test.each([Cache.hangs, Cache.fails, Cache.dies])(
+    "lets those who wait look four times a second where no change is told (case %#)",
+    function*(manner, { cache }) {
+      yield* cache.behaveAlways("changes", manner)
+      expect(yield* isAnsweredAfter(1_260)).toBe(true)
     }
   )
 
@@ -187,68 +199,39 @@ describe("a cached token", () => {
     expect((yield* cache.calls).slice(before).map(({ operation }) => operation)).toEqual(["read"])
   })
 
-  test.each(["refresh", "rejection", "missing"] as const)(
-    "does not count where it is the one being replaced, with reason %s",
-    function*(reason) {
-      const { first } = yield* cached
-      const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, first, reason))
-      expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
-    }
-  )
+  const reasons = ["refresh", "rejection", "missing"] as const
 
-  test.each(["refresh", "rejection"] as const)(
-    "does not count where it was received before the one being replaced, with reason %s",
-    function*(reason) {
-      yield* cached
-      const newer = Issuer.token(9, 1, life)
-      const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, newer, reason))
-      expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
-    }
-  )
-
-  test.each(["refresh", "rejection", "missing"] as const)(
-    "counts where it was received after the one being replaced, with reason %s",
-    function*(reason) {
-      const older = Issuer.token(9, 0, life)
-      yield* Time.set(1_000)
-      const { issuer } = yield* cached
-      const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, older, reason))
-      expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
-    }
-  )
-
-  test("is handed over while it is stale", function*() {
-    yield* cached
-    yield* Time.set(life - 50_000)
-    expect(yield* found).toBe(Issuer.secretOf(1))
+  test.each(reasons)("does not count where it is the one being replaced, with reason %s", function*(reason) {
+    const { first } = yield* cached
+    const next = yield* Effect.flatMap(replica(), (issuer) => replace(issuer, first, reason))
+    expect(Issuer.valueOf(next)).toBe(Issuer.secretOf(2))
   })
 
-  test("is not handed over within its margin", function*() {
-    yield* cached
-    yield* Time.set(life - 10_000)
-    expect(yield* found).toBe("nothing")
-  })
-
-  test("is handed over up to a margin of one's own", function*() {
+  test.each(
+    [
+      ...reasons.map((reason) => ["counts where it was received after", reason, 0, 1] as const),
+      ["does not count where it was received before", "refresh", 1_001, 2],
+      ["does not count where it was received before", "rejection", 1_001, 2]
+    ] as const
+  )("%s the one being replaced, with reason %s", function*([, reason, receivedAt, exchanges]) {
+    yield* Time.set(1_000)
     const { issuer } = yield* cached
-    yield* Time.set(life - 5_000)
-    yield* Effect.flatMap(replica({ refresh: { margin: "1 second" } }), got)
-    expect(yield* issuer.calls).toBe(1)
+    const replaced = Issuer.token(9, receivedAt, life)
+    const next = yield* Effect.flatMap(replica(), (here) => replace(here, replaced, reason))
+    expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(exchanges), exchanges])
   })
 
-  test("is never served past its expiry though the cache still has it", function*({ cache }) {
+  test.each<readonly [string, number, Partial<SharedTokenIssuer.Options>, number]>([
+    ["is handed over while it is stale", life - 50_000, {}, 1],
+    ["is not handed over within its margin", life - 10_000, {}, 2],
+    ["is handed over up to a margin of one's own", life - 5_000, { refresh: { margin: "1 second" } }, 1],
+    ["is never served past its expiry though the cache still has it, and is written over", 2 * life, {}, 2]
+  ])("%s", function*([, at, options, exchanges], { cache, issuer }) {
     yield* cache.keepForEver
     yield* cached
-    yield* Time.set(2 * life)
-    expect(yield* found).toBe("nothing")
-  })
-
-  test("is written over once it has expired though the cache still has it", function*({ cache }) {
-    yield* cache.keepForEver
-    yield* cached
-    yield* Time.set(2 * life)
-    yield* found
-    expect(yield* found).toBe(Issuer.secretOf(2))
+    yield* Time.set(at)
+    const values = yield* Effect.replicateEffect(Effect.flatMap(replica(options), got), 2)
+    expect([values, yield* issuer.calls]).toEqual([Array(2).fill(Issuer.secretOf(exchanges)), exchanges])
   })
 
   test("is asked of the cache for no longer than it lives", function*() {
@@ -290,14 +273,12 @@ describe("a cached token", () => {
 })
 
 describe("the lease", () => {
-  test("is taken for 15 seconds where nothing else is said", function*({ cache }) {
-    yield* Effect.flatMap(replica(), got)
-    expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([15_000])
-  })
-
-  test("is taken for as long as one says", function*({ cache }) {
-    yield* Effect.flatMap(replica({ tokenTimeout: "2 seconds", lease: "3 seconds" }), got)
-    expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([3_000])
+  test.each<readonly [string, number, Partial<SharedTokenIssuer.Options>]>([
+    ["15 seconds where nothing else is said", 15_000, {}],
+    ["as long as one says", 3_000, { tokenTimeout: "2 seconds", lease: "3 seconds" }]
+  ])("is taken for %s", function*([, millis, options], { cache }) {
+    yield* Effect.flatMap(replica(options), got)
+    expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([millis])
   })
 
   test("has another owner each time", function*({ cache }) {
@@ -370,10 +351,16 @@ describe("the lease", () => {
     expect(yield* holder).toBe(owner)
   })
 
-  test("of a holder that dies costs those who wait its time and no more", function*({ cache }) {
-    yield* cache.squat(15_000)
+  test.each(
+    [
+      ["of a holder that dies costs those who wait its time and no more", [15_000], 15_000],
+      ["of two holders that came to nothing in turn is waited for, and then no longer", [1_000, 1_000, 14_000], 2_000],
+      ["is waited for no longer than two leases in all", [120_000], 30_000]
+    ] as const
+  )("%s", function*([, holders, least], { cache, issuer }) {
+    yield* cache.squat(...holders)
     const [, millis] = yield* timed(missing(yield* replica()))
-    expect([millis >= 15_000, millis <= 15_100]).toEqual([true, true])
+    expect([millis >= least, millis <= least + 100, yield* issuer.calls]).toEqual([true, true, 1])
   })
 
   test("of a holder that dies goes to one of those who wait", function*({ cache, issuer }) {
@@ -390,18 +377,6 @@ describe("the lease", () => {
       Effect.forEach(yield* replicas(10), (issuer) => Effect.exit(missing(issuer)), { concurrency: "unbounded" })
     )
     expect([exits.filter(Exit.isFailure).length, yield* issuer.calls]).toEqual([1, 2])
-  })
-
-  test("of two holders that came to nothing in turn is waited for, and then no longer", function*({ cache, issuer }) {
-    yield* cache.squat(1_000, 1_000, 14_000)
-    const [, millis] = yield* timed(missing(yield* replica()))
-    expect([millis >= 2_000, millis <= 2_100, yield* issuer.calls]).toEqual([true, true, 1])
-  })
-
-  test("is waited for no longer than two leases in all", function*({ cache }) {
-    yield* cache.squat(120_000)
-    const [, millis] = yield* timed(missing(yield* replica()))
-    expect([millis >= 30_000, millis <= 30_100]).toEqual([true, true])
   })
 
   test("leaves a token to the others also where it was exchanged without one", function*({ cache }) {
@@ -428,19 +403,12 @@ describe("an exchange that outlasts its lease", () => {
     return { cache, issuer, late, quick, shared, slow }
   })
 
-  test("does not write over the token of the next holder", function*() {
+  test("does not write over the token of the next holder, and still gives its caller one", function*() {
     const { issuer, late, quick } = yield* overtaken
     yield* issuer.setLatency(0)
     yield* got(quick)
-    yield* settle(Fiber.join(late))
-    expect(yield* found).toBe(Issuer.secretOf(1))
-  })
-
-  test("still gives its caller a token", function*() {
-    const { issuer, late, quick } = yield* overtaken
-    yield* issuer.setLatency(0)
-    yield* got(quick)
-    expect(Issuer.valueOf(yield* settle(Fiber.join(late)))).toBe(Issuer.secretOf(90))
+    const own = Issuer.valueOf(yield* settle(Fiber.join(late)))
+    expect([own, yield* found]).toEqual([Issuer.secretOf(90), Issuer.secretOf(1)])
   })
 
   test("does not give back the lease of the next holder", function*() {
@@ -451,23 +419,13 @@ describe("an exchange that outlasts its lease", () => {
     expect([yield* Clock.currentTimeMillis, [...owners].indexOf(yield* holder)]).toEqual([20_000, 1])
   })
 
-  test("does not write over a newer token where it had no lease", function*({ cache, issuer }) {
+  test.each<readonly [string, Issuer.Outcome, number]>([
+    ["does not write over a newer token", Effect.succeed(Issuer.token(90, 0, life)), 1],
+    ["writes over an older token", Issuer.issued(90, life), 90]
+  ])("%s where it had no lease", function*([, outcome, number], { cache, issuer }) {
     const [alone, peer] = yield* Effect.all([replica(), replica()])
     yield* issuer.setLatency("5 seconds")
-    yield* issuer.respondNext(Effect.succeed(Issuer.token(90, 0, life)))
-    yield* cache.behaveNext("lease", Cache.fails)
-    const late = yield* Effect.fork(missing(alone))
-    yield* quiet
-    yield* issuer.setLatency("1 second")
-    yield* got(peer)
-    yield* settle(Fiber.join(late))
-    expect(yield* found).toBe(Issuer.secretOf(1))
-  })
-
-  test("writes over an older token where it had no lease", function*({ cache, issuer }) {
-    const [alone, peer] = yield* Effect.all([replica(), replica()])
-    yield* issuer.setLatency("5 seconds")
-    yield* issuer.respondNext(Issuer.issued(90, life))
+    yield* issuer.respondNext(outcome)
     yield* cache.behaveNext("lease", Cache.fails)
     const late = yield* Effect.fork(missing(alone))
     yield* quiet
@@ -475,25 +433,17 @@ describe("an exchange that outlasts its lease", () => {
     yield* got(peer)
     yield* settle(Fiber.join(late))
     yield* quiet
-    expect(yield* found).toBe(Issuer.secretOf(90))
+    expect(yield* found).toBe(Issuer.secretOf(number))
   })
 })
 
 describe("a failed exchange", () => {
-  test("ends in its own error", function*({ issuer }) {
+  test("ends in its own error, writes nothing, and a peer hears of nothing: its own exchange follows", function*(
+    { cache, issuer }
+  ) {
     yield* issuer.respondNext(Effect.fail(unavailable))
-    expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
-  })
-
-  test("writes nothing that a peer could read", function*({ cache, issuer }) {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.exit(settle(missing(yield* replica())))
-    expect(yield* cache.callsOf("write")).toEqual([])
-  })
-
-  test("is nothing that a peer hears of: its own exchange follows", function*({ issuer }) {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.exit(settle(missing(yield* replica())))
+    const error = yield* Effect.flip(settle(missing(yield* replica())))
+    expect([error, yield* cache.callsOf("write")]).toEqual([unavailable, []])
     expect(yield* Effect.flatMap(replica(), got)).toBe(Issuer.secretOf(1))
   })
 
@@ -514,15 +464,10 @@ describe("a failed exchange", () => {
     expect(yield* Effect.flip(settle(missing(yield* replica())))).toBe(unavailable)
   })
 
-  test("of the license key is LicenseKeyUnavailable", function*() {
+  test("of the license key is its error, and asks neither the cache nor the service", function*({ cache, issuer }) {
     const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
-    const issuer = yield* replica({ licenseKey: Effect.fail(error) })
-    expect(yield* Effect.flip(settle(missing(issuer)))).toBe(error)
-  })
-
-  test("of the license key asks neither the cache nor the service", function*({ cache, issuer }) {
-    const error = new NutritionAdvisorError.LicenseKeyUnavailable({})
-    yield* Effect.exit(settle(missing(yield* replica({ licenseKey: Effect.fail(error) }))))
+    const here = yield* replica({ licenseKey: Effect.fail(error) })
+    expect(yield* Effect.flip(settle(missing(here)))).toBe(error)
     expect([yield* cache.calls, yield* issuer.calls]).toEqual([[], 0])
   })
 
@@ -610,29 +555,18 @@ describe("a rejected token", () => {
 })
 
 describe("replicas that share nothing", () => {
-  test.each(
-    [
-      ["base URL", { baseUrl: "https://other.example" }],
-      ["token route", { tokenRoute: "unified" }],
-      ["license key", { licenseKey: Redacted.make("license-8b2c") }],
-      ["service id", { serviceId: "another-service-id" }]
-    ] as const
-  )("have another %s", function*([, options], { issuer }) {
+  test.each<readonly [string, Partial<SharedTokenIssuer.Options>, number]>([
+    ["have another base URL", { baseUrl: "https://other.example" }, 2],
+    ["have another token route", { tokenRoute: "unified" }, 2],
+    ["have another license key", { licenseKey: Redacted.make("license-8b2c") }, 2],
+    ["have another service id", { serviceId: "another-service-id" }, 2],
+    ["are not those with a slash at the end of the base URL", { baseUrl: "https://advisor.example/" }, 1],
+    ["are not those that name the default route", { tokenRoute: "advisor-licence" }, 1],
+    ["are not those whose key an effect reads", { licenseKey: Effect.succeed(Redacted.make("license-7f3a")) }, 1]
+  ])("%s", function*([, options, exchanges], { issuer }) {
     yield* Effect.flatMap(replica(), got)
     yield* Effect.flatMap(replica(options), got)
-    expect(yield* issuer.calls).toBe(2)
-  })
-
-  test.each(
-    [
-      ["a slash at the end of the base URL", { baseUrl: "https://advisor.example/" }],
-      ["the default route by its name", { tokenRoute: "advisor-licence" }],
-      ["a key that an effect reads", { licenseKey: Effect.succeed(Redacted.make("license-7f3a")) }]
-    ] as const
-  )("are not those that differ in %s", function*([, options], { issuer }) {
-    yield* Effect.flatMap(replica(), got)
-    yield* Effect.flatMap(replica(options), got)
-    expect(yield* issuer.calls).toBe(1)
+    expect(yield* issuer.calls).toBe(exchanges)
   })
 
   test("are those before and after a rotation of the key", function*({ cache, issuer }) {
@@ -669,33 +603,21 @@ describe("what the cache sees", () => {
 })
 
 describe("settings", () => {
-  test.each(["10 seconds", "9 seconds", "1 milli"] as const)(
-    "ask for a lease that is longer than the 10 seconds of an exchange: %s",
-    function*(lease) {
-      expect(yield* Effect.flip(replica({ lease }))).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
-    }
-  )
-
-  test("ask for a lease that is longer than a tokenTimeout of one's own", function*() {
-    const error = yield* Effect.flip(replica({ tokenTimeout: "15 seconds" }))
-    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease" })
+  test.each<readonly [string, Partial<SharedTokenIssuer.Options>, string]>([
+    ["a lease as long as an exchange may take", { lease: "10 seconds" }, "lease"],
+    ["a lease that is shorter", { lease: "9 seconds" }, "lease"],
+    ["a lease of a millisecond", { lease: "1 milli" }, "lease"],
+    ["a lease that is no longer than a tokenTimeout of one's own", { tokenTimeout: "15 seconds" }, "lease"],
+    ["a lease below zero", { lease: -1 }, "lease"],
+    ["a lease without an end", { lease: "Infinity" as "1 day" }, "lease"],
+    ["a cacheTimeout of nothing", { cacheTimeout: 0 }, "cacheTimeout"],
+    ["a cacheTimeout that is no duration", { cacheTimeout: "for ever" as "1 day" }, "cacheTimeout"],
+    ...["", " ", "undefined", "<license key>"].map((key) =>
+      [`a key that can't seal: ${JSON.stringify(key)}`, { licenseKey: Redacted.make(key) }, "licenseKey"] as const
+    )
+  ])("refuse %s", function*([, options, field]) {
+    expect(yield* Effect.flip(replica(options))).toMatchObject({ _tag: "ConfigurationError", field })
   })
-
-  test.each([["cacheTimeout", 0], ["cacheTimeout", "for ever"], ["lease", -1], ["lease", "Infinity"]] as const)(
-    "take no such duration: %s of %s",
-    function*([field, value]) {
-      const error = yield* Effect.flip(replica({ [field]: value }))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-    }
-  )
-
-  test.each(["", " ", "undefined", "<license key>"])(
-    "refuse to start without a key to seal with, rather than write plain text: %j",
-    function*(key) {
-      const error = yield* Effect.flip(replica({ licenseKey: Redacted.make(key) }))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
-    }
-  )
 
   test("make a layer that takes the issuer it replaces from its context", function*() {
     const outer = SharedTokenIssuer.layer({
@@ -867,16 +789,6 @@ describe("a broken cache", () => {
     }
   )
 
-  const warnings = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.gen(function*() {
-      const lines: Array<string> = []
-      const logger = Logger.make(({ cause, logLevel, message }) => {
-        lines.push(`${logLevel.label} ${String(message)} ${Cause.pretty(cause)}`)
-      })
-      yield* Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger))
-      return lines
-    })
-
   const failing = Effect.gen(function*() {
     const { cache } = yield* doubles
     yield* Effect.forEach(Cache.operations, (operation) => cache.behaveAlways(operation, Cache.fails))
@@ -884,14 +796,14 @@ describe("a broken cache", () => {
   })
 
   test("is worth a warning that names what failed and what follows", function*() {
-    const [line = ""] = yield* warnings(Effect.flatMap(failing, got))
+    const [line = ""] = yield* logged(Effect.flatMap(failing, got))
     expect(line).toMatch(/^WARN The shared token cache could not be used \(ECONNREFUSED\): .* by itself\./)
   })
 
   test.each([["59 seconds", 1], ["60 seconds", 2]] as const)(
     "is worth one warning in a minute: %s",
     function*([time, count]) {
-      const lines = yield* warnings(Effect.flatMap(failing, (here) =>
+      const lines = yield* logged(Effect.flatMap(failing, (here) =>
         Effect.gen(function*() {
           yield* got(here)
           yield* Time.pass(time)
@@ -906,7 +818,7 @@ describe("a broken cache", () => {
     function*({ cache, issuer }) {
       const here = yield* replica()
       yield* cache.squat(900)
-      const lines = yield* warnings(Effect.gen(function*() {
+      const lines = yield* logged(Effect.gen(function*() {
         const first = yield* settle(missing(here))
         yield* issuer.respondNext(Effect.fail(unavailable))
         yield* Effect.exit(replace(here, first, "rejection"))
@@ -994,19 +906,9 @@ describe("a cache that tells nonsense", () => {
 describe("a cache that works again", () => {
   const works = (line: string) => line.includes("works again.")
 
-  const lines = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.gen(function*() {
-      const lines: Array<string> = []
-      const logger = Logger.make(({ logLevel, message }) => {
-        lines.push(`${logLevel.label} ${String(message)}`)
-      })
-      yield* Effect.provide(effect, Logger.replace(Logger.defaultLogger, logger))
-      return lines
-    })
-
   /** What is logged where the operation fails at each exchange of this long, and works from then on. */
   const failedFor = (operation: Cache.Operation, seconds: ReadonlyArray<number>) =>
-    lines(Effect.gen(function*() {
+    logged(Effect.gen(function*() {
       const { cache } = yield* doubles
       const here = yield* replica()
       for (const duration of seconds) {
@@ -1034,7 +936,7 @@ describe("a cache that works again", () => {
   })
 
   test("does not say so while it can only be read", function*() {
-    const seen = yield* lines(Effect.gen(function*() {
+    const seen = yield* logged(Effect.gen(function*() {
       const { cache } = yield* doubles
       const here = yield* replica()
       yield* Effect.forEach(
@@ -1051,7 +953,7 @@ describe("a cache that works again", () => {
   })
 
   test("says nothing where it never failed", function*() {
-    expect(yield* lines(Effect.flatMap(replica(), got))).toEqual([])
+    expect(yield* logged(Effect.flatMap(replica(), got))).toEqual([])
   })
 })
 
