@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, Fiber, Layer, Option } from "effect"
+import { Effect, Exit, FastCheck, type Fiber, Layer } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as Rate from "../src/internal/resilience/rate.js"
 import * as Throttled from "../src/internal/resilience/throttle.js"
 import { runs } from "./doubles/runs.js"
-import { seeded } from "./doubles/runtime.js"
+import { running, seeded } from "./doubles/runtime.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
@@ -68,18 +68,15 @@ const answers: Readonly<Record<Outcome, Effect.Effect<unknown, NutritionAdvisorE
   die: Effect.die("a bug below")
 }
 
-/** The number of the fiber that runs. */
-const running = () => Option.match(Fiber.getCurrentFiber(), { onNone: () => -1, onSome: (fiber) => fiber.id().id })
-
 /**
  * Lets nobody else run between an answer of the service and the moment in which the throttle hears of it, so that the judge
  * knows of it no sooner than the throttle. An answer that the throttle hears later is for it one that comes later.
  */
 class AnswerScheduler extends ShakenScheduler {
-  readonly answered = new Set<number>()
+  readonly answered = new Set<unknown>()
 
-  override shouldYield(fiber: Fiber.RuntimeFiber<unknown, unknown>) {
-    return this.answered.has(fiber.id().id) ? false : super.shouldYield(fiber)
+  protected override yields(operations: number, fiber: Fiber.RuntimeFiber<unknown, unknown>) {
+    return !this.answered.has(fiber) && super.yields(operations, fiber)
   }
 }
 
@@ -88,7 +85,7 @@ const violationsOf = (scheduler: AnswerScheduler, { seed, steps }: History) => {
   const violations: Array<string> = []
   const begun: Array<Begun> = []
   const plans: Array<readonly [Outcome, number]> = []
-  const arrivals = new Map<number, number>()
+  const arrivals = new Map<unknown, number>()
   const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
   let left = 0
   /** Of the last 429: when it came, and how many had begun by then. */
@@ -151,7 +148,7 @@ const violationsOf = (scheduler: AnswerScheduler, { seed, steps }: History) => {
       })
       const search = (term: string) =>
         Effect.withFiberRuntime<unknown, NutritionAdvisorError.NutritionAdvisorError>((fiber) => {
-          arrivals.set(fiber.id().id, Number(term))
+          arrivals.set(fiber, Number(term))
           return throttled("search", advisor.search(term))
         })
       return { ...advisor, search }

@@ -1,22 +1,16 @@
-import { Clock, type Duration, Effect } from "effect"
+/** Clocks, made of their parts. */
+import type { Clock, Duration, Effect } from "effect"
+import { makeClock } from "./runtime.js"
 
-interface Parts {
+export { makeClock }
+
+export interface Parts {
   /** The wall clock, in epoch milliseconds. */
   readonly wall: () => number
   /** A clock that is never set back, in nanoseconds. */
   readonly monotonic: () => bigint
   readonly sleep: (duration: Duration.Duration) => Effect.Effect<void>
 }
-
-/** A clock of its parts. */
-export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => ({
-  [Clock.ClockTypeId]: Clock.ClockTypeId,
-  currentTimeMillis: Effect.sync(wall),
-  currentTimeNanos: Effect.sync(monotonic),
-  sleep,
-  unsafeCurrentTimeMillis: wall,
-  unsafeCurrentTimeNanos: monotonic
-})
 
 /** A clock with some other parts than this one. */
 export const changedClock = (clock: Clock.Clock, changes: Partial<Parts>): Clock.Clock =>

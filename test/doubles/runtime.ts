@@ -1,8 +1,12 @@
-/** What only effect's runtime knows or decides: which fibers run, in which order, and what is random. */
-import { Effect, Fiber, Random, type Scheduler, Supervisor } from "effect"
+/** What only effect's runtime knows or decides: which fibers run and in which order, what is random, and what a clock is. */
+import { Clock, Effect, Fiber, Option, Random, type Scheduler, Supervisor } from "effect"
+import type { Parts } from "./makeClock.js"
 
 /** How many fibers run that no other fiber waits for. */
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
+
+/** The fiber that runs now. */
+export const running = (): unknown => Option.getOrUndefined(Fiber.getCurrentFiber())
 
 /** Counts the fibers that effects start. */
 export class FiberCount {
@@ -22,6 +26,16 @@ export const seeded = (seed: string) => {
   const service = Random.make(seed)
   return { service, next: () => Effect.runSync(service.next) }
 }
+
+/** A clock of its parts. */
+export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => ({
+  [Clock.ClockTypeId]: Clock.ClockTypeId,
+  currentTimeMillis: Effect.sync(wall),
+  currentTimeNanos: Effect.sync(monotonic),
+  sleep,
+  unsafeCurrentTimeMillis: wall,
+  unsafeCurrentTimeNanos: monotonic
+})
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 

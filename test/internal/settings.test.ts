@@ -307,7 +307,7 @@ describe("the rule that a setting broke", () => {
     ["is the name of a header that something else uses", Settings.serviceIdHeader("Host")],
     [
       "is no duration, such as \"30 seconds\" or a number of milliseconds",
-      Settings.timeout("requestTimeout", Object("soon"))
+      Settings.timeout("requestTimeout", "soon" as never)
     ],
     ["must be above zero and below 2^31 milliseconds (24.8 days)", Settings.timeout("requestTimeout", 0)],
     ["must be a whole number above 0", Settings.maxResponseBytes(0)],

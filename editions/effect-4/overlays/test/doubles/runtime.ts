@@ -1,9 +1,12 @@
-// Effect 4 has no Supervisor, no roots of fibers, another scheduler and no Random of a seed that stands alone.
-import { Context, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
+// Effect 4 has no Supervisor, no roots of fibers, another scheduler and clock, and no Random of a seed that stands alone.
+import { type Clock, Context, Effect, Fiber, Metric, Random, type Scheduler } from "effect"
+import type { Parts } from "./makeClock.js"
 import { current } from "./TestClock.js"
 
 /** How many fibers run in this test. */
 export const fibers = Effect.sync(() => current.fibers)
+
+export const running = (): unknown => Fiber.getCurrent()
 
 export class FiberCount {
   running = 0
@@ -17,6 +20,19 @@ export class FiberCount {
 export const seeded = (seed: string) => {
   const service = Effect.runSync(Random.withSeed(Effect.map(Effect.context<never>(), Context.get(Random.Random)), seed))
   return { service, next: () => service.nextDoubleUnsafe() }
+}
+
+export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => {
+  const unixNanos = () => BigInt(Math.round(wall())) * 1_000_000n
+  return {
+    currentTimeMillis: Effect.sync(wall),
+    currentTimeMillisUnsafe: wall,
+    currentTimeNanos: Effect.sync(unixNanos),
+    currentTimeNanosUnsafe: unixNanos,
+    monotonicTimeNanos: Effect.sync(monotonic),
+    monotonicTimeNanosUnsafe: monotonic,
+    sleep
+  }
 }
 
 /** The operations that the runtime itself takes to wake a fiber from a yield. */

@@ -8,18 +8,22 @@ export * from "../../../node_modules/@effect/vitest/dist/index.js"
 
 type Arbitraries = ReadonlyArray<FastCheck.Arbitrary<unknown>>
 
+/** Of arbitraries by number or by name. */
+const together = (arbitraries: Arbitraries): FastCheck.Arbitrary<Array<unknown>> =>
+  Array.isArray(arbitraries) ? FastCheck.tuple(...arbitraries) : FastCheck.record(Object(arbitraries))
+
 type Options = number | { readonly fastCheck?: FastCheck.Parameters<[Array<unknown>]>; readonly timeout?: number }
 
 const check = (arbitraries: Arbitraries, property: (values: Array<unknown>) => Promise<unknown>, options?: Options) =>
   FastCheck.assert(
-    FastCheck.asyncProperty(FastCheck.tuple(...arbitraries), async (values) => (await property(values)) !== false),
+    FastCheck.asyncProperty(together(arbitraries), async (values) => (await property(values)) !== false),
     typeof options === "object"
       ? { ...options.fastCheck, examples: options.fastCheck?.examples?.map((values) => [values]) }
       : {}
   )
 
 const prop = (title: string, arbitraries: Arbitraries, body: (values: Array<unknown>) => unknown, options?: Options) =>
-  arbitraries.some((arbitrary) => "ast" in arbitrary)
+  Object.values(arbitraries).some((arbitrary) => "ast" in arbitrary)
     ? Original.it.prop(title, [...arbitraries], body)
     : Original.it(title, () => check(arbitraries, async (values) => body(values), options))
 
