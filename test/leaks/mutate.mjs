@@ -23,6 +23,7 @@ const copied = [
 
 const suite = [
   "test/leaks/errors.test.ts",
+  "test/leaks/fibers.test.ts",
   "test/leaks.test.ts",
   "test/boundaries.test.ts",
   "test/leaks/rotation.test.ts",

@@ -47,6 +47,12 @@ export const mutations: ReadonlyArray<Mutation> = [
     replace: ""
   },
   {
+    name: "the fiber of a request ends in its response",
+    file: "src/internal/http/forked.ts",
+    find: "          kept.outcome = outcome\n",
+    replace: "          return kept.outcome = outcome\n"
+  },
+  {
     name: "the scope of a token repeats a secret",
     file: "src/TokenIssuer.ts",
     find: "Option.filter(Option.fromNullable(response.scope), (text) => !repeatsSecret(text, secrets))",

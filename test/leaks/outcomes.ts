@@ -196,7 +196,7 @@ const scopesWithSecrets: ReadonlyArray<Outcome> = Object.entries({
   "the token": Secrets.token,
   "the key among other words": `of ${Secrets.key} alone`,
   "the key, percent-encoded": `read:${encodeURIComponent(Secrets.key)}`,
-  "the identifier in upper case": `read:${Secrets.customerId.toUpperCase()}`
+  "the identifier": `read:${Secrets.customerId}`
 }).map(([what, scope]) => ({
   title: `a token call that succeeds and repeats ${what} in the scope`,
   token: Replies.issueWith({ scope }),

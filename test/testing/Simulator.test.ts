@@ -334,6 +334,18 @@ describe.each(places)("Simulator %s", (_, simulated) => {
           .toEqual([`/api${licenceRoute}/{key}`, `/api${licenceRoute}/{key}`, "/api/{key}"])
       }).pipe(Effect.provide(simulated())))
 
+    it.live("does not show behind a token route, whatever else is wrong with the request", () =>
+      Effect.gen(function*() {
+        yield* ask("GET", `/api${licenceRoute}/${segment}`)
+        yield* ask("POST", `/api${licenceRoute}/${segment}`, { headers: { authorization: "Bearer x" } })
+        yield* ask("POST", `${licenceRoute}/${segment}/more`, { body: HttpBody.text("a body") })
+        expect(yield* shown()).toEqual([
+          `/api${licenceRoute}/{key}`,
+          `/api${licenceRoute}/{key}`,
+          `${licenceRoute}/{key}`
+        ])
+      }).pipe(Effect.provide(simulated())))
+
     it.live("does not show outside the prefix", () =>
       Effect.gen(function*() {
         expect(yield* shown(`${licenceRoute}/${segment}`)).toEqual([`${licenceRoute}/{key}`])
