@@ -114,6 +114,13 @@ describe("a rewrite translates", () => {
       `Effect.gen(function*() { yield* Fiber.interrupt(a) })`,
       `Effect.gen(function*() { yield* Fiber.interrupt(a) })`
     ],
+    ["several tags", `Effect.catchTag("A", "B", f)`, `Effect.catchTag(["A", "B"], f)`],
+    ["one tag", `Effect.catchTag(a, "A", f)`, `Effect.catchTag(a, "A", f)`],
+    [
+      "what succeeds of several effects",
+      `Effect.allSuccesses(a, o)`,
+      `Effect.map(Effect.all(Array.from(a, (self) => Effect.option(self)), o), (given) => given.flatMap((one) => one._tag === "Some" ? [one.value] : []))`
+    ],
     ["a layer that fails", `Layer.fail(a)`, `Layer.unwrap(Effect.fail(a))`],
     ["a runtime", `a.runtimeEffect`, `Effect.map(a.contextEffect, (context) => ({ context }))`],
     ["the end of a fiber that may run", `a.unsafePoll() === null`, `(a.pollUnsafe() ?? null) === null`],
@@ -387,6 +394,12 @@ describe("stores and limiters", () => {
       `import { Error as PlatformError } from "@effect/platform"`,
       `new PlatformError.SystemError({ reason, method })`,
       `PlatformError.systemError({ _tag: reason, method })`
+    ],
+    [
+      "a KeyValueStore of files",
+      `import { NodeKeyValueStore } from "@effect/platform-node"`,
+      `NodeKeyValueStore.layerFileSystem("a")`,
+      `KeyValueStore.layerFileSystem("a").pipe(Layer.provide(NodeServices.layer))`
     ],
     [
       "an error of a KeyValueStore",

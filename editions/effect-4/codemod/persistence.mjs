@@ -1,6 +1,6 @@
 // Stores and limiters, and their errors.
 import ts from "typescript"
-import { argumentTexts, valueOf } from "./nodes.mjs"
+import { argumentTexts, calleeOf, valueOf } from "./nodes.mjs"
 
 const made = (node, file) => ts.isNewExpression(node) ? (file.memberOf(node.expression) ?? "").split("#") : []
 
@@ -33,4 +33,12 @@ const platformError = (node, file) => {
     }.KeyValueStoreError({ message: "", method: "", cause: ${error} })`
 }
 
-export const persistence = [limiterError, platformError]
+/** A KeyValueStore of files is that of the platform, over Node's. */
+const nodeStore = (node, file) => {
+  if (calleeOf(node, file) !== "@effect/platform-node/NodeKeyValueStore#layerFileSystem") return undefined
+  const store = `${file.local("effect/persistence/KeyValueStore")}.layerFileSystem(${argumentTexts(node, file)[0]})`
+  const platform = `${file.local("@effect/platform-node/NodeServices")}.layer`
+  return `${store}.pipe(${file.local("effect/Layer")}.provide(${platform}))`
+}
+
+export const persistence = [limiterError, platformError, nodeStore]

@@ -442,6 +442,29 @@ const interruptedExit = (node, file) => {
   return `${file.local("effect/Effect")}.andThen(${namespace}.interrupt(${text}), ${namespace}.await(${text}))`
 }
 
+/** `catchTag("A", "B", f)` takes the tags together. */
+const catchTags = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#catchTag") return undefined
+  const isTag = (argument) => ts.isStringLiteral(argument)
+  const tags = node.arguments.filter(isTag)
+  if (tags.length < 2) return undefined
+  const at = node.arguments.findIndex(isTag)
+  const texts = argumentTexts(node, file)
+  const together = `[${texts.slice(at, at + tags.length).join(", ")}]`
+  return `${namespaceText(node)}.catchTag(${
+    [...texts.slice(0, at), together, ...texts.slice(at + tags.length)].join(", ")
+  })`
+}
+
+/** `allSuccesses(effects)` gives what those of them give that do not fail. */
+const allSuccesses = (node, file) =>
+  calleeOf(node, file) === "effect/Effect#allSuccesses"
+    ? `${namespaceText(node)}.map(${namespaceText(node)}.all(${
+      [`Array.from(${argumentTexts(node, file)[0]}, (self) => ${namespaceText(node)}.option(self))`]
+        .concat(argumentTexts(node, file).slice(1)).join(", ")
+    }), (given) => given.flatMap((one) => one._tag === "Some" ? [one.value] : []))`
+    : undefined
+
 /** A layer that fails is an effect that does. */
 const layerFail = (node, file) =>
   calleeOf(node, file) === "effect/Layer#fail"
@@ -779,6 +802,8 @@ export const rewrites = [
   causeOfEffect,
   interruptedExit,
   layerFail,
+  catchTags,
+  allSuccesses,
   runtimeEffect,
   unsafePoll,
   eitherTag,
