@@ -20,6 +20,7 @@ const namespaces = [
   "Either",
   "Fiber",
   "FiberRef",
+  "HashSet",
   "Layer",
   "Logger",
   "LogLevel",
@@ -113,6 +114,11 @@ describe("a rewrite translates", () => {
       "an interruption whose exit nobody reads",
       `Effect.gen(function*() { yield* Fiber.interrupt(a) })`,
       `Effect.gen(function*() { yield* Fiber.interrupt(a) })`
+    ],
+    [
+      "the loggers of a fiber",
+      `Effect.locally(FiberRef.currentLoggers, HashSet.make(a))`,
+      `Effect.provide(Logger.layer([a]))`
     ],
     ["several tags", `Effect.catchTag("A", "B", f)`, `Effect.catchTag(["A", "B"], f)`],
     ["one tag", `Effect.catchTag(a, "A", f)`, `Effect.catchTag(a, "A", f)`],

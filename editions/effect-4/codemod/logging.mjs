@@ -109,7 +109,22 @@ const prettyCause = (node, file) =>
     ? `${namespaceText(node)}.pretty(${argumentTexts(node, file)[0]})`
     : undefined
 
+/** The loggers of a fiber are those of one layer. */
+const currentLoggers = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Effect#locally") return undefined
+  const [reference, loggers] = node.arguments.slice(-2)
+  if (file.memberOf(reference) !== "effect/FiberRef#currentLoggers") return undefined
+  if (calleeOf(loggers, file) !== "effect/HashSet#make") {
+    file.problem(node, "loggers that are not written out")
+    return undefined
+  }
+  const layer = `${file.local("effect/Logger")}.layer([${argumentTexts(loggers, file).join(", ")}])`
+  const self = argumentTexts(node, file).slice(0, -2)
+  return `${file.local("effect/Effect")}.provide(${[...self, layer].join(", ")})`
+}
+
 export const logging = [
+  currentLoggers,
   spanTime,
   mergedLoggers,
   loggerLayer,
