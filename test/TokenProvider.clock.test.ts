@@ -35,6 +35,21 @@ const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
 
 const test = arranged(Effect.void, doubles)
 
+describe("a wall clock that says what is no date", () => {
+  it.effect.each([Number.NaN, Infinity, 1e300])(
+    "leaves the error of an exchange as it is, and its warning without a time: %d",
+    (time) =>
+      Effect.gen(function*() {
+        const issuer = yield* Issuer.IssuerDouble
+        yield* issuer.respondAlways(Effect.fail(unavailable))
+        const clock = ManualClock.besides(yield* Effect.clock)
+        clock.wall = time
+        const { get } = yield* Effect.withClock(TokenProvider.make(), clock)
+        expect(yield* Effect.flip(Effect.withClock(get, clock))).toBe(unavailable)
+      }).pipe(Effect.scoped, Effect.provide(doubles))
+  )
+})
+
 describe("a wall clock that jumps forward, as after a sleep", () => {
   test("makes the next call wait for a new token, with no timer having fired", function*() {
     const { clock, get, issuer } = yield* skewed({ background: false })

@@ -342,11 +342,18 @@ describe("the Schedule", () => {
     expect(lines.filter((line) => line.includes(secret))).toEqual([])
   })
 
-  it.effect("of the user's own goes on after it died once, and warns without what it said", () => {
+  it.effect.each([
+    { how: "died", fault: Effect.die(new Error(secret)), told: "The Schedule died." },
+    {
+      how: "failed, as one without types may,",
+      fault: Effect.fail(new Error(secret)) as Effect.Effect<never>,
+      told: "The Schedule failed with what is no error of its interface."
+    }
+  ])("of the user's own goes on after it $how once, and warns without what it said", ({ fault, told }) => {
     let asked = 0
     const schedule = Schedule.tapInput(Schedule.spaced("10 minutes"), () => {
       asked += 1
-      return asked === 2 ? Effect.die(new Error(secret)) : Effect.void
+      return asked === 2 ? fault : Effect.void
     })
     return Effect.gen(function*() {
       const lines = yield* logged(
@@ -358,7 +365,7 @@ describe("the Schedule", () => {
           expect(yield* issuer.starts).toEqual([0, 600_000, 1_201_000])
         }).pipe(Effect.provide(Issuer.layerProvider({ schedule })))
       )
-      expect(warnings(lines).map((line) => line.includes("The Schedule died."))).toEqual([true])
+      expect(warnings(lines).map((line) => line.includes(told))).toEqual([true])
       expect(lines.filter((line) => line.includes(secret))).toEqual([])
     })
   })

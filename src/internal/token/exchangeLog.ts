@@ -26,6 +26,12 @@ const kindOf = (error: Option.Option<TokenError>): Kind =>
 const textOf = (error: Option.Option<TokenError>) =>
   Option.match(error, { onNone: () => "The exchange ended in a defect.", onSome: ({ message }) => message })
 
+/** A clock of the user's may say what is no date. */
+const timeOf = (millis: number) => {
+  const date = new Date(millis)
+  return Number.isNaN(date.getTime()) ? "an unknown time" : date.toISOString()
+}
+
 /** Logs that exchanges fail, and that they succeed again. */
 export interface ExchangeLog {
   /** `retryAt` is in epoch milliseconds; `isServing` says whether a token still holds. */
@@ -44,7 +50,7 @@ export const make: Effect.Effect<ExchangeLog> = Effect.map(Ref.make(Outage.initi
       yield* Effect.annotateLogs(
         Effect.logWarning(
           `The license key could not be exchanged. ${textOf(error)} ${effect}; the next try is not before ${
-            new Date(retryAt).toISOString()
+            timeOf(retryAt)
           }.`
         ),
         { ...kind, retryAt }

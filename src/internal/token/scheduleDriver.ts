@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
 import type * as Schedule from "effect/Schedule"
 import * as ScheduleDecision from "effect/ScheduleDecision"
 import * as ScheduleIntervals from "effect/ScheduleIntervals"
@@ -10,7 +11,7 @@ export type Next<In> = (now: number, input: In) => Effect.Effect<number | undefi
 
 export const make = <In>(schedule: Schedule.Schedule<unknown, In>): Next<In> => {
   const step: typeof schedule.step = (...from) =>
-    Fork.abandonable(ForeignPart.call("The Schedule", () => true, () => schedule.step(...from)))
+    Fork.abandonable(ForeignPart.call("The Schedule", constFalse, () => schedule.step(...from)))
   let state: unknown = schedule.initial
   return (now, input) =>
     Effect.map(step(now, input, state), ([next, , decision]) => {
