@@ -3,8 +3,8 @@
  * `out/`, formats, checks the types of src, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
  */
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join, relative } from "node:path"
 import { parseArgs } from "node:util"
 import { describe, layOver, translateFolder } from "./codemod/main.mjs"
 
@@ -73,7 +73,15 @@ const files = [
 ]
 
 /** `./ai` stands on packages that Effect 4 has taken in, and changed: the edition is without it. */
-const leftOut = ["src/ai", "src/internal/ai", "test/ai", "examples/ai"]
+const leftOut = ["src/ai", "src/internal/ai", "test/ai", "test/internal/ai", "test/system/ai"]
+
+/** What the simulator has of it. */
+const used = ["src/internal/ai/plainServer.ts"]
+
+const filesIn = (folder) =>
+  readdirSync(join(out, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(out, join(entry.parentPath, entry.name)))
 
 const translateAll = () => {
   rmSync(out, { force: true, recursive: true })
@@ -85,7 +93,7 @@ const translateAll = () => {
     }))
   )
   problems.push(...translateFolder(root, out, files))
-  for (const folder of leftOut) rmSync(join(out, folder), { force: true, recursive: true })
+  for (const path of leftOut.flatMap(filesIn)) if (!used.includes(path)) rmSync(join(out, path))
   cpSync(join(root, "bench", "results.svg"), join(out, "bench", "results.svg"))
   const mended = layOver(out)
   symlinkSync(join(edition, "node_modules"), join(out, "node_modules"), "junction")

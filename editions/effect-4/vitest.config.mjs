@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config"
 
-export const config = defineConfig({ test: { include: ["codemod/*.test.mjs"] } })
+export const config = defineConfig({ test: { include: ["codemod/*.test.mjs", "mixed/*.test.mjs"] } })
 
 export { config as default }

@@ -157,7 +157,7 @@ export class Sharing {
     return Layer.orDie(TokenIssuer.layer({ ...settings, tokenTimeout })).pipe(
       Layer.provide(Layer.succeed(
         HttpClient.HttpClient,
-        HttpClient.makeWith<HttpClientError.HttpClientError, never, never, never>(
+        HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
           Effect.flatMap((request) =>
             this.manners.issuer(Effect.map(this.purchase, (token) => {
               const text = JSON.stringify({

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Encoding, Equal, Exit, FastCheck, Option, Redacted } from "effect"
@@ -12,13 +13,9 @@ const identity = ["https://advisor.example", "/v2/token/{key}", ""]
 
 const sealOf = (key = "a-license-key", about: ReadonlyArray<string> = identity) => Seal.make(Redacted.make(key), about)
 
-const token = AccessToken.make({
-  value: "token-1",
-  serviceId: "customer-1",
-  scope: "read:search",
-  receivedAt: 1_000,
-  expiresAt: 3_601_000
-})
+const plain = { value: "token-1", serviceId: "customer-1", receivedAt: 1_000, expiresAt: 3_601_000 }
+
+const token = AccessToken.make({ ...plain, scope: "read:search" })
 
 const printable = FastCheck.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code))
 
@@ -95,6 +92,14 @@ describe("a sealed token", () => {
         expect(Option.exists(again, (other) => Equal.equals(other, token))).toBe(true)
       })
   )
+
+  test("opens where another edition, or an earlier version, sealed it", function*() {
+    const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
+    const seal = yield* sealOf()
+    expect(seal.name).toBe(golden.name)
+    expect(yield* seal.open(golden.withScope)).toEqual(Option.some(token))
+    expect(yield* seal.open(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
+  })
 
   test("comes out of two seals as two entries", function*() {
     const seal = yield* sealOf()

@@ -1,0 +1,132 @@
+// Replicas of both editions, in processes of their own, share one token through the Redis of this machine. Both must be built.
+import { fork } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { afterEach, expect, it } from "vitest"
+
+const edition = dirname(import.meta.dirname)
+
+const root = join(edition, "..", "..")
+
+/** The Node of the edition runs both: what differs is the package and the effect that it is for. */
+const editions = {
+  three: { dist: join(root, "dist"), effect: join(root, "node_modules/effect/dist/esm/index.js") },
+  four: { dist: join(edition, "out/dist"), effect: join(edition, "node_modules/effect/dist/index.js") }
+}
+
+const licenseKey = "mixed-license-key"
+
+const running = new Set()
+
+afterEach(async () => {
+  await Promise.all([...running].map(({ child }) =>
+    new Promise((ended) => {
+      if (child.exitCode !== null || child.signalCode !== null) return ended()
+      child.once("exit", ended).kill()
+    })
+  ))
+  running.clear()
+})
+
+const started = (script, args) => {
+  const child = fork(script, args, { env: { ...process.env, LICENSE_KEY: licenseKey }, silent: true })
+  const process_ = { child, printed: "" }
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => process_.printed += text)
+  running.add(process_)
+  return process_
+}
+
+const simulator = async () => {
+  const process_ = started(join(editions.three.dist, "testing/simulatorMain.js"), [
+    "--port=0",
+    `--license-key=${licenseKey}`,
+    "--token-lifetime=3600"
+  ])
+  await expect.poll(() => process_.printed, { timeout: 20_000 }).toMatch(/http:\/\/\S+/)
+  const [baseUrl] = /http:\/\/[^\s;]+/.exec(process_.printed)
+  const ask = async (method, path) =>
+    (await fetch(`${baseUrl}/simulator/${path}`, { method })).json().catch(() => undefined)
+  return { baseUrl, counters: () => ask("GET", "counters"), revoke: () => ask("POST", "revoke") }
+}
+
+const replica = async (name, baseUrl, prefix) => {
+  const { dist, effect } = editions[name]
+  const { child } = started(join(edition, "mixed/replica.mjs"), [dist, effect, baseUrl, prefix])
+  const waiting = new Map()
+  const answer = (id) => new Promise((resolve) => waiting.set(id, resolve))
+  child.on("message", ({ id, result }) => waiting.get(id)?.(result))
+  await answer(0)
+  let last = 0
+  const send = (order) => {
+    last += 1
+    child.send({ id: last, order })
+    return answer(last)
+  }
+  return { search: () => send("search"), close: () => send("close") }
+}
+
+/** Two of each, over one simulator and a prefix of their own. */
+const fleet = async () => {
+  const service = await simulator()
+  const prefix = `mixed-${randomUUID()}:`
+  const names = ["three", "four", "three", "four"]
+  const replicas = await Promise.all(names.map((name) => replica(name, service.baseUrl, prefix)))
+  const searchAll = () => Promise.all(replicas.map(({ search }) => search()))
+  return { ...service, replicas, searchAll }
+}
+
+const found = ["found", "found", "found", "found"]
+
+it("are built, both", () => {
+  expect(Object.values(editions).filter(({ dist }) => !existsSync(join(dist, "index.js")))).toEqual([])
+})
+
+it("replicas of both editions share one exchange", async () => {
+  const { counters, searchAll } = await fleet()
+  expect(await searchAll()).toEqual(found)
+  expect(await searchAll()).toEqual(found)
+  expect(await counters()).toMatchObject({ exchanges: 1, rejections: 0, searches: 8 })
+}, 60_000)
+
+it.each([["three", 0], ["four", 1]])(
+  "what a replica of edition %s has exchanged is found by one of the other",
+  async (_, first) => {
+    const { counters, replicas } = await fleet()
+    expect(await replicas[first].search()).toBe("found")
+    expect(await replicas[1 - first].search()).toBe("found")
+    expect(await counters()).toMatchObject({ exchanges: 1, rejections: 0 })
+  },
+  60_000
+)
+
+it("a revocation costs one exchange for replicas of both editions", async () => {
+  const { counters, revoke, searchAll } = await fleet()
+  await searchAll()
+  await revoke()
+  expect(await searchAll()).toEqual(found)
+  expect(await searchAll()).toEqual(found)
+  expect(await counters()).toMatchObject({ exchanges: 2 })
+}, 60_000)
+
+it.each([["three", 0], ["four", 1]])(
+  "a replica of edition %s that rotates the token leaves it to the others",
+  async (_, first) => {
+    const { counters, replicas, revoke, searchAll } = await fleet()
+    await searchAll()
+    await revoke()
+    expect(await replicas[first].search()).toBe("found")
+    expect(await counters()).toMatchObject({ exchanges: 2, rejections: 1 })
+    expect(await searchAll()).toEqual(found)
+    expect(await counters()).toMatchObject({ exchanges: 2 })
+  },
+  60_000
+)
+
+it("replicas of one edition go on where those of the other have closed", async () => {
+  const { counters, replicas, searchAll } = await fleet()
+  await searchAll()
+  await Promise.all([replicas[0].close(), replicas[2].close()])
+  expect(await Promise.all([replicas[1].search(), replicas[3].search()])).toEqual(["found", "found"])
+  expect(await counters()).toMatchObject({ exchanges: 1 })
+}, 60_000)
