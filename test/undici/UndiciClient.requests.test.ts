@@ -1,9 +1,9 @@
 import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, FiberRef, type Scope, Stream } from "effect"
+import { Effect, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { testLive } from "../doubles/arranged.js"
+import { arrangedLive, testLive } from "../doubles/arranged.js"
 import { afterBody, eventually, serve, settled } from "../doubles/Wire.js"
 import { advisor, ways } from "./ways.js"
 
@@ -58,6 +58,12 @@ const receiving = Effect.gen(function*() {
   }
 })
 
+const receivedBy = (make: Sender["make"]) =>
+  arrangedLive(
+    Effect.flatMap(receiving, (server) => Effect.map(make(server.origin), (execute) => ({ ...server, execute }))),
+    Layer.empty
+  )
+
 const form = () => {
   const form = new FormData()
   form.append("meal", "breakfast & more")
@@ -69,25 +75,26 @@ const form = () => {
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
 
 describe.each(senders)("A request of $name", ({ make }) => {
-  testLive.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)("has no body where it has none: %s", function*(method) {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
-    yield* execute(HttpClientRequest.make(method)("/v2/x"))
-    expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
-    expect(last().headers).not.toHaveProperty("transfer-encoding")
-  })
+  const received = receivedBy(make)
 
-  testLive.each(["POST", "PUT", "PATCH"] as const)(
+  received.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
+    "has no body where it has none: %s",
+    function*(method, { execute, last }) {
+      yield* execute(HttpClientRequest.make(method)("/v2/x"))
+      expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
+      expect(last().headers).not.toHaveProperty("transfer-encoding")
+    }
+  )
+
+  received.each(["POST", "PUT", "PATCH"] as const)(
     "says that its body is empty where it has none: %s",
-    function*(method) {
-      const { last, origin } = yield* receiving
-      const execute = yield* make(origin)
+    function*(method, { execute, last }) {
       yield* execute(HttpClientRequest.make(method)("/v2/x"))
       expect(last()).toMatchObject({ method, text: "", headers: { "content-length": "0" } })
     }
   )
 
-  testLive.each<readonly [string, HttpBody.HttpBody, string, string]>([
+  received.each<readonly [string, HttpBody.HttpBody, string, string]>([
     ["a text", HttpBody.text("hällo"), "hällo", "text/plain"],
     ["JSON", HttpBody.unsafeJson({ a: 1 }), "{\"a\":1}", "application/json"],
     ["a Uint8Array", HttpBody.uint8Array(new TextEncoder().encode("bytes"), "x/y"), "bytes", "x/y"],
@@ -101,9 +108,7 @@ describe.each(senders)("A request of $name", ({ make }) => {
       "a=1+2&b=%26",
       "application/x-www-form-urlencoded"
     ]
-  ])("carries %s with its length and type", function*([, body, text, type]) {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  ])("carries %s with its length and type", function*([, body, text, type], { execute, last }) {
     yield* execute(HttpClientRequest.setBody(post, body))
     expect(last()).toMatchObject({
       text,
@@ -111,17 +116,13 @@ describe.each(senders)("A request of $name", ({ make }) => {
     })
   })
 
-  testLive("says what raw URLSearchParams are, as fetch does", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("says what raw URLSearchParams are, as fetch does", function*({ execute, last }) {
     yield* execute(HttpClientRequest.setBody(post, HttpBody.raw(new URLSearchParams({ a: "1" }))))
     expect(last().text).toBe("a=1")
     expect(last().headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/)
   })
 
-  testLive("carries the fields and the file of a FormData, and the boundary in its type", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("carries the fields and the file of a FormData, and the boundary in its type", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyFormData(post, form()))
     const { body, headers } = last()
     const type = headers["content-type"] ?? ""
@@ -136,16 +137,12 @@ describe.each(senders)("A request of $name", ({ make }) => {
     expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
   })
 
-  testLive("carries an empty FormData", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("carries an empty FormData", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyFormData(post, new FormData()))
     expect(last().headers["content-type"]).toMatch(/^multipart\/form-data; ?boundary=./)
   })
 
-  testLive("carries a Stream in chunks", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("carries a Stream in chunks", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
     expect(last()).toMatchObject({
       text: "abc",
@@ -153,24 +150,18 @@ describe.each(senders)("A request of $name", ({ make }) => {
     })
   })
 
-  testLive("carries a Stream whose length is known with that length", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("carries a Stream whose length is known with that length", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentLength: 3 }))
     expect(last()).toMatchObject({ text: "abc", headers: { "content-length": "3" } })
     expect(last().headers).not.toHaveProperty("transfer-encoding")
   })
 
-  testLive("carries an empty Stream", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("carries an empty Stream", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyStream(post, Stream.empty))
     expect(last().text).toBe("")
   })
 
-  testLive("keeps its headers and its parameters", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("keeps its headers and its parameters", function*({ execute, last }) {
     yield* execute(
       HttpClientRequest.get("/v2/x?a=b", { headers: { "x-a": "1", "X-B": "2" }, urlParams: { c: "d" } })
     )
@@ -195,6 +186,8 @@ describe.each(senders)("A request of $name", ({ make }) => {
 const block = new Uint8Array(64 * 1024)
 
 describe.each(senders)("A Stream that $name sends", ({ make }) => {
+  const received = receivedBy(make)
+
   /** A stream that tells what becomes of it. */
   const watched = (stream: Stream.Stream<Uint8Array>) => {
     const seen = { pulled: 0, begun: 0, ended: 0 }
@@ -279,9 +272,7 @@ describe.each(senders)("A Stream that $name sends", ({ make }) => {
     expect(yield* eventually(() => seen.ended === 1)).toBe(true)
   })
 
-  testLive("runs with what its caller has set", function*() {
-    const { last, origin } = yield* receiving
-    const execute = yield* make(origin)
+  received("runs with what its caller has set", function*({ execute, last }) {
     const setting = FiberRef.unsafeMake("unset")
     const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
     yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
