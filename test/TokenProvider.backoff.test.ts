@@ -285,23 +285,6 @@ describe("a search", () => {
     expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
   })
 
-  simulated.each<[string, Simulator.Answer, object]>([
-    ["its own 503", { status: 503, headers: { "retry-after": "7" } }, { _tag: "ServerError", retryAfter: 7 }],
-    ["its own 500", { status: 500 }, { _tag: "ServerError" }],
-    ["its own 429", { status: 429, headers: { "retry-after": "7" } }, { _tag: "TooManyRequests", retryAfter: 7 }],
-    ["its own 404", { status: 404 }, { _tag: "UnexpectedResponse" }],
-    ["its own 422", { status: 422 }, { _tag: "UnexpectedResponse" }],
-    ["its own 400", { status: 400 }, { _tag: "BadRequest" }]
-  ])("leaves the token alone after %s", function*([, reply, expected], simulator) {
-    const { search } = yield* client
-    yield* search("oats")
-    yield* simulator.respondNext("search", reply)
-    const error = yield* Effect.flip(search("oats"))
-    yield* search("oats")
-    expect(error).toMatchObject({ operation: "search", ...expected })
-    expect((yield* simulator.counters).exchanges).toBe(1)
-  })
-
   simulated(
     "ends in Forbidden about the key, without a renewal, when the token route answers 403",
     function*(simulator) {

@@ -406,13 +406,6 @@ describe("searches", () => {
     expect([new Set(paths).size, (yield* simulator.counters).tokensIssued]).toEqual([3, 3])
   })
 
-  simulated("exchange the key without the two headers, through the same HttpClient", function*(simulator) {
-    const { search } = yield* client()
-    yield* search("oats")
-    const [exchange] = seenOf(yield* simulator.requests, "token")
-    expect([exchange?.authorization, exchange?.serviceId]).toEqual([Option.none(), Option.none()])
-  })
-
   simulated("end in a typed timeout when the token route never answers", function*(simulator) {
     yield* simulator.respondAlways("token", "hang")
     const { search } = yield* client()
@@ -446,13 +439,5 @@ describe("searches", () => {
     const [first = 0, second = 0, third = 0] = seenOf(yield* simulator.requests, "token").map(({ at }) => at)
     expect((yield* simulator.counters).exchanges).toBe(3)
     expect(third - second).toBeGreaterThan(second - first)
-  })
-
-  simulated("cost one call of the token route when it answers 400", function*(simulator) {
-    yield* simulator.respondAlways("token", { status: 400 })
-    const { search } = yield* client()
-    const error = yield* Effect.flip(search("oats"))
-    yield* Time.pass("1 minute")
-    expect([error._tag, (yield* simulator.counters).exchanges]).toEqual(["BadRequest", 1])
   })
 })

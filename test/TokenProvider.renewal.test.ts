@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Option, Redacted } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
@@ -285,24 +285,18 @@ describe("a renewal that helped many requests", () => {
   })
 })
 
-const client = (options?: Partial<NutritionAdvisor.Options>) =>
-  NutritionAdvisor.make({
-    baseUrl: Simulator.baseUrl,
-    licenseKey: Simulator.licenseKey,
-    refresh: { background: false },
-    ...options
-  })
-
-const simulated = Simulator.layerHttpClient()
-
 const started = Effect.gen(function*() {
   const simulator = yield* Simulator.Simulator
-  const { httpClient, search } = yield* client()
+  const { httpClient, search } = yield* NutritionAdvisor.make({
+    baseUrl: Simulator.baseUrl,
+    licenseKey: Simulator.licenseKey,
+    refresh: { background: false }
+  })
   yield* search("oats")
   return { httpClient, search, simulator }
 })
 
-const search = arranged(started, simulated)
+const search = arranged(started, Simulator.layerHttpClient())
 
 const searchesOf = (simulator: Simulator.Service) =>
   Effect.map(
@@ -315,34 +309,6 @@ const searchesOf = (simulator: Simulator.Service) =>
   )
 
 describe("a search", () => {
-  search.each([401, 403])(
-    "whose token is rejected with %s is sent once more and answered",
-    function*(status, { search, simulator }) {
-      yield* simulator.respondNext("search", { status, body: { first: true } })
-      const payload = yield* search("oats")
-      const { exchanges, searches } = yield* simulator.counters
-      expect([payload === null, JSON.stringify(payload).includes("results"), exchanges, searches])
-        .toEqual([false, true, 2, 3])
-    }
-  )
-
-  search("is sent once more with the new token and the identifier that came with it", function*({ search, simulator }) {
-    yield* simulator.setCustomerId("second-customer")
-    yield* simulator.revoke
-    yield* search("oats")
-    const [, rejected, again] = yield* searchesOf(simulator)
-    expect([rejected?.value === again?.value, rejected?.serviceId === again?.serviceId, again?.serviceId])
-      .toEqual([false, false, "second-customer"])
-  })
-
-  search("that is rejected again ends as Forbidden, with no third try", function*({ search, simulator }) {
-    yield* simulator.respondAlways("search", { status: 403, body: "<html>no</html>" })
-    const error = yield* Effect.flip(search("oats"))
-    const { exchanges, searches } = yield* simulator.counters
-    expect(error).toMatchObject({ _tag: "Forbidden", operation: "search", status: 403, reason: "RejectedAgain" })
-    expect([exchanges, searches]).toEqual([2, 3])
-  })
-
   search(
     "whose rejection comes after another one was renewed is sent with that token, at no cost",
     function*({ httpClient, search, simulator }) {
@@ -408,16 +374,6 @@ describe("a search", () => {
       expect([reasonOf(error), (yield* simulator.counters).exchanges]).toEqual(["RejectedAgain", 2])
     }
   )
-
-  it.scoped("costs no exchange where rejectedStatuses do not name its 403", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const { search } = yield* client({ rejectedStatuses: [401] })
-      yield* search("oats")
-      yield* simulator.respondNext("search", { status: 403 })
-      yield* Effect.flip(search("oats"))
-      expect((yield* simulator.counters).exchanges).toBe(1)
-    }).pipe(Effect.provide(simulated)))
 
   search("whose renewal failed goes out again once the token route works", function*({ search, simulator }) {
     yield* simulator.revoke
