@@ -56,7 +56,16 @@ const doubles = Effect.all({
   shared: SharedTokenCache.SharedTokenCache
 })
 
-const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer))
+/** Closes what a test has opened while the clock goes on: an exchange that is left is given a moment. */
+const closing = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const exit = yield* Effect.exit(Scope.extend(test, scope))
+    yield* settle(Scope.close(scope, exit))
+    return yield* exit
+  })
+
+const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), closing)
 
 const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
@@ -326,7 +335,10 @@ describe("the lease", () => {
     ["the token was written", Effect.flatMap(replica(), got)],
     ["the exchange fails", ending(Effect.fail(unavailable))],
     ["the exchange ends in a defect", ending(Effect.die("an issuer that was written in a hurry"))],
-    ["the caller is interrupted in the exchange", Effect.flatMap(held, ({ caller }) => Fiber.interrupt(caller))],
+    [
+      "the caller is interrupted in the exchange",
+      Effect.flatMap(held, ({ caller }) => settle(Fiber.interrupt(caller)))
+    ],
     [
       "the caller is interrupted before the cache has said who holds it",
       Effect.flatMap(losingAnswer, (caller) => Effect.zipRight(quiet, settle(Fiber.interrupt(caller))))
@@ -339,7 +351,7 @@ describe("the lease", () => {
   })
 
   test("is given back by one who is interrupted, and whose exchange ends with it", function*() {
-    yield* Effect.flatMap(held, ({ caller }) => Fiber.interrupt(caller))
+    yield* Effect.flatMap(held, ({ caller }) => settle(Fiber.interrupt(caller)))
     expect(yield* Effect.flatMap(doubles, ({ issuer }) => issuer.interrupted)).toBe(1)
   })
 
