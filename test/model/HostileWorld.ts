@@ -13,8 +13,8 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Scope,
-  Supervisor
+  Option,
+  Scope
 } from "effect"
 import {
   NutritionAdvisor,
@@ -86,12 +86,15 @@ const callOf = (call: typeof calls[number]): Effect.Effect<unknown, unknown, Env
 }
 
 /** A defect that names the part which brought it about, and shows nothing of what that part said. */
-const isMasked = (cause: Cause.Cause<unknown>) =>
-  Cause.isDieType(cause) && cause.defect instanceof Error && cause.defect.message.includes("is not shown")
+const isMasked = (defect: unknown) => defect instanceof Error && defect.message.includes("is not shown")
 
+/** One failure of its type, or one defect that is masked. */
 const isTyped = (cause: Cause.Cause<unknown>) =>
-  (Cause.isFailType(cause) && NutritionAdvisorError.errors.some((known) => cause.error instanceof known)) ||
-  isMasked(cause)
+  Cause.prettyErrors(cause).length === 1 &&
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => isMasked(Cause.squash(cause)),
+    onSome: NutritionAdvisorError.isNutritionAdvisorError
+  })
 
 const settings = (parts: HostileParts) => ({
   baseUrl: "https://advisor.example",
@@ -138,7 +141,6 @@ export class HostileWorld {
   private readonly time = new VirtualTime()
   private readonly scheduler: ShakenScheduler
   private readonly random: ReturnType<typeof seeded>
-  private readonly supervisor = Supervisor.unsafeTrack()
   private readonly scope = Effect.runSync(Scope.make())
   private readonly callers = new Map<AnyFiber, { readonly call: string; readonly at: number; hasLeft: boolean }>()
   private readonly statuses: Array<number> = []
@@ -247,7 +249,6 @@ export class HostileWorld {
     })
     return Effect.runFork(
       effect.pipe(
-        Effect.supervised(this.supervisor),
         Effect.withRandom(this.random.service),
         Effect.withClock(this.time.clock),
         Effect.locally(FiberRef.currentLoggers, HashSet.make(logger)),
