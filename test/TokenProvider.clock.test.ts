@@ -152,6 +152,7 @@ describe("a wall clock that is set back", () => {
     const { clock, get, issuer, renew, settled } = yield* skewed({ background: false })
     const second = yield* renew(yield* get)
     yield* settled(second, "RejectedAgain")
+    expect(yield* Effect.flip(renew(second))).toMatchObject({ reason: "CoolingDown" })
     clock.wall -= hour
     yield* Time.pass("5 seconds")
     expect([Issuer.valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])

@@ -54,6 +54,17 @@ describe("docs/errors.md", () => {
   })
 })
 
+describe("docs/alerts.md", () => {
+  it("says what to do about each error that is the operator's, where the key is rejected", () => {
+    const operators = NutritionAdvisorError.errors.map(({ _tag }) => _tag).filter((_tag) =>
+      NutritionAdvisorError.kindOf({ _tag, operation: "token" }) === "Operator"
+    )
+    const section = sectionOf(read("docs/alerts.md"), "NutritionAdvisorKeyRejected")
+    expect(operators.length).toBeGreaterThan(3)
+    expect(operators.filter((tag) => !section.includes(`\`${tag}\``))).toEqual([])
+  })
+})
+
 describe("the simulator's faults in docs/testing.md", () => {
   it("bring about each error that has no status, but for those that the service has no part in", () => {
     const named = new Set(
