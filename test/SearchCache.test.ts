@@ -6,6 +6,7 @@ import { Context, Effect, Exit, Fiber, FiberRef, Layer, Schema, Scope, Tracer } 
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { test } from "./doubles/arranged.js"
+import * as Time from "./doubles/Time.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
 import { growth } from "./resilience/metricValues.js"
@@ -486,7 +487,7 @@ describe("SearchCache", () => {
       Layer.buildWithScope(Layer.provide(SearchCache.layerCoalescing, double.layer), scope)
     )
     const caller = yield* Effect.fork(Context.get(built, NutritionAdvisor.NutritionAdvisor).search("oats"))
-    yield* Effect.yieldNow()
+    yield* Time.pass(0)
     yield* Fiber.interrupt(caller)
     expect(double.inFlight).toEqual({ now: 0, most: 1 })
     yield* Scope.close(scope, Exit.void)

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Predicate from "effect/Predicate"
+import * as Fork from "./fork.js"
 
 /** Defects with a text of this package's own. Not told by their class: a foreign defect may be a proxy that throws when it is asked. */
 const shown = new WeakSet<object>()
@@ -43,3 +44,13 @@ export const call = <A, E, R>(
       typeof defect === "object" && defect !== null && shown.has(defect) ? Effect.die(defect) : masked(part, "died")
     )
   )
+
+/**
+ * The same in a fiber of its own, which is left where the caller is interrupted. It is judged in that fiber, and outside: a fiber
+ * that meets what is no effect may end past all handlers.
+ */
+export const callApart = <A, E, R>(
+  part: string,
+  isOwn: Predicate.Predicate<E>,
+  effect: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => call(part, isOwn, () => Fork.abandonable(call(part, isOwn, effect)))

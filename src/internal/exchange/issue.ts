@@ -39,12 +39,15 @@ const isTokenError = (error: TokenError) => errors.some((known) => error instanc
 export const issued = (issue: () => Effect.Effect<AccessToken, TokenError>): Effect.Effect<AccessToken, TokenError> =>
   Effect.filterOrFail(ForeignPart.call("The TokenIssuer", isTokenError, issue), isToken, unusable)
 
-/** Calls an issuer. One that users bring ends within so many milliseconds, in a token or in what a TokenError says of it. */
+/**
+ * Calls an issuer. One that users bring ends within so many milliseconds, in a token or in what a TokenError says of it. It is
+ * judged in the fiber that it has of its own, and outside: a fiber that meets what is no effect may end past all handlers.
+ */
 export const issueWithin = (
   issuer: object,
   millis: number,
   issue: () => Effect.Effect<AccessToken, TokenError>
-): Effect.Effect<AccessToken, TokenError> =>
-  issued(issue).pipe(
-    OwnDeadline.of(issuer) === undefined ? boundedBy(millis) : Fork.abandonable
-  )
+): Effect.Effect<AccessToken, TokenError> => {
+  const bounded = OwnDeadline.of(issuer) === undefined ? boundedBy(millis) : Fork.abandonable
+  return issued(() => bounded(issued(issue)))
+}

@@ -13,7 +13,7 @@ const unavailable = (error: unknown) =>
     : new LicenseKeyUnavailable({ detail: "the effect that reads it failed with another error" })
 
 const ofEffect = (licenseKey: Exclude<LicenseKey, Redacted.Redacted<string>>) =>
-  ForeignPart.call(
+  ForeignPart.callApart(
     "The effect that reads the license key",
     () => true,
     () => Effect.mapError(licenseKey, unavailable)

@@ -5,7 +5,7 @@ import type * as TokenStore from "../../TokenStore.js"
 import { isToken } from "../exchange/isToken.js"
 import * as ForeignPart from "../foreignPart.js"
 
-const call = <A>(effect: () => Effect.Effect<A>) => ForeignPart.call("The TokenStore", constFalse, effect)
+const call = <A>(effect: () => Effect.Effect<A>) => ForeignPart.callApart("The TokenStore", constFalse, effect)
 
 /** A store of the user's without what it dies of, and without what is no token. */
 export const guarded = (store: TokenStore.Service): TokenStore.Service => ({

@@ -1,10 +1,10 @@
 // A Schedule of Effect 4 is a step function in place of a state, and says by a failure that it has ended.
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { constFalse } from "effect/Function"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import * as ForeignPart from "../foreignPart.js"
-import * as Fork from "../fork.js"
 
 /** Milliseconds from now until the Schedule recurs for this input, or undefined where it has ended. */
 export type Next<In> = (now: number, input: In) => Effect.Effect<number | undefined>
@@ -19,10 +19,11 @@ export const make = <In>(schedule: Schedule.Schedule<unknown, In>): Next<In> => 
         }))
       : Effect.succeed(step)
   )
-  const stepped = (now: number, input: In) => Effect.flatMap(stepOf, (step) => step(now, input))
-  return (now, input) =>
-    Fork.abandonable(ForeignPart.call("The Schedule", () => true, () => stepped(now, input))).pipe(
+  const stepped: Next<In> = (now, input) =>
+    Effect.flatMap(stepOf, (step) => step(now, input)).pipe(
       Effect.map(([, delay]) => Duration.toMillis(delay)),
       Pull.catchDone(() => Effect.succeed(undefined))
     )
+  return (now, input) =>
+    ForeignPart.callApart("The Schedule", constFalse, () => stepped(now, input))
 }
