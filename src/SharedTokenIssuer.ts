@@ -124,8 +124,11 @@ const lookOnceMore = (request: Request, error: TokenError) =>
     Effect.tap(Metrics.shares("HandedOver"))
   )
 
-/** In this time an answer that has come becomes a token, before its exchange is interrupted. */
-const lastMoment = "10 millis"
+/** So often other fibers go on before an exchange is interrupted: an answer that has come becomes a token, and no clock is needed. */
+const lastTurns = 1_000
+
+const untilEnded = (fiber: Fiber.RuntimeFiber<unknown, unknown>) =>
+  Effect.repeat(Effect.yieldNow(), { times: lastTurns, until: () => fiber.unsafePoll() !== null })
 
 /**
  * The exchange of the issuer inside: at most `tokenTimeout`, or as long as peers wait for it where it has a deadline of its own.
@@ -139,9 +142,7 @@ const exchange = ({ exchange, sharing: { longestExchange, settings } }: Request)
       Effect.interruptible,
       Effect.exit
     )
-    const interrupted = Effect.timeoutOption(Fiber.await(fiber), lastMoment).pipe(
-      Effect.zipRight(Fiber.interrupt(fiber))
-    )
+    const interrupted = Effect.zipRight(untilEnded(fiber), Fiber.interrupt(fiber))
     const ended = yield* Effect.option(Fork.boundedBy(settings.cacheTimeout, timedOut)(interrupted))
     if (Option.isSome(ended) && Exit.isSuccess(ended.value)) return ended.value.value
     return yield* Exit.isSuccess(waited) ? waited.value : Exit.failCause(waited.cause)
