@@ -26,6 +26,7 @@ const suite = [
   "test/leaks/fibers.test.ts",
   "test/leaks.test.ts",
   "test/boundaries.test.ts",
+  "test/internal/http/buffered.test.ts",
   "test/leaks/rotation.test.ts",
   "test/NutritionAdvisor.tenants.test.ts",
   "test/NutritionAdvisor.context.test.ts"
