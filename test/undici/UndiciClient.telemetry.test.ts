@@ -1,7 +1,7 @@
 import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect } from "@effect/vitest"
-import { Context, Effect, Layer, Option, Tracer } from "effect"
+import { Context, Effect, type Exit, Layer, Option, Tracer } from "effect"
 import { constTrue } from "effect/Function"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../doubles/arranged.js"
@@ -16,41 +16,35 @@ interface Recorded {
   exit: string
 }
 
-/** A tracer that keeps every span. */
+const own = Effect.runSync(Effect.tracer)
+
+/** A tracer that keeps every span. Its trace is always the same, and its spans are numbered. */
 const recording = () => {
   const spans: Array<Recorded> = []
   const tracer = Tracer.make({
-    context: (run) => run(),
-    span: (name, parent, context, links, startTime, kind) => {
+    ...own,
+    span: (...options) => {
+      const span = own.span(...options)
       const recorded: Recorded = {
-        name,
-        kind,
-        parent: Option.getOrUndefined(Option.map(parent, (span) => span._tag === "Span" ? span.name : "external")),
+        name: span.name,
+        kind: span.kind,
+        parent: Option.getOrUndefined(Option.map(span.parent, (span) => span._tag === "Span" ? span.name : "external")),
         attributes: {},
         exit: "open"
       }
       spans.push(recorded)
-      return {
-        _tag: "Span",
-        name,
-        spanId: String(spans.length).padStart(16, "0"),
-        traceId: "1".padStart(32, "0"),
-        parent,
-        context,
-        status: { _tag: "Started", startTime },
-        attributes: new Map(),
-        links,
-        sampled: true,
-        kind,
-        end: (_, exit) => {
-          recorded.exit = exit._tag
-        },
-        attribute: (key, value) => {
-          recorded.attributes[key] = value
-        },
-        event: () => {},
-        addLinks: () => {}
+      const end = (_: bigint, exit: Exit.Exit<unknown, unknown>) => {
+        recorded.exit = exit._tag
       }
+      const attribute = (key: string, value: unknown) => {
+        recorded.attributes[key] = value
+      }
+      return Object.defineProperties(span, {
+        spanId: { value: String(spans.length).padStart(16, "0") },
+        traceId: { value: "1".padStart(32, "0") },
+        end: { value: end },
+        attribute: { value: attribute }
+      })
     }
   })
   return { spans, tracer }
