@@ -49,7 +49,7 @@ const failures = async (folder) => {
   }
   const output = await run(
     process.execPath,
-    [vitest, "run", "--bail=1", "--reporter=json", `--outputFile=${report}`, ...suite],
+    [vitest, "run", "--bail=1", "--testTimeout=120000", "--reporter=json", `--outputFile=${report}`, ...suite],
     settings
   ).then(({ stderr }) => stderr, ({ stderr }) => stderr)
   const text = await readFile(report, "utf8").catch(() => undefined)
