@@ -21,14 +21,21 @@ const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation): unknown =>
 const ours = [...errors, ConfigurationError]
 
 /** The stack of an error names who called, and nothing of the runtime. Of several callers who share an error it names the last. */
-const atCaller = (error: unknown, called?: (...args: never) => unknown): unknown => {
+const atCaller = (error: unknown, called: (...args: never) => unknown): unknown => {
   if (ours.some((own) => error instanceof own) && Object.isExtensible(error)) {
-    Error.captureStackTrace(Object(error), called ?? atCaller)
+    Error.captureStackTrace(Object(error), called)
   }
   return error
 }
 
-const orThrow = <A>(exit: Exit.Exit<A, unknown>, called?: (...args: never) => unknown): A => {
+/** Two turns later the caller's promise waits for this one, so the engine knows who awaits it. A call that succeeds pays nothing. */
+const rejection = async (error: unknown): Promise<never> => {
+  await undefined
+  await undefined
+  throw atCaller(error, rejection)
+}
+
+const orThrow = <A>(exit: Exit.Exit<A, unknown>, called: (...args: never) => unknown): A => {
   if (Exit.isSuccess(exit)) return exit.value
   throw atCaller(reasonOf(exit.cause, "request"), called)
 }
@@ -41,27 +48,29 @@ export const valueOf = <A>(effect: Effect.Effect<A, unknown>, called: (...args: 
  * Once it has ended it refers to nothing: a Set may keep its dead entries in the old generation, and all that they refer to
  * (docs/upstream.md).
  */
-class Call {
+class Call<A> {
   constructor(
     readonly operation: Operation,
-    private fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined,
-    private reject: ((reason: unknown) => void) | undefined
+    private settle: ((result: A | Promise<never>) => void) | undefined,
+    private fiber: Fiber.RuntimeFiber<A, unknown> | undefined
   ) {}
 
   end(reason: unknown) {
-    this.reject?.(reason)
+    this.settle?.(rejection(reason))
+    this.settle = undefined
     this.fiber?.unsafeInterruptAsFork(FiberId.none)
     return this.fiber
   }
 
-  forget() {
-    this.fiber = this.reject = undefined
+  ended(exit: Exit.Exit<A, unknown>) {
+    this.settle?.(Exit.isSuccess(exit) ? exit.value : rejection(reasonOf(exit.cause, this.operation)))
+    this.fiber = this.settle = undefined
   }
 }
 
 /** The calls of one client, over a layer that the first of them builds. */
 export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
-  const calls = new Set<Call>()
+  const calls = new Set<Pick<Call<unknown>, "operation" | "end">>()
   let built: Context.Context<NutritionAdvisor> | undefined
   let closing: Promise<void> | undefined
 
@@ -70,47 +79,39 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
       built = context
     })))
 
-  /** It runs for each search, and so makes little: one object to end it by, and no effect around it once the layer is built. */
-  const run = async <A, E2>(
+  /** It runs for each search, and so makes little: one promise, one object to end it by, and no effect around it once the layer is built. */
+  const run = <A, E2>(
     operation: Operation,
     options: { readonly signal?: AbortSignal | null | undefined } | null | undefined,
     send: (advisor: Service) => Effect.Effect<A, E2>
-  ): Promise<A> => {
-    let leave: (() => void) | undefined
-    try {
+  ): Promise<A> =>
+    new Promise((resolve) => {
       const signal = options?.signal
-      if (signal?.aborted === true) throw signal.reason
-      if (closing !== undefined) throw aborted(operation)
-      return await new Promise<A>((resolve, reject) => {
-        const fiber = runtime.runFork(
-          built === undefined ? Effect.flatMap(NutritionAdvisor, send) : send(Context.get(built, NutritionAdvisor))
-        )
-        const call = new Call(operation, fiber, reject)
-        calls.add(call)
-        if (signal) leave = onAbort(signal, () => call.end(signal.reason))
-        fiber.addObserver((exit) => {
-          calls.delete(call)
-          call.forget()
-          if (Exit.isSuccess(exit)) resolve(exit.value)
-          else reject(reasonOf(exit.cause, operation))
-        })
+      if (signal?.aborted === true) return resolve(rejection(signal.reason))
+      if (closing !== undefined) return resolve(rejection(aborted(operation)))
+      const fiber: Fiber.RuntimeFiber<A, unknown> = runtime.runFork(
+        built === undefined ? Effect.flatMap(NutritionAdvisor, send) : send(Context.get(built, NutritionAdvisor))
+      )
+      const call = new Call(operation, resolve, fiber)
+      calls.add(call)
+      const leave = signal ? onAbort(signal, () => call.end(signal.reason)) : undefined
+      fiber.addObserver((exit) => {
+        leave?.()
+        calls.delete(call)
+        call.ended(exit)
       })
-    } catch (error) {
-      throw atCaller(error, run)
-    } finally {
-      leave?.()
-    }
-  }
+    })
 
   /** Looks at what was built, after the end as well; undefined where nothing was. */
   const look = async <A>(effect: Effect.Effect<A>): Promise<A | undefined> => {
     if (closing === undefined) return run("request", undefined, () => effect)
-    return built === undefined ? undefined : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built)))
+    return built === undefined ? undefined : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built)), look)
   }
 
   const endAll = async () => {
     const ended = [...calls].flatMap((call) => call.end(aborted(call.operation)) ?? []).map(Fiber.await)
-    orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Effect.all(ended, { discard: true }))))
+    const end = Effect.zipRight(runtime.disposeEffect, Effect.all(ended, { discard: true }))
+    orThrow(await Effect.runPromiseExit(end), endAll)
   }
 
   const close = (): Promise<void> => closing ??= endAll()
