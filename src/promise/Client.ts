@@ -113,14 +113,8 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   return {
     search: (term, options) => run("search", options, (advisor) => advisor.search(term, options)),
     searchAs,
-    fetch: (path, init) =>
-      run(
-        "request",
-        init,
-        ({ httpClient }) =>
-          Web.requestOf(path, init).pipe(Effect.flatMap(httpClient.execute), Effect.flatMap(Web.responseOf))
-      ),
-    status: async () => (await look(status)) ?? noToken,
+    fetch: (path, init) => run("request", init, ({ httpClient }) => Web.send(httpClient, path, init)),
+    status: () => look(status),
     close,
     [Symbol.asyncDispose]: close
   }

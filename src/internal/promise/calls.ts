@@ -7,10 +7,8 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
-import { ConfigurationError, errors, TransportError } from "../../NutritionAdvisorError.js"
+import { ConfigurationError, errors, type Operation, TransportError } from "../../NutritionAdvisorError.js"
 import { onAbort } from "./signal.js"
-
-type Operation = "search" | "request"
 
 const aborted = (operation: Operation) => new TransportError({ operation, reason: "Aborted" })
 
@@ -29,10 +27,10 @@ const atCaller = (error: unknown, called: (...args: never) => unknown): unknown 
 }
 
 /** Two turns later the caller's promise waits for this one, so the engine knows who awaits it. A call that succeeds pays nothing. */
-const rejection = async (error: unknown): Promise<never> => {
+const reject = async (error: unknown): Promise<never> => {
   await undefined
   await undefined
-  throw atCaller(error, rejection)
+  throw atCaller(error, reject)
 }
 
 const orThrow = <A>(exit: Exit.Exit<A, unknown>, called: (...args: never) => unknown): A => {
@@ -56,14 +54,14 @@ class Call<A> {
   ) {}
 
   end(reason: unknown) {
-    this.settle?.(rejection(reason))
+    this.settle?.(reject(reason))
     this.settle = undefined
     this.fiber?.unsafeInterruptAsFork(FiberId.none)
     return this.fiber
   }
 
   ended(exit: Exit.Exit<A, unknown>) {
-    this.settle?.(Exit.isSuccess(exit) ? exit.value : rejection(reasonOf(exit.cause, this.operation)))
+    this.settle?.(Exit.isSuccess(exit) ? exit.value : reject(reasonOf(exit.cause, this.operation)))
     this.fiber = this.settle = undefined
   }
 }
@@ -87,11 +85,11 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
   ): Promise<A> =>
     new Promise((resolve) => {
       const signal = options?.signal
-      if (signal?.aborted === true) return resolve(rejection(signal.reason))
-      if (closing !== undefined) return resolve(rejection(aborted(operation)))
-      const fiber: Fiber.RuntimeFiber<A, unknown> = runtime.runFork(
-        built === undefined ? Effect.flatMap(NutritionAdvisor, send) : send(Context.get(built, NutritionAdvisor))
-      )
+      if (signal?.aborted === true) return resolve(reject(signal.reason))
+      if (closing !== undefined) return resolve(reject(aborted(operation)))
+      const advisor = built && Context.get(built, NutritionAdvisor)
+      const sent = advisor ? send(advisor) : Effect.flatMap(NutritionAdvisor, send)
+      const fiber: Fiber.RuntimeFiber<A, unknown> = runtime.runFork(sent)
       const call = new Call(operation, resolve, fiber)
       calls.add(call)
       const leave = signal ? onAbort(signal, () => call.end(signal.reason)) : undefined
@@ -102,16 +100,15 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
       })
     })
 
-  /** Looks at what was built, after the end as well; undefined where nothing was. */
-  const look = async <A>(effect: Effect.Effect<A>): Promise<A | undefined> => {
-    if (closing === undefined) return run("request", undefined, () => effect)
-    return built === undefined ? undefined : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built)), look)
-  }
+  /** Looks at what was built, after the end as well. */
+  const look = async <A>(effect: Effect.Effect<A>): Promise<A> =>
+    closing === undefined
+      ? run("request", undefined, () => effect)
+      : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built ?? Context.empty())), look)
 
-  const endAll = async () => {
-    const ended = [...calls].flatMap((call) => call.end(aborted(call.operation)) ?? []).map(Fiber.await)
-    const end = Effect.zipRight(runtime.disposeEffect, Effect.all(ended, { discard: true }))
-    orThrow(await Effect.runPromiseExit(end), endAll)
+  const endAll = async (): Promise<void> => {
+    const fibers = [...calls].flatMap((call) => call.end(aborted(call.operation)) ?? [])
+    orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Fiber.awaitAll(fibers))), endAll)
   }
 
   const close = (): Promise<void> => closing ??= endAll()

@@ -1,19 +1,20 @@
 import * as Cookies from "@effect/platform/Cookies"
 import * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
-import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
+import { BadRequest, type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
 /** The body is read first, so that it can be sent again. What a web Request throws may repeat a header. */
-export const requestOf = (path: string, init: RequestInit = {}) =>
+const requestOf = (path: string, init: RequestInit = {}) =>
   Effect.gen(function*() {
     const { body = null, headers, method = "GET", redirect = "manual" } = init
     if (redirect !== "manual") return yield* notSent("redirects are never followed: redirect can only be \"manual\"")
-    const written = yield* Effect.tryPromise({
+    return yield* Effect.tryPromise({
       try: async () => {
         const request = new Request("http://localhost", {
           body,
@@ -23,22 +24,19 @@ export const requestOf = (path: string, init: RequestInit = {}) =>
         })
         const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
         const contentType = request.headers.get("content-type") ?? undefined
-        return { method: request.method, headers: [...request.headers], contentType, bytes, url: String(path) }
+        return HttpClientRequest.make(request.method as HttpMethod)(String(path), {
+          headers: [...request.headers],
+          body: bytes === undefined ? HttpBody.empty : HttpBody.raw(bytes, { contentType })
+        })
       },
       catch: () => notSent("it has a method, a header or a body that a web Request does not take")
-    })
-    return HttpClientRequest.make(written.method as HttpMethod)(written.url, {
-      headers: written.headers,
-      body: written.bytes === undefined
-        ? HttpBody.empty
-        : HttpBody.raw(written.bytes, { contentType: written.contentType })
     })
   })
 
 const withoutBody = new Set([204, 205, 304])
 
 /** The whole response, of a client that may be a double. */
-export const responseOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<Response, TransportError> =>
+const responseOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<Response, TransportError> =>
   Effect.map(
     Effect.mapError(response.arrayBuffer, () => new TransportError({ operation: "request", reason: "Connection" })),
     (body) => {
@@ -49,3 +47,7 @@ export const responseOf = (response: HttpClientResponse.HttpClientResponse): Eff
       return new Response(withoutBody.has(status) ? null : body, { status, headers: shown })
     }
   )
+
+/** Sends what a web Request holds, and gives the whole response as a web Response. */
+export const send = (client: HttpClient.HttpClient.With<NutritionAdvisorError>, path: string, init?: RequestInit) =>
+  requestOf(path, init).pipe(Effect.flatMap(client.execute), Effect.flatMap(responseOf))
