@@ -75,9 +75,6 @@ const files = [
 /** `./ai` stands on packages that Effect 4 has taken in, and changed: the edition is without it. */
 const leftOut = ["src/ai", "src/internal/ai", "test/ai", "test/internal/ai", "test/system/ai"]
 
-/** What the simulator has of it. */
-const used = ["src/internal/ai/plainServer.ts"]
-
 const filesIn = (folder) =>
   readdirSync(join(out, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -93,7 +90,7 @@ const translateAll = () => {
     }))
   )
   problems.push(...translateFolder(root, out, files))
-  for (const path of leftOut.flatMap(filesIn)) if (!used.includes(path)) rmSync(join(out, path))
+  for (const folder of leftOut) rmSync(join(out, folder), { recursive: true })
   cpSync(join(root, "bench", "results.svg"), join(out, "bench", "results.svg"))
   const mended = layOver(out)
   symlinkSync(join(edition, "node_modules"), join(out, "node_modules"), "junction")

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as McpArguments from "../internal/ai/mcpArguments.js"
-import * as PlainServer from "../internal/ai/plainServer.js"
+import * as PlainServer from "../internal/plainServer.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import * as SharedTokenCache from "../SharedTokenCache.js"
 

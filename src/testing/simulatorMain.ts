@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import * as PlainServer from "../internal/ai/plainServer.js"
+import * as PlainServer from "../internal/plainServer.js"
 import * as Simulator from "./Simulator.js"
 import { CannotServe, type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
