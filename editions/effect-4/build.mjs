@@ -3,8 +3,8 @@
  * `out/`, formats, checks the types of src, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
  */
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { describe, layOver, translateFolder } from "./codemod/main.mjs"
 
@@ -74,11 +74,6 @@ const files = [
 
 /** `./ai` stands on packages that Effect 4 has taken in, and changed: the edition is without it. */
 const leftOut = ["src/ai", "src/internal/ai", "test/ai", "test/internal/ai", "test/system/ai"]
-
-const filesIn = (folder) =>
-  readdirSync(join(out, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(out, join(entry.parentPath, entry.name)))
 
 const translateAll = () => {
   rmSync(out, { force: true, recursive: true })
