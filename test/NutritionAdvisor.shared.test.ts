@@ -7,6 +7,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
+import { untilHeldUp } from "./doubles/coolDown.js"
 import { added } from "./doubles/counters.js"
 import * as Time from "./doubles/Time.js"
 import * as Secrets from "./leaks/secrets.js"
@@ -228,7 +229,7 @@ describe("a token that was handed over and is rejected", () => {
   test("is followed by a cool-down where every token is rejected", function*() {
     const { second, simulator } = yield* outdated
     yield* simulator.respondAlways("search", { status: 403 })
-    yield* endOf(second)
+    yield* Effect.flip(untilHeldUp(from(second)))
     expect(yield* spent(endOf(second))).toMatchObject({
       result: { _tag: "Forbidden", reason: "CoolingDown" },
       exchanges: 0,

@@ -21,6 +21,7 @@ import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } f
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { version } from "../src/internal/version.js"
 import { arranged, test as plainTest } from "./doubles/arranged.js"
+import { untilHeldUp } from "./doubles/coolDown.js"
 import * as Time from "./doubles/Time.js"
 
 const defaults: NutritionAdvisor.Options = {
@@ -556,11 +557,12 @@ describe("any other answer", () => {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"))
     yield* respondNext("search", rejecting("second"))
-    yield* respondNext("search", rejecting("third"))
-    const errors = yield* Effect.replicateEffect(Effect.flip(NutritionAdvisor.search("apple")), 2)
-    expect(errors).toMatchObject([
+    const again = yield* Effect.flip(NutritionAdvisor.search("apple"))
+    yield* respondAlways("search", rejecting("further"))
+    const heldUp = yield* Effect.flip(untilHeldUp(NutritionAdvisor.search("apple")))
+    expect([again, heldUp]).toMatchObject([
       { _tag: "Forbidden", reason: "RejectedAgain", body: Redacted.make("second") },
-      { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("third") }
+      { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("further") }
     ])
   })
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option, Random } from "effect"
 import { type AccessToken, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
+import { rejectUntilHeldUp } from "./doubles/coolDown.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
 import { cold } from "./doubles/situations.js"
@@ -150,12 +151,11 @@ describe("a wall clock that is set back", () => {
 
   test("does not hold the cool-down open", function*() {
     const { clock, get, issuer, renew, settled } = yield* skewed({ background: false })
-    const second = yield* renew(yield* get)
-    yield* settled(second, "RejectedAgain")
-    expect(yield* Effect.flip(renew(second))).toMatchObject({ reason: "CoolingDown" })
+    const held = yield* rejectUntilHeldUp({ renew, settled }, yield* get)
+    const calls = yield* issuer.calls
     clock.wall -= hour
-    yield* Time.pass("5 seconds")
-    expect([Issuer.valueOf(yield* renew(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(3), 3])
+    yield* Time.pass("1 minute")
+    expect([Issuer.valueOf(yield* renew(held)), yield* issuer.calls]).toEqual([Issuer.secretOf(calls + 1), calls + 1])
   })
 
   cold("under the TestClock ends a backoff as well", function*() {

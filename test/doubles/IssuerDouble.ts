@@ -7,6 +7,7 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
+import { rejectUntilHeldUp } from "./coolDown.js"
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
@@ -118,9 +119,6 @@ export const unavailable = new NutritionAdvisorError.ServerError({ operation: "t
 /** A provider that has its first token, received now. */
 export const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
 
-const made = (arranged: string, isSo: boolean) =>
-  isSo ? Effect.void : Effect.dieMessage(`${arranged} was to be arranged`)
-
 /** A provider without a token whose first exchange has just failed, and whose next ones fail as well. */
 export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable) =>
   Effect.gen(function*() {
@@ -128,16 +126,12 @@ export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable
     yield* all.issuer.respondAlways(Effect.fail(error))
     yield* Effect.flip(all.provider.get)
     const again = yield* Effect.flip(all.provider.get)
-    yield* made("a backoff", again._tag === error._tag && (yield* all.issuer.calls) === 1)
-    return all
+    const isBackoff = again._tag === error._tag && (yield* all.issuer.calls) === 1
+    return isBackoff ? all : yield* Effect.dieMessage("a backoff was to be arranged")
   })
 
 /** A provider of which the first renewal has just not helped: its second token is the current one, and was rejected as well. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
-  const second = yield* all.provider.renew(all.first)
-  yield* all.provider.settled(second, "RejectedAgain")
-  const error = yield* Effect.flip(all.provider.renew(second))
-  yield* made("a cool-down", error._tag === "Forbidden" && error.reason === "CoolingDown")
-  return { ...all, second }
+  return { ...all, second: yield* rejectUntilHeldUp(all.provider, all.first) }
 })

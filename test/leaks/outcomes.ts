@@ -2,6 +2,7 @@ import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { expect } from "@effect/vitest"
 import { type Duration, Effect, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
+import { untilHeldUp } from "../doubles/coolDown.js"
 import type { LocalService, Reply } from "./LocalService.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
@@ -234,7 +235,7 @@ const rejections: ReadonlyArray<Outcome> = [
   },
   {
     title: "a search that is rejected while renewals cool down",
-    program: Effect.zipRight(Effect.exit(search), search),
+    program: untilHeldUp(search),
     data: Replies.echoing(403),
     end: forbidden("search", "CoolingDown")
   },
