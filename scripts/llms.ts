@@ -9,8 +9,15 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 
 const readme = read("README.md")
 
-const manifest: { readonly name: string; readonly version: string; readonly exports: Record<string, unknown> } = JSON
-  .parse(read("package.json"))
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly engines: { readonly node: string }
+  readonly exports: Record<string, unknown>
+  readonly peerDependencies: { readonly effect: string }
+}
+
+const manifest: Manifest = JSON.parse(read("package.json"))
 
 const section = (title: string) => readme.split(/^## /m).find((text) => text.startsWith(`${title}\n`)) ?? ""
 
@@ -52,7 +59,9 @@ export const text = `# ${manifest.name} ${manifest.version}
 > ${plain(readme.split("\n\n")[1] ?? "").replaceAll("\n", " ")}
 
 ${/^ +npm install .*/m.exec(readme)?.[0].trim()}
-ESM, Node 20.19 or newer. Effect 3.22, not Effect 4: keep these versions. \`Schema\` comes from \`effect\`.
+ESM, Node ${manifest.engines.node.slice(2)} or newer. Effect ${
+  /\d+\.\d+/.exec(manifest.peerDependencies.effect)?.[0]
+} and no other major: keep these versions. \`Schema\` comes from \`effect\`.
 
 ## Rules
 
@@ -73,7 +82,7 @@ Of "${manifest.name}"; each is also "${manifest.name}/<name>":
 
 ${modules.join("\n")}
 
-Of "${manifest.name}/ai" and so on:
+Of "${manifest.name}/${folders[0]?.slice(2).split("/")[0]}" and so on:
 
 ${folders.join("\n")}
 

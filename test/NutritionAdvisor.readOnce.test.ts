@@ -131,16 +131,12 @@ describe("each option is read and checked once", () => {
   )("and each variable by %s", ([, build]) =>
     Effect.gen(function*() {
       const reads: Record<string, number> = {}
-      const { flattened } = ConfigProvider.fromMap(
+      const given = ConfigProvider.fromMap(
         new Map([[names.baseUrl, Simulator.baseUrl], [names.licenseKey, Redacted.value(Simulator.licenseKey)]])
       )
-      const counting = ConfigProvider.fromFlat({
-        ...flattened,
-        load: (path, config, split) => {
-          const name = path.join("_")
-          reads[name] = (reads[name] ?? 0) + 1
-          return flattened.load(path, config, split)
-        }
+      const counting = ConfigProvider.mapInputPath(given, (name) => {
+        reads[name] = (reads[name] ?? 0) + 1
+        return name
       })
       yield* Effect.withConfigProvider(build(), counting)
       expect(Object.values(reads).length).toBeGreaterThan(10)

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { createRequire } from "node:module"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
@@ -45,7 +46,16 @@ describe.each(["README.md", ...docs])("%s", (path) => {
   })
 })
 
-const programs = readdirSync(join(repository, "docs", "upstream")).map((name) => `docs/upstream/${name}`)
+const upstream = join(repository, "docs", "upstream")
+
+const programs = existsSync(upstream) ? readdirSync(upstream).map((name) => `docs/upstream/${name}`) : []
+
+const { engines, exports, files, peerDependencies, publishConfig } = JSON.parse(read("package.json") ?? "")
+
+/** As the documents name the package and its first peer: `latest` is no part of the name. */
+const installs = `npm install effect-nutrition-advisor${
+  publishConfig.tag === undefined ? "" : `@${publishConfig.tag}`
+} effect@${peerDependencies.effect.replace(/\.0$/, "")}`
 
 const asBlock = (code: string): Block => ({ language: "ts", meta: "", line: 1, code })
 
@@ -98,7 +108,8 @@ describe("README.md", () => {
     const screen = text.split("\n").slice(0, 20).join("\n")
     expect(screen).toContain("npm ci && npm start -- ")
     expect(screen).toContain("npm ci && npm test")
-    expect(screen).toContain("npm install effect-nutrition-advisor effect@^3.22")
+    expect(screen).toContain(installs)
+    expect(text).toContain(`Node ${engines.node.slice(2)} or newer`)
   })
 })
 
@@ -121,8 +132,7 @@ describe("the pictures of README.md", () => {
   })
 
   it.each(pictures)("%s is well-formed, is packed, and reads in light and dark", (path) => {
-    const { files }: { readonly files: ReadonlyArray<string> } = JSON.parse(read("package.json") ?? "")
-    expect(files.filter((packed) => path === packed || path.startsWith(`${packed}/`))).toHaveLength(1)
+    expect(files.filter((packed: string) => path === packed || path.startsWith(`${packed}/`))).toHaveLength(1)
     expect(textsOf(read(path) ?? "")).not.toEqual([])
     expect(read(path)).toMatch(/prefers-color-scheme: ?dark/)
   })
@@ -211,10 +221,16 @@ describe("what docs/effect-4.md advises against", () => {
   })
 })
 
+/** The manifest of a package that the suite finds. */
+const installed = (name: string) => {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
+  const found = folders.map((folder) => join(folder, name, "package.json")).find((path) => existsSync(path))
+  return JSON.parse(readFileSync(found ?? name, "utf8"))
+}
+
 describe("docs/telemetry.md", () => {
   it("installs the versions that the suite runs with, and that the exporter pins", () => {
-    const { devDependencies } = JSON.parse(read("package.json") ?? "")
-    const { dependencies } = JSON.parse(read("node_modules/@opentelemetry/exporter-prometheus/package.json") ?? "")
+    const { dependencies } = installed("@opentelemetry/exporter-prometheus")
     const [line = ""] = /npm install @effect\/opentelemetry[^]*?\n(?=```)/.exec(read("docs/telemetry.md") ?? "") ?? []
     const pins = Array.from(
       line.matchAll(/(@opentelemetry\/[\w-]+)@(\S+)/g),
@@ -226,7 +242,7 @@ describe("docs/telemetry.md", () => {
       )
     )
     for (const [name = "", version] of pins) {
-      expect([name, devDependencies[name], dependencies[name] ?? version]).toEqual([name, version, version])
+      expect([name, installed(name).version, dependencies[name] ?? version]).toEqual([name, version, version])
     }
   })
 })
@@ -295,13 +311,13 @@ describe("llms.txt", () => {
   })
 
   it("has the install line, a search, a test, and a line for each option, error and entry", () => {
-    const { exports } = JSON.parse(read("package.json") ?? "")
     const entries = Object.keys(exports).filter((entry) => /^\.\/[A-Za-z]+$/.test(entry))
     const options = [...fieldsOf("src/TokenIssuer.ts", "Options"), ...fieldsOf("src/NutritionAdvisor.ts", "Options")]
     const tags = [...NutritionAdvisorError.errors, NutritionAdvisorError.ConfigurationError].map(({ _tag }) => _tag)
     const starts = llms.split("\n").flatMap((line) => /^- (\w+)/.exec(line)?.[1] ?? [])
     expect(starts).toEqual(expect.arrayContaining([...entries.map((entry) => entry.slice(2)), ...options, ...tags]))
-    expect(llms).toContain("\nnpm install effect-nutrition-advisor effect@^3.22 ")
+    expect(llms).toContain(`\n${installs}`)
+    expect(llms).toContain(`Node ${engines.node.slice(2)} or newer`)
     const codeOf = (text: string) => blocksOf(text).map(({ code }) => code)
     expect(codeOf(llms)).toEqual(codeOf(read("README.md") ?? "").filter((_, index) => index !== 1))
   })

@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { adaptDocuments } from "./documents.mjs"
 import { describe, layOver, translateFolder } from "./codemod/main.mjs"
 
 const edition = import.meta.dirname
@@ -73,7 +74,11 @@ const files = [
 ]
 
 /** `./ai` stands on packages that Effect 4 has taken in, and changed: the edition is without it. */
-const leftOut = ["src/ai", "src/internal/ai", "test/ai", "test/internal/ai", "test/system/ai"]
+const leftOut = [
+  ...["src/ai", "src/internal/ai", "test/ai", "test/internal/ai", "test/system/ai", "docs/api/ai", "docs/agents.md"],
+  // Reports about packages for Effect 3.
+  ...["docs/upstream", "docs/upstream.md"]
+]
 
 const translateAll = () => {
   rmSync(out, { force: true, recursive: true })
@@ -85,7 +90,8 @@ const translateAll = () => {
     }))
   )
   problems.push(...translateFolder(root, out, files))
-  for (const folder of leftOut) rmSync(join(out, folder), { recursive: true })
+  for (const path of leftOut) rmSync(join(out, path), { recursive: true })
+  adaptDocuments(out, leftOut)
   cpSync(join(root, "bench", "results.svg"), join(out, "bench", "results.svg"))
   const mended = layOver(out)
   symlinkSync(join(edition, "node_modules"), join(out, "node_modules"), "junction")
@@ -96,6 +102,7 @@ const translateAll = () => {
   )
   for (const problem of left) console.error(describe(problem))
   if (left.length > 0) process.exit(1)
+  run(process.execPath, [tool("tsx", "dist/cli.mjs"), "scripts/llms.ts"], out)
 }
 
 translateAll()

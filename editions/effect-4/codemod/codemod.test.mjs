@@ -201,6 +201,11 @@ describe("a rewrite translates", () => {
       `Config.mapEffect(a, (value) => Effect.fromResult((f)(value)))`
     ],
     [
+      "what a provider's names are",
+      `ConfigProvider.mapInputPath(a, f)`,
+      `ConfigProvider.mapInput(a, (path) => path.map((part) => typeof part === "string" ? (f)(part) : part))`
+    ],
+    [
       "a layer's error",
       `a.pipe(Layer.mapError(f))`,
       `a.pipe((self) => Layer.effectContext(Effect.mapError(Layer.build(self), f)))`
@@ -406,6 +411,12 @@ describe("stores and limiters", () => {
       `import { NodeKeyValueStore } from "@effect/platform-node"`,
       `NodeKeyValueStore.layerFileSystem("a")`,
       `KeyValueStore.layerFileSystem("a").pipe(Layer.provide(NodeServices.layer))`
+    ],
+    [
+      "a limiter's Redis",
+      `import * as RateLimiterRedis from "@effect/experimental/RateLimiter/Redis"`,
+      `RateLimiterRedis.layerStore({ host: "127.0.0.1", port })`,
+      `RateLimiter.layerStoreRedis().pipe(Layer.provide(NodeRedis.layer({ socket: { host: "127.0.0.1", port } })))`
     ],
     [
       "an error of a KeyValueStore",

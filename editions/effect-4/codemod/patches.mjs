@@ -65,6 +65,12 @@ const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: s
     required: false,`
   ],
   [
+    "test/testing/ServiceApi.test.ts",
+    `([status, { ast }]) =>
+        [status, Schema.make<unknown, unknown, never>(Option.getOrThrow(ast))] as const`,
+    "([status, [schema]]) => [status, schema] as const"
+  ],
+  [
     "src/TokenIssuer.ts",
     `    (self) => Schedule.max([self, Schedule.identity<TokenError>()]),
     Schedule.modifyDelay(({ duration: delay, output: [, error] }) =>`,

@@ -41,4 +41,18 @@ const nodeStore = (node, file) => {
   return `${store}.pipe(${file.local("effect/Layer")}.provide(${platform}))`
 }
 
-export const persistence = [limiterError, platformError, nodeStore]
+/** A limiter's Redis is a layer of its own, whose client takes the address for its socket. */
+const redisStore = (node, file) => {
+  if (calleeOf(node, file) !== "@effect/experimental/RateLimiter/Redis#layerStore") return undefined
+  const [options] = node.arguments
+  const names = ts.isObjectLiteralExpression(options) ? options.properties.map(({ name }) => name?.getText()) : [""]
+  if (names.some((name) => name !== "host" && name !== "port")) {
+    file.problem(node, "a Redis with more than host and port that are written out")
+    return undefined
+  }
+  const store = `${file.local("effect/persistence/RateLimiter")}.layerStoreRedis()`
+  const redis = `${file.local("@effect/platform-node/NodeRedis")}.layer({ socket: ${file.emit(options)} })`
+  return `${store}.pipe(${file.local("effect/Layer")}.provide(${redis}))`
+}
+
+export const persistence = [limiterError, platformError, nodeStore, redisStore]

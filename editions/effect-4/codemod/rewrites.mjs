@@ -563,6 +563,14 @@ const optionalWith = (node, file) =>
     ? `${namespaceText(node)}.optionalKey(${argumentTexts(node, file).slice(0, -1).join(", ")})`
     : undefined
 
+/** `ConfigProvider.mapInputPath(provider, f)` is `mapInput`, whose function takes the whole path. */
+const mapInputPath = (node, file) => {
+  if (calleeOf(node, file) !== "effect/ConfigProvider#mapInputPath") return undefined
+  const texts = argumentTexts(node, file)
+  const whole = `(path) => path.map((part) => typeof part === "string" ? (${texts.at(-1)})(part) : part)`
+  return `${namespaceText(node)}.mapInput(${[...texts.slice(0, -1), whole].join(", ")})`
+}
+
 /** `Config.mapOrFail(f)` takes an effect in place of an Either. */
 const mapOrFail = (node, file) => {
   if (calleeOf(node, file) !== "effect/Config#mapOrFail") return undefined
@@ -816,6 +824,7 @@ export const rewrites = [
   transformLiterals,
   optionalWith,
   mapOrFail,
+  mapInputPath,
   configError,
   isConfigError,
   matchSides,
