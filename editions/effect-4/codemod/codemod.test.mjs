@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -508,5 +508,28 @@ describe("the program", () => {
       code: 1,
       printed: "a.ts:3: Effect 4 has no effect/Effect.inheritFiberRefs (see docs/effect-4.md)\n"
     })
+  })
+})
+
+describe("a new error or option of the library", () => {
+  const edition = join(import.meta.dirname, "..")
+  const source = (path) => readFileSync(join(edition, "..", "..", "src", path), "utf8")
+  const optionsIn = (text) =>
+    text.slice(text.indexOf("export interface Options")).split("\n}\n", 1)[0].matchAll(/^ {2}readonly (\w+)\??:/gm)
+  const overlays = readdirSync(join(edition, "overlays", "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  const paths = ["build.mjs", "codemod/patches.mjs", "codemod/renames.mjs"].map((path) => join(edition, path))
+    .concat(overlays)
+
+  it.each(
+    [
+      ...source("NutritionAdvisorError.ts").matchAll(/^export class (\w+)/gm),
+      ...["NutritionAdvisor.ts", "TokenIssuer.ts"].flatMap((path) => [...optionsIn(source(path))]),
+      ...source("internal/environment.ts").matchAll(/"(NUTRITION_ADVISOR_\w+)"/g)
+    ].map(([, name]) => name)
+  )("needs no line in the edition: it has none of %s", (name) => {
+    const word = new RegExp(`(?<![\\w.])${name}\\b`)
+    expect(paths.filter((path) => word.test(readFileSync(path, "utf8")))).toEqual([])
   })
 })
