@@ -98,6 +98,8 @@ const route: Form<Settings.TokenRoute> = {
   parse: Option.liftPredicate(Settings.isTokenRoute)
 }
 
+const forms: ReadonlyArray<Pick<Form<unknown>, "expected">> = [text, duration, wholeNumber, flag, list, route]
+
 /** A variable that must be set: without it a sentence names it. */
 const required = <A>(field: Field, { expected, parse }: Form<A>): Config.Config<A> =>
   Config.mapOrFail(optional(field, { expected, parse }), (value) =>
@@ -150,12 +152,14 @@ export const layerFrom = <O extends object, A, R>(
     Effect.map(settings, (settings) => Layer.mapError(layer(settings), (error) => withVariable(error, given, settings)))
   )
 
-/** What a Config ended in, as the error of a setting. */
+/** What a Config ended in, as the error of a setting. The message of one that is not of here may repeat the value. */
 const errorOf = (error: ConfigError.ConfigError): ConfigurationError => {
   if (error._op === "And" || error._op === "Or") return errorOf(error.left)
   const variable = error.path.join("_")
   const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
-  const rule = error._op === "MissingData" ? "is not set" : error.message.replace(/^Expected /, "must be ")
+  const own = forms.find(({ expected }) => error.message.startsWith(`Expected ${expected}`))
+  const isMissing = error._op === "MissingData"
+  const rule = own ? `must be ${own.expected}` : isMissing ? "is not set" : "is not accepted"
   return new ConfigurationError({ field, rule, variable })
 }
 

@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from "node:timers/promises"
 import { inspect } from "node:util"
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -279,6 +279,17 @@ describe("fromLayer", () => {
     expect(await rejected(configured())).toMatchObject({ _tag: "ConfigurationError", field: "requestTimeout" })
     const own = new Error("no such vault")
     expect(await rejected(Layer.fail(own))).toBe(own)
+  })
+
+  it("rejects with no text of a Config of the application's own: it repeats the value, which may be a secret in the wrong place", async () => {
+    const rejected = (own: Config.Config<unknown>) =>
+      rejection(Advisor.fromLayer(Layer.unwrapEffect(Effect.as(own, NutritionAdvisorTest.layer(never)))).search("oats"))
+    vi.stubEnv("WRONG", key)
+    const refused = { field: "WRONG", rule: "is not accepted", variable: "WRONG" }
+    expect(await rejected(Config.integer("WRONG"))).toEqual(new Advisor.ConfigurationError(refused))
+    vi.stubEnv("NUTRITION_ADVISOR_LEASE", key)
+    expect(inspect(await rejected(Config.duration("NUTRITION_ADVISOR_LEASE")))).not.toContain(key)
+    expect(await rejected(Config.string("UNSET"))).toMatchObject({ rule: "is not set", variable: "UNSET" })
   })
 })
 
