@@ -16,7 +16,7 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/telemetry/{metrics,spans}.test.ts"
   ],
   exchange: [
-    "test/{TokenIssuer,NutritionAdvisor.untyped}.test.ts",
+    "test/{TokenIssuer,TokenProvider.parts,SharedTokenIssuer,NutritionAdvisor.untyped}.test.ts",
     "test/internal/exchange/*.test.ts",
     "test/telemetry/spans.test.ts"
   ],

@@ -350,6 +350,15 @@ describe("the lease", () => {
     expect(yield* holder).toBe("nobody")
   })
 
+  test("is given back once, by its holder, and not by one who waited for the token", function*({ cache }) {
+    const { caller, owner } = yield* held
+    const waiter = yield* Effect.fork(missing(yield* replica()))
+    yield* settle(Effect.all([Fiber.join(caller), Fiber.join(waiter)]))
+    yield* quiet
+    const givenBack = (yield* cache.callsOf("release")).map(({ args: [by] }) => by)
+    expect(givenBack.filter((by) => by !== "nobody")).toEqual([owner])
+  })
+
   test("is given back by one who is interrupted, and whose exchange ends with it", function*() {
     yield* Effect.flatMap(held, ({ caller }) => settle(Fiber.interrupt(caller)))
     expect(yield* Effect.flatMap(doubles, ({ issuer }) => issuer.interrupted)).toBe(1)
