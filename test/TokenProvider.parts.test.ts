@@ -220,6 +220,15 @@ describe("a part of the user's with a bug", () => {
     }
   )
 
+  test.each(calls)("whose %s starts a fiber that dies logs none of it", function*(call) {
+    const lines = yield* logged(Effect.gen(function*() {
+      const fault = Effect.zipRight(Effect.forkDaemon(Effect.die(new Error(secret))), Effect.yieldNow())
+      const { caller } = yield* meeting(call, fault)
+      yield* caller
+    }))
+    expect(lines.filter((line) => line.includes(secret))).toEqual([])
+  })
+
   test.each(deaths)("whose $call $how once leaves the next call after the backoff working", function*({ call, fault }) {
     const { caller, faults } = yield* meeting(call, fault)
     yield* Effect.exit(caller)

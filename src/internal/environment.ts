@@ -157,7 +157,7 @@ const errorOf = (error: ConfigError.ConfigError): ConfigurationError => {
   if (error._op === "And" || error._op === "Or") return errorOf(error.left)
   const variable = error.path.join("_")
   const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
-  const own = forms.find(({ expected }) => error.message.startsWith(`Expected ${expected}`))
+  const own = forms.find(({ expected }) => error.message.includes(`Expected ${expected}`))
   const isMissing = error._op === "MissingData"
   const rule = own ? `must be ${own.expected}` : isMissing ? "is not set" : "is not accepted"
   return new ConfigurationError({ field, rule, variable })

@@ -42,7 +42,8 @@ export const call = <A, E, R>(
     ),
     Effect.catchAllDefect((defect) =>
       typeof defect === "object" && defect !== null && shown.has(defect) ? Effect.die(defect) : masked(part, "died")
-    )
+    ),
+    Fork.unlogged
   )
 
 /**

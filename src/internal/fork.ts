@@ -3,8 +3,18 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
+import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Supervisor from "effect/Supervisor"
+
+/** Effect logs nothing of how the fibers end that begin in it: of one that fails it would print the error, or what it died of. */
+export const unlogged: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = Effect.locally(
+  FiberRef.unhandledErrorLogLevel,
+  Option.none()
+)
+
+/** The same for the fiber that runs it, from then on, and for the runtime of a layer that it stands in. */
+export const stayUnlogged: Effect.Effect<void> = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
 
 /**
  * Starts effects in a scope and in the context that it was made in: services, ConfigProvider, loggers, annotations, tracer. Who
@@ -13,7 +23,7 @@ import * as Supervisor from "effect/Supervisor"
 export type Launch = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.RuntimeFiber<A, E>>
 
 export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
-  Effect.map(Effect.getFiberRefs, (captured): Launch => {
+  Effect.map(unlogged(Effect.getFiberRefs), (captured): Launch => {
     /** Only whether the fiber was interrupted stays its own. */
     const restoreContext = Effect.updateFiberRefs((fiberId, current) =>
       FiberRefs.updateAs(captured, {
@@ -27,7 +37,7 @@ export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
 
 /** Ends at once where it is interrupted, also where the effect can't be: then that one ends by itself, later. */
 export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.interruptible(Effect.disconnect(effect))
+  unlogged(Effect.interruptible(Effect.disconnect(effect)))
 
 /**
  * Ends in the failure when the time is over, also where the effect can't be interrupted. The effect is no child of its caller, for
@@ -36,7 +46,7 @@ export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
 export const boundedBy =
   <E>(duration: Duration.DurationInput, onTimeout: () => E) =>
   <A, E2, R>(effect: Effect.Effect<A, E2, R>): Effect.Effect<A, E | E2, R> =>
-    Effect.disconnect(Effect.interruptible(Effect.timeoutFail(abandonable(effect), { duration, onTimeout })))
+    unlogged(Effect.disconnect(Effect.interruptible(Effect.timeoutFail(abandonable(effect), { duration, onTimeout }))))
 
 /**
  * No Supervisor of the application sees the fibers that begin in it, nor those that the platform forks for them: such a fiber may end in

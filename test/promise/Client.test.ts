@@ -3,7 +3,7 @@ import { setImmediate, setTimeout } from "node:timers/promises"
 import { inspect } from "node:util"
 import { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Config, ConfigProvider, Effect, Layer, Logger, LogLevel, Option, Redacted, Schema } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -245,6 +245,24 @@ describe("search and searchAs", () => {
 })
 
 describe("fromLayer", () => {
+  it("logs nothing of what a call ends in, at any level: a schema may die of the payload", async () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ cause }) => lines.push(cause)))
+    const layer = NutritionAdvisorTest.layer({ search: () => Effect.succeed("a payload") })
+    const loud = Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.All))
+    const bug = Schema.transform(Schema.String, Schema.String, {
+      decode: (payload) => {
+        throw new Error(payload)
+      },
+      encode: (text) => text
+    })
+    await using advisor = Advisor.fromLayer(loud)
+    const searching = advisor.searchAs(bug)
+    expect(await rejection(searching("oats"))).toMatchObject({ message: "a payload" })
+    expect(await rejection(searching("oats"))).toMatchObject({ message: "a payload" })
+    expect(lines).toEqual([])
+  })
+
   it("takes any composition", async () => {
     await using world = simulated()
     const { httpClient } = world

@@ -39,14 +39,14 @@ const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: s
     `  if (error._op === "And" || error._op === "Or") return errorOf(error.left)
   const variable = error.path.join("_")
   const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
-  const own = forms.find(({ expected }) => error.message.startsWith(\`Expected \${expected}\`))
+  const own = forms.find(({ expected }) => error.message.includes(\`Expected \${expected}\`))
   const isMissing = error._op === "MissingData"
 `,
     `  const issue = "issue" in error.cause ? error.cause.issue : undefined
   const variable = issue?._tag === "Pointer" ? issue.path.join("_") : ""
   const [field = variable] = Object.entries(names).find(([, name]) => name === variable) ?? []
-  const own = forms.find(({ expected }) => error.message.startsWith(\`Expected \${expected}\`))
-  const isMissing = /^(The variable |Missing key)|, got undefined\\b/.test(error.message)
+  const own = forms.find(({ expected }) => error.message.includes(\`Expected \${expected}\`))
+  const isMissing = /The variable |Expected string\\n/.test(error.message)
 `
   ],
   [

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
 import { ConfigurationError, errors, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import * as Fork from "../fork.js"
 import { onAbort } from "./signal.js"
 
 const aborted = (operation: Operation) => new TransportError({ operation, reason: "Aborted" })
@@ -72,10 +73,10 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
   let built: Context.Context<NutritionAdvisor> | undefined
   let closing: Promise<void> | undefined
 
-  const runtime = ManagedRuntime.make(Layer.tap(layer, (context) =>
-    Effect.sync(() => {
-      built = context
-    })))
+  const runtime = ManagedRuntime.make(Layer.tap(layer, (context) => {
+    built = context
+    return Fork.stayUnlogged
+  }))
 
   /** It runs for each search, and so makes little: one promise, one object to end it by, and no effect around it once the layer is built. */
   const run = <A, E2>(

@@ -42,3 +42,8 @@ export const boundedBy =
 
 /** There is no Supervisor that could see a fiber. */
 export const unsupervised: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = identity
+
+/** A fiber that fails is not logged, either. */
+export const unlogged = unsupervised
+
+export const stayUnlogged = Effect.void
