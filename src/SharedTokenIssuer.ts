@@ -142,7 +142,8 @@ const exchange = ({ exchange, sharing: { longestExchange, settings } }: Request)
       Effect.interruptible,
       Effect.exit
     )
-    const interrupted = Effect.zipRight(untilEnded(fiber), Fiber.interrupt(fiber))
+    const left = Effect.onInterrupt(untilEnded(fiber), () => Fiber.interruptFork(fiber))
+    const interrupted = Effect.zipRight(left, Fiber.interrupt(fiber))
     const ended = yield* Effect.option(Fork.boundedBy(settings.cacheTimeout, timedOut)(interrupted))
     if (Option.isSome(ended) && Exit.isSuccess(ended.value)) return ended.value.value
     return yield* Exit.isSuccess(waited) ? waited.value : Exit.failCause(waited.cause)

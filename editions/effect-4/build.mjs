@@ -6,8 +6,8 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { adaptDocuments } from "./documents.mjs"
 import { describe, layOver, translateFolder } from "./codemod/main.mjs"
+import { adaptDocuments } from "./documents.mjs"
 
 const edition = import.meta.dirname
 const root = join(edition, "..", "..")
@@ -102,7 +102,8 @@ const translateAll = () => {
   )
   for (const problem of left) console.error(describe(problem))
   if (left.length > 0) process.exit(1)
-  run(process.execPath, [tool("tsx", "dist/cli.mjs"), "scripts/llms.ts"], out)
+  const tsx = tool("tsx", "dist/cli.mjs")
+  for (const script of ["scripts/llms.ts", "scripts/openapi.ts"]) run(process.execPath, [tsx, script], out)
 }
 
 translateAll()

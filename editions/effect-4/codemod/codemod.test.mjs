@@ -7,6 +7,7 @@ import { translateBlocks } from "./documents.mjs"
 import { translate } from "./translate.mjs"
 
 const namespaces = [
+  "Array",
   "Cause",
   "Clock",
   "Config",
@@ -199,6 +200,16 @@ describe("a rewrite translates", () => {
       "a setting that may be refused",
       `Config.mapOrFail(a, f)`,
       `Config.mapEffect(a, (value) => Effect.fromResult((f)(value)))`
+    ],
+    [
+      "what an array keeps",
+      `Array.filterMap(a, f)`,
+      `Array.filterMap(a, (value, at) => Result.fromOption((f)(value, at), () => undefined))`
+    ],
+    [
+      "a program in a text",
+      "`import { Effect } from \"effect\"\nEffect.catchAll(a)`",
+      "`import { Effect } from \"effect\"\nEffect.catch(a)`"
     ],
     [
       "what a provider's names are",

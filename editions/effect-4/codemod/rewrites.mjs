@@ -571,6 +571,21 @@ const mapInputPath = (node, file) => {
   return `${namespaceText(node)}.mapInput(${[...texts.slice(0, -1), whole].join(", ")})`
 }
 
+/** `Array.filterMap(f)` takes a Result in place of an Option: with an Option nothing is left, and no error is shown. */
+const filterMap = (node, file) => {
+  if (calleeOf(node, file) !== "effect/Array#filterMap") return undefined
+  const texts = argumentTexts(node, file)
+  const handler = `${file.local("effect/Result")}.fromOption((${texts.at(-1)})(value, at), () => undefined)`
+  return `${namespaceText(node)}.filterMap(${[...texts.slice(0, -1), `(value, at) => ${handler}`].join(", ")})`
+}
+
+/** A text that begins with an import is a program. One with escapes is left as it is. */
+const programText = (node, file) => {
+  if (!ts.isNoSubstitutionTemplateLiteral(node)) return undefined
+  const text = file.text(node).slice(1, -1)
+  return /^\s*import .* from "/.test(text) && !text.includes("\\") ? `\`${file.program(node, text)}\`` : undefined
+}
+
 /** `Config.mapOrFail(f)` takes an effect in place of an Either. */
 const mapOrFail = (node, file) => {
   if (calleeOf(node, file) !== "effect/Config#mapOrFail") return undefined
@@ -825,6 +840,8 @@ export const rewrites = [
   optionalWith,
   mapOrFail,
   mapInputPath,
+  filterMap,
+  programText,
   configError,
   isConfigError,
   matchSides,

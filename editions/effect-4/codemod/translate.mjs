@@ -141,6 +141,14 @@ class File {
     return name === was && was !== nameOf(module) ? this.local(module) : name
   }
 
+  /** A program that stands in this one as a text. */
+  program(node, text) {
+    const { line } = this.source.getLineAndCharacterOfPosition(node.getStart())
+    const translated = translate(this.name, text)
+    this.problems.push(...translated.problems.map((problem) => ({ ...problem, line: problem.line + line })))
+    return translated.text
+  }
+
   nestedType(node) {
     const outer = this.memberOf(node.left)
     const target = outer === undefined ? undefined : nestedTypes.get(`${outer}.${node.right.text}`)

@@ -23,7 +23,7 @@ export const seeded = (seed: string) => {
 }
 
 export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => {
-  const unixNanos = () => BigInt(Math.round(wall())) * 1_000_000n
+  const unixNanos = () => BigInt(Number.isFinite(wall()) ? Math.round(wall()) : 0) * 1_000_000n
   return {
     currentTimeMillis: Effect.sync(wall),
     currentTimeMillisUnsafe: wall,
