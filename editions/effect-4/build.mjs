@@ -31,7 +31,7 @@ const tool = (name, path) =>
 
 /** What the edition has of its own stands in its manifest; the rest is that of the source. */
 const manifest = () => {
-  const { devDependencies: _dev, optionalDependencies: _node, private: _, ...own } = read(join(edition, "package.json"))
+  const { optionalDependencies: _node, private: _, ...own } = read(join(edition, "package.json"))
   const source = read(join(root, "package.json"))
   const left = Object.fromEntries(Object.entries(source.exports).filter(([name]) => name !== "./ai"))
   return {
@@ -40,8 +40,7 @@ const manifest = () => {
     description: source.description,
     exports: left,
     bin: { "effect-nutrition-advisor-simulator": source.bin["effect-nutrition-advisor-simulator"] },
-    scripts: {},
-    devDependencies: {},
+    scripts: { build: source.scripts.build },
     overrides: {}
   }
 }

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 
 const edition = import.meta.dirname
 
@@ -39,7 +39,12 @@ const { status } = spawnSync(
     ...(isSystem || given.length > 0 ? [] : ["--exclude", "test/system/**"]),
     ...(isSystem && given.length === 0 ? ["test/system"] : given)
   ],
-  { cwd: join(edition, "out"), stdio: "inherit" }
+  {
+    cwd: join(edition, "out"),
+    // Scripts that a test starts by their name run on this Node, too.
+    env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
+    stdio: "inherit"
+  }
 )
 
 process.exit(status ?? 1)

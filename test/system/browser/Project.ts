@@ -1,6 +1,8 @@
 /** A project of its own, outside the repository, with the library as npm would have installed it. */
 import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -40,6 +42,14 @@ export interface Project {
   readonly remove: () => Promise<void>
 }
 
+/** Where Node finds a package for the repository: in its own folder of modules, or in one above it. */
+const placeOf = (name: string): string => {
+  const folders = createRequire(join(repository, "package.json")).resolve.paths(name) ?? []
+  const place = folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+  if (place === undefined) throw new Error(`${name} is not installed`)
+  return place
+}
+
 export const create = async (): Promise<Project> => {
   const folder = await mkdtemp(join(tmpdir(), "browser-"))
   const modules = join(folder, "node_modules")
@@ -51,7 +61,7 @@ export const create = async (): Promise<Project> => {
   await add("test/system/browser/client.ts")
   const link = async (name: string) => {
     await mkdir(dirname(join(modules, name)), { recursive: true })
-    await symlink(join(repository, "node_modules", name), join(modules, name), "junction")
+    await symlink(placeOf(name), join(modules, name), "junction")
   }
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) await link(name)
 

