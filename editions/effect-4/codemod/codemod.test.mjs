@@ -28,6 +28,7 @@ const namespaces = [
   "Metric",
   "Random",
   "Schedule",
+  "Scheduler",
   "Schema",
   "Stream"
 ]
@@ -273,6 +274,11 @@ describe("a rewrite translates", () => {
       "how long a fiber runs before it yields",
       `Effect.withMaxOpsBeforeYield(a, 13)`,
       `Effect.provideService(a, Scheduler.MaxOpsBeforeYield, 13)`
+    ],
+    [
+      "a scheduler of its own",
+      `Effect.withScheduler(a, new Scheduler.MixedScheduler(2_048))`,
+      `Effect.provideService(a, Scheduler.Scheduler, new Scheduler.MixedScheduler())`
     ],
     [
       "chance that is none",

@@ -174,6 +174,7 @@ const provided = {
   "effect/Effect#withConfigProvider": "effect/ConfigProvider",
   "effect/Effect#withMaxOpsBeforeYield": "effect/Scheduler#MaxOpsBeforeYield",
   "effect/Effect#withRandom": "effect/Random",
+  "effect/Effect#withScheduler": "effect/Scheduler",
   "effect/Logger#withMinimumLogLevel": "effect/References#MinimumLogLevel"
 }
 
@@ -188,6 +189,13 @@ const provideService = (node, file) => {
     [...texts.slice(0, at), ...service, ...texts.slice(at)].join(", ")
   })`
 }
+
+/** How long a fiber runs before it yields is no part of a scheduler; 2,048 is the default of both. */
+const mixedScheduler = (node, file) =>
+  ts.isNewExpression(node) && file.memberOf(node.expression) === "effect/Scheduler#MixedScheduler" &&
+    node.arguments?.length === 1 && Number(node.arguments[0].getText().replaceAll("_", "")) === 2048
+    ? `new ${file.emit(node.expression)}()`
+    : undefined
 
 /** `addDelayEffect(f)` and `mapEffect(f)` are `addDelay` and `map`, whose functions take what the step said, and give an effect. */
 const scheduleOutput = (node, file) => {
@@ -860,6 +868,7 @@ export const rewrites = [
   schemaTransform,
   genSelf,
   provideService,
+  mixedScheduler,
   scheduleOutput,
   tapInput,
   modifyDelay,

@@ -7,7 +7,7 @@ import { promisify } from "node:util"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, type Scope } from "effect"
+import { Effect, Fiber, Layer, Redacted, type Scope } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll } from "vitest"
 import * as Project from "../browser/Project.js"
@@ -121,7 +121,7 @@ describeInWorkerd.each(["index.ts", "durable-object.ts"])("examples/worker/%s in
           const first = yield* Effect.fork(askAndLeave(`${worker.url}/?term=oats`))
           yield* Effect.sleep("200 millis")
           expect(statusesOf(yield* askTimes(7, `${worker.url}/?term=oats`, 7))).toEqual([200])
-          yield* first
+          yield* Fiber.join(first)
           expect((yield* simulator.counters).exchanges).toBe(1)
         })),
     timeout
