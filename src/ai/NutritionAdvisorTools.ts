@@ -10,7 +10,12 @@ import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { fit } from "../internal/ai/fit.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
-import { ConfigurationError, LicenseKeyUnavailable, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import {
+  BadRequest,
+  ConfigurationError,
+  LicenseKeyUnavailable,
+  type NutritionAdvisorError
+} from "../NutritionAdvisorError.js"
 
 /**
  * The tool `search_foods`: takes `{ term }`, gives a JSON object. A search that fails is a result of the tool, marked as a failure:
@@ -61,9 +66,12 @@ export interface Options<A = unknown, I = unknown, R = never> {
 const tooLong = (maxBytes: number): string =>
   `The answer has more than ${maxBytes} bytes and no list that could be cut. Search with a narrower term.`
 
-/** Why the key can't be read is told in a text of the application's own, which is not for a model. */
-const sentenceOf = (error: NutritionAdvisorError): string =>
-  error._tag === "LicenseKeyUnavailable" ? new LicenseKeyUnavailable({}).message : error.message
+/** Why an exchange failed may be told in a text of the application's own, which is not for a model. */
+const sentenceOf = (error: NutritionAdvisorError): string => {
+  if (error._tag === "LicenseKeyUnavailable") return new LicenseKeyUnavailable({}).message
+  const isOfToken = error._tag === "BadRequest" && error.operation === "token"
+  return isOfToken ? new BadRequest({ ...error, detail: undefined }).message : error.message
+}
 
 /** Through JSON first: what a schema makes may be no JSON, and a payload may be shared. */
 const resultOf = (payload: unknown, maxBytes: number, note: string | undefined) =>

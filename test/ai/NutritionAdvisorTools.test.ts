@@ -133,13 +133,20 @@ describe("a failed search", () => {
     }
   )
 
-  it.effect("does not tell the model the detail of a key that can't be read, which is the application's", () =>
-    Effect.gen(function*() {
-      const { encodedResult } = yield* failing(
-        new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault at vault.internal is sealed" })
-      )
-      expect(encodedResult).toBe(new NutritionAdvisorError.LicenseKeyUnavailable({}).message)
-    }))
+  const detail = "the vault at vault.internal is sealed"
+
+  test.each([NutritionAdvisorError.LicenseKeyUnavailable, NutritionAdvisorError.BadRequest])(
+    "does not tell the model the detail of an exchange that failed, which is the application's: %o",
+    function*(Failure) {
+      const { encodedResult } = yield* failing(new Failure({ operation: "token", detail }))
+      expect(encodedResult).toBe(new Failure({ operation: "token" }).message)
+    }
+  )
+
+  test("tells the model what it can correct in its search", function*() {
+    const error = new NutritionAdvisorError.BadRequest({ operation: "search", detail: "the term is blank" })
+    expect(yield* failing(error)).toMatchObject({ encodedResult: error.message })
+  })
 })
 
 describe("the tool", () => {
