@@ -5,10 +5,12 @@
  */
 import { Console } from "node:console"
 import * as Tool from "@effect/ai/Tool"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServer from "@effect/platform/HttpServer"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
@@ -116,5 +118,6 @@ export const layerHttp = <A = unknown, I = unknown, R = never>(
 ): Layer.Layer<never, ConfigurationError, NutritionAdvisor.NutritionAdvisor | HttpServer.HttpServer | R> =>
   Layer.unwrapScoped(Effect.gen(function*() {
     const server = yield* serverOf(options)
-    return HttpServer.serve(yield* guard(server, { allowedOrigins, path, token }))
+    const app = yield* guard(server, { allowedOrigins, path, token })
+    return HttpMiddleware.withTracerDisabledWhen(HttpServer.serve(app), constTrue)
   }))
