@@ -156,6 +156,11 @@ describe("replicas that share a token", () => {
     expect(sent).toEqual(["Bearer simulated-1-1", "Bearer simulated-2-2"])
   }, service({ licenseKeys: ["license-1f2e", "license-8b2c"] }))
 
+  test("wait for a peer that dies as long as its lease, which is longer than tokenTimeout", function*({ cache }) {
+    yield* cache.squat(15_000)
+    expect(yield* Effect.flatMap(replica(), endOf)).toBe("success")
+  })
+
   test("end a wait for a peer's exchange with the scope", function*({ cache }) {
     yield* cache.squat(15_000)
     const error = yield* settle(
