@@ -45,13 +45,17 @@ const manifest = () => {
   }
 }
 
-/** The version in the User-Agent is the edition's. */
+/** The version in the User-Agent and at the top of the changes is the edition's. */
 const ownVersion = () => {
   const path = join(out, "src", "internal", "version.ts")
   const [source, own] = [root, edition].map((folder) => `"${read(join(folder, "package.json")).version}"`)
   const text = readFileSync(path, "utf8")
   if (!text.includes(source)) throw new Error(`${path} does not hold the version ${source}`)
   writeFileSync(path, text.replace(source, own))
+  const changes = join(out, "CHANGELOG.md")
+  const [was, is] = [source, own].map((version) => JSON.parse(version))
+  const entry = `## ${is}\n\n- What ${was} has, for Effect 4: docs/effect-4.md says what is different.\n\n## `
+  writeFileSync(changes, readFileSync(changes, "utf8").replace("## ", entry))
 }
 
 const folders = ["src", "test", "examples", "docs", "scripts", "ops"]

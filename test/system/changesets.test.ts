@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process"
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify, stripVTControlCharacters } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
@@ -79,6 +79,97 @@ describe("a publish", () => {
       })
     }
   )
+})
+
+describe("a release of both editions", () => {
+  const edition = "editions/effect-4"
+
+  const versions = async (folder: string) => {
+    const { packages, version } = JSON.parse(await text(folder, `${edition}/package-lock.json`))
+    return [await versionIn(join(folder, edition)), version, packages[""].version]
+  }
+
+  /** What it prints, what it starts, and the versions of the edition after it, where a step is done at these versions. */
+  const release = async (step: string, { own, source }: { readonly own: string; readonly source: string }) => {
+    const folder = await mkdtemp(join(tmpdir(), "release-"))
+    try {
+      const manifest = { name: "effect-nutrition-advisor", repository: "https://git.example/foods/advisor" }
+      await mkdir(join(folder, edition), { recursive: true })
+      await mkdir(join(folder, "bin"))
+      for (const path of ["scripts/release.mjs", "ops/alerts.yml"]) await cp(join(repository, path), join(folder, path))
+      await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, version: source }))
+      await writeFile(join(folder, edition, "package.json"), JSON.stringify({ ...manifest, version: own }))
+      const lock = { version: own, packages: { "": { version: own }, "node_modules/effect": {} } }
+      await writeFile(join(folder, edition, "package-lock.json"), JSON.stringify(lock))
+      for (const command of ["npm", "npx"]) {
+        const path = join(folder, "bin", command)
+        await writeFile(path, `#!/bin/sh\necho ${command} "$@"\n`)
+        await chmod(path, 0o755)
+      }
+      const env = { ...process.env, PATH: [join(folder, "bin"), process.env["PATH"]].join(delimiter) }
+      const { code, stderr, stdout } = await run(process.execPath, ["scripts/release.mjs", step], { cwd: folder, env })
+        .then((printed) => ({ code: 0, ...printed }), ({ code, stderr, stdout }) => ({ code, stderr, stdout }))
+      return { code, stderr, started: stdout.split("\n").slice(0, -1), versions: await versions(folder) }
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  it("publishes 1.x as latest and what stands before 2.0.0 as next", async () => {
+    expect(await release("publish", { source: "1.4.0", own: "2.0.0-next.3" })).toMatchObject({
+      code: 0,
+      started: [
+        "npx changeset publish --tag latest",
+        "npm run effect-4",
+        `npm publish ./${edition}/pack/effect-nutrition-advisor-2.0.0-next.3.tgz --tag next`
+      ]
+    })
+  })
+
+  it("publishes 2.0.0 as latest, and 1.x under a tag of its own from then on", async () => {
+    expect(await release("publish", { source: "1.4.0", own: "2.0.0" })).toMatchObject({
+      code: 0,
+      started: [
+        "npx changeset publish --tag effect-3",
+        "npm run effect-4",
+        `npm publish ./${edition}/pack/effect-nutrition-advisor-2.0.0.tgz --tag latest`
+      ]
+    })
+  })
+
+  it.each([
+    { source: "2.0.0", own: "2.0.0-next.1" },
+    { source: "1.1.0-next.1", own: "2.0.0-next.1" },
+    { source: "1.1.0", own: "1.1.0" },
+    { source: "1.1.0", own: "2.1.0-next.1" }
+  ])("publishes nothing where the source is $source and the edition $own", async (given) => {
+    expect(await release("publish", given)).toMatchObject({
+      code: 1,
+      started: [],
+      stderr: expect.stringMatching(/^Nothing is published: [^\n]+\.\n$/)
+    })
+  })
+
+  it("gives the edition the version after its own", async () => {
+    const next = "2.0.0-next.10"
+    expect(await release("version", { source: "1.1.0", own: "2.0.0-next.9" })).toMatchObject({
+      code: 0,
+      stderr: "",
+      versions: [next, next, next]
+    })
+  })
+
+  it("leaves the version after 2.0.0 to who releases it", async () => {
+    expect(await release("version", { source: "1.1.0", own: "2.0.0" })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Write the version of [^\n]+ by hand: [^\n]+\.\n$/),
+      versions: ["2.0.0", "2.0.0", "2.0.0"]
+    })
+  })
+
+  it("is of one version in the edition's package.json and its lock", async () => {
+    expect(new Set(await versions(repository)).size).toBe(1)
+  })
 })
 
 describe("a changeset", () => {
