@@ -158,6 +158,8 @@ export const fromSettings = (
     const client = makeClient(yield* HttpClient.HttpClient)
     const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
+    const configured = Option.toArray(serviceId)
+
     const identifierOf = (customerId: unknown, status: number) => {
       if (Option.isSome(serviceId)) return Effect.succeed(serviceId.value)
       const isMissing = customerId === undefined || customerId === null ||
@@ -185,7 +187,9 @@ export const fromSettings = (
             new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
           )
         }
-        if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token")
+        if (!Response.isOk(answer.status)) {
+          return yield* Response.statusError(answer, "token", [key, ...configured])
+        }
         const { status } = answer
         const body = yield* Response.json(answer, "token")
         const response = yield* Option.match(decodeResponse(body), {

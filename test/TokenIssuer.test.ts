@@ -300,6 +300,13 @@ describe("attempts", () => {
       calls: 2
     }],
     ["end at once with a Retry-After beyond every timer", [busy("999999999999999")], {}, { calls: 1 }],
+    ["go on after a Retry-After that repeats the identifier", [busy("482137745")], { serviceId: "482137745" }, {
+      outcome: "issued",
+      calls: 2
+    }],
+    ["go on after one that repeats the key", [busy("482137745")], { licenseKey: Redacted.make("482137745") }, {
+      calls: 2
+    }],
     ["end as Timeout after tokenTimeout where the service hangs", ["hang"], { tokenTimeout: "7 seconds" }, {
       outcome: timeout,
       calls: 1,

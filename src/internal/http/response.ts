@@ -9,6 +9,7 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
+import { repeatsSecret } from "./repeatsSecret.js"
 
 export interface Response {
   readonly status: number
@@ -31,9 +32,15 @@ export const isOk = (status: number) => status >= 200 && status < 300
 const httpDate =
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Seconds until the time of a Retry-After header, a number or a date (RFC 9110, section 10.2.3); a past date is zero. */
-export const retryAfter = (headers: Response["headers"], now: number): number | undefined => {
+type Secrets = ReadonlyArray<Redacted.Redacted<string>>
+
+/**
+ * Seconds until the time of a Retry-After header, a number or a date (RFC 9110, section 10.2.3); a past date is zero. One that repeats
+ * a secret is not shown, as a number either.
+ */
+export const retryAfter = (headers: Response["headers"], now: number, secrets: Secrets = []): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
+  if (repeatsSecret(value, secrets)) return undefined
   const seconds = /^\d{1,15}(\.\d{1,9})?$/.test(value)
     ? Number(value)
     : httpDate.test(value)
@@ -78,13 +85,14 @@ export const keep = (response: Response): Kept => {
 /** The error of an answer that is not 2xx (SERVICE.md section 7; docs/errors.md). */
 export const statusError = (
   response: Response,
-  operation: Operation
+  operation: Operation,
+  secrets?: Secrets
 ): Effect.Effect<never, BadRequest | ServerError | TooManyRequests | UnexpectedResponse> => {
   const { headers, status } = response
   if (status === 400) return Effect.fail(new BadRequest({ operation, ...keep(response) }))
   if (status === 429 || (status >= 500 && status < 600)) {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const seconds = retryAfter(headers, now)
+      const seconds = retryAfter(headers, now, secrets)
       const timing = seconds === undefined ? {} : { retryAfter: seconds }
       return Effect.fail(
         status === 429

@@ -46,9 +46,6 @@ interface Authorization {
 /** Tokens of a shared cache that one request sends, each after the one before it was rejected. */
 const cachedTokensSent = 3
 
-/** The first one, those of the cache, and the one of an exchange of its own. */
-const tokensOfRequest = 1 + cachedTokensSent + 1
-
 const canSendTwice = ({ body }: Request): boolean =>
   body._tag === "Stream"
     ? false
@@ -69,13 +66,15 @@ const forbidden = (
     Effect.fail(new Forbidden({ operation, ...Response.keep(response), reason }))
   )
 
+/** The service may still name an earlier token of the request. */
+const secretsOf = ({ sent }: RequestRun, token: AccessToken) =>
+  [token, ...sent].flatMap(({ serviceId, value }) => [value, serviceId])
+
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
 class AuthorizedClient {
   private readonly hotPath: ReturnType<typeof ProviderPart.of>
   private readonly options: Readonly<Record<Operation, SendOptions>>
   private authorization: Authorization | undefined
-  /** The tokens that one request may have been sent with: the service may still name an earlier one. */
-  private sent: ReadonlyArray<AccessToken> = []
 
   constructor(private readonly parts: Parts) {
     this.hotPath = ProviderPart.of(parts.tokens)
@@ -122,9 +121,13 @@ class AuthorizedClient {
     response: Answer
   ): Effect.Effect<A, NutritionAdvisorError, R> {
     if (this.parts.rejectedStatuses.has(response.status)) {
-      return Effect.flatMap(this.renewAndSend(data, token, response), (response) => this.finish(data, decode, response))
+      data.run.sent = [token]
+      return Effect.flatMap(
+        this.renewAndSend(data, token, response),
+        (response) => this.finish(data, decode, token, response)
+      )
     }
-    const finished = this.finish(data, decode, response)
+    const finished = this.finish(data, decode, token, response)
     return showsAcceptance(response.status)
       ? Effect.zipRight(this.parts.tokens.settled(token, "Accepted"), finished)
       : finished
@@ -141,6 +144,7 @@ class AuthorizedClient {
       const { rejectedStatuses, tokens } = this.parts
       const renewed = yield* this.renew(data, rejected, rejection, cachedSent === cachedTokensSent)
       if (!canSendTwice(data.request)) return yield* forbidden(data, rejection, "BodyNotReplayable")
+      data.run.sent = [...data.run.sent, renewed]
       const response = yield* Effect.tapError(
         this.sendOnce(data, renewed),
         () => Metrics.rejectionEnded("RetryFailed")
@@ -169,9 +173,11 @@ class AuthorizedClient {
     )
   }
 
-  private finish<A, R>({ operation, run }: DataRequest, decode: Decode<A, R>, response: Answer) {
+  private finish<A, R>({ operation, run }: DataRequest, decode: Decode<A, R>, token: AccessToken, response: Answer) {
     run.span?.attribute("http.response.status_code", response.status)
-    return Response.isOk(response.status) ? decode(response) : Response.statusError(response, operation)
+    return Response.isOk(response.status)
+      ? decode(response)
+      : Response.statusError(response, operation, secretsOf(run, token))
   }
 
   private sendOnce(data: DataRequest, token: AccessToken, mayStart?: () => boolean) {
@@ -195,7 +201,7 @@ class AuthorizedClient {
   }
 
   private observe({ run }: DataRequest, token: AccessToken, response: Answer): Answer {
-    const observed = observe(this.parts.observeHeaders, response, [token, ...this.sent])
+    const observed = observe(this.parts.observeHeaders, response, secretsOf(run, token))
     for (const [name, value] of Object.entries(observed)) run.span?.attribute(`http.response.header.${name}`, value)
     return { ...response, observed }
   }
@@ -203,7 +209,6 @@ class AuthorizedClient {
   /** Made once a token: the only place where a token is in plain text for longer than its request. */
   private headersOf(token: AccessToken) {
     if (this.authorization?.token !== token) {
-      this.sent = [...this.sent, token].slice(-tokensOfRequest)
       this.authorization = {
         token,
         headers: {

@@ -6,12 +6,15 @@ import * as Exit from "effect/Exit"
 import * as FiberRef from "effect/FiberRef"
 import { identity } from "effect/Function"
 import * as Tracer from "effect/Tracer"
+import type { AccessToken } from "../../AccessToken.js"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { clockOf, wallOf } from "../clock.js"
 import * as Metrics from "../metrics.js"
 
 /** With the tracer of a runtime that was given none, no span is made: it would show its spans to nobody. */
 const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
+
+const once: ReadonlyArray<AccessToken> = []
 
 /**
  * One data request from its beginning to its end: its span, its time, and what it has in flight, which it cancels at its end. It
@@ -21,6 +24,8 @@ const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 export class RequestRun {
   readonly startedAt: number
   isSent = false
+  /** The tokens that it was sent with, where it was sent more than once. */
+  sent: ReadonlyArray<AccessToken> = once
   private inFlight: { readonly cancel: () => void } | undefined
 
   constructor(readonly clock: Clock.Clock, readonly span?: Tracer.Span) {

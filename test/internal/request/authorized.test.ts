@@ -1,6 +1,7 @@
+import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Redacted, TestClock } from "effect"
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "../../doubles/IssuerDouble.js"
@@ -55,4 +56,65 @@ describe("a request whose every token comes from a peer and is rejected", () => 
       Effect.provideService(HttpClient.HttpClient, client)
     )
   })
+})
+
+const naming = (headers: Record<string, string>, status: number) =>
+  HttpClient.make((request) =>
+    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status, headers })))
+  )
+
+describe("what an error shows of an answer", () => {
+  it.effect("names no token that the request was sent with, however many the client has used since", () => {
+    let issued = 0
+    const others = Effect.exit(NutritionAdvisor.search("pears"))
+    const provider = Layer.succeed(TokenProvider.TokenProvider, {
+      get: Effect.sync(() => ofPeer(issued++)),
+      renew: () => Effect.as(Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => issued++)), ofPeer(99)),
+      settled: () => Effect.void,
+      status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
+    })
+    let calls = 0
+    const headers = { "x-trace": `instead of ${Redacted.value(ofPeer(0).value)}` }
+    const client = HttpClient.make((request) =>
+      Effect.sync(() =>
+        HttpClientResponse.fromWeb(request, new Response("", { status: calls++ === 0 ? 403 : 500, headers }))
+      )
+    )
+    return Effect.gen(function*() {
+      const first = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("oats")))
+      yield* Effect.yieldNow()
+      for (let other = 0; other < 6; other++) yield* others
+      yield* TestClock.adjust("1 second")
+      const error = yield* Fiber.join(first)
+      expect(error._tag === "ServerError" && error.headers).toEqual({})
+    }).pipe(
+      Effect.provide(
+        Layer.provide(NutritionAdvisor.layerWithoutTokens({ ...options, observeHeaders: ["x-trace"] }), provider)
+      ),
+      Effect.provideService(HttpClient.HttpClient, client)
+    )
+  })
+
+  it.effect.each([429, 503])(
+    "has no Retry-After that repeats the customer identifier, as text or as number: %i",
+    (status) => {
+      const numeric = new AccessToken.AccessToken({
+        ...Issuer.token(0, 0, 1_000_000),
+        serviceId: Redacted.make("482137745")
+      })
+      const provider = Layer.map(tokensOfPeers(), (context) =>
+        Context.add(context, TokenProvider.TokenProvider, {
+          ...Context.get(context, TokenProvider.TokenProvider),
+          get: Effect.succeed(numeric)
+        }))
+      return Effect.gen(function*() {
+        const error = yield* Effect.flip(NutritionAdvisor.search("oats"))
+        expect(error).not.toHaveProperty("retryAfter")
+        expect(inspect(error)).not.toContain("482137745")
+      }).pipe(
+        Effect.provide(Layer.provide(NutritionAdvisor.layerWithoutTokens(options), provider)),
+        Effect.provideService(HttpClient.HttpClient, naming({ "retry-after": "482137745" }, status))
+      )
+    }
+  )
 })
