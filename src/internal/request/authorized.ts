@@ -1,8 +1,14 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import {
+  Forbidden,
+  type ForbiddenReason,
+  isNutritionAdvisorError,
+  type NutritionAdvisorError
+} from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
+import * as ForeignPart from "../foreignPart.js"
 import type { Client } from "../http/client.js"
 import type { Request, SendOptions } from "../http/request.js"
 import * as Response from "../http/response.js"
@@ -13,6 +19,8 @@ import { observe } from "./observedHeaders.js"
 import type { RequestRun } from "./run.js"
 
 type Operation = "search" | "request"
+
+type Tokens = Omit<TokenProvider.Service, "status">
 
 interface Parts {
   readonly tokens: TokenProvider.Service
@@ -66,6 +74,16 @@ const forbidden = (
     Effect.fail(new Forbidden({ operation, ...Response.keep(response), reason }))
   )
 
+const call = <A, E>(effect: () => Effect.Effect<A, E>) =>
+  ForeignPart.call("The TokenProvider", isNutritionAdvisorError, effect)
+
+/** A TokenProvider of the user's without what it dies of. */
+const guarded = (tokens: TokenProvider.Service): Tokens => ({
+  get: call(() => tokens.get),
+  renew: (...rejection) => call(() => tokens.renew(...rejection)),
+  settled: (...use) => call(() => tokens.settled(...use))
+})
+
 /** The service may still name an earlier token of the request. */
 const secretsOf = ({ sent }: RequestRun, token: AccessToken) =>
   [token, ...sent].flatMap(({ serviceId, value }) => [value, serviceId])
@@ -73,11 +91,13 @@ const secretsOf = ({ sent }: RequestRun, token: AccessToken) =>
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
 class AuthorizedClient {
   private readonly hotPath: ReturnType<typeof ProviderPart.of>
+  private readonly tokens: Tokens
   private readonly options: Readonly<Record<Operation, SendOptions>>
   private authorization: Authorization | undefined
 
   constructor(private readonly parts: Parts) {
     this.hotPath = ProviderPart.of(parts.tokens)
+    this.tokens = this.hotPath === undefined ? guarded(parts.tokens) : parts.tokens
     const { maxBytes, timeout } = parts
     this.options = {
       search: { operation: "search", maxBytes, timeout },
@@ -88,7 +108,7 @@ class AuthorizedClient {
   send<A, R>(data: DataRequest, decode: Decode<A, R>): Effect.Effect<A, NutritionAdvisorError, R> {
     const fresh = this.hotPath?.freshToken(data.run.clock)
     return fresh === undefined
-      ? Effect.flatMap(this.parts.tokens.get, (token) => this.sendWith(data, decode, token))
+      ? Effect.flatMap(this.tokens.get, (token) => this.sendWith(data, decode, token))
       : this.sendWith(data, decode, fresh)
   }
 
@@ -108,7 +128,7 @@ class AuthorizedClient {
     return Effect.matchEffect(this.sendOnce(data, token, mayBeginAnew ? mayStart : undefined), {
       onFailure: (error) =>
         isUnsent
-          ? Effect.flatMap(this.parts.tokens.get, (token) => this.sendWith(data, decode, token, false))
+          ? Effect.flatMap(this.tokens.get, (token) => this.sendWith(data, decode, token, false))
           : Effect.fail(error),
       onSuccess: (response) => this.settle(data, decode, token, response)
     })
@@ -129,7 +149,7 @@ class AuthorizedClient {
     }
     const finished = this.finish(data, decode, token, response)
     return showsAcceptance(response.status)
-      ? Effect.zipRight(this.parts.tokens.settled(token, "Accepted"), finished)
+      ? Effect.zipRight(this.tokens.settled(token, "Accepted"), finished)
       : finished
   }
 
@@ -141,7 +161,7 @@ class AuthorizedClient {
     cachedSent = 0
   ): Effect.Effect<Answer, NutritionAdvisorError> {
     return Effect.gen(this, function*() {
-      const { rejectedStatuses, tokens } = this.parts
+      const { rejectedStatuses } = this.parts
       const renewed = yield* this.renew(data, rejected, rejection, cachedSent === cachedTokensSent)
       if (!canSendTwice(data.request)) return yield* forbidden(data, rejection, "BodyNotReplayable")
       data.run.sent = [...data.run.sent, renewed]
@@ -153,11 +173,11 @@ class AuthorizedClient {
         if (renewed.origin === "cache" && cachedSent < cachedTokensSent) {
           return yield* this.renewAndSend(data, renewed, response, cachedSent + 1)
         }
-        yield* tokens.settled(renewed, "RejectedAgain")
+        yield* this.tokens.settled(renewed, "RejectedAgain")
         return yield* forbidden(data, response, "RejectedAgain")
       }
       const isAccepted = showsAcceptance(response.status)
-      if (isAccepted) yield* tokens.settled(renewed, "AcceptedAfterRenewal")
+      if (isAccepted) yield* this.tokens.settled(renewed, "AcceptedAfterRenewal")
       yield* Metrics.rejectionEnded(isAccepted ? "AcceptedAfterRenewal" : "RetryFailed")
       return response
     })
@@ -165,7 +185,7 @@ class AuthorizedClient {
 
   private renew({ operation }: DataRequest, rejected: AccessToken, rejection: Answer, mustExchange: boolean) {
     return Effect.tapError(
-      this.parts.tokens.renew(rejected, { operation, ...Response.keep(rejection), mustExchange }),
+      this.tokens.renew(rejected, { operation, ...Response.keep(rejection), mustExchange }),
       (error) =>
         Metrics.rejectionEnded(
           error._tag === "Forbidden" && error.reason !== "KeyRejected" ? error.reason : "RenewalFailed"

@@ -118,3 +118,29 @@ describe("what an error shows of an answer", () => {
     }
   )
 })
+
+describe("a TokenProvider of the user's", () => {
+  const bug = Effect.die(new Error("secret-token-0"))
+
+  it.effect.each<readonly [string, Partial<TokenProvider.Service>]>([
+    ["get", { get: bug }],
+    ["get, which fails with what is no error of its interface,", { get: Effect.fail("secret-token-0" as never) }],
+    ["renew", { renew: () => bug }],
+    ["settled", { settled: () => bug }]
+  ])("whose %s dies ends the search in a defect that names the part, and nothing of what it said", ([call, part]) => {
+    const provider = Layer.map(tokensOfPeers(), (context) =>
+      Context.add(context, TokenProvider.TokenProvider, {
+        ...Context.get(context, TokenProvider.TokenProvider),
+        ...part
+      }))
+    return Effect.gen(function*() {
+      const exit = yield* Effect.exit(NutritionAdvisor.search("oats"))
+      const text = inspect(exit, { depth: 9, showHidden: true })
+      expect(text).toContain("The TokenProvider")
+      expect(text).not.toContain("secret-token-0")
+    }).pipe(
+      Effect.provide(Layer.provide(NutritionAdvisor.layerWithoutTokens(options), provider)),
+      Effect.provideService(HttpClient.HttpClient, naming({}, call === "renew" ? 403 : 200))
+    )
+  })
+})
