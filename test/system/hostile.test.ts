@@ -623,8 +623,9 @@ const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag).filter((tag) =
 const valueOf = <A>(exit: Exit.Exit<A, NutritionAdvisorError.NutritionAdvisorError>, { status }: Sent) => {
   if (Exit.isSuccess(exit)) return Option.some(exit.value)
   const { cause } = exit
-  expect(cause._tag === "Fail" ? cause.error._tag : Cause.pretty(cause)).toBeOneOf(tags)
-  if (cause._tag === "Fail" && "status" in cause.error) expect(cause.error.status).toBe(status)
+  const failure = Cause.isDie(cause) ? Option.none() : Cause.failureOption(cause)
+  expect(Option.isSome(failure) ? failure.value._tag : Cause.pretty(cause)).toBeOneOf(tags)
+  if (Option.isSome(failure) && "status" in failure.value) expect(failure.value.status).toBe(status)
   return Option.none()
 }
 

@@ -26,6 +26,7 @@ const namespaces = [
   "Logger",
   "LogLevel",
   "Metric",
+  "Queue",
   "Random",
   "Schedule",
   "Scheduler",
@@ -275,6 +276,7 @@ describe("a rewrite translates", () => {
       `Effect.withMaxOpsBeforeYield(a, 13)`,
       `Effect.provideService(a, Scheduler.MaxOpsBeforeYield, 13)`
     ],
+    ["what is in a queue", `Queue.takeAll(a)`, `Queue.clear(a)`],
     [
       "a scheduler of its own",
       `Effect.withScheduler(a, new Scheduler.MixedScheduler(2_048))`,

@@ -194,7 +194,7 @@ export const members = new Map([
   ...renamed("@effect/experimental/RateLimiter/Redis", { layerStore: "layerStoreRedis" }),
   ...renamed("effect/Option", { fromNullable: "fromNullishOr" }),
   ...renamed("effect/Predicate", { isRecord: "isObject" }),
-  ...renamed("effect/Queue", { unsafeOffer: "offerUnsafe" }),
+  ...renamed("effect/Queue", { takeAll: "clear", unsafeOffer: "offerUnsafe" }),
   ...renamed("effect/Redacted", { unsafeWipe: "wipeUnsafe" }),
   ...renamed("effect/Random", { Random: "Random" }),
   ["effect/JSONSchema#make", "effect/Schema#toJsonSchemaDocument"],

@@ -544,7 +544,8 @@ const issuerOver = (cache: SharedTokenCache.Service, licenseKey = "license-1") =
 /** A clock on which all that takes longer than two looks must be apart takes a minute: who waits looks once a minute. */
 const patient = Effect.map(Effect.clock, (clock) =>
   changedClock(clock, {
-    sleep: (duration) => clock.sleep(Duration.greaterThan(duration, "25 millis") ? Duration.minutes(1) : duration)
+    sleep: (duration) =>
+      clock.sleep(Duration.greaterThan(duration, Duration.millis(25)) ? Duration.minutes(1) : duration)
   }))
 
 /**

@@ -1,12 +1,12 @@
 /** Replicas of a service that share a token, each with a cache and a clock of its own, over one Simulator. */
 import type { HttpClient } from "@effect/platform"
-import { Cause, Context, Duration, Effect, Layer, Logger, type LogLevel, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Logger, type Scope } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { changedClock } from "../../doubles/makeClock.js"
 
 export interface Line {
-  readonly level: LogLevel.LogLevel["_tag"]
+  readonly level: string
   readonly message: string
 }
 
@@ -55,7 +55,7 @@ export const make = (
     const logger = Logger.replace(
       Logger.defaultLogger,
       Logger.make(({ logLevel, message }) => {
-        lines.push({ level: logLevel._tag, message: String(message) })
+        lines.push({ level: logLevel.label, message: String(message) })
       })
     )
     const cache = Layer.map(
@@ -88,7 +88,7 @@ export const make = (
           offset = millis
         }),
       lines: Effect.sync(() => [...lines]),
-      warnings: Effect.sync(() => lines.filter(({ level }) => level === "Warning").length),
+      warnings: Effect.sync(() => lines.filter(({ level }) => level === "WARN").length),
       failedCalls: Effect.sync(() => failedCalls)
     }
   })

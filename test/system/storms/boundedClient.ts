@@ -1,7 +1,8 @@
 import type { HttpClient } from "@effect/platform"
-import { NodeHttpClient, Undici } from "@effect/platform-node"
+import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import * as Undici from "undici"
 
 /** An HttpClient that opens at most so many connections: further requests wait in its queue. */
 export const layer = (connections: number): Layer.Layer<HttpClient.HttpClient> =>
