@@ -157,7 +157,6 @@ export const fromSettings = (
   Effect.gen(function*() {
     const client = makeClient(yield* HttpClient.HttpClient)
     const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
-
     const configured = Option.toArray(serviceId)
 
     const identifierOf = (customerId: unknown, status: number) => {
@@ -187,9 +186,7 @@ export const fromSettings = (
             new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
           )
         }
-        if (!Response.isOk(answer.status)) {
-          return yield* Response.statusError(answer, "token", [key, ...configured])
-        }
+        if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token", [key, ...configured])
         const { status } = answer
         const body = yield* Response.json(answer, "token")
         const response = yield* Option.match(decodeResponse(body), {

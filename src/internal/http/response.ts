@@ -34,10 +34,7 @@ const httpDate =
 
 type Secrets = ReadonlyArray<Redacted.Redacted<string>>
 
-/**
- * Seconds until the time of a Retry-After header, a number or a date (RFC 9110, section 10.2.3); a past date is zero. One that repeats
- * a secret is not shown, as a number either.
- */
+/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero, one that repeats a secret is none. */
 export const retryAfter = (headers: Response["headers"], now: number, secrets: Secrets = []): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
   if (repeatsSecret(value, secrets)) return undefined

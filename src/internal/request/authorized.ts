@@ -85,7 +85,7 @@ const guarded = (tokens: TokenProvider.Service): Tokens => ({
 })
 
 /** The service may still name an earlier token of the request. */
-const secretsOf = ({ sent }: RequestRun, token: AccessToken) =>
+const secretsOf = ({ sent = [] }: RequestRun, token: AccessToken) =>
   [token, ...sent].flatMap(({ serviceId, value }) => [value, serviceId])
 
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
@@ -141,11 +141,8 @@ class AuthorizedClient {
     response: Answer
   ): Effect.Effect<A, NutritionAdvisorError, R> {
     if (this.parts.rejectedStatuses.has(response.status)) {
-      data.run.sent = [token]
-      return Effect.flatMap(
-        this.renewAndSend(data, token, response),
-        (response) => this.finish(data, decode, token, response)
-      )
+      const answer = this.renewAndSend(data, token, response)
+      return Effect.flatMap(answer, (response) => this.finish(data, decode, token, response))
     }
     const finished = this.finish(data, decode, token, response)
     return showsAcceptance(response.status)
@@ -158,20 +155,21 @@ class AuthorizedClient {
     data: DataRequest,
     rejected: AccessToken,
     rejection: Answer,
-    cachedSent = 0
+    earlier: ReadonlyArray<AccessToken> = []
   ): Effect.Effect<Answer, NutritionAdvisorError> {
     return Effect.gen(this, function*() {
       const { rejectedStatuses } = this.parts
-      const renewed = yield* this.renew(data, rejected, rejection, cachedSent === cachedTokensSent)
+      const renewed = yield* this.renew(data, rejected, rejection, earlier.length === cachedTokensSent)
       if (!canSendTwice(data.request)) return yield* forbidden(data, rejection, "BodyNotReplayable")
-      data.run.sent = [...data.run.sent, renewed]
+      const sent = [...earlier, rejected]
+      data.run.sent = [...sent, renewed]
       const response = yield* Effect.tapError(
         this.sendOnce(data, renewed),
         () => Metrics.rejectionEnded("RetryFailed")
       )
       if (rejectedStatuses.has(response.status)) {
-        if (renewed.origin === "cache" && cachedSent < cachedTokensSent) {
-          return yield* this.renewAndSend(data, renewed, response, cachedSent + 1)
+        if (renewed.origin === "cache" && earlier.length < cachedTokensSent) {
+          return yield* this.renewAndSend(data, renewed, response, sent)
         }
         yield* this.tokens.settled(renewed, "RejectedAgain")
         return yield* forbidden(data, response, "RejectedAgain")

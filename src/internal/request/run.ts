@@ -14,8 +14,6 @@ import * as Metrics from "../metrics.js"
 /** With the tracer of a runtime that was given none, no span is made: it would show its spans to nobody. */
 const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)
 
-const once: ReadonlyArray<AccessToken> = []
-
 /**
  * One data request from its beginning to its end: its span, its time, and what it has in flight, which it cancels at its end. It
  * does not refer to its fiber: V8 may come to allocate objects like this one in the old generation, where even dead they keep
@@ -25,7 +23,7 @@ export class RequestRun {
   readonly startedAt: number
   isSent = false
   /** The tokens that it was sent with, where it was sent more than once. */
-  sent: ReadonlyArray<AccessToken> = once
+  sent: ReadonlyArray<AccessToken> | undefined
   private inFlight: { readonly cancel: () => void } | undefined
 
   constructor(readonly clock: Clock.Clock, readonly span?: Tracer.Span) {
