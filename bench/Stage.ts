@@ -2,7 +2,7 @@
 import type { Slice } from "./client.js"
 import type { ClientOrders, Load } from "./client.js"
 import type { Landing } from "./clients/Client.js"
-import { type ClientName, exchanges } from "./clients/names.js"
+import { type ClientName, exchanges, onEffect4 } from "./clients/names.js"
 import { type Ordered, start } from "./orders.js"
 import type { ServerOrders, Sight } from "./server.js"
 
@@ -55,7 +55,8 @@ const performer = (
   name: ClientName,
   flags: ReadonlyArray<string>
 ): Performer => {
-  const client = start<ClientOrders>({ file: "client.js", args: [name], flags, core: 1 })
+  const file = onEffect4.has(name) ? "../../editions/effect-4/out/bench/client.js" : "client.js"
+  const client = start<ClientOrders>({ file, args: [name], flags, core: 1 })
 
   const buildCold = async (tenants = 1) => {
     const [first, ...further] = Array.from({ length: tenants }, () => `key-${lastKey += 1}`)

@@ -1,7 +1,7 @@
 /** The benchmark: each scenario in turn, then one table of the goals. `--draw` measures nothing, and draws the picture again. */
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { type ClientName, clientNames } from "./clients/names.js"
+import { type ClientName, clientNames, onEffect4 } from "./clients/names.js"
 import { goalsTable } from "./goals.js"
 import { machine, versions } from "./machine.js"
 import { endAll, pinning } from "./orders.js"
@@ -32,7 +32,8 @@ const { values } = parseArgs({
     profile: { type: "string" },
     flags: { type: "string" },
     write: { type: "boolean", default: false },
-    draw: { type: "boolean", default: false }
+    draw: { type: "boolean", default: false },
+    "effect-4": { type: "boolean", default: false }
   }
 })
 
@@ -53,7 +54,7 @@ const plan: Plan = {
   rounds: Number(values.rounds ?? (values.quick ? 2 : 5)),
   millis: Number(values.millis ?? 1000),
   levels: listed(values.levels)?.map(Number),
-  isChosen: (name) => clients.has(name),
+  isChosen: (name) => clients.has(name) && (values["effect-4"] || !onEffect4.has(name)),
   isAsked: values.clients !== undefined,
   flags: values.flags?.split(" ") ?? [],
   profiles: values.profile === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? "", values.profile),
@@ -64,7 +65,7 @@ const chosen = known("scenario", Object.keys(scenarios), listed(values.only))
 
 const began = new Date()
 
-const { write: isWritten, ...narrowed } = values
+const { "effect-4": _, write: isWritten, ...narrowed } = values
 
 if (isWritten && Object.values(narrowed).some((value) => value !== undefined && value !== false)) {
   throw new Error("RESULTS.md holds full runs only")
@@ -76,7 +77,11 @@ if (values.draw) {
 }
 
 try {
-  console.log(`${machine()}, ${pinning}; ${plan.rounds} rounds of ${plan.millis} ms\n${versions()}\n`)
+  console.log(
+    `${machine()}, ${pinning}; ${plan.rounds} rounds of ${plan.millis} ms\n${
+      versions({ onEffect4: values["effect-4"] })
+    }\n`
+  )
   const reports: Array<Report> = []
   for (const name of chosen) {
     const scenario = await scenarios[name]?.()
@@ -96,7 +101,7 @@ try {
           began.toISOString().slice(0, 10)
         }: ${machine()}, ${pinning}; ${plan.rounds} rounds of ` +
         `${plan.millis} ms, ${minutes.toFixed(1)} minutes in all.`,
-        `${versions()}.`
+        `${versions({ onEffect4: values["effect-4"] })}.`
       ].join("\n"),
       [...reports.flatMap(({ tables }) => tables), goals]
     )

@@ -22,6 +22,8 @@ const loads = {
   "stock-node:http": async () => (await import("./stock.js")).stock({ over: "node" }),
   "ours-fibers": async () => (await import("./ours.js")).ours({ by: "fibers" }),
   "ours-runPromise": async () => (await import("./ours.js")).ours({ by: "Effect.runPromise" }),
+  "ours-fibers-effect-4": async () => (await import("./ours.js")).ours({ by: "fibers" }),
+  "ours-runPromise-effect-4": async () => (await import("./ours.js")).ours({ by: "Effect.runPromise" }),
   "ours-client.search": async () => (await import("./oursPromise.js")).make,
   "ours-runtime.runPromise": async () => (await import("./ours.js")).ours({ by: "runtime.runPromise" }),
   "ours-over-undici": async () => (await import("./ours.js")).ours({ by: "Effect.runPromise", over: "undici" }),
@@ -38,6 +40,12 @@ export const isClientName = (name: string): name is ClientName => name in loads
 export const load = (name: ClientName): Promise<Make> => loads[name]()
 
 export const reference: ClientName = "undici.request"
+
+/** Clients of the edition for Effect 4: their processes run what it makes of this benchmark. */
+export const onEffect4: ReadonlySet<ClientName> = new Set<ClientName>([
+  "ours-fibers-effect-4",
+  "ours-runPromise-effect-4"
+])
 
 /** The same way of running effects with no library in it, for what cannot be had below it. */
 export const bare: Partial<Record<ClientName, ClientName>> = {

@@ -5,7 +5,7 @@ import * as NutritionAdvisor from "effect-nutrition-advisor/NutritionAdvisor"
 import type { Make, Setting } from "./Client.js"
 import { fibers } from "./fibers.js"
 import { promised } from "./promised.js"
-import { type Transport, transports } from "./transports.js"
+import type { Transport } from "./transports.js"
 
 interface Variant {
   readonly over?: Transport
@@ -27,7 +27,7 @@ const tenants = ({ baseUrl, licenseKeys }: Setting) =>
 export const ours = ({ by, over }: Variant): Make => async (setting) => {
   const transport: Layer.Layer<HttpClient.HttpClient, unknown> = over === undefined
     ? (await import("effect-nutrition-advisor/undici")).UndiciClient.layer()
-    : transports[over]
+    : (await import("./transports.js")).transports[over]
   const runtime = ManagedRuntime.make(Layer.provide(tenants(setting), transport))
   const services = await runtime.runPromise(Tenants)
   const [advisor] = services

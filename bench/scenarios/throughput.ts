@@ -33,6 +33,8 @@ const quickly = new Set<ClientName>([
   "stock-undici",
   "ours-fibers",
   "ours-runPromise",
+  "ours-fibers-effect-4",
+  "ours-runPromise-effect-4",
   "ours-client.search"
 ])
 
@@ -131,6 +133,29 @@ const promiseGoal = (concurrency: number, level: Level): ReadonlyArray<Goal> => 
     ]
 }
 
+/** On Effect 4 beside the client that is written by hand on undici. */
+const effect4Limits: ReadonlyArray<readonly [ClientName, number, number]> = [
+  ["ours-runPromise-effect-4", 1, 1],
+  ["ours-runPromise-effect-4", main, 1.1],
+  ["ours-fibers-effect-4", main, 1.1]
+]
+
+const effect4Goals = (concurrency: number, level: Level): ReadonlyArray<Goal> => {
+  const byHand = level.get("hand-written")
+  return effect4Limits.flatMap(([name, at, limit]) =>
+    at === concurrency && level.has(name) && byHand !== undefined
+      ? [
+        atMost(
+          28,
+          `${name} at ${at}, CPU of hand-written`,
+          limit,
+          ratio(of(level.get(name), "cpuPerSearch"), of(byHand, "cpuPerSearch"))
+        )
+      ]
+      : []
+  )
+}
+
 const leads: ReadonlyArray<readonly [keyof Measured, string, "less" | "more"]> = [
   ["cpuPerSearch", "CPU", "less"],
   ["perSecond", "requests/s", "more"],
@@ -177,6 +202,7 @@ export const throughput: Scenario = async (plan) => {
     goals: levels.flatMap(([concurrency, level]) => [
       ...(concurrency === main ? costGoals(level) : []),
       ...promiseGoal(concurrency, level),
+      ...effect4Goals(concurrency, level),
       ...leadGoal(concurrency, level)
     ])
   }

@@ -3,23 +3,13 @@
  * the one that the edition installs. `--system` runs those of test/system.
  */
 import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
+import { findNode } from "./node.mjs"
 
 const edition = import.meta.dirname
 
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-
-const installed = ["x64", "arm64"].map((cpu) => join(edition, "node_modules", `node-linux-${cpu}`, "bin", "node")).find(
-  existsSync
-)
-
-const node = major > 22 || (major === 22 && minor >= 19) ? process.execPath : installed
-
-if (node === undefined) {
-  console.error("The edition for Effect 4 needs Node 22.19 or newer.")
-  process.exit(1)
-}
+const node = findNode()
 
 /** Paths in backticks at the start of a row: tests that the edition leaves out, with the reason beside them. */
 const leftOut = [...readFileSync(join(edition, "not-translated.md"), "utf8").matchAll(/^\| `([^`]+)` \|/gm)].map((
