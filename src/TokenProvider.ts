@@ -28,7 +28,7 @@ import { TokenStore } from "./TokenStore.js"
 export type TokenOutcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
 
 /**
- * What a health page may show; it holds no secret.
+ * What a health page may show; it holds no secret, unless a `detail` of the application's own in `lastFailure` does.
  *
  * @since 1.0.0
  * @category models

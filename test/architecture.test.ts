@@ -39,6 +39,7 @@ const channels = {
       "\\bnew (Redis|WebSocket|BroadcastChannel)\\(",
       "\\bcreateServer\\(",
       "\\bHttpServer\\.serve\\b",
+      "\\.toLayer\\(",
       "(?<![.\\w])(globalThis\\.)?fetch\\(",
       "\\bhttps?\\.(request|get)\\(",
       "\\bpostMessage\\("
@@ -48,12 +49,12 @@ const channels = {
   cache: /\bcache\.write\(|\bSchema\.encode|\bstore\.set\(|\bredis\.nutritionAdvisor\w+\(/,
   file: /"node:fs\b|\blayerFileSystem\b/,
   comparison: /\b(Hash\.hash|Equal\.equals|isSame|repeatsSecret)\(/,
-  error: /TaggedError[<(]|\bEffect\.die|\bnew Error\(|\bPromise\.reject\(|(?<![.\w])reject\(/,
-  log: /\bEffect\.(log|annotateLogs)|\bLogger\.replace|\bemitWarning\(/,
+  error: /TaggedError[<(]|\bEffect\.die|\bnew Error\(|\bPromise\.reject\(|(?<![.\w])reject\(|\.validate\(/,
+  log: /\bEffect\.(log|annotateLogs)|\bLogger\.replace|\bemitWarning\(|\bunhandledErrorLogLevel\b/,
   span:
-    /\bEffect\.(annotateCurrentSpan|annotateSpans|withSpan|withLogSpan|useSpan|makeSpan)|\.(attribute|event)\(|\blinkSpan/,
+    /\bEffect\.(annotateCurrentSpan|annotateSpans|withSpan|withLogSpan|useSpan|makeSpan)|\.(attribute|event)\(|\blinkSpan|TracerDisabledWhen\b/,
   metric: /\bMetricLabel\.make\(|\bgauge\(\s*"|\bMetric\.tagged/,
-  console: /\b[cC]onsole\b|\.(stdout|stderr)\b/,
+  console: /\b(with)?[cC]onsole(Error|Log)?\b|\.(stdout|stderr)\b/,
   arguments: /\bprocess\.argv\b/
 }
 
@@ -210,13 +211,18 @@ describe("src", () => {
     ["network", "Https.request(options)"],
     ["network", "HttpServer.serve(app)"],
     ["network", "port.postMessage(token)"],
+    ["network", "toolkit.toLayer(handlers)"],
     ["cache", "redis.nutritionAdvisorWrite(key)"],
     ["file", "import { writeFile } from \"node:fs/promises\""],
     ["comparison", "isSame(a, b)"],
     ["error", "Promise.reject(key)"],
     ["log", "process.emitWarning(key)"],
     ["span", "Effect.annotateSpans(key)"],
-    ["metric", "Metric.tagged(counter, key)"]
+    ["metric", "Metric.tagged(counter, key)"],
+    ["log", "FiberRef.unhandledErrorLogLevel"],
+    ["span", "HttpMiddleware.withTracerDisabledWhen(app)"],
+    ["console", "Logger.withConsoleError(logger)"],
+    ["error", "schema[\"~standard\"].validate(payload)"]
   ])("would see that a file writes to the channel %s by %s", (channel, text) => {
     expect(channels[channel].test(text)).toBe(true)
   })
