@@ -56,7 +56,7 @@ const bodyOf = (request: HttpServerRequest.HttpServerRequest) =>
         onNone: () => Deferred.fail(body, refuse(408)),
         onSome: () => Deferred.sync(body, () => Buffer.concat(chunks).toString())
       })
-    }).pipe(Effect.forkDaemon, Fork.unsupervised)
+    }).pipe(Effect.forkDaemon, Fork.unsupervised, Fork.unlogged)
     return yield* Deferred.await(body)
   })
 
