@@ -26,7 +26,8 @@ const { status } = spawnSync(
     join(edition, "node_modules", "vitest", "vitest.mjs"),
     "run",
     ...leftOut.flatMap((path) => ["--exclude", path]),
-    ...(isSystem || given.length > 0 ? [] : ["--exclude", "test/system/**"]),
+    // As `npm test` does: workers that stay load the library once.
+    ...(isSystem || given.length > 0 ? [] : ["--exclude", "test/system/**", "--no-isolate", "--maxWorkers=4"]),
     ...(isSystem && given.length === 0 ? ["test/system"] : given)
   ],
   {
