@@ -65,14 +65,13 @@ const longestWait = Duration.minutes(1)
 const retryAfter = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   Duration.seconds("retryAfter" in error ? error.retryAfter ?? 0 : 0)
 
-const twiceMore = Schedule.identity<NutritionAdvisorError.NutritionAdvisorError>().pipe(
-  Schedule.whileInput((error) =>
-    NutritionAdvisorError.isTransient(error) && Duration.lessThanOrEqualTo(retryAfter(error), longestWait)
-  ),
+const waits = Schedule.identity<NutritionAdvisorError.NutritionAdvisorError>().pipe(
   Schedule.addDelay(retryAfter),
-  Schedule.intersect(Schedule.jittered(Schedule.exponential("1 second"))),
-  Schedule.intersect(Schedule.recurs(2))
+  Schedule.intersect(Schedule.jittered(Schedule.exponential("1 second")))
 )
+
+const isWorthARetry = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+  NutritionAdvisorError.isTransient(error) && Duration.lessThanOrEqualTo(retryAfter(error), longestWait)
 
 type Outcome = { readonly result: unknown } | { readonly error: { readonly _tag: string; readonly message: string } }
 
@@ -80,7 +79,7 @@ const search = (term: string): Effect.Effect<Outcome, never, NutritionAdvisor.Nu
   term.length > longestTerm
     ? Effect.succeed({ error: { _tag: "BadRequest", message: `The line is longer than ${longestTerm} characters.` } })
     : NutritionAdvisor.search(term).pipe(
-      Effect.retry(twiceMore),
+      Effect.retry({ schedule: waits, times: 2, while: isWorthARetry }),
       Effect.match({
         onFailure: ({ _tag, message }) => ({ error: { _tag, message } }),
         onSuccess: (result) => ({ result })

@@ -82,10 +82,10 @@ const isFile = (file: string) => Effect.map(attempt(`${file} can't be read`, () 
 
 /** How many lines a file has, where reading it twice is possible; then all of it has to be UTF-8. */
 export const count = (file: string) =>
-  file === "-" ? Effect.succeedNone : Effect.if(isFile(file), {
-    onFalse: () => Effect.succeedNone,
-    onTrue: () => Effect.map(measure(utf8(file)), ({ end, lines, size }) => Option.some(size > end ? lines + 1 : lines))
-  })
+  file === "-" ? Effect.succeedNone : Effect.flatMap(isFile(file), (isFile) =>
+    isFile
+      ? Effect.map(measure(utf8(file)), ({ end, lines, size }) => Option.some(size > end ? lines + 1 : lines))
+      : Effect.succeedNone)
 
 /** The lines of an output. */
 export const written = (file: string) => Stream.splitLines(Stream.decodeText(bytesOf(file)))

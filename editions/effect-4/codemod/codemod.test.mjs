@@ -276,6 +276,26 @@ describe("a rewrite translates", () => {
       `Effect.withMaxOpsBeforeYield(a, 13)`,
       `Effect.provideService(a, Scheduler.MaxOpsBeforeYield, 13)`
     ],
+    [
+      "the state that a stream is folded into",
+      `Stream.runFold(a, { b: 1 }, f)`,
+      `Stream.runFold(a, () => ({ b: 1 }), f)`
+    ],
+    [
+      "the state that a stream keeps",
+      `Stream.mapAccum(0, f)`,
+      `Stream.mapAccum(() => (0), (...from) => (([state, element]) => [state, [element]] as const)((f)(...from)))`
+    ],
+    [
+      "the state that a stream keeps by effects",
+      `Stream.mapAccumEffect(0, f)`,
+      `Stream.mapAccumEffect(() => (0), (...from) => Effect.map((f)(...from), ([state, element]) => [state, [element]] as const))`
+    ],
+    [
+      "a stream in place of an empty one",
+      `Stream.orElseIfEmptyStream(() => a)`,
+      `Stream.orElseIfEmpty(() => a)`
+    ],
     ["what is in a queue", `Queue.takeAll(a)`, `Queue.clear(a)`],
     [
       "a scheduler of its own",

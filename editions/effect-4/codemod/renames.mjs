@@ -58,6 +58,7 @@ export const namespaces = new Map([
   ...moved("@effect/platform", httpApi, "effect/http-api"),
   ...moved("@effect/platform", ["FileSystem", "Path", "Terminal"], "effect"),
   ["@effect/platform/Error", "effect/PlatformError"],
+  ["@effect/platform/Runtime", "effect/Runtime"],
   ["@effect/platform/HttpApp", "effect/http/HttpEffect"],
   ["@effect/platform/KeyValueStore", "effect/persistence/KeyValueStore"],
   ["@effect/platform/Command", "effect/process/ChildProcess"],
@@ -219,7 +220,12 @@ export const members = new Map([
     parseJson: "fromJsonString"
   }),
   ...renamed("effect/Scope", { CloseableScope: "Closeable", extend: "provide" }),
-  ...renamed("effect/Stream", { asyncPush: "callback", mapConcat: "flattenIterable", unwrapScoped: "unwrap" }),
+  ...renamed("effect/Stream", {
+    asyncPush: "callback",
+    mapConcat: "flattenIterable",
+    orElseIfEmptyStream: "orElseIfEmpty",
+    unwrapScoped: "unwrap"
+  }),
   ...renamed("@effect/platform/Headers", { currentRedactedNames: "CurrentRedactedNames" }),
   ...renamed("@effect/platform/HttpBody", { unsafeJson: "jsonUnsafe" }),
   ...renamed("@effect/platform/HttpClient", {

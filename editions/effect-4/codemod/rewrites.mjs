@@ -814,7 +814,43 @@ const httpApiAnnotations = (node, file) => {
   return `{ ${kept.join(", ")} }`
 }
 
+/** The state that a stream begins with is made for each run, and a step may give any number of elements. */
+const streamState = (node, file) => {
+  const [, name] = /^effect\/Stream#(runFold|mapAccum|mapAccumEffect)$/.exec(calleeOf(node, file) ?? "") ?? []
+  if (name === undefined) return undefined
+  const texts = argumentTexts(node, file)
+  const [state, step] = texts.slice(-2)
+  const one = "([state, element]) => [state, [element]] as const"
+  const next = {
+    runFold: step,
+    mapAccum: `(...from) => (${one})((${step})(...from))`,
+    mapAccumEffect: `(...from) => ${file.local("effect/Effect")}.map((${step})(...from), ${one})`
+  }[name]
+  return `${namespaceText(node)}.${name}(${[...texts.slice(0, -2), `() => (${state})`, next].join(", ")})`
+}
+
+/** `NodeStream.fromReadable(evaluate, onError)` takes both by their names. */
+const fromReadable = (node, file) => {
+  if (!/NodeStream#fromReadable$/.test(calleeOf(node, file) ?? "") || node.arguments.length !== 2) return undefined
+  const [evaluate, onError] = argumentTexts(node, file)
+  const types = [...node.typeArguments ?? []].reverse().map((type) => file.emit(type))
+  const given = types.length === 0 ? "" : `<${types.join(", ")}>`
+  return `${namespaceText(node)}.fromReadable${given}({ evaluate: ${evaluate}, onError: ${onError} })`
+}
+
+/** What a main program does with its loggers is left to them. */
+const runMainOptions = (node, file) => {
+  if (!ts.isObjectLiteralExpression(node) || !/#runMain$/.test(calleeOf(node.parent, file) ?? "")) return undefined
+  const kept = node.properties.filter((child) => child.name?.getText() !== "disablePrettyLogger")
+  return kept.length === node.properties.length
+    ? undefined
+    : `{ ${kept.map((child) => file.emit(child)).join(", ")} }`
+}
+
 export const rewrites = [
+  streamState,
+  fromReadable,
+  runMainOptions,
   ...logging,
   ...http,
   ...persistence,
