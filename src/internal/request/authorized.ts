@@ -54,6 +54,9 @@ interface Authorization {
 /** Tokens of a shared cache that one request sends, each after the one before it was rejected. */
 const cachedTokensSent = 3
 
+/** Tokens that were used last, which the service may still name where a search is repeated. */
+const tokensKept = 5
+
 const canSendTwice = ({ body }: Request): boolean =>
   body._tag === "Stream"
     ? false
@@ -84,16 +87,13 @@ const guarded = (tokens: TokenProvider.Service): Tokens => ({
   settled: (...use) => call(() => tokens.settled(...use))
 })
 
-/** The service may still name an earlier token of the request. */
-const secretsOf = ({ sent = [] }: RequestRun, token: AccessToken) =>
-  [token, ...sent].flatMap(({ serviceId, value }) => [value, serviceId])
-
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
 class AuthorizedClient {
   private readonly hotPath: ReturnType<typeof ProviderPart.of>
   private readonly tokens: Tokens
   private readonly options: Readonly<Record<Operation, SendOptions>>
   private authorization: Authorization | undefined
+  private used: ReadonlyArray<AccessToken> = []
 
   constructor(private readonly parts: Parts) {
     this.hotPath = ProviderPart.of(parts.tokens)
@@ -195,7 +195,12 @@ class AuthorizedClient {
     run.span?.attribute("http.response.status_code", response.status)
     return Response.isOk(response.status)
       ? decode(response)
-      : Response.statusError(response, operation, secretsOf(run, token))
+      : Response.statusError(response, operation, this.secretsOf(run, token))
+  }
+
+  /** Those of the request's own tokens, and of the last ones: others may have renewed often meanwhile. */
+  private secretsOf({ sent = [] }: RequestRun, token: AccessToken) {
+    return [token, ...sent, ...this.used].flatMap(({ serviceId, value }) => [value, serviceId])
   }
 
   private sendOnce(data: DataRequest, token: AccessToken, mayStart?: () => boolean) {
@@ -219,7 +224,7 @@ class AuthorizedClient {
   }
 
   private observe({ run }: DataRequest, token: AccessToken, response: Answer): Answer {
-    const observed = observe(this.parts.observeHeaders, response, secretsOf(run, token))
+    const observed = observe(this.parts.observeHeaders, response, this.secretsOf(run, token))
     for (const [name, value] of Object.entries(observed)) run.span?.attribute(`http.response.header.${name}`, value)
     return { ...response, observed }
   }
@@ -227,6 +232,7 @@ class AuthorizedClient {
   /** Made once a token: the only place where a token is in plain text for longer than its request. */
   private headersOf(token: AccessToken) {
     if (this.authorization?.token !== token) {
+      this.used = [...this.used, token].slice(-tokensKept)
       this.authorization = {
         token,
         headers: {
