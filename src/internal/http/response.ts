@@ -9,7 +9,6 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-import { repeatsSecret } from "./repeatsSecret.js"
 
 export interface Response {
   readonly status: number
@@ -34,16 +33,16 @@ const httpDate =
 
 type Secrets = ReadonlyArray<Redacted.Redacted<string>>
 
-/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero, one that repeats a secret is none. */
+/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero, a number that is a secret none. */
 export const retryAfter = (headers: Response["headers"], now: number, secrets: Secrets = []): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
-  if (repeatsSecret(value, secrets)) return undefined
   const seconds = /^\d{1,15}(\.\d{1,9})?$/.test(value)
     ? Number(value)
     : httpDate.test(value)
     ? Math.max(0, (Date.parse(value) - now) / 1000)
     : Number.NaN
-  return Number.isFinite(seconds) ? seconds : undefined
+  const isSecret = secrets.some((secret) => Number(Redacted.value(secret)) === seconds)
+  return Number.isFinite(seconds) && !isSecret ? seconds : undefined
 }
 
 const redirects = new Set([0, 301, 302, 303, 307, 308])

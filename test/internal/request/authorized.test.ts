@@ -95,25 +95,29 @@ describe("what an error shows of an answer", () => {
     )
   })
 
-  it.effect.each([429, 503])(
-    "has no Retry-After that repeats the customer identifier, as text or as number: %i",
-    (status) => {
-      const numeric = new AccessToken.AccessToken({
+  it.effect.each<readonly [identifier: string, header: string, status: number, retryAfter: number | undefined]>([
+    ["482137745", "482137745", 429, undefined],
+    ["482137745", "0482137745.0", 503, undefined],
+    ["4", "40", 503, 40]
+  ])(
+    "has no Retry-After that is the customer identifier: of %s the header %s, with %i",
+    ([identifier, header, status, retryAfter]) => {
+      const numbered = new AccessToken.AccessToken({
         ...Issuer.token(0, 0, 1_000_000),
-        serviceId: Redacted.make("482137745")
+        serviceId: Redacted.make(identifier)
       })
       const provider = Layer.map(tokensOfPeers(), (context) =>
         Context.add(context, TokenProvider.TokenProvider, {
           ...Context.get(context, TokenProvider.TokenProvider),
-          get: Effect.succeed(numeric)
+          get: Effect.succeed(numbered)
         }))
       return Effect.gen(function*() {
         const error = yield* Effect.flip(NutritionAdvisor.search("oats"))
-        expect(error).not.toHaveProperty("retryAfter")
-        expect(inspect(error)).not.toContain("482137745")
+        expect("retryAfter" in error ? error.retryAfter : undefined).toBe(retryAfter)
+        expect(inspect(error).includes(identifier)).toBe(retryAfter !== undefined)
       }).pipe(
         Effect.provide(Layer.provide(NutritionAdvisor.layerWithoutTokens(options), provider)),
-        Effect.provideService(HttpClient.HttpClient, naming({ "retry-after": "482137745" }, status))
+        Effect.provideService(HttpClient.HttpClient, naming({ "retry-after": header }, status))
       )
     }
   )
