@@ -62,6 +62,7 @@ describe("a data request", () => {
       (measured) => ({ count: measured?.count ?? 0, sum: measured?.sum ?? 0 })
     )
     yield* slow("search", "2 seconds")
+    yield* Time.pass("10 seconds")
     const before = yield* timed
     const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
     yield* Time.pass("2 seconds")

@@ -79,7 +79,7 @@ export const requestBelow = (
 }
 
 const below = (
-  { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
+  { base, isInOtherRequest, userAgent }: Target,
   request: HttpClientRequest.HttpClientRequest
 ): Request | BadRequest => {
   if (isInOtherRequest()) return notSent("request", Worker.detail)
@@ -96,11 +96,7 @@ const below = (
     method: request.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
-    headers: {
-      "user-agent": userAgent,
-      ...ofBody,
-      ...Headers.remove(request.headers, ["authorization", serviceIdHeader])
-    },
+    headers: { "user-agent": userAgent, ...ofBody, ...request.headers },
     body: request.body
   }
 }
