@@ -48,7 +48,8 @@ const chunkOf = (file) => {
   if (leaves.includes(name)) return name
   if (name in below) return below[name]
   if (
-    name === "NutritionAdvisor" || /^(ai|promise|redis|testing|undici|internal\/(ai|promise|undici|redis))\//.test(name)
+    name === "NutritionAdvisor" || name === "internal/plainServer" ||
+    /^(ai|promise|redis|testing|undici|internal\/(ai|promise|undici|redis))\//.test(name)
   ) {
     return undefined
   }
