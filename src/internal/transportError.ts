@@ -180,7 +180,7 @@ interface Text {
 const texts: Record<TransportReason, Text> = {
   Timeout: { what: "timed out", advice: "Try again, or raise the timeout." },
   Connection: { what: "could not reach the service", advice: "Check the base URL and the network." },
-  Aborted: { what: "was cut off, or not sent since the client is closed", advice: "Try again, if it is open." }
+  Aborted: { what: "was cut off, or not sent since the client is closed", advice: "Try again with an open client." }
 }
 
 const unreachable = (why: string, advice: string): Text => ({ what: `could not reach the service: ${why}`, advice })

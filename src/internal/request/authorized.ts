@@ -198,7 +198,7 @@ class AuthorizedClient {
       : Response.statusError(response, operation, this.secretsOf(run, token))
   }
 
-  /** Those of the request's own tokens, and of the last ones: others may have renewed often meanwhile. */
+  /** What an answer may repeat: the request's own tokens, and the last ones of the client, which a search before a repetition had. */
   private secretsOf({ sent = [] }: RequestRun, token: AccessToken) {
     return [token, ...sent, ...this.used].flatMap(({ serviceId, value }) => [value, serviceId])
   }

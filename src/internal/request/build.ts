@@ -79,7 +79,7 @@ export const requestBelow = (
 }
 
 const below = (
-  { base, isInOtherRequest, userAgent }: Target,
+  { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
   request: HttpClientRequest.HttpClientRequest
 ): Request | BadRequest => {
   if (isInOtherRequest()) return notSent("request", Worker.detail)
@@ -96,7 +96,11 @@ const below = (
     method: request.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
-    headers: { "user-agent": userAgent, ...ofBody, ...request.headers },
+    headers: {
+      "user-agent": userAgent,
+      ...ofBody,
+      ...Headers.remove(request.headers, ["authorization", serviceIdHeader])
+    },
     body: request.body
   }
 }

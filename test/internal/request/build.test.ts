@@ -81,6 +81,10 @@ describe("what is sent", () => {
     })
     expect(searchRequest(target, "oats", { headers })).not.toHaveProperty("headers.authorization")
     expect(searchRequest(target, "oats", { headers })).not.toHaveProperty("headers.service-id")
+    const below = Build.requestBelow(target, HttpClientRequest.get("/v2/plan", { headers }))
+    expect(below).toMatchObject({ headers: { "user-agent": "tests", "x-name": "value" } })
+    expect(below).not.toHaveProperty("headers.authorization")
+    expect(below).not.toHaveProperty("headers.service-id")
   })
 
   it.each([
