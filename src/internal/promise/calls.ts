@@ -73,10 +73,13 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
   let built: Context.Context<NutritionAdvisor> | undefined
   let closing: Promise<void> | undefined
 
-  const runtime = ManagedRuntime.make(Layer.tap(layer, (context) => {
-    built = context
-    return Fork.stayUnlogged
-  }))
+  const runtime = ManagedRuntime.make(Layer.tap(layer, (context) =>
+    Effect.map(Fork.startIn(context), (start) => {
+      built = context
+      fork = start
+    })))
+
+  let fork: Fork.Start<NutritionAdvisor> = runtime.runFork
 
   /** It runs for each search, and so makes little: one promise, one object to end it by, and no effect around it once the layer is built. */
   const run = <A, E2>(
@@ -89,8 +92,7 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
       if (signal?.aborted === true) return resolve(reject(signal.reason))
       if (closing !== undefined) return resolve(reject(aborted(operation)))
       const advisor = built && Context.get(built, NutritionAdvisor)
-      const sent = advisor ? send(advisor) : Effect.flatMap(NutritionAdvisor, send)
-      const fiber: Fiber.RuntimeFiber<A, unknown> = runtime.runFork(sent)
+      const fiber = fork(advisor ? send(advisor) : Effect.flatMap(NutritionAdvisor, send))
       const call = new Call(operation, resolve, fiber)
       calls.add(call)
       const leave = signal ? onAbort(signal, () => call.end(signal.reason)) : undefined

@@ -1,4 +1,5 @@
 // Effect 4 has no FiberRefs, no disconnect and no Supervisor, and a fork into a closed scope never runs.
+import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -47,3 +48,7 @@ export const unsupervised: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.E
 export const unlogged = unsupervised
 
 export const stayUnlogged = Effect.void
+
+export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.Fiber<A, unknown>
+
+export const startIn = <R>(context: Context.Context<R>): Effect.Effect<Start<R>> => Effect.succeed(Effect.runForkWith(context))
