@@ -29,10 +29,10 @@ const countOf = (name: string, label: string) =>
   Effect.map(
     Metric.snapshot,
     (metrics) =>
-      metrics.flatMap(({ metricKey, metricState }) =>
-        metricKey.name === `nutrition_advisor_${name}` && metricKey.tags.some(({ value }) => value === label) &&
-          "count" in metricState
-          ? [Number(metricState.count)]
+      metrics.flatMap((metric) =>
+        metric.metricKey.name === `nutrition_advisor_${name}` &&
+          metric.metricKey.tags.some(({ value }) => value === label) && "count" in metric.metricState
+          ? [Number(metric.metricState.count)]
           : []
       ).reduce((sum, count) => sum + count, 0)
   )

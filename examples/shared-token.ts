@@ -8,7 +8,7 @@ import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
 import { Command, FetchHttpClient, FileSystem, HttpServer, KeyValueStore } from "@effect/platform"
 import { NodeContext, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
-import { Config, Effect, Layer, Metric, MetricState, Redacted } from "effect"
+import { Config, Effect, Layer, Metric, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -32,11 +32,11 @@ const Advisor = NutritionAdvisor.layerSharedConfig().pipe(Layer.provide([FetchHt
 const howTheTokenCame = Effect.map(
   Metric.snapshot,
   (metrics) =>
-    metrics.filter(({ metricKey, metricState }) =>
-      metricKey.name === "nutrition_advisor_shared_tokens_total" && MetricState.isCounterState(metricState) &&
-      metricState.count > 0
+    metrics.filter((metric) =>
+      metric.metricKey.name === "nutrition_advisor_shared_tokens_total" && "count" in metric.metricState &&
+      Number(metric.metricState.count) > 0
     )
-      .flatMap(({ metricKey }) => metricKey.tags.map(({ value }) => value))
+      .flatMap((metric) => metric.metricKey.tags.map(({ value }) => value))
       .join()
 )
 

@@ -296,7 +296,7 @@ describe("searchAs", () => {
   const throwing = (thrown: () => unknown) =>
     Schema.transform(Schema.Unknown, Schema.Unknown, {
       strict: false,
-      decode: () => {
+      decode: (): unknown => {
         throw thrown()
       },
       encode: (value) => value

@@ -16,7 +16,7 @@ const sectionOf = (text: string, title: string) =>
 
 /** With a mark for what may be missing. */
 const fieldsOf = ({ fields }: (typeof errors)[number]) =>
-  Object.entries<Schema.Struct.Field>(fields)
+  Object.entries<Schema.Struct.Fields[string]>(fields)
     .filter(([name]) => name !== "_tag" && name !== "operation")
     .map(([name, field]) => {
       const mayBeMissing = Schema.is(Schema.typeSchema(Schema.Struct({ [name]: field })))({})

@@ -5,19 +5,17 @@ import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { Context, Layer } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-const atBaseUrl = Layer.map(
-  (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) =>
-    Context.add(
-      context,
-      HttpClient.HttpClient,
-      HttpClient.mapRequest(
-        Context.get(context, HttpClient.HttpClient),
-        HttpClientRequest.prependUrl(Simulator.baseUrl)
-      )
+const atBaseUrl = (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) =>
+  Context.add(
+    context,
+    HttpClient.HttpClient,
+    HttpClient.mapRequest(
+      Context.get(context, HttpClient.HttpClient),
+      HttpClientRequest.prependUrl(Simulator.baseUrl)
     )
-)
+  )
 
-export const inMemory = (options?: Simulator.Options) => atBaseUrl(Simulator.layerHttpClient(options))
+export const inMemory = (options?: Simulator.Options) => Layer.map(Simulator.layerHttpClient(options), atBaseUrl)
 
 export const onAPort = (options?: Simulator.Options) =>
   Layer.merge(Simulator.layerServer(options), HttpServer.layerTestClient).pipe(

@@ -1,7 +1,10 @@
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { Effect, Layer, Metric, Option } from "effect"
-import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import { AccessToken, NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import * as Secrets from "./secrets.js"
+
+const dying: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError> =
+  Effect.orDie
 
 /** Everything wrong at once: what a client looks like that was written without a thought for secrets. */
 const makeAdvisor = (baseUrl: string) =>
@@ -18,7 +21,7 @@ const makeAdvisor = (baseUrl: string) =>
       search: (term: string) => Effect.orDie(call(term)),
       searchAs: (schema: unknown) => (term: string) =>
         Effect.flatMap(Effect.orDie(call(term)), (response) => Effect.die({ schema, response })),
-      httpClient: HttpClient.transformResponse(client, Effect.orDie),
+      httpClient: HttpClient.transformResponse(client, dying),
       headers
     }
   })

@@ -251,7 +251,7 @@ describe("fromLayer", () => {
     const layer = NutritionAdvisorTest.layer({ search: () => Effect.succeed("a payload") })
     const loud = Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.All))
     const bug = Schema.transform(Schema.String, Schema.String, {
-      decode: (payload) => {
+      decode: (payload): string => {
         throw new Error(payload)
       },
       encode: (text) => text

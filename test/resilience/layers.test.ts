@@ -74,7 +74,7 @@ describe.each(layers)("%s", (_, layer, counters) => {
     Effect.gen(function*() {
       const { search, searchAs } = yield* NutritionAdvisor.NutritionAdvisor
       const never = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
-        decode: () => Effect.never,
+        decode: (): Effect.Effect<unknown> => Effect.never,
         encode: Effect.succeed
       })
       const waiting = yield* Effect.fork(searchAs(never)("egg"))

@@ -11,10 +11,11 @@ import { SecretManagerServiceClient } from "@google-cloud/secret-manager"
 import { Controller, Get, Inject, Param } from "@nestjs/common"
 import { NestFactory } from "@nestjs/core"
 import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Effect, Layer, Metric, Schedule, type Schema } from "effect"
+import { Effect, Layer, Schedule, type Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
+import { snapshot } from "../doubles/metrics.js"
 import { makeImporter, programsOf } from "../readme/importBlock.js"
 
 afterEach(() => {
@@ -174,15 +175,11 @@ describe.each(["express", "hono", "fastify", "next", "nest"] as const)("docs/rec
 })
 
 const interruptions = Effect.map(
-  Metric.snapshot,
-  (metrics) =>
-    metrics.flatMap(({ metricKey, metricState }) =>
-      metricKey.name === "nutrition_advisor_requests_total" &&
-        metricKey.tags.some(({ value }) => value === "Interrupted") &&
-        "count" in metricState
-        ? [Number(metricState.count)]
-        : []
-    ).reduce((sum, count) => sum + count, 0)
+  snapshot,
+  (all) =>
+    all.filter(({ labels, name }) =>
+      name === "nutrition_advisor_requests_total" && Object.values(labels).includes("Interrupted")
+    ).reduce((sum, { count = 0 }) => sum + count, 0)
 )
 
 describe.each(["express", "hono", "fastify", "next"] as const)("docs/recipes/%s.md", (framework) => {

@@ -1,7 +1,7 @@
 import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse, type HttpMethod } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, FastCheck, Layer } from "effect"
+import { Cause, Context, Effect, Exit, FastCheck, Layer, Option } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { runs } from "../doubles/runs.js"
 import { afterBody, serve } from "../doubles/Wire.js"
@@ -118,18 +118,18 @@ const methods = FastCheck.constantFrom<HttpMethod.HttpMethod>(
   "OPTIONS"
 )
 
+const fieldsOf = (error: unknown): unknown =>
+  JSON.parse(JSON.stringify(error, ["_tag", "operation", "status", "reason", "retryAfter", "detail"]))
+
 /** What may be compared of an end: errors by their fields, and without what Node says in them. */
 const told = <A, E>(exit: Exit.Exit<A, E>): unknown =>
   Exit.match(exit, {
     onSuccess: (value) => ({ value }),
-    onFailure: (cause) =>
-      cause._tag === "Fail"
-        ? {
-          error: JSON.parse(
-            JSON.stringify(cause.error, ["_tag", "operation", "status", "reason", "retryAfter", "detail"])
-          )
-        }
-        : { cause: cause._tag }
+    onFailure: (cause) => ({
+      errors: Option.toArray(Cause.failureOption(cause)).map(fieldsOf),
+      isDefect: Cause.isDie(cause),
+      isInterrupted: Cause.isInterrupted(cause)
+    })
   })
 
 const holds = <A>(given: FastCheck.Arbitrary<A>, check: (given: A) => Effect.Effect<void>) =>
@@ -144,12 +144,12 @@ const stock = Layer.build(NodeHttpClient.layerUndici).pipe(Effect.map(Context.ge
 
 const ours = Effect.orDie(UndiciClient.make())
 
-const readings = {
+const readings: Record<string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, unknown>> = {
   text: ({ text }) => text,
   json: ({ json }) => json,
   arrayBuffer: ({ arrayBuffer }) => Effect.map(arrayBuffer, (buffer) => Buffer.from(buffer).toString("latin1")),
   urlParamsBody: ({ urlParamsBody }) => urlParamsBody
-} satisfies Record<string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, unknown>>
+}
 
 describe("Whatever a service answers", () => {
   it.scopedLive.each(Object.entries(readings))(

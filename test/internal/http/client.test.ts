@@ -233,7 +233,7 @@ describe("send", () => {
     const fiber = yield* Effect.fork(send(HttpClient.make(() => Effect.never)))
     yield* Effect.yieldNow()
     const exit = yield* Fiber.interrupt(fiber)
-    expect(exit._tag === "Failure" && exit.cause._tag !== "Fail").toBe(true)
+    expect(exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause)).toBe(true)
   })
 })
 

@@ -49,11 +49,11 @@ describe("isWellFormed", () => {
 describe("encode", () => {
   it.prop("is undone by one decoding", [wellFormed], ([text]) => {
     expect(decodeURIComponent(Url.encode(text))).toBe(text)
-  }, { fastCheck: { examples: hostile.map((text) => [text]) } })
+  }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
 
   it.prop("leaves unreserved characters and escapes alone in its result", [wellFormed], ([text]) => {
     expect(Url.encode(text)).toMatch(/^([\w.~-]|%[\dA-F]{2})*$/)
-  }, { fastCheck: { examples: hostile.map((text) => [text]) } })
+  }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
 
   it("writes every reserved character of RFC 3986 as an escape", () => {
     expect(Url.encode(":/?#[]@!$&'()*+,;=")).toBe("%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D")

@@ -10,7 +10,7 @@ const schemaError = new NutritionAdvisorError.UnexpectedResponse({ operation: "s
 const dying = (defect: unknown) =>
   Schema.transform(Schema.Unknown, Schema.Unknown, {
     strict: true,
-    decode: () => {
+    decode: (): unknown => {
       throw defect
     },
     encode: (value) => value
