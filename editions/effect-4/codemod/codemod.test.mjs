@@ -410,6 +410,13 @@ return a(annotations)
       `Layer.project(a, A, B, f)`,
       `Layer.provide(Layer.effect(B, Effect.map(A, f)), a)`
     ],
+    ["a metric's name", `metric.metricKey.name`, `metric.id`],
+    [
+      "a metric's tags",
+      `metric.metricKey.tags`,
+      `Object.entries(metric.attributes ?? {}).map(([key, value]) => ({ key, value }))`
+    ],
+    ["a metric's state", `metric.metricState.count`, `metric.state.count`],
     ["a tagged metric", `Metric.tagged(a, "key", b)`, `Metric.withAttributes(a, { ["key"]: b })`],
     ["a cause in words", `Cause.pretty(a, { renderErrorCause: true })`, `Cause.pretty(a)`],
     ["a log level", `let a = LogLevel.Warning`, `let a = "Warn"`],
@@ -423,6 +430,126 @@ return a(annotations)
     ]
   ])("%s", (_, before, after) => {
     expect(statement(before)).toBe(after)
+  })
+
+  it.each([
+    ["tapInput", `Schedule.tapInput(a, () => b)`, `Schedule.tap(a, () => (() => b)())`],
+    ["addDelay", `Schedule.addDelay(a, () => 1)`, `Schedule.addDelay(a, () => Effect.succeed((() => 1)()))`]
+  ])("a step of a schedule that looks at nothing: %s", (_, before, after) => {
+    expect(statement(before)).toBe(after)
+  })
+
+  it.each([
+    ["Schema.Schema<A>", "Schema.Codec<A>"],
+    ["Schema.Schema<A, B>", "Schema.Codec<A, B>"]
+  ])("the type of a schema: %s", (before, after) => {
+    expect(statement(`let a: ${before}`)).toBe(`let a: ${after}`)
+  })
+
+  it.each([
+    [
+      "in a body",
+      `Stream.mapAccum(0, (a, b) => { if (b) return [a, b]; return [b, a] })`,
+      `Stream.mapAccum(() => (0), (a, b) => { if (b) return [a, [b]] as const; return [b, [a]] as const })`
+    ],
+    [
+      "as all that there is",
+      `Stream.mapAccum(0, (a, b) => [a, b])`,
+      `Stream.mapAccum(() => (0), (a, b) => [a, [b]] as const)`
+    ],
+    [
+      "not written out",
+      `Stream.mapAccum(0, f)`,
+      `Stream.mapAccum(() => (0), (...from) => (([state, element]) => [state, [element]] as const)((f)(...from)))`
+    ]
+  ])("what a step of a stream gives: %s", (_, before, after) => {
+    expect(statement(before)).toBe(after)
+  })
+
+  it("a strict transformation", () => {
+    expect(statement(`Schema.transform(A, B, { strict: true, decode, encode })`))
+      .toBe(`A.pipe(Schema.decodeTo(B, SchemaTransformation.transform({ decode, encode })))`)
+  })
+
+  it("a test of a ConfigError that is handed on", () => {
+    expect(statement(`Effect.catchIf(ConfigError.isConfigError, f)`)).toBe(
+      `Effect.catchIf((error: unknown): error is Config.ConfigError => error instanceof Config.ConfigError, f)`
+    )
+  })
+
+  it.each([
+    [
+      `Effect.runFork(a, { scheduler, immediate: false })`,
+      `Effect.runFork(Effect.andThen(Effect.yieldNow, a), { scheduler })`
+    ],
+    [`Effect.runFork(a, { scheduler, immediate: true })`, `Effect.runFork(a, { scheduler })`]
+  ])("when a fiber starts: %s", (before, after) => {
+    expect(statement(before)).toBe(after)
+  })
+
+  it.each([
+    [
+      "a process and its settings",
+      `import { Command } from "@effect/platform"`,
+      `Command.make("node", ...flags, "a.js").pipe(Command.env(b), Command.stderr("inherit"), f)`,
+      `ChildProcess.make("node", [...flags, "a.js"], { env: b, extendEnv: true, stderr: "inherit" }).pipe(f)`
+    ],
+    [
+      "what a process prints",
+      `import { Command } from "@effect/platform"`,
+      `f(Command.string)`,
+      `f((command: ChildProcess.Command) => Effect.flatMap(ChildProcessSpawner.ChildProcessSpawner, (spawner) => spawner.string(command)))`
+    ],
+    [
+      "what a handler gets",
+      `import { HttpApiBuilder } from "@effect/platform"`,
+      `handlers.handle("a", ({ path: { term }, urlParams }) => HttpApiBuilder.group(term, urlParams))`,
+      `handlers.handle("a", ({ params: { term }, query: urlParams }) => HttpApiBuilder.group(term, urlParams))`
+    ],
+    [
+      "the layer of a LayerMap",
+      `import { LayerMap } from "effect"`,
+      `class A extends LayerMap.Service<A>()("A", options) {}; A.Default; B.Default`,
+      `class A extends LayerMap.Service<A>()("A", options) {}; A.layer; B.Default`
+    ],
+    [
+      "the context of a ManagedRuntime",
+      `import { ManagedRuntime } from "effect"`,
+      `ManagedRuntime.make(a).runtime()`,
+      `ManagedRuntime.make(a).context()`
+    ],
+    [
+      "the effects of a generator",
+      `import type { YieldWrap } from "effect/Utils"`,
+      `let a: Generator<YieldWrap<Steps>, unknown, never>`,
+      `let a: Generator<Steps, unknown, never>`
+    ],
+    [
+      "what a test runs with",
+      `import type { Scope, TestServices } from "effect"`,
+      `let a: Scope.Scope | TestServices.TestServices`,
+      `let a: Scope.Scope | never`
+    ],
+    [
+      "samples of a schema",
+      `import { Arbitrary, FastCheck } from "effect"`,
+      `FastCheck.sample(Arbitrary.make(A), { numRuns: 5, seed: 1 })`,
+      `Effect.runSync(Arbitrary.sampleEffect(Arbitrary.schema(A), { count: 5, seed: 1 }))`
+    ],
+    [
+      "a limiter that is made by hand",
+      `import * as RateLimiter from "@effect/experimental/RateLimiter"`,
+      `a({ [RateLimiter.TypeId]: RateLimiter.TypeId, consume })`,
+      `a({ adaptiveConsume: () => Effect.die("This RateLimiter does not adapt."), adaptiveFeedback: () => Effect.die("This RateLimiter does not adapt."), [RateLimiter.TypeId]: RateLimiter.TypeId, consume })`
+    ]
+  ])("%s", (_, imported, before, after) => {
+    expect(translate("a.ts", `${imported}\n\n${before}\n`).text.split("\n\n").at(-1).trim()).toBe(after)
+  })
+
+  it("no import for a name that stands only in a text", () => {
+    const text =
+      `import { Console, Effect } from "effect"\n\nexport const a = Effect.succeed("a Console, \${Effect}")\n`
+    expect(translate("a.ts", text).text).toContain(`import { Effect } from "effect"\n`)
   })
 
   it("a scoped test", () => {

@@ -123,7 +123,22 @@ const hostname = (node, file) => {
   return undefined
 }
 
+const requestParts = { path: "params", urlParams: "query" }
+
+/** A handler of an endpoint gets the parts of a request by other names. */
+const handledPart = (node, file) => {
+  if (!ts.isBindingElement(node) || !ts.isObjectBindingPattern(node.parent)) return undefined
+  const name = (node.propertyName ?? node.name).getText()
+  const handler = node.parent.parent.parent
+  const call = handler.parent
+  if (!Object.hasOwn(requestParts, name) || !ts.isArrowFunction(handler) || !ts.isCallExpression(call)) return undefined
+  const isHandled = /\.handle(Raw)?$/.test(call.expression.getText()) &&
+    [...file.names.values()].includes("@effect/platform/HttpApiBuilder")
+  return isHandled ? `${requestParts[name]}: ${file.emit(node.name)}` : undefined
+}
+
 export const http = [
+  handledPart,
   clientError,
   errorTag,
   clientErrorPattern,

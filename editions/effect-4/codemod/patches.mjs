@@ -81,7 +81,9 @@ const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: s
         [status, Schema.make<unknown, unknown, never>(Option.getOrThrow(ast))] as const
       )`,
     `{ identifier: name, method, path }, errors, successes }) => {
-      const schemas = [...successes, ...errors].map(([status, [schema]]) => [status, schema] as const)`
+      const schemas = [...successes, ...errors].map(([status, [{ ast }]]) =>
+        [status, Schema.make<Schema.Codec<unknown>>(ast)] as const
+      )`
   ],
   [
     "src/TokenIssuer.ts",
@@ -168,6 +170,25 @@ import type { HttpMethod } from "effect/http/HttpMethod"
     "src/internal/request/run.ts",
     "const defaultTracer = Context.get(DefaultServices.liveServices, Tracer.Tracer)",
     "const defaultTracer = undefined"
+  ],
+  [
+    "examples/http-api.ts",
+    `import * as HttpServer from "effect/http/HttpServer"`,
+    `import * as HttpRouter from "effect/http/HttpRouter"`
+  ],
+  [
+    "examples/http-api.ts",
+    `const Main = HttpApiBuilder.serve().pipe(
+  Layer.provide(HttpApiBuilder.middlewareOpenApi()),
+  Layer.provide(Layer.provide(HttpApiBuilder.api(Api), Layer.provide(FoodsLive, AdvisorLive))),
+  HttpServer.withLogAddress,
+  Layer.provide(Server)
+)`,
+    `const Routes = HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" })
+
+const Main = HttpRouter.serve(Layer.provide(Routes, Layer.provide(FoodsLive, AdvisorLive)), { disableLogger: true }).pipe(
+  Layer.provide(Server)
+)`
   ],
   ["src/undici/UndiciClient.ts", " || agentOptions.interceptors !== undefined", ""],
   [

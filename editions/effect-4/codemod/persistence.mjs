@@ -13,6 +13,19 @@ const limiterError = (node, file) => {
   return `new ${namespace}.RateLimiterError({ reason: ${reason} })`
 }
 
+/** A RateLimiter that is made by hand adapts to nothing. */
+const ownRateLimiter = (node, file) => {
+  if (!ts.isObjectLiteralExpression(node)) return undefined
+  const isOwn = node.properties.some(({ name }) =>
+    name !== undefined && ts.isComputedPropertyName(name) &&
+    file.memberOf(name.expression) === "@effect/experimental/RateLimiter#TypeId"
+  )
+  if (!isOwn) return undefined
+  const none = `() => ${file.local("effect/Effect")}.die("This RateLimiter does not adapt.")`
+  const kept = node.properties.map((child) => file.emit(child))
+  return `{ ${[`adaptiveConsume: ${none}`, `adaptiveFeedback: ${none}`, ...kept].join(", ")} }`
+}
+
 const platformErrors = { SystemError: "systemError", BadArgument: "badArgument" }
 
 /** `new SystemError({ reason, … })` is `systemError({ _tag: reason, … })`; beside a KeyValueStore it is the cause of its error. */
@@ -55,4 +68,4 @@ const redisStore = (node, file) => {
   return `${store}.pipe(${file.local("effect/Layer")}.provide(${redis}))`
 }
 
-export const persistence = [limiterError, platformError, nodeStore, redisStore]
+export const persistence = [limiterError, ownRateLimiter, platformError, nodeStore, redisStore]

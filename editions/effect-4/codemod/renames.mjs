@@ -213,6 +213,7 @@ export const members = new Map([
     decode: "decodeEffect",
     encode: "encodeEffect",
     encodeUnknown: "encodeUnknownEffect",
+    standardSchemaV1: "toStandardSchemaV1",
     typeSchema: "toType",
     JsonNumber: "Finite",
     decodeUnknown: "decodeUnknownEffect",
@@ -226,6 +227,7 @@ export const members = new Map([
     orElseIfEmptyStream: "orElseIfEmpty",
     unwrapScoped: "unwrap"
   }),
+  ...renamed("@effect/platform/Error", { SystemErrorReason: "SystemErrorTag" }),
   ...renamed("@effect/platform/Headers", { currentRedactedNames: "CurrentRedactedNames" }),
   ...renamed("@effect/platform/HttpBody", { unsafeJson: "jsonUnsafe" }),
   ...renamed("@effect/platform/HttpClient", {

@@ -2,9 +2,12 @@
 import ts from "typescript"
 import { http } from "./http.mjs"
 import { logging } from "./logging.mjs"
+import { metrics } from "./metrics.mjs"
 import { argumentTexts, calleeOf, namespaceText, property, typeArgumentTexts, valueOf } from "./nodes.mjs"
 import { persistence } from "./persistence.mjs"
+import { processes } from "./processes.mjs"
 import { references } from "./references.mjs"
+import { tests } from "./tests.mjs"
 
 /** `Context.Tag("id")<Self, Shape>()` is `Context.Service<Self, Shape>()("id")`. */
 const tagClass = (node, file) => {
@@ -122,20 +125,6 @@ const schemaRedacted = (node, file) => {
   return name === undefined || !ts.isPropertyAccessExpression(node) ? undefined : `${node.expression.text}.${name}`
 }
 
-/** `Metric.increment(metric)` is `Metric.update(metric, 1)`. */
-const metricIncrement = (node, file) =>
-  calleeOf(node, file) === "effect/Metric#increment"
-    ? `${namespaceText(node)}.update(${argumentTexts(node, file).join(", ")}, 1)`
-    : undefined
-
-/** `Metric.tagged(metric, key, value)` is a metric with that attribute. */
-const metricTagged = (node, file) => {
-  if (calleeOf(node, file) !== "effect/Metric#tagged") return undefined
-  const texts = argumentTexts(node, file)
-  const [key, value] = texts.slice(-2)
-  return `${namespaceText(node)}.withAttributes(${[...texts.slice(0, -2), `{ [${key}]: ${value} }`].join(", ")})`
-}
-
 /** `linkSpanCurrent(span)` adds a link to the current span, where there is one. */
 const linkSpanCurrent = (node, file) => {
   if (calleeOf(node, file) !== "effect/Effect#linkSpanCurrent") return undefined
@@ -197,21 +186,27 @@ const mixedScheduler = (node, file) =>
     ? `new ${file.emit(node.expression)}()`
     : undefined
 
+/** The function of a step, which takes one part of what a step is, or nothing. */
+const ofStep = (f, text, part, transform = (call) => call) =>
+  ts.isArrowFunction(f) && f.parameters.length === 0
+    ? `() => ${transform(`(${text})()`)}`
+    : `({ ${part} }) => ${transform(`(${text})(${part})`)}`
+
 /** `addDelayEffect(f)` and `mapEffect(f)` are `addDelay` and `map`, whose functions take what the step said, and give an effect. */
 const scheduleOutput = (node, file) => {
   const [, name, isEffect] = /^effect\/Schedule#(addDelay|map)(Effect)?$/.exec(calleeOf(node, file) ?? "") ?? []
   if (name === undefined) return undefined
   const texts = argumentTexts(node, file)
-  const given = `(${texts.at(-1)})(output)`
-  const effect = isEffect === undefined ? `${file.local("effect/Effect")}.succeed(${given})` : given
-  return `${namespaceText(node)}.${name}(${[...texts.slice(0, -1), `({ output }) => ${effect}`].join(", ")})`
+  const succeeded = (call) => isEffect === undefined ? `${file.local("effect/Effect")}.succeed(${call})` : call
+  const f = ofStep(node.arguments.at(-1), texts.at(-1), "output", succeeded)
+  return `${namespaceText(node)}.${name}(${[...texts.slice(0, -1), f].join(", ")})`
 }
 
 /** `tapInput(f)` is `tap`, whose function takes what the step was told. */
 const tapInput = (node, file) => {
   if (calleeOf(node, file) !== "effect/Schedule#tapInput") return undefined
   const texts = argumentTexts(node, file)
-  const handler = `({ input }) => (${texts.at(-1)})(input)`
+  const handler = ofStep(node.arguments.at(-1), texts.at(-1), "input")
   return `${namespaceText(node)}.tap(${[...texts.slice(0, -1), handler].join(", ")})`
 }
 
@@ -305,16 +300,24 @@ const layerMap = (node, file) => {
   return texts.length === 2 ? mapped(...texts) : `(self) => ${mapped("self", texts[0])}`
 }
 
+/** A transformation is strict by its types alone. */
+const transformationText = (options, file) => {
+  if (!ts.isObjectLiteralExpression(options) || property(options, "strict") === undefined) return file.emit(options)
+  const kept = options.properties.filter((child) => child.name?.getText() !== "strict")
+  return `{ ${kept.map((child) => file.emit(child)).join(", ")} }`
+}
+
 const transformations = { "effect/Schema#transform": "transform", "effect/Schema#transformOrFail": "transformEffect" }
 
 /** `Schema.transform(from, to, options)` is `from.pipe(Schema.decodeTo(to, …))`. */
 const schemaTransform = (node, file) => {
   const name = transformations[calleeOf(node, file)]
   if (name === undefined || node.arguments.length !== 3) return undefined
-  const [from, to, options] = argumentTexts(node, file)
+  const [from, to] = node.arguments.slice(0, 2).map((argument) => file.emit(argument))
+  const transformation = transformationText(node.arguments[2], file)
   return `${from}.pipe(${namespaceText(node)}.decodeTo(${to}, ${
     file.local("effect/SchemaTransformation")
-  }.${name}(${options})))`
+  }.${name}(${transformation})))`
 }
 
 /**
@@ -583,8 +586,10 @@ const mapInputPath = (node, file) => {
 const filterMap = (node, file) => {
   if (calleeOf(node, file) !== "effect/Array#filterMap") return undefined
   const texts = argumentTexts(node, file)
-  const handler = `${file.local("effect/Result")}.fromOption((${texts.at(-1)})(value, at), () => undefined)`
-  return `${namespaceText(node)}.filterMap(${[...texts.slice(0, -1), `(value, at) => ${handler}`].join(", ")})`
+  const f = node.arguments.at(-1)
+  const given = ts.isArrowFunction(f) && f.parameters.length < 2 ? "value" : "value, at"
+  const handler = `${file.local("effect/Result")}.fromOption((${texts.at(-1)})(${given}), () => undefined)`
+  return `${namespaceText(node)}.filterMap(${[...texts.slice(0, -1), `(${given}) => ${handler}`].join(", ")})`
 }
 
 /** A text that begins with an import is a program. One with escapes is left as it is. */
@@ -612,10 +617,14 @@ const configError = (node, file) => {
 }
 
 /** `ConfigError.isConfigError(error)` asks for the class. */
-const isConfigError = (node, file) =>
-  calleeOf(node, file) === "effect/ConfigError#isConfigError"
-    ? `${argumentTexts(node, file)} instanceof ${file.local("effect/Config")}.ConfigError`
-    : undefined
+const isConfigError = (node, file) => {
+  const isMember = (inner) => file.memberOf(inner) === "effect/ConfigError#isConfigError"
+  const of = () => `${file.local("effect/Config")}.ConfigError`
+  if (ts.isCallExpression(node)) {
+    return isMember(node.expression) ? `${argumentTexts(node, file)} instanceof ${of()}` : undefined
+  }
+  return isMember(node) ? `(error: unknown): error is ${of()} => error instanceof ${of()}` : undefined
+}
 
 /** What matches an Either names its sides as those of a Result. */
 const matchSides = (node, file) => {
@@ -654,11 +663,11 @@ const rechunkedQueue = (node, file) => {
   return `${stream}.rechunk(${stream}.fromQueue(${file.emit(node.arguments[0])}), ${valueOf(size, file)})`
 }
 
-/** A codec of three types names the services of both ways in Effect 4. */
+/** A schema whose types are named is a codec; one of three types names the services of both ways in Effect 4. */
 const schemaType = (node, file) => {
   if (!ts.isTypeReferenceNode(node) || file.memberOf(node.typeName) !== "effect/Schema#Schema") return undefined
   const types = node.typeArguments ?? []
-  if (types.length < 2) return undefined
+  if (types.length === 0) return undefined
   const texts = types.map((type) => file.emit(type))
   return `${node.typeName.left.text}.Codec<${texts.join(", ")}${texts.length === 3 ? `, ${texts[2]}` : ""}>`
 }
@@ -814,6 +823,38 @@ const httpApiAnnotations = (node, file) => {
   return `{ ${kept.join(", ")} }`
 }
 
+const returnsOf = (f) => {
+  const found = []
+  const visit = (node) => {
+    if (ts.isReturnStatement(node)) found.push(node.expression)
+    if (!ts.isFunctionLike(node)) ts.forEachChild(node, visit)
+  }
+  if (ts.isBlock(f.body)) visit(f.body)
+  else found.push(ts.isParenthesizedExpression(f.body) ? f.body.expression : f.body)
+  return found
+}
+
+/** Whether each return of the function is written out as a pair. */
+const givesPairs = (f) =>
+  ts.isArrowFunction(f) &&
+  returnsOf(f).every((given) =>
+    given !== undefined && ts.isArrayLiteralExpression(given) && given.elements.length === 2
+  )
+
+const stepOf = (call) => call.arguments.at(-1)
+
+/** What a step of `Stream.mapAccum` returns: its second part is a list. */
+const accumulated = (node, file) => {
+  if (!ts.isArrayLiteralExpression(node)) return undefined
+  let outer = node.parent
+  while (outer !== undefined && !ts.isFunctionLike(outer)) outer = outer.parent
+  if (outer === undefined || !returnsOf(outer).includes(node)) return undefined
+  if (calleeOf(outer.parent, file) !== "effect/Stream#mapAccum" || stepOf(outer.parent) !== outer) return undefined
+  if (!givesPairs(outer)) return undefined
+  const [state, element] = node.elements.map((part) => file.emit(part))
+  return `[${state}, [${element}]] as const`
+}
+
 /** The state that a stream begins with is made for each run, and a step may give any number of elements. */
 const streamState = (node, file) => {
   const [, name] = /^effect\/Stream#(runFold|mapAccum|mapAccumEffect)$/.exec(calleeOf(node, file) ?? "") ?? []
@@ -823,11 +864,35 @@ const streamState = (node, file) => {
   const one = "([state, element]) => [state, [element]] as const"
   const next = {
     runFold: step,
-    mapAccum: `(...from) => (${one})((${step})(...from))`,
+    mapAccum: givesPairs(stepOf(node)) ? step : `(...from) => (${one})((${step})(...from))`,
     mapAccumEffect: `(...from) => ${file.local("effect/Effect")}.map((${step})(...from), ${one})`
   }[name]
   return `${namespaceText(node)}.${name}(${[...texts.slice(0, -2), `() => (${state})`, next].join(", ")})`
 }
+
+/** The class that is named here, where this file declares it. */
+const classOf = (name, file) =>
+  file.source.statements.find((statement) => ts.isClassDeclaration(statement) && statement.name?.text === name)
+
+/** The layer of a LayerMap's class is `layer`. */
+const defaultLayer = (node, file) => {
+  if (!ts.isPropertyAccessExpression(node) || node.name.text !== "Default" || !ts.isIdentifier(node.expression)) {
+    return undefined
+  }
+  const made = classOf(node.expression.text, file)?.heritageClauses?.[0]?.types[0]?.expression
+  return made !== undefined && ts.isCallExpression(made) &&
+      calleeOf(made.expression, file) === "effect/LayerMap#Service"
+    ? `${file.emit(node.expression)}.layer`
+    : undefined
+}
+
+/** `runtime()` of a ManagedRuntime is `context()`. */
+const managedContext = (node, file) =>
+  ts.isCallExpression(node) && node.arguments.length === 0 && ts.isPropertyAccessExpression(node.expression) &&
+    node.expression.name.text === "runtime" && file.memberOf(node.expression) === undefined &&
+    [...file.names.values()].includes("effect/ManagedRuntime")
+    ? `${file.emit(node.expression.expression)}.context()`
+    : undefined
 
 /** `NodeStream.fromReadable(evaluate, onError)` takes both by their names. */
 const fromReadable = (node, file) => {
@@ -848,6 +913,12 @@ const runMainOptions = (node, file) => {
 }
 
 export const rewrites = [
+  ...tests,
+  ...processes,
+  ...metrics,
+  defaultLayer,
+  managedContext,
+  accumulated,
   streamState,
   fromReadable,
   runMainOptions,
@@ -929,7 +1000,5 @@ export const rewrites = [
   repeatN,
   schemaArrays,
   schemaChecks,
-  schemaRedacted,
-  metricIncrement,
-  metricTagged
+  schemaRedacted
 ]

@@ -23,6 +23,21 @@ const isGone = (module) => exportsOf("effect/Effect") !== undefined && exportsOf
 /** Modules of which each value is rewritten. */
 const replaced = new Set(["effect/GlobalValue"])
 
+/** The code without what stands in its strings. */
+const withoutTexts = (code) => {
+  const source = ts.createSourceFile("code.ts", code, ts.ScriptTarget.Latest)
+  let text = ""
+  let at = 0
+  const visit = (node) => {
+    if (ts.isStringLiteral(node) || ts.isTemplateLiteralToken(node)) {
+      text += code.slice(at, node.getStart(source))
+      at = node.end
+    } else ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return text + code.slice(at)
+}
+
 class File {
   constructor(name, text) {
     this.name = name
@@ -167,7 +182,8 @@ class File {
 
   /** Import statements of Effect's modules, as Effect 4 has them. Those that nothing uses any more go. */
   imports(body) {
-    const uses = (name) => new RegExp(`(?<![\\w$])(?<!(?<!\\.\\.)\\.)${name.replace("$", "\\$")}(?![\\w$])`).test(body)
+    const code = withoutTexts(body)
+    const uses = (name) => new RegExp(`(?<![\\w$])(?<!(?<!\\.\\.)\\.)${name.replace("$", "\\$")}(?![\\w$])`).test(code)
     const named = new Map()
     const lines = []
     const add = (module, specifier, isType) => {

@@ -11,3 +11,5 @@ export const snapshot = Effect.map(Metric.snapshot, (all) =>
     labels: { ...attributes },
     type: type.toLowerCase()
   })))
+
+export type Measured = Effect.Success<typeof snapshot>[number]

@@ -1,48 +1,46 @@
 // The property tests of @effect/vitest 4 draw from effect's own Arbitrary, no longer from fast-check.
 import * as Original from "../../../node_modules/@effect/vitest/dist/index.js"
-import * as Effect from "effect/Effect"
+import { Effect, type Scope } from "effect"
 import * as FastCheck from "fast-check"
 import * as TestClock from "./TestClock.js"
 
 export * from "../../../node_modules/@effect/vitest/dist/index.js"
 
-type Arbitraries = ReadonlyArray<FastCheck.Arbitrary<unknown>>
+type Values = [unknown, ...Array<unknown>]
 
-/** Of arbitraries by number or by name. */
-const together = (arbitraries: Arbitraries): FastCheck.Arbitrary<Array<unknown>> =>
-  Array.isArray(arbitraries) ? FastCheck.tuple(...arbitraries) : FastCheck.record(Object(arbitraries))
+type Arbitraries<Vs extends Values> = [...{ [K in keyof Vs]: FastCheck.Arbitrary<Vs[K]> }]
 
-type Options = number | { readonly fastCheck?: FastCheck.Parameters<[Array<unknown>]>; readonly timeout?: number }
+type Options<Vs> = { readonly fastCheck?: FastCheck.Parameters<NoInfer<Vs>> }
 
-const check = (arbitraries: Arbitraries, property: (values: Array<unknown>) => Promise<unknown>, options?: Options) =>
-  FastCheck.assert(
-    FastCheck.asyncProperty(together(arbitraries), async (values) => (await property(values)) !== false),
-    typeof options === "object"
-      ? { ...options.fastCheck, examples: options.fastCheck?.examples?.map((values) => [values]) }
-      : {}
-  )
+const check = <Vs extends Values>(
+  arbitraries: Arbitraries<Vs>,
+  body: (values: Vs) => Promise<unknown>,
+  options?: Options<Vs>
+) => {
+  const property = FastCheck.asyncProperty(...arbitraries, async (...values: Vs) => (await body(values)) !== false)
+  return FastCheck.assert(property, options?.fastCheck)
+}
 
-const prop = (title: string, arbitraries: Arbitraries, body: (values: Array<unknown>) => unknown, options?: Options) =>
-  Object.values(arbitraries).some((arbitrary) => "ast" in arbitrary)
-    ? Original.it.prop(title, [...arbitraries], body)
+const prop = <Vs extends Values>(
+  title: string,
+  arbitraries: Arbitraries<Vs>,
+  body: (values: Vs) => unknown,
+  options?: Options<Vs>
+): void =>
+  "ast" in arbitraries[0]
+    ? Reflect.apply(Original.it.prop, undefined, [title, arbitraries, body])
     : Original.it(title, () => check(arbitraries, async (values) => body(values), options))
 
-const effectProp = (
+const effectProp = <Vs extends Values>(
   title: string,
-  arbitraries: Arbitraries,
-  body: (values: Array<unknown>) => Effect.Effect<unknown, unknown>,
-  options?: Options
-) =>
-  Original.it.live(title, () =>
-    Effect.flatMap(Effect.context<never>(), (context) =>
-      Effect.promise(() =>
-        check(arbitraries, (values) => Effect.runPromiseWith(context)(Effect.scoped(withTestClock(body(values)))), options)
-      )))
+  arbitraries: Arbitraries<Vs>,
+  body: (values: Vs) => Effect.Effect<unknown, unknown, Scope.Scope>,
+  options?: Options<Vs>
+) => {
+  const run = (values: Vs) => Effect.runPromise(Effect.scoped(Effect.provide(body(values), TestClock.layer())))
+  return Original.it.live(title, () => Effect.promise(() => check(arbitraries, run, options)))
+}
 
-const withTestClock = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, TestClock.layer())
+const own = { effect: Object.assign(Original.it.effect, { prop: effectProp }), prop }
 
-Object.assign(Original.it.effect, { prop: effectProp })
-
-export const it = new Proxy(Original.it, {
-  get: (target, name) => name === "prop" ? prop : Reflect.get(target, name)
-})
+export const it = new Proxy(Object.assign(Original.it, own), { get: (target, name) => name === "prop" ? prop : Reflect.get(target, name) })
