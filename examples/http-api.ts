@@ -13,10 +13,11 @@ import {
   HttpApiSchema,
   HttpApp,
   HttpServer,
-  HttpServerResponse
+  HttpServerResponse,
+  Runtime
 } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
-import { Config, ConfigError, Console, Effect, Layer, Schema } from "effect"
+import { Config, ConfigError, Console, Effect, Exit, Layer, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 import { settingsSentence } from "./settingsSentence.js"
@@ -101,5 +102,9 @@ const Main = HttpApiBuilder.serve().pipe(
 Layer.launch(Main).pipe(
   Effect.catchTag("ConfigurationError", ({ message }) => Console.error(message)),
   Effect.catchIf(ConfigError.isConfigError, (error) => Console.error(settingsSentence(error))),
-  NodeRuntime.runMain({ disablePrettyLogger: true })
+  NodeRuntime.runMain({
+    disablePrettyLogger: true,
+    // To end when asked to, by SIGTERM, is no failure.
+    teardown: (exit, end) => Exit.isInterrupted(exit) ? end(0) : Runtime.defaultTeardown(exit, end)
+  })
 )

@@ -44,7 +44,7 @@ const program = Effect.gen(function*() {
 
   yield* Effect.gen(function*() {
     yield* Effect.sleep("3 seconds")
-    yield* Console.log(`still open: ${yield* RcMap.keys((yield* Tenants).rcMap)}`)
+    yield* Console.log(`still open: ${[...yield* RcMap.keys((yield* Tenants).rcMap)].join()}`)
     yield* searchTwice("south")
   }).pipe(Effect.provide(Tenants.get("south")))
 
