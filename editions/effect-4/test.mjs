@@ -3,18 +3,12 @@
  * the one that the edition installs. `--system` runs those of test/system.
  */
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { findNode } from "./node.mjs"
 
 const edition = import.meta.dirname
 
 const node = findNode()
-
-/** Paths in backticks at the start of a row: tests that the edition leaves out, with the reason beside them. */
-const leftOut = [...readFileSync(join(edition, "not-translated.md"), "utf8").matchAll(/^\| `([^`]+)` \|/gm)].map((
-  [, path]
-) => path)
 
 const given = process.argv.slice(2).filter((argument) => argument !== "--system")
 
@@ -25,7 +19,6 @@ const { status } = spawnSync(
   [
     join(edition, "node_modules", "vitest", "vitest.mjs"),
     "run",
-    ...leftOut.flatMap((path) => ["--exclude", path]),
     // As `npm test` does: workers that stay load the library once.
     ...(isSystem || given.length > 0 ? [] : ["--exclude", "test/system/**", "--no-isolate", "--maxWorkers=4"]),
     ...(isSystem && given.length === 0 ? ["test/system"] : given)
