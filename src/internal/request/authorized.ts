@@ -78,7 +78,7 @@ const forbidden = (
   )
 
 const call = <A, E>(effect: () => Effect.Effect<A, E>) =>
-  ForeignPart.call("The TokenProvider", isNutritionAdvisorError, effect)
+  ForeignPart.callApart("The TokenProvider", isNutritionAdvisorError, effect)
 
 /** A TokenProvider of the user's without what it dies of. */
 const guarded = (tokens: TokenProvider.Service): Tokens => ({

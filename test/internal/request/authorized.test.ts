@@ -1,10 +1,11 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Option, Redacted, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock } from "effect"
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "../../doubles/IssuerDouble.js"
+import * as Time from "../../doubles/Time.js"
 
 const ofPeer = (number: number) =>
   new AccessToken.AccessToken({ ...Issuer.token(number, 0, 1_000_000), origin: "cache" })
@@ -126,25 +127,43 @@ describe("what an error shows of an answer", () => {
 describe("a TokenProvider of the user's", () => {
   const bug = Effect.die(new Error("secret-token-0"))
 
+  const advisorWith = (part: Partial<TokenProvider.Service>, status: number) =>
+    NutritionAdvisor.layerWithoutTokens(options).pipe(
+      Layer.provide(Layer.map(tokensOfPeers(), (context) =>
+        Context.add(context, TokenProvider.TokenProvider, {
+          ...Context.get(context, TokenProvider.TokenProvider),
+          ...part
+        }))),
+      Layer.provide(Layer.succeed(HttpClient.HttpClient, naming({}, status)))
+    )
+
   it.effect.each<readonly [string, Partial<TokenProvider.Service>]>([
     ["get", { get: bug }],
     ["get, which fails with what is no error of its interface,", { get: Effect.fail("secret-token-0" as never) }],
     ["renew", { renew: () => bug }],
     ["settled", { settled: () => bug }]
   ])("whose %s dies ends the search in a defect that names the part, and nothing of what it said", ([call, part]) => {
-    const provider = Layer.map(tokensOfPeers(), (context) =>
-      Context.add(context, TokenProvider.TokenProvider, {
-        ...Context.get(context, TokenProvider.TokenProvider),
-        ...part
-      }))
     return Effect.gen(function*() {
       const exit = yield* Effect.exit(NutritionAdvisor.search("oats"))
       const text = inspect(exit, { depth: 9, showHidden: true })
       expect(text).toContain("The TokenProvider")
       expect(text).not.toContain("secret-token-0")
-    }).pipe(
-      Effect.provide(Layer.provide(NutritionAdvisor.layerWithoutTokens(options), provider)),
-      Effect.provideService(HttpClient.HttpClient, naming({}, call === "renew" ? 403 : 200))
-    )
+    }).pipe(Effect.provide(advisorWith(part, call === "renew" ? 403 : 200)))
   })
+
+  it.effect.each(["get", "renew", "settled"] as const)(
+    "whose %s hangs and can't be interrupted keeps no caller who leaves",
+    (call) =>
+      Effect.gen(function*() {
+        const reached = yield* Effect.makeLatch()
+        const hang = Effect.uninterruptible(Effect.zipRight(reached.open, Effect.never))
+        const part = call === "get" ? { get: hang } : { [call]: () => hang }
+        const search = Effect.provide(NutritionAdvisor.search("oats"), advisorWith(part, call === "renew" ? 403 : 200))
+        const caller = yield* Effect.forkDaemon(search)
+        yield* reached.await
+        yield* Fiber.interruptFork(caller)
+        yield* Time.pass("1 second")
+        expect(Option.map(yield* Fiber.poll(caller), Exit.isInterrupted)).toEqual(Option.some(true))
+      })
+  )
 })
