@@ -193,15 +193,21 @@ export const beforeExpiry = (policy: CheckedPolicy): Schedule.Schedule<Lifetime,
   )
 
 /**
- * The waits between the attempts of one exchange: 200 ms, then doubled, give or take a fifth, and one fewer than `attempts`.
+ * The waits between the attempts of one exchange: 200 ms, then doubled, give or take a fifth, and one fewer than `attempts`. None is
+ * shorter than `atLeast` says for the error, in milliseconds.
  *
  * @since 1.0.0
  * @category schedules
  */
-export const betweenAttempts = (policy: CheckedPolicy): Schedule.Schedule<unknown> =>
+export const betweenAttempts = <E>(
+  policy: CheckedPolicy,
+  atLeast: (error: E) => number
+): Schedule.Schedule<unknown, E> =>
   Schedule.exponential(attemptDelay).pipe(
     Schedule.jittered,
-    Schedule.intersect(Schedule.recurs(policy.attempts - 1))
+    Schedule.intersect(Schedule.recurs(policy.attempts - 1)),
+    Schedule.intersect(Schedule.identity<E>()),
+    Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(atLeast(error))))
   )
 
 const doubled = (start: number, times: number, cap: number) => Math.min(cap, start * 2 ** Math.min(times, 52))

@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
 import { boundedBy, OwnDeadline } from "./internal/exchange/issue.js"
@@ -131,12 +130,6 @@ const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
 
-const retries = (policy: RefreshPolicy.CheckedPolicy) =>
-  RefreshPolicy.betweenAttempts(policy).pipe(
-    Schedule.intersect(Schedule.identity<TokenError>()),
-    Schedule.modifyDelay(([, error], delay) => Duration.max(delay, Duration.millis(retryAfterMillis(error))))
-  )
-
 const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
 
 /**
@@ -214,7 +207,7 @@ export const fromSettings = (
         const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(tokenTimeout)
         const key = yield* LicenseKey.read(request.licenseKey ?? licenseKey)
         return yield* Effect.retry(exchange(key), {
-          schedule: retries(policy),
+          schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
           while: (error) =>
             isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
         })

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Clock, Duration, Effect, Either, FastCheck as fc, type Schedule } from "effect"
+import { Array as Arr, Clock, Duration, Effect, Either, FastCheck as fc, identity, type Schedule } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
 import * as ScheduleDriver from "../src/internal/token/scheduleDriver.js"
 import { test } from "./doubles/arranged.js"
@@ -201,8 +201,8 @@ describe("beforeExpiry", () => {
 })
 
 describe("betweenAttempts", () => {
-  const delays = (attempts: number) =>
-    driven(RefreshPolicy.betweenAttempts(policyOf({ attempts })), Arr.replicate(0, 50))
+  const delays = (attempts: number, atLeast = 0) =>
+    driven(RefreshPolicy.betweenAttempts(policyOf({ attempts }), identity<number>), Arr.replicate(atLeast, 50))
 
   test("allows two further attempts by default", function*() {
     expect(yield* delays(3)).toHaveLength(2)
@@ -216,6 +216,12 @@ describe("betweenAttempts", () => {
 
   test("allows none where one attempt is all", function*() {
     expect(yield* delays(1)).toEqual([])
+  })
+
+  test("waits as long as the error asks for, where that is longer", function*() {
+    const [first = 0, second = 0] = yield* delays(3, 300)
+    expect(first).toBe(300)
+    expect(Math.abs(second - 400)).toBeLessThanOrEqual(80)
   })
 })
 

@@ -15,9 +15,6 @@ export const unlogged: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effec
   Option.none()
 )
 
-/** The same for the fiber that runs it, from then on, and for the runtime of a layer that it stands in. */
-export const stayUnlogged: Effect.Effect<void> = FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none())
-
 /** Starts an effect in a fiber of its own. */
 export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, unknown>
 
@@ -27,7 +24,7 @@ export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFi
  */
 export const startIn = <R>(context: Context.Context<R>): Effect.Effect<Start<R>> =>
   Effect.map(
-    Effect.zipRight(stayUnlogged, Effect.runtime()),
+    Effect.zipRight(FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none()), Effect.runtime()),
     ({ fiberRefs, runtimeFlags }) =>
       Runtime.runFork(Runtime.make({
         context,

@@ -24,12 +24,15 @@ const copied = [
 const suite = [
   "test/leaks/errors.test.ts",
   "test/leaks/fibers.test.ts",
+  "test/leaks/unhandled.test.ts",
   "test/leaks.test.ts",
   "test/boundaries.test.ts",
   "test/internal/http/buffered.test.ts",
   "test/leaks/rotation.test.ts",
   "test/NutritionAdvisor.tenants.test.ts",
-  "test/NutritionAdvisor.context.test.ts"
+  "test/NutritionAdvisor.context.test.ts",
+  "test/internal/request/authorized.test.ts",
+  "test/promise/Client.test.ts"
 ]
 
 const run = promisify(execFile)

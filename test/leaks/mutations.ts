@@ -177,5 +177,35 @@ export const mutations: ReadonlyArray<Mutation> = [
     file: "src/internal/fork.ts",
     find: "Effect.zipRight(restoreContext, effect)",
     replace: "effect"
+  },
+  {
+    name: "Effect logs how a fiber of a part of the user's ends",
+    file: "src/internal/foreignPart.ts",
+    find: "    ),\n    Fork.unlogged\n",
+    replace: "    )\n"
+  },
+  {
+    name: "what a TokenProvider of the user's dies of is passed through",
+    file: "src/internal/request/authorized.ts",
+    find: "this.hotPath === undefined ? guarded(parts.tokens) : parts.tokens",
+    replace: "parts.tokens"
+  },
+  {
+    name: "an identifier of numbers is shown as a Retry-After",
+    file: "src/internal/http/response.ts",
+    find: "Number.isFinite(seconds) && !isSecret",
+    replace: "Number.isFinite(seconds)"
+  },
+  {
+    name: "an earlier token of the request is shown in an observed header",
+    file: "src/internal/request/authorized.ts",
+    find: "[token, ...sent, ...this.used]",
+    replace: "[token]"
+  },
+  {
+    name: "the message of a foreign Config is shown",
+    file: "src/internal/environment.ts",
+    find: "isMissing ? \"is not set\" : \"is not accepted\"",
+    replace: "isMissing ? \"is not set\" : error.message"
   }
 ]

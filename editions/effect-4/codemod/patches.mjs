@@ -86,10 +86,10 @@ const timedTexts = <E>(store: KeyValueStore.KeyValueStore, unavailable: (code: s
       )`
   ],
   [
-    "src/TokenIssuer.ts",
-    `    (self) => Schedule.max([self, Schedule.identity<TokenError>()]),
+    "src/RefreshPolicy.ts",
+    `    (self) => Schedule.max([self, Schedule.identity<E>()]),
     Schedule.modifyDelay(({ duration: delay, output: [, error] }) =>`,
-    `    Schedule.setInputType<TokenError>(),
+    `    Schedule.setInputType<E>(),
     Schedule.modifyDelay(({ duration: delay, input: error }) =>`
   ],
   [

@@ -46,7 +46,6 @@ export const unsupervised: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.E
 
 /** A fiber that fails is not logged, either. */
 export const unlogged = unsupervised
-export const stayUnlogged = Effect.void
 
 export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.Fiber<A, unknown>
 
