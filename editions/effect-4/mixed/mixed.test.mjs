@@ -1,13 +1,17 @@
-// Replicas of both editions, in processes of their own, share one token through the Redis of this machine. Both must be built.
-import { fork } from "node:child_process"
-import { randomUUID } from "node:crypto"
+// Replicas of both editions, in processes of their own, share one token through a redis-server of the test's own. Both must be built.
+import { fork, spawn } from "node:child_process"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
+import { createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { afterEach, expect, it } from "vitest"
+import { findNode } from "../node.mjs"
 
 const edition = dirname(import.meta.dirname)
 
 const root = join(edition, "..", "..")
+
+const node = findNode()
 
 /** The Node of the edition runs both: what differs is the package and the effect that it is for. */
 const editions = {
@@ -29,12 +33,31 @@ afterEach(async () => {
   running.clear()
 })
 
-const started = (script, args) => {
-  const child = fork(script, args, { env: { ...process.env, LICENSE_KEY: licenseKey }, silent: true })
+const watched = (child) => {
   const process_ = { child, printed: "" }
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => process_.printed += text)
   running.add(process_)
   return process_
+}
+
+const started = (script, args) =>
+  watched(fork(script, args, { execPath: node, env: { ...process.env, LICENSE_KEY: licenseKey }, silent: true }))
+
+const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address()
+  server.close()
+  await once(server, "close")
+  return port
+}
+
+const redis = async () => {
+  const port = String(await freePort())
+  const kept = ["--save", "", "--appendonly", "no"]
+  const process_ = watched(spawn("redis-server", ["--bind", "127.0.0.1", "--port", port, ...kept]))
+  await expect.poll(() => process_.printed, { timeout: 20_000 }).toContain("Ready to accept connections")
+  return `redis://127.0.0.1:${port}`
 }
 
 const simulator = async () => {
@@ -50,13 +73,15 @@ const simulator = async () => {
   return { baseUrl, counters: () => ask("GET", "counters"), revoke: () => ask("POST", "revoke") }
 }
 
-const replica = async (name, baseUrl, prefix) => {
+const replica = async (name, baseUrl, redisUrl) => {
   const { dist, effect } = editions[name]
-  const { child } = started(join(edition, "mixed/replica.mjs"), [dist, effect, baseUrl, prefix])
+  const process_ = started(join(edition, "mixed/replica.mjs"), [dist, effect, baseUrl, redisUrl])
+  const { child } = process_
   const waiting = new Map()
   const answer = (id) => new Promise((resolve) => waiting.set(id, resolve))
   child.on("message", ({ id, result }) => waiting.get(id)?.(result))
-  await answer(0)
+  const ended = once(child, "exit").then(() => Promise.reject(new Error(process_.printed)))
+  await Promise.race([answer(0), ended])
   let last = 0
   const send = (order) => {
     last += 1
@@ -66,12 +91,11 @@ const replica = async (name, baseUrl, prefix) => {
   return { search: () => send("search"), close: () => send("close") }
 }
 
-/** Two of each, over one simulator and a prefix of their own. */
+/** Two of each, over one simulator and one Redis. */
 const fleet = async () => {
-  const service = await simulator()
-  const prefix = `mixed-${randomUUID()}:`
+  const [service, redisUrl] = await Promise.all([simulator(), redis()])
   const names = ["three", "four", "three", "four"]
-  const replicas = await Promise.all(names.map((name) => replica(name, service.baseUrl, prefix)))
+  const replicas = await Promise.all(names.map((name) => replica(name, service.baseUrl, redisUrl)))
   const searchAll = () => Promise.all(replicas.map(({ search }) => search()))
   return { ...service, replicas, searchAll }
 }

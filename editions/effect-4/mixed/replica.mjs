@@ -1,11 +1,11 @@
 /**
- * `node replica.mjs DIST EFFECT BASE_URL PREFIX`: a replica over the built package of an edition, and the effect that it is for. It takes
+ * `node replica.mjs DIST EFFECT BASE_URL REDIS_URL`: a replica over the built package of an edition, and the effect that it is for. It takes
  * orders from its parent, and says how each ended.
  */
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 
-const [, , dist, effect, baseUrl, prefix] = process.argv
+const [, , dist, effect, baseUrl, redisUrl] = process.argv
 
 const load = (path) => import(pathToFileURL(path).href)
 
@@ -20,7 +20,7 @@ const licenseKey = Redacted.make(process.env.LICENSE_KEY)
 const runtime = ManagedRuntime.make(
   NutritionAdvisor.layerShared({ baseUrl, licenseKey }).pipe(
     Layer.provide([
-      RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:6379"), prefix }),
+      RedisTokenCache.layer({ url: Redacted.make(redisUrl) }),
       UndiciClient.layer()
     ])
   )
