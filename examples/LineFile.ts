@@ -63,9 +63,22 @@ const cutLongLines = (longest: number) =>
     return [(others.length === 0 ? length : 0) + (lines.at(-1)?.length ?? 0), lines.join("\n")]
   })
 
+/** Lines end with "\n" alone, as they are counted. The "\r" of a file from Windows goes. */
+const splitLines = <E>(text: Stream.Stream<string, E>): Stream.Stream<string, E> =>
+  text.pipe(
+    Stream.map(Option.some),
+    Stream.concat(Stream.succeed(Option.none<string>())),
+    Stream.mapAccum("", (open, part) => {
+      const lines = (open + Option.getOrElse(part, () => "")).split("\n")
+      const last = lines.pop() ?? ""
+      return [last, Option.isNone(part) && last !== "" ? [last] : lines] as const
+    }),
+    Stream.flattenIterables,
+    Stream.map((line) => line.endsWith("\r") ? line.slice(0, -1) : line)
+  )
+
 /** The lines of a file, or of standard input for "-". */
-export const read = (file: string, longest: number) =>
-  utf8(file).pipe(Stream.decodeText(), cutLongLines(longest), Stream.splitLines)
+export const read = (file: string, longest: number) => splitLines(cutLongLines(longest)(Stream.decodeText(utf8(file))))
 
 const measure = <E>(content: Stream.Stream<Uint8Array, E>) =>
   Stream.runFold(content, { lines: 0, start: 0, end: 0, size: 0 }, (before, bytes) => {
@@ -88,7 +101,7 @@ export const count = (file: string) =>
       : Effect.succeedNone)
 
 /** The lines of an output. */
-export const written = (file: string) => Stream.splitLines(Stream.decodeText(bytesOf(file)))
+export const written = (file: string) => splitLines(Stream.decodeText(bytesOf(file)))
 
 /**
  * The last whole line of an output, and how many terms failed in it, once what the abrupt end of a run left behind it is cut off. A file that no run has
