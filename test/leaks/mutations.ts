@@ -180,9 +180,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   },
   {
     name: "Effect logs how a fiber of a part of the user's ends",
-    file: "src/internal/foreignPart.ts",
-    find: "    ),\n    Fork.unlogged\n",
-    replace: "    )\n"
+    file: "src/internal/fork.ts",
+    find: "Effect.locally(\n  FiberRef.unhandledErrorLogLevel,\n  Option.none()\n)",
+    replace: "(effect) => effect"
   },
   {
     name: "what a TokenProvider of the user's dies of is passed through",
