@@ -68,7 +68,7 @@ const splitLines = <E>(text: Stream.Stream<string, E>): Stream.Stream<string, E>
   text.pipe(
     Stream.map(Option.some),
     Stream.concat(Stream.succeed(Option.none<string>())),
-    Stream.mapAccum("", (open, part) => {
+    Stream.mapAccum("", (open, part: Option.Option<string>) => {
       const lines = (open + Option.getOrElse(part, () => "")).split("\n")
       const last = lines.pop() ?? ""
       return [last, Option.isNone(part) && last !== "" ? [last] : lines] as const

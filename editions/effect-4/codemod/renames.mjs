@@ -223,7 +223,7 @@ export const members = new Map([
   ...renamed("effect/Scope", { CloseableScope: "Closeable", extend: "provide" }),
   ...renamed("effect/Stream", {
     asyncPush: "callback",
-    mapConcat: "flattenIterable",
+    flattenIterables: "flattenIterable",
     orElseIfEmptyStream: "orElseIfEmpty",
     unwrapScoped: "unwrap"
   }),
