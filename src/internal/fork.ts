@@ -19,8 +19,9 @@ export const unlogged: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effec
 export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, unknown>
 
 /**
- * Starts effects in a context and in the FiberRefs of who asks for it, who stays unlogged. A runtime gives each fiber its context and
- * its flags anyway: where the FiberRefs hold them too, a fiber copies both, which is a sixth of what it costs.
+ * Starts effects in a context, with the FiberRefs of the fiber that runs this: loggers and log level, among others. From here on Effect
+ * logs nothing of how that fiber's children end, nor of these. A runtime gives each fiber its context and its flags anyway: if the
+ * FiberRefs held them too, each fiber would keep both.
  */
 export const startIn = <R>(context: Context.Context<R>): Effect.Effect<Start<R>> =>
   Effect.map(

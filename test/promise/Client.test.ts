@@ -245,6 +245,16 @@ describe("search and searchAs", () => {
 })
 
 describe("fromLayer", () => {
+  it("gives each call the loggers and the log level of the layer, the first and those after it", async () => {
+    const lines: Array<unknown> = []
+    const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(message)))
+    const layer = NutritionAdvisorTest.layer({ search: (term) => Effect.as(Effect.logDebug(term), {}) })
+    await using advisor = Advisor.fromLayer(Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.Debug)))
+    await advisor.search("first")
+    await advisor.search("second")
+    expect(lines.flat()).toEqual(["first", "second"])
+  })
+
   it("logs nothing of what a call ends in, at any level: a schema may die of the payload", async () => {
     const lines: Array<unknown> = []
     const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ cause }) => lines.push(cause)))

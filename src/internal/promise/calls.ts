@@ -74,12 +74,12 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
   let closing: Promise<void> | undefined
 
   const runtime = ManagedRuntime.make(Layer.tap(layer, (context) =>
-    Effect.map(Fork.startIn(context), (start) => {
+    Effect.map(Fork.startIn(context), (startBuilt) => {
       built = context
-      fork = start
+      start = startBuilt
     })))
 
-  let fork: Fork.Start<NutritionAdvisor> = runtime.runFork
+  let start: Fork.Start<NutritionAdvisor> = runtime.runFork
 
   /** It runs for each search, and so makes little: one promise, one object to end it by, and no effect around it once the layer is built. */
   const run = <A, E2>(
@@ -92,7 +92,7 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
       if (signal?.aborted === true) return resolve(reject(signal.reason))
       if (closing !== undefined) return resolve(reject(aborted(operation)))
       const advisor = built && Context.get(built, NutritionAdvisor)
-      const fiber = fork(advisor ? send(advisor) : Effect.flatMap(NutritionAdvisor, send))
+      const fiber = start(advisor ? send(advisor) : Effect.flatMap(NutritionAdvisor, send))
       const call = new Call(operation, resolve, fiber)
       calls.add(call)
       const leave = signal ? onAbort(signal, () => call.end(signal.reason)) : undefined
