@@ -4,7 +4,6 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import { NodeSdk } from "@effect/opentelemetry"
-import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { SecretManagerServiceClient } from "@google-cloud/secret-manager"
@@ -14,14 +13,36 @@ import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-tr
 import { Effect, Layer, Schedule, type Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { afterEach, vi } from "vitest"
+import { afterAll, afterEach, vi } from "vitest"
 import { snapshot } from "../doubles/metrics.js"
 import { makeImporter, programsOf } from "../readme/importBlock.js"
+import { freePort } from "./redis/RedisServer.js"
 
-afterEach(() => {
-  vi.unstubAllEnvs()
-  Reflect.deleteProperty(globalThis, "foodsAdvisor")
-})
+const keys = ["key-of-october", "key-of-november"] as const
+
+const credential = "credential-of-a-test"
+
+const servicePort = await Effect.runPromise(freePort)
+
+const managerPort = await Effect.runPromise(freePort)
+
+/** Set once for all tests: the default ConfigProvider of Effect 4 keeps the environment of its first use. */
+const environment = {
+  NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${servicePort}`,
+  NUTRITION_ADVISOR_LICENSE_KEY: keys[0],
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${managerPort}`,
+  AWS_REGION: "eu-central-1",
+  AWS_ACCESS_KEY_ID: "of-a-test",
+  AWS_SECRET_ACCESS_KEY: credential,
+  VAULT_ADDR: `http://127.0.0.1:${managerPort}`,
+  VAULT_TOKEN: credential
+}
+
+for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+
+afterAll(() => vi.unstubAllEnvs())
+
+afterEach(() => Reflect.deleteProperty(globalThis, "foodsAdvisor"))
 
 const importBlock = makeImporter()
 
@@ -32,15 +53,9 @@ const importRecipe = <A>(name: string) =>
     return importBlock(block) as Promise<A>
   })
 
-const keys = ["key-of-october", "key-of-november"] as const
-
-/** The simulator on a port, and the environment that names it. */
-const Service = Layer.effectDiscard(Effect.map(HttpServer.HttpServer, ({ address }) => {
-  vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`)
-  vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", keys[0])
-})).pipe(
-  Layer.provideMerge(Simulator.layerServer({ licenseKeys: keys })),
-  Layer.provide(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+/** The simulator at the address that the environment names. */
+const Service = Simulator.layerServer({ licenseKeys: keys }).pipe(
+  Layer.provide(NodeHttpServer.layer(createServer, { port: servicePort, host: "127.0.0.1" }))
 )
 
 interface Backend {
@@ -232,12 +247,10 @@ interface Asked {
   readonly body: string
 }
 
-/** A secret manager on a port, by its wire protocol. */
+/** A secret manager at the address that the environment names, by its wire protocol. */
 const makeManager = (manager: Manager) =>
   Effect.acquireRelease(
-    Effect.async<
-      { readonly port: number; readonly asked: Array<Asked>; secret: string | undefined; close: () => void }
-    >(
+    Effect.async<{ readonly asked: Array<Asked>; secret: string | undefined; close: () => void }>(
       (resume) => {
         const asked: Array<Asked> = []
         const server = createServer(async (request, response) => {
@@ -250,16 +263,11 @@ const makeManager = (manager: Manager) =>
           response.writeHead(status, { "content-type": manager.contentType }).end(JSON.stringify(body))
         })
         const double = {
-          port: 0,
           asked,
           secret: keys[0] as string | undefined,
           close: () => server.close()
         }
-        server.listen(0, "127.0.0.1", () => {
-          const { port } = server.address() as AddressInfo
-          double.port = port
-          resume(Effect.succeed(double))
-        })
+        server.listen(managerPort, "127.0.0.1", () => resume(Effect.succeed(double)))
       }
     ),
     ({ close }) => Effect.sync(close)
@@ -274,10 +282,8 @@ interface Manager {
   readonly refusal: readonly [status: number, body: unknown]
   readonly asks: Record<string, unknown>
   readonly says: string
-  readonly advisor: (port: number) => Effect.Effect<Advisor>
+  readonly advisor: Effect.Effect<Advisor>
 }
-
-const credential = "credential-of-a-test"
 
 const managers: Record<string, Manager> = {
   "aws-secrets-manager": {
@@ -290,16 +296,7 @@ const managers: Record<string, Manager> = {
       body: "{\"SecretId\":\"nutrition/license-key\"}"
     },
     says: "(Secrets Manager: ResourceNotFoundException)",
-    advisor: (port) => {
-      vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${port}`)
-      vi.stubEnv("AWS_REGION", "eu-central-1")
-      vi.stubEnv("AWS_ACCESS_KEY_ID", "of-a-test")
-      vi.stubEnv("AWS_SECRET_ACCESS_KEY", credential)
-      return Effect.map(
-        importRecipe<{ readonly Advisor: Advisor }>("aws-secrets-manager"),
-        ({ Advisor }) => Advisor
-      )
-    }
+    advisor: Effect.map(importRecipe<{ readonly Advisor: Advisor }>("aws-secrets-manager"), ({ Advisor }) => Advisor)
   },
   "google-secret-manager": {
     contentType: "application/json",
@@ -310,28 +307,27 @@ const managers: Record<string, Manager> = {
       url: expect.stringMatching(/^\/v1\/projects\/shop\/secrets\/nutrition-license-key\/versions\/latest:access/)
     },
     says: "(Secret Manager: code 404)",
-    advisor: (port) =>
-      Effect.map(
-        importRecipe<{ readonly advisor: (secrets: SecretManagerServiceClient) => Advisor }>("google-secret-manager"),
-        ({ advisor }) =>
-          advisor(
-            new SecretManagerServiceClient({
-              apiEndpoint: "127.0.0.1",
-              port,
-              protocol: "http",
-              fallback: true,
-              projectId: "shop",
-              credentials: {
-                client_email: "test@shop.example",
-                private_key: generateKeyPairSync("rsa", {
-                  modulusLength: 2048,
-                  privateKeyEncoding: { type: "pkcs8", format: "pem" },
-                  publicKeyEncoding: { type: "spki", format: "pem" }
-                }).privateKey
-              }
-            })
-          )
-      )
+    advisor: Effect.map(
+      importRecipe<{ readonly advisor: (secrets: SecretManagerServiceClient) => Advisor }>("google-secret-manager"),
+      ({ advisor }) =>
+        advisor(
+          new SecretManagerServiceClient({
+            apiEndpoint: "127.0.0.1",
+            port: managerPort,
+            protocol: "http",
+            fallback: true,
+            projectId: "shop",
+            credentials: {
+              client_email: "test@shop.example",
+              private_key: generateKeyPairSync("rsa", {
+                modulusLength: 2048,
+                privateKeyEncoding: { type: "pkcs8", format: "pem" },
+                publicKeyEncoding: { type: "spki", format: "pem" }
+              }).privateKey
+            }
+          })
+        )
+    )
   },
   vault: {
     contentType: "application/json",
@@ -343,11 +339,7 @@ const managers: Record<string, Manager> = {
       headers: expect.objectContaining({ authorization: `Bearer ${credential}` })
     },
     says: "(Vault: ResponseError)",
-    advisor: (port) => {
-      vi.stubEnv("VAULT_ADDR", `http://127.0.0.1:${port}`)
-      vi.stubEnv("VAULT_TOKEN", credential)
-      return Effect.map(importRecipe<{ readonly Advisor: Advisor }>("vault"), ({ Advisor }) => Advisor)
-    }
+    advisor: Effect.map(importRecipe<{ readonly Advisor: Advisor }>("vault"), ({ Advisor }) => Advisor)
   }
 }
 
@@ -355,7 +347,7 @@ describe.each(Object.entries(managers))("docs/recipes/%s.md", (_, manager) => {
   it.scopedLive("reads the key once for each exchange, so that a rotated key is used", () =>
     Effect.gen(function*() {
       const double = yield* makeManager(manager)
-      const advisor = yield* manager.advisor(double.port)
+      const advisor = yield* manager.advisor
       const { revoke } = yield* Simulator.Simulator
       yield* Effect.gen(function*() {
         yield* NutritionAdvisor.search("apple")
@@ -375,7 +367,7 @@ describe.each(Object.entries(managers))("docs/recipes/%s.md", (_, manager) => {
     Effect.gen(function*() {
       const double = yield* makeManager(manager)
       double.secret = undefined
-      const advisor = yield* manager.advisor(double.port)
+      const advisor = yield* manager.advisor
       const spans = new InMemorySpanExporter()
       const Telemetry = NodeSdk.layer(() => ({ spanProcessor: new SimpleSpanProcessor(spans) }))
       const [error, told] = yield* Effect.gen(function*() {
