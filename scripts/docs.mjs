@@ -1,6 +1,7 @@
 /** Writes the API reference from the JSDoc of src/: into docs/api, or into the folder that it is given. */
 import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -11,6 +12,8 @@ const repository = fileURLToPath(new URL("..", import.meta.url))
 const target = process.argv[2] ?? join(repository, "docs", "api")
 
 const modules = join(repository, "node_modules")
+
+const docgen = createRequire(import.meta.url).resolve("@effect/docgen/bin.cjs")
 
 const manifest = JSON.parse(await readFile(join(repository, "package.json"), "utf8"))
 
@@ -36,9 +39,9 @@ try {
   await writeFile(join(work, "package.json"), JSON.stringify({ ...manifest, homepage }))
   await symlink(modules, join(work, "node_modules"), "junction")
 
-  await promisify(execFile)(process.execPath, [join(modules, "@effect/docgen/bin.cjs")], {
+  await promisify(execFile)(process.execPath, [docgen], {
     cwd: work,
-    env: { ...process.env, PATH: [join(modules, ".bin"), process.env.PATH].join(delimiter) }
+    env: { ...process.env, PATH: [join(docgen, "..", "..", "..", ".bin"), process.env.PATH].join(delimiter) }
   })
 
   await rm(target, { recursive: true, force: true })

@@ -1,13 +1,15 @@
 /**
  * `node editions/effect-4/build.mjs [--only translate|check]`: translates src, tests, examples and the code in the documents into
- * `out/`, formats, checks the types of src, tests and examples, builds `out/dist`, and packs it into `pack/`. Nothing of it is committed.
+ * `out/`, formats, checks the types of src, tests and examples, builds `out/dist`, writes the API reference anew, and packs all into
+ * `pack/`. Nothing of it is committed.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { parseArgs } from "node:util"
 import { describe, layOver, translateFolder } from "./codemod/main.mjs"
 import { adaptDocuments } from "./documents.mjs"
+import { findNode } from "./node.mjs"
 
 const edition = import.meta.dirname
 const root = join(edition, "..", "..")
@@ -18,8 +20,8 @@ const { values: { only } } = parseArgs({ options: { only: { type: "string" } } }
 
 const read = (path) => JSON.parse(readFileSync(path, "utf8"))
 
-const run = (command, args, cwd) => {
-  const { status } = spawnSync(command, args, { cwd, stdio: "inherit" })
+const run = (command, args, cwd, env = process.env) => {
+  const { status } = spawnSync(command, args, { cwd, env, stdio: "inherit" })
   if (status !== 0) process.exit(status ?? 1)
 }
 
@@ -86,7 +88,8 @@ const files = [
   "tsconfig.build.json",
   "tsconfig.json",
   "vitest.config.ts",
-  "eslint.config.mjs"
+  "eslint.config.mjs",
+  "docgen.json"
 ]
 
 /** Paths in backticks at the start of a row: tests and examples that the edition is without. */
@@ -135,6 +138,9 @@ run(process.execPath, [tool("eslint", "bin/eslint.js"), "--fix", "--config", "es
 run(process.execPath, [tool("typescript", "bin/tsc"), "-p", "tsconfig.json", "--noEmit"], out)
 if (only === "check") process.exit(0)
 run(process.execPath, ["scripts/build.mjs"], out)
+// It runs the examples of the JSDoc, and scripts by their name.
+const node = findNode()
+run(node, ["scripts/docs.mjs"], out, { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) })
 rmSync(pack, { force: true, recursive: true })
 mkdirSync(pack)
 run("npm", ["pack", "--ignore-scripts", "--loglevel=error", "--pack-destination", pack], out)

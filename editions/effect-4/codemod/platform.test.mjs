@@ -19,6 +19,7 @@ it.each([
     return "A"
   }
 
+  /** @internal */
   override [Inspectable.NodeInspectSymbol](): this {
     return this
   }

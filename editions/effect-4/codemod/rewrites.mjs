@@ -336,6 +336,7 @@ const taggedClass = (node, file) => {
     return ${tag}
   }
 
+  /** @internal */
   override [${file.local("effect/Inspectable")}.NodeInspectSymbol](): this {
     return this
   }
