@@ -472,16 +472,23 @@ describe("a Schedule of one's own", () => {
     expect(yield* issuer.starts).toEqual(Arr.makeBy(7, (index) => index * 600_000))
   }, withSchedule(Schedule.spaced("10 minutes")))
 
+  const inputs: Array<RefreshPolicy.Lifetime> = []
+
   coldScheduled(
-    "is asked with the life of the current token",
+    "is asked with the life of the current token, and with nothing else of it",
     function*() {
       yield* provider.get
       yield* Time.pass("501 seconds")
       expect(yield* issuer.starts).toEqual([0, 500_000])
+      expect(inputs.map((life) => Object.keys(life).sort())).toEqual([
+        ["expiresAt", "receivedAt"],
+        ["expiresAt", "receivedAt"]
+      ])
     },
     withSchedule(
       Schedule.identity<RefreshPolicy.Lifetime>().pipe(
-        Schedule.addDelay(({ expiresAt, receivedAt }) => (expiresAt - receivedAt) / 2)
+        Schedule.addDelay(({ expiresAt, receivedAt }) => (expiresAt - receivedAt) / 2),
+        Schedule.tapInput((life: RefreshPolicy.Lifetime) => Effect.sync(() => inputs.push(life)))
       )
     )
   )

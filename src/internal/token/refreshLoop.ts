@@ -95,7 +95,8 @@ export const refreshLoop = (
     if (Option.isNone(token)) return "rest"
     usage.watch(token.value)
     const now = wallOf(clock)
-    const delay = yield* next(now, token.value)
+    const { expiresAt, receivedAt } = token.value
+    const delay = yield* next(now, { expiresAt, receivedAt })
     if (delay === undefined) return "end"
     if (!(yield* waitUntil(token.value, now + delay))) return "turn"
     wake.unsafeClose()
