@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
@@ -21,11 +21,11 @@ const rooms = (/^## The rooms\n[^]*?\n\n((?: {4}.*\n)+)/m.exec(document)?.[1] ??
   .filter((line) => line !== "")
   .map((line) => (line.trim().split(/ {3,}/)[0] ?? "").split(" ").map(isIn))
 
-/** The table of exits in SECURITY.md: each place that a row names, by the channel of the row. */
+const security = readFileSync(new URL("../SECURITY.md", import.meta.url), "utf8")
+
+/** The two tables of exits in SECURITY.md: each place that a row names, by the channel of the row. */
 const exits = Array.from(
-  readFileSync(new URL("../SECURITY.md", import.meta.url), "utf8").matchAll(
-    /^\| (network|cache|file|comparison|error|log|span|metric|console|arguments) \| ([^|]+) \|/gm
-  ),
+  security.matchAll(/^\| (network|cache|file|comparison|error|log|span|metric|console|arguments) \| ([^|]+) \|/gm),
   ([, channel = "", places = ""]) =>
     Array.from(places.matchAll(/`([\w/]+)`/g), ([, place = ""]) => ({ channel, place }))
 ).flat()
@@ -34,9 +34,10 @@ const exits = Array.from(
 const channels = {
   network: new RegExp(
     [
-      "\\bclient\\.execute\\(",
-      "\\.dispatch\\(",
+      "\\bclient\\.execute\\b",
+      "\\bdispatch\\(",
       "\\bnew (Redis|WebSocket|BroadcastChannel)\\(",
+      "\\bclient\\.(duplicate|subscribe)\\(",
       "\\bcreateServer\\(",
       "\\bHttpServer\\.serve\\b",
       "\\.toLayer\\(",
@@ -168,6 +169,15 @@ describe("src", () => {
     }
   )
 
+  it("names a test for each exit in SECURITY.md that exists", () => {
+    const shown = Array.from(
+      security.matchAll(/^\| \w+ \| [^|]+ \| [^|]+ \| [^|]+ \| ([^|]+) \|$/gm),
+      ([, tests = ""]) => tests.split(", ").map((test) => test.replaceAll("`", ""))
+    ).slice(1)
+    expect(shown.length).toBeGreaterThan(15)
+    expect(shown.flat().filter((test) => !existsSync(new URL(`../${test}`, import.meta.url)))).toEqual([])
+  })
+
   it("unwraps a secret in the files that SECURITY.md lists and no other, and each that it lists is there", () => {
     const places = exits.map(({ place }) => place)
     expect(
@@ -208,6 +218,9 @@ describe("src", () => {
   it.each<readonly [keyof typeof channels, string]>([
     ["network", "fetch(url)"],
     ["network", "await globalThis.fetch(url)"],
+    ["network", "Effect.flatMap(client.execute)"],
+    ["network", "dispatch({ ...options }, handler)"],
+    ["network", "client.duplicate(options)"],
     ["network", "Https.request(options)"],
     ["network", "HttpServer.serve(app)"],
     ["network", "port.postMessage(token)"],
