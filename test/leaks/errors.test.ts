@@ -5,25 +5,22 @@ import { Cause, Effect, FastCheck, Logger, Redacted, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Answer from "../../src/internal/http/response.js"
 import { makeClock } from "../doubles/makeClock.js"
+import { otherRefusals, refusals } from "../doubles/statuses.js"
 import { encodings } from "./encodings.js"
 import { json, rendered } from "./rendering.js"
 
 type Failure = NutritionAdvisorError.NutritionAdvisorError
 
-const refused = [400, 402, 404, 409, 422, 429, 500, 503] as const
-
-const rejected = [401, 403] as const
-
 interface Route {
   readonly operation: NutritionAdvisorError.Operation
-  readonly status: (typeof refused)[number] | (typeof rejected)[number]
+  readonly status: number
 }
 
 const routes: ReadonlyArray<Route> = (["token", "search", "request"] as const).flatMap((operation) =>
-  [...refused, ...rejected].map((status) => ({ operation, status }))
+  refusals.map(([status]) => ({ operation, status }))
 )
 
-const isRejected = (status: number) => rejected.some((known) => known === status)
+const isRejected = (status: number) => !otherRefusals.some(([known]) => known === status)
 
 /** The error that an answer becomes, as the clients of both routes make it. */
 const errorOf = ({ operation, status }: Route, text: string): Failure => {

@@ -3,6 +3,7 @@ import { expect } from "@effect/vitest"
 import { type Duration, Effect, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { untilHeldUp } from "../doubles/coolDown.js"
+import { refusals } from "../doubles/statuses.js"
 import type { LocalService, Reply } from "./LocalService.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
@@ -415,13 +416,8 @@ const observing = { observeHeaders: ["x-request-id", "x-echo", "x-token", "x-cus
 
 const identified = { "x-request-id": "request-1", "x-customer": `customer=${encodeURIComponent(Secrets.customerId)}` }
 
-/** A status of an answer that ends in it, for each error that keeps headers of its answer. */
-const statusesOfErrors: {
-  readonly [E in NutritionAdvisorError.NutritionAdvisorError as "headers" extends keyof E ? E["_tag"] : never]: number
-} = { BadRequest: 400, ServerError: 500, Forbidden: 403, TooManyRequests: 429, UnexpectedResponse: 404 }
-
 const observed: ReadonlyArray<Outcome> = [
-  ...Object.entries(statusesOfErrors).map(([_tag, status]): Outcome => ({
+  ...refusals.map(([status, _tag]): Outcome => ({
     title: `a search whose answer has secrets in headers that are observed, status ${status}`,
     options: () => observing,
     data: Replies.echoing(status, identified),

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Redacted } from "effect"
 import * as Response from "../../../src/internal/http/response.js"
 import { test } from "../../doubles/arranged.js"
+import { otherRefusals } from "../../doubles/statuses.js"
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0)
 
@@ -72,13 +73,7 @@ describe("statusError", () => {
   })
 
   test.each([
-    [400, "BadRequest", undefined],
-    [418, "UnexpectedResponse", "Status"],
-    [404, "UnexpectedResponse", "Status"],
-    [422, "UnexpectedResponse", "Status"],
-    [429, "TooManyRequests", undefined],
-    [500, "ServerError", undefined],
-    [503, "ServerError", undefined],
+    ...otherRefusals.map(([status, tag]) => [status, tag, tag === "UnexpectedResponse" ? "Status" : undefined]),
     [599, "ServerError", undefined],
     [600, "UnexpectedResponse", "Status"],
     [100, "UnexpectedResponse", "Status"],
@@ -109,7 +104,7 @@ describe("statusError", () => {
     }
   )
 
-  test.each([400, 404, 409, 418, 422, 429, 500, 503, 600])("keeps what the service said of a %d", function*(status) {
+  test.each([...otherRefusals, [600, ""] as const])("keeps what the service said of a %d", function*([status]) {
     expect(yield* refused(status, bytes("{\"error\":\"why\"}"), "application/json")).toBe("{\"error\":\"why\"}")
   })
 

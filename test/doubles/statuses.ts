@@ -1,0 +1,21 @@
+import type { NutritionAdvisorError } from "effect-nutrition-advisor"
+
+type AnyError = NutritionAdvisorError.NutritionAdvisorError
+
+type Tag = { [E in AnyError as "headers" extends keyof E ? E["_tag"] : never]: E }
+
+/** Statuses that end in it, for each error that keeps headers of its answer: without those of a new one this does not compile. */
+const statuses: { readonly [T in keyof Tag]: ReadonlyArray<number> } = {
+  BadRequest: [400],
+  ServerError: [500, 502, 503],
+  Forbidden: [401, 403],
+  TooManyRequests: [429],
+  UnexpectedResponse: [402, 404, 409, 418, 422]
+}
+
+/** Statuses that are refusals, each with the error that a data request ends in. */
+export const refusals: ReadonlyArray<readonly [status: number, tag: string]> = Object.entries(statuses)
+  .flatMap(([tag, all]) => all.map((status) => [status, tag] as const))
+
+/** Those that are not about the token. */
+export const otherRefusals = refusals.filter(([, tag]) => tag !== "Forbidden")
