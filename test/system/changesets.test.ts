@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process"
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -173,6 +173,16 @@ describe("a release of both editions", () => {
 })
 
 describe("a changeset", () => {
+  it("is not major: the source for Effect 3 stays 1.x, and its release refuses anything else", async () => {
+    const pending = (await readdir(join(repository, ".changeset"))).filter((name) => /^(?!README).*\.md$/.test(name))
+    const kinds = await Promise.all(
+      pending.map(async (name) =>
+        /^---\n"effect-nutrition-advisor": (\w+)\n---$/m.exec(await text(repository, `.changeset/${name}`))?.[1]
+      )
+    )
+    expect(kinds.filter((kind) => kind !== "minor" && kind !== "patch")).toEqual([])
+  })
+
   let folder = ""
 
   const changeset = (command: string) =>
