@@ -50,7 +50,7 @@ const folders = Array.from(sentences).flatMap(([name, what]) =>
 )
 
 const pages = Array.from(
-  read("docs/README.md").matchAll(/^\| \[.*\]\((?!migrating|upstream)(.*)\.md\)/gm),
+  read("docs/README.md").matchAll(/^\| \[.*\]\((?!migrating|see-it|upstream)(.*)\.md\)/gm),
   ([, page]) => page
 )
 
@@ -78,7 +78,7 @@ ${codeIn(section("Use"))}
 
 ## Entry points
 
-Of "${manifest.name}"; each is also "${manifest.name}/<name>":
+Each is also "${manifest.name}/<name>":
 
 ${modules.join("\n")}
 
@@ -100,9 +100,7 @@ ${codeIn(section("A test"))}
 
 ## Docs
 
-In docs/, as .md: ${
-  pages.join(", ")
-}. Each export: [docs/api](docs/api/README.md). [SECURITY.md](SECURITY.md), [examples](examples).
+In docs/, as .md: ${pages.join(", ")}. Each export: docs/api. Also SECURITY.md and examples/.
 `
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
