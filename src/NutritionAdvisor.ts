@@ -144,7 +144,7 @@ const makeWithoutTokens = (
   known: Settings.DataSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = { ...known, isInOtherRequest: Worker.make() }
+    const settings = { ...known, isInOtherRequest: Worker.make(), ownHeaders: { "user-agent": known.userAgent } }
     yield* noteNodeDebug()
     yield* Effect.sync(Metrics.startClient)
     const authorized = Authorized.make({

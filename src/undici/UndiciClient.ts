@@ -53,15 +53,10 @@ export interface Options {
 const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedSend => (request, receiver) => {
   const handler = new BufferedHandler(receiver, drop, drop === Drop.byThrow ? request.mayStart : undefined)
   try {
-    const sent = written(request)
-    handler.setBody(sent.body)
-    dispatcher.dispatch({
-      origin: request.origin,
-      path: request.path,
-      method: request.method,
-      ...Drop.unredirected,
-      ...sent
-    }, handler)
+    const { body, headers } = written(request)
+    const { method, origin, path } = request
+    handler.setBody(body)
+    dispatcher.dispatch({ origin, path, method, headers, body, ...Drop.unredirected }, handler)
   } catch (cause) {
     handler.onResponseError(undefined, cause as Error)
   }

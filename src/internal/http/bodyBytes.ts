@@ -21,6 +21,6 @@ export class BodyBytes {
   }
 
   get whole(): Uint8Array {
-    return this.bytes.subarray(0, this.length)
+    return this.length === this.bytes.length ? this.bytes : this.bytes.subarray(0, this.length)
   }
 }

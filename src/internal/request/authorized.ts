@@ -45,10 +45,11 @@ type Answer = Response.Response
 
 type Decode<A, R> = (response: Answer) => Effect.Effect<A, NutritionAdvisorError, R>
 
-/** What is sent with one token. */
+/** What is sent with one token and the headers of a request. */
 interface Authorization {
   readonly token: AccessToken
-  readonly headers: Readonly<Record<string, string>>
+  readonly given: Request["headers"]
+  readonly headers: Request["headers"]
 }
 
 /** Tokens of a shared cache that one request sends, each after the one before it was rejected. */
@@ -211,7 +212,7 @@ class AuthorizedClient {
         method: request.method,
         origin: request.origin,
         path: request.path,
-        headers: { ...request.headers, ...this.headersOf(token) },
+        headers: { ...this.headersOf(token, request.headers) },
         body: request.body,
         mayStart
       },
@@ -229,13 +230,18 @@ class AuthorizedClient {
     return { ...response, observed }
   }
 
-  /** Made once a token: the only place where a token is in plain text for longer than its request. */
-  private headersOf(token: AccessToken) {
-    if (this.authorization?.token !== token) {
-      this.used = [...this.used, token].slice(-tokensKept)
+  /**
+   * Made once a token for searches without headers of their own, which have the same ones: the only place where a token is in plain text
+   * for longer than its request.
+   */
+  private headersOf(token: AccessToken, given: Request["headers"]) {
+    if (this.used.at(-1) !== token) this.used = [...this.used, token].slice(-tokensKept)
+    if (this.authorization?.token !== token || this.authorization.given !== given) {
       this.authorization = {
         token,
+        given,
         headers: {
+          ...given,
           authorization: `Bearer ${Redacted.value(token.value)}`,
           [this.parts.serviceIdHeader]: Redacted.value(token.serviceId)
         }

@@ -14,7 +14,8 @@ export const searchRoute = "/v2/products/napi/food/search/semantic"
 interface Target {
   readonly base: Url.Base
   readonly serviceIdHeader: string
-  readonly userAgent: string
+  /** Of each request that has none of its own. */
+  readonly ownHeaders: Readonly<Record<string, string>>
   /** Whether the caller is in another request of a worker than the layer, and would wait for ever. */
   readonly isInOtherRequest: () => boolean
 }
@@ -30,7 +31,7 @@ const badHeader = "a header holds characters that HTTP does not allow"
 
 /** The request of a search. Callers without types may give anything. */
 export const searchRequest = (
-  { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
+  { base, isInOtherRequest, ownHeaders, serviceIdHeader }: Target,
   term: unknown,
   further: SentWith.Further | undefined
 ): WholeRequest | BadRequest => {
@@ -38,17 +39,19 @@ export const searchRequest = (
   if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   if (further === undefined) return SentWith.unreadable()
-  const { headers = Headers.empty, urlParams = [] } = further
+  const { headers, urlParams = [] } = further
   const params = urlParams.filter(([name]) => name !== "term")
   if (!Url.isWellFormed(term) || !areWellFormed(params)) {
     return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
   }
-  if (!areSendable(headers)) return notSent("search", badHeader)
+  if (headers !== undefined && !areSendable(headers)) return notSent("search", badHeader)
   return {
     method: "GET",
     origin: base.origin,
     path: `${base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
-    headers: { "user-agent": userAgent, ...Headers.remove(headers, ["authorization", serviceIdHeader]) },
+    headers: headers === undefined
+      ? ownHeaders
+      : { ...ownHeaders, ...Headers.remove(headers, ["authorization", serviceIdHeader]) },
     body: HttpBody.empty
   }
 }
@@ -79,7 +82,7 @@ export const requestBelow = (
 }
 
 const below = (
-  { base, isInOtherRequest, serviceIdHeader, userAgent }: Target,
+  { base, isInOtherRequest, ownHeaders, serviceIdHeader }: Target,
   request: HttpClientRequest.HttpClientRequest
 ): Request | BadRequest => {
   if (isInOtherRequest()) return notSent("request", Worker.detail)
@@ -97,7 +100,7 @@ const below = (
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
     headers: {
-      "user-agent": userAgent,
+      ...ownHeaders,
       ...ofBody,
       ...Headers.remove(request.headers, ["authorization", serviceIdHeader])
     },

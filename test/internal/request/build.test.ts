@@ -12,7 +12,7 @@ const searchRequest = (
 const target = {
   base: { href: "https://service.example/p", origin: "https://service.example", pathname: "/p" },
   serviceIdHeader: "service-id",
-  userAgent: "tests",
+  ownHeaders: { "user-agent": "tests" },
   isInOtherRequest: () => false
 }
 
