@@ -181,6 +181,23 @@ describe("The settings of fetch that a user gives", () => {
   })
 })
 
+describe("A dispatcher that changes the headers of a search", () => {
+  testLive("changes those of no other", function*() {
+    const seen: Array<ReadonlyArray<string>> = []
+    const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
+      const headers = Object(options.headers)
+      seen.push(Object.keys(headers))
+      headers["x-turn"] = String(seen.length)
+      return dispatch(options, handler)
+    })
+    yield* Effect.addFinalizer(() => Effect.promise(() => dispatcher.destroy()))
+    const { search } = yield* calling(UndiciClient.layerFromDispatcher(dispatcher), json("{}"))
+    yield* Effect.replicateEffect(search("oats"), 3)
+    expect(seen).toHaveLength(4)
+    expect(seen.flat()).not.toContain("x-turn")
+  })
+})
+
 describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
   const interrupting = HttpClientRequest.post("/v2/x").pipe(HttpClientRequest.setBody(HttpBody.stream(
     Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(Effect.interrupt))
