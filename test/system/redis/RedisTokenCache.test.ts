@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs"
+import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import {
   Cause,
@@ -289,6 +290,15 @@ describeWithRedis("a call of the cache that fails", () => {
     const cache = yield* cacheOf({ url: Redacted.make("redis://nowhere.invalid:6379") })
     const error = yield* Effect.flip(cache.read(name))
     expect(error).toMatchObject({ code: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/) })
+  })
+
+  testLive("repeats neither address nor password", function*() {
+    const port = yield* RedisServer.freePort
+    const cache = yield* cacheOf({ url: Redacted.make(`redis://advisor:secret-1@127.0.0.1:${port}`) })
+    const exit = yield* Effect.exit(cache.read(name))
+    const shown = [Inspectable.toStringUnknown(exit), inspect(exit, { depth: 9 })].join()
+    expect(shown).toContain("ECONNREFUSED")
+    for (const text of ["secret-1", String(port)]) expect(shown).not.toContain(text)
   })
 
   testLive("names what a client of the user's own met, where that has a listener for errors", function*() {
