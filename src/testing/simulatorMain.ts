@@ -9,8 +9,10 @@ import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import type * as NodeHttpServerModule from "@effect/platform-node/NodeHttpServer"
 import type * as NodeRuntimeModule from "@effect/platform-node/NodeRuntime"
+import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
@@ -103,5 +105,8 @@ if (modules === undefined) {
   process.exitCode = 1
 } else {
   const [NodeHttpServer, NodeRuntime] = modules
-  NodeRuntime.runMain(program(NodeHttpServer), { disableErrorReporting: true })
+  NodeRuntime.runMain(program(NodeHttpServer), {
+    disableErrorReporting: true,
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause) ? 0 : 1)
+  })
 }

@@ -57,7 +57,7 @@ describe("An issue of SharedTokenIssuer", () => {
       `loses neither the lease nor its token at whatever step ${title} ($issuer issues, fibers yield after $operations operations)`,
       async ({ stride, ...budget }) => {
         const { steps } = await leftAt(-1, budget, isClosed)
-        expect(steps).toBeGreaterThan(50)
+        expect(steps).toBeGreaterThan(2)
         for (let step = 0; step < steps; step += stride) {
           const { millis, ...left } = await leftAt(step, budget, isClosed)
           expect({ step, ...left }).toMatchObject({ step, hasEnded: true, hasClosed: true, next: "Success", bought: 1 })

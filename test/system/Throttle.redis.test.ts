@@ -4,7 +4,7 @@ import { promisify } from "node:util"
 import * as RateLimiter from "@effect/experimental/RateLimiter"
 import * as RateLimiterRedis from "@effect/experimental/RateLimiter/Redis"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Either, Layer, Schedule } from "effect"
 import { NutritionAdvisor, Throttle } from "effect-nutrition-advisor"
 import * as AdvisorDouble from "../resilience/AdvisorDouble.js"
 import * as RedisServer from "./redis/RedisServer.js"
@@ -51,7 +51,7 @@ RedisServer.describeWithRedis("Throttle.layerShared over one Redis", () => {
           concurrency: "unbounded"
         })
         const outcomes = yield* Effect.provide(searching, live)
-        expect(outcomes.map(({ _tag }) => _tag)).toEqual([...Array(7).fill("Right"), ...Array(13).fill("Left")])
+        expect(outcomes.map(Either.isRight)).toEqual([...Array(7).fill(true), ...Array(13).fill(false)])
         expect(double.sent).toHaveLength(7)
       }),
     60_000
@@ -75,6 +75,11 @@ RedisServer.describeWithRedis("Throttle.layerShared over one Redis", () => {
         for (let round = 0; round < 3; round++) yield* searches
         expect(double.sent).toHaveLength(80)
         yield* redis.start
+        // The client of Effect 4 can't be closed before it is connected again.
+        yield* Effect.repeat(redis.command("CLIENT", "LIST"), {
+          until: (list) => String(list).trim().split("\n").length > 1,
+          schedule: Schedule.spaced("50 millis")
+        })
       }).pipe(Effect.provide(live))
     }), 60_000)
 })

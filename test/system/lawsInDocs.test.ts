@@ -50,13 +50,11 @@ describe.concurrent("docs/sharing.md", () => {
 
   it("has a program that prints the laws that are broken", async () => {
     const flawed = `
-      const flawed = Layer.map(SharedTokenCache.layerMemory, (context) =>
-        Context.add(context, SharedTokenCache.SharedTokenCache, {
-          ...Context.get(context, SharedTokenCache.SharedTokenCache),
-          release: () => Effect.succeed(true)
-        }))`
+      const flawed = Layer.effect(SharedTokenCache.SharedTokenCache, Effect.gen(function*() {
+        return { ...(yield* SharedTokenCache.SharedTokenCache), release: () => Effect.succeed(true) }
+      })).pipe(Layer.provide(SharedTokenCache.layerMemory))`
     const code = codeWith("console.log")
-      .replace("import { Effect }", "import { Context, Effect, Layer }")
+      .replace("import { Effect }", "import { Effect, Layer }")
       .replace("\nconst laws", `${flawed}\nconst laws`)
       .replace("(broken, SharedTokenCache.layerMemory)", "(broken, flawed)")
     const { stdout } = await run("flawed.mts", code)
