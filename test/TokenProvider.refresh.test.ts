@@ -1,5 +1,17 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Clock, Effect, Exit, Fiber, Layer, Option, Random, Redacted, Schedule } from "effect"
+import {
+  Array as Arr,
+  Clock,
+  type Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Option,
+  Random,
+  Redacted,
+  Schedule
+} from "effect"
 import { AccessToken, NutritionAdvisor, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
@@ -494,10 +506,13 @@ describe("a Schedule of one's own", () => {
   )
 
   /** With the times at which the Schedule was asked, in epoch milliseconds. */
-  const asked = (use: Effect.Effect<unknown, unknown, Effect.Effect.Context<typeof Issuer.services>>) => {
+  const asked = (
+    use: Effect.Effect<unknown, unknown, Effect.Effect.Context<typeof Issuer.services>>,
+    interval: Duration.DurationInput = "10 minutes"
+  ) => {
     const times: Array<number> = []
     const schedule = Schedule.tapInput(
-      Schedule.spaced("10 minutes"),
+      Schedule.spaced(interval),
       () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now))
     )
     return Effect.as(use, times).pipe(Effect.provide(withSchedule(schedule)))
@@ -524,6 +539,23 @@ describe("a Schedule of one's own", () => {
         yield* Time.pass("9 minutes")
       }))
       expect(times).toEqual([0, 300_000])
+    }))
+
+  it.effect("is asked during a backoff as often as an exchange is tried", () =>
+    Effect.gen(function*() {
+      let calls = 0
+      const times = yield* asked(
+        Effect.gen(function*() {
+          const { issuer, provider } = yield* Issuer.services
+          yield* provider.get
+          yield* issuer.respondAlways(Effect.fail(unavailable))
+          yield* Time.pass("100 seconds")
+          calls = yield* issuer.calls
+        }),
+        "1 second"
+      )
+      expect(times.length).toBeGreaterThan(3)
+      expect(times.length).toBeLessThanOrEqual(calls)
     }))
 
   coldScheduled("that ends leaves renewal to callers", function*() {
