@@ -4,7 +4,9 @@ import { config as base } from "./vitest.config.js"
 const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
   token: [
     "test/{AccessToken,RefreshPolicy,TokenStore}.test.ts",
-    "test/TokenProvider.{backoff,clock,flight,outage,refresh,renewal}.test.ts",
+    "test/TokenProvider.{backoff,clock,flight,outage,parts,refresh,renewal}.test.ts",
+    "test/SharedTokenIssuer.test.ts",
+    "test/undici/UndiciClient.queue.test.ts",
     "test/internal/token/*.test.ts",
     "test/telemetry/*.test.ts"
   ],
