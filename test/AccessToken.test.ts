@@ -61,6 +61,11 @@ describe("stateAt", () => {
     expect(states).toEqual(["expired", "expired", "expired"])
   })
 
+  it("is expired where a time is the text of a number, as a program without types may give it", () => {
+    const untyped = { ...ofLife(3_600_000), expiresAt: String(receivedAt + 3_600_000) as unknown as number }
+    expect(AccessToken.stateAt(untyped, receivedAt, timing)).toBe("expired")
+  })
+
   it("is stale where the token was received 1 ms in the future", () => {
     expect(AccessToken.stateAt(ofLife(3_600_000), receivedAt - 1, timing)).toBe("stale")
   })

@@ -161,6 +161,25 @@ describe("a part of the user's", () => {
     }
   )
 
+  test("whose invalidate takes its time keeps a renewal waiting that joined a refresh which fails: nobody gets the rejected token after it", function*() {
+    const faults: Faults = {}
+    const { issuer, provider } = yield* made(faults)
+    const first = yield* provider.get
+    yield* Time.set(950_000)
+    yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
+    faults.issue = Effect.sleep("2 seconds")
+    faults.invalidate = Effect.sleep("1 second")
+    yield* provider.get
+    const renewal = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("2500 millis")
+    expect(yield* endOf(renewal)).toBe("waits")
+    yield* Time.pass("1 second")
+    const after = yield* Effect.fork(provider.get)
+    yield* Time.pass(0)
+    expect(yield* endOf(renewal)).toMatch(/^ServerError/)
+    expect(yield* endOf(after)).not.toBe("succeeded")
+  })
+
   test("that takes its time at each call has one tokenTimeout for all calls of a flight", function*() {
     const faults: Faults = { put: Effect.sleep("4 seconds"), issue: Effect.sleep("8 seconds") }
     const { provider } = yield* made(faults)
