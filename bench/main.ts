@@ -11,7 +11,7 @@ import { asText } from "./table.js"
 
 const scenarios: Readonly<Record<string, () => Promise<Scenario>>> = {
   throughput: async () => (await import("./scenarios/throughput.js")).throughput,
-  pairs: async () => (await import("./scenarios/pairs.js")).pairedWithStock,
+  pairs: async () => (await import("./scenarios/pairs.js")).pairedWithOthers,
   growth: async () => (await import("./scenarios/growth.js")).growth,
   storms: async () => (await import("./scenarios/storms.js")).storms,
   memory: async () => (await import("./scenarios/memory.js")).memory,

@@ -56,7 +56,9 @@ const edition = join(root, "editions", "effect-4")
 
 /** What a client of the edition is made of, in the package that the edition is built as: it finds itself by its name. */
 const parts = ["client.ts", "Watch.ts", "payload.ts", "orders.ts"].concat(
-  ["Client", "fibers", "names", "ours", "promised"].map((name) => join("clients", `${name}.ts`))
+  ["Client", "Exchange", "fibers", "handWritten", "names", "ours", "promised"].map((name) =>
+    join("clients", `${name}.ts`)
+  )
 )
 
 const compileForEffect4 = async () => {

@@ -10,6 +10,7 @@ const loads = {
   "undici.dispatch-runPromise": async () =>
     (await import("./effectDispatch.js")).effectDispatch({ by: "Effect.runPromise" }),
   "hand-written": async () => (await import("./handWritten.js")).make,
+  "hand-written-undici-8": async () => (await import("./handWritten.js")).make,
   "azure": async () => (await import("./azure.js")).make,
   "google-auth": async () => (await import("./googleAuth.js")).make,
   "axios-auth-refresh": async () => (await import("./axiosAuthRefresh.js")).make,
@@ -41,8 +42,9 @@ export const load = (name: ClientName): Promise<Make> => loads[name]()
 
 export const reference: ClientName = "undici.request"
 
-/** Clients of the edition for Effect 4: their processes run what it makes of this benchmark. */
+/** Their processes run what the edition for Effect 4 makes of this benchmark, on the undici that it installs. */
 export const onEffect4: ReadonlySet<ClientName> = new Set<ClientName>([
+  "hand-written-undici-8",
   "ours-fibers-effect-4",
   "ours-runPromise-effect-4"
 ])

@@ -29,6 +29,7 @@ const quickly = new Set<ClientName>([
   reference,
   "undici.dispatch",
   "hand-written",
+  "hand-written-undici-8",
   "azure",
   "stock-undici",
   "ours-fibers",
@@ -118,44 +119,6 @@ const costGoals = (level: Level): ReadonlyArray<Goal> => {
   ]
 }
 
-/** Promises beside `Effect.runPromise` of the same search. */
-const promiseGoal = (concurrency: number, level: Level): ReadonlyArray<Goal> => {
-  const [promises, effects] = [level.get("ours-client.search"), level.get("ours-runPromise")]
-  return promises === undefined || effects === undefined
-    ? []
-    : [
-      atMost(
-        26,
-        `ours-client.search at ${concurrency}, CPU of ours-runPromise`,
-        1.05,
-        ratio(of(promises, "cpuPerSearch"), of(effects, "cpuPerSearch"))
-      )
-    ]
-}
-
-/** On Effect 4 beside the client that is written by hand on undici. */
-const effect4Limits: ReadonlyArray<readonly [ClientName, number, number]> = [
-  ["ours-runPromise-effect-4", 1, 1],
-  ["ours-runPromise-effect-4", main, 1.1],
-  ["ours-fibers-effect-4", main, 1.1]
-]
-
-const effect4Goals = (concurrency: number, level: Level): ReadonlyArray<Goal> => {
-  const byHand = level.get("hand-written")
-  return effect4Limits.flatMap(([name, at, limit]) =>
-    at === concurrency && level.has(name) && byHand !== undefined
-      ? [
-        atMost(
-          28,
-          `${name} at ${at}, CPU of hand-written`,
-          limit,
-          ratio(of(level.get(name), "cpuPerSearch"), of(byHand, "cpuPerSearch"))
-        )
-      ]
-      : []
-  )
-}
-
 const leads: ReadonlyArray<readonly [keyof Measured, string, "less" | "more"]> = [
   ["cpuPerSearch", "CPU", "less"],
   ["perSecond", "requests/s", "more"],
@@ -201,8 +164,6 @@ export const throughput: Scenario = async (plan) => {
     tables: levels.map(([concurrency, level]) => tableOf(concurrency, level)),
     goals: levels.flatMap(([concurrency, level]) => [
       ...(concurrency === main ? costGoals(level) : []),
-      ...promiseGoal(concurrency, level),
-      ...effect4Goals(concurrency, level),
       ...leadGoal(concurrency, level)
     ])
   }
