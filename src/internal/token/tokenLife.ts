@@ -48,8 +48,6 @@ const forbidden = ({ mustExchange: _, ...rejection }: Rejection, reason: "Coolin
 
 /** What callers and the refresh loop do with the current token: they use it, have it replaced, and tell how it was received. */
 class TokenLife {
-  private served: { readonly token: Token; readonly effect: Effect.Effect<Token> } | undefined
-
   constructor(private readonly parts: Parts) {}
 
   /** A token that is not expired: the current one at once, else the one that all callers wait for together. */
@@ -58,7 +56,7 @@ class TokenLife {
     const fresh = this.freshToken(clock)
     return fresh === undefined
       ? Effect.flatMap(this.parts.current, (current) => this.serveOrExchange(current, wallOf(clock)))
-      : this.succeed(fresh)
+      : Effect.succeed(fresh)
   })
 
   /** During a cool-down the rejected token stays the current one, and is sent. */
@@ -139,12 +137,6 @@ class TokenLife {
     this.parts.usage.record(token, now)
     Metrics.countServed(state)
     return token
-  }
-
-  /** One effect a token: the same one is given to nearly every caller. */
-  private succeed(token: Token): Effect.Effect<Token> {
-    if (this.served?.token !== token) this.served = { token, effect: Effect.succeed(token) }
-    return this.served.effect
   }
 
   private serveOrExchange(current: Option.Option<Token>, now: number): Effect.Effect<Token, TokenError> {
