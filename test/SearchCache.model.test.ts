@@ -52,9 +52,7 @@ const violationsOf = (scheduler: ShakenScheduler, { memory, seed, steps }: Histo
   return world.violations
 }
 
-describe("SearchCache in any history of callers that come, leave and change what they got, with any end of a request", {
-  timeout: 120_000
-}, () => {
+describe("SearchCache in any history of callers that come, leave and change what they got, with any end of a request", () => {
   it("has one request under way for equal searches while somebody waits, keeps no failure, gives nothing older than allowed, and leaves nobody without an outcome", async () => {
     await FastCheck.assert(
       FastCheck.asyncProperty(history, async (history) => {

@@ -380,8 +380,7 @@ describe("the rate", () => {
         ),
         { numRuns: 10, endOnFailure: true }
       )
-    },
-    120_000
+    }
   )
 
   it("holds by maxWait, at once where others before make the wait longer", () => {

@@ -59,7 +59,7 @@ const installs = `npm install effect-nutrition-advisor${
 
 const asBlock = (code: string): Block => ({ language: "ts", meta: "", line: 1, code })
 
-it("the code of README.md and docs type-checks as it stands", { timeout: 240_000 }, async () => {
+it("the code of README.md and docs type-checks as it stands", async () => {
   const inDocuments = ["README.md", ...docs].map((path) => [path, checked(read(path) ?? "")] as const)
   const inPrograms = programs.map((path) => [path, [asBlock(read(path) ?? "")]] as const)
   expect(await complaintsAbout([...inDocuments, ...inPrograms])).toEqual([])
@@ -370,7 +370,7 @@ describe("complaintsAbout", () => {
     "```"
   ].join("\n")
 
-  it("names the line of the Markdown file for each mistake and for nothing else", { timeout: 240_000 }, async () => {
+  it("names the line of the Markdown file for each mistake and for nothing else", async () => {
     expect(await complaintsAbout([["README.md", blocksOf(text)]])).toEqual([
       "README.md:7 Type 'string' is not assignable to type 'number'.",
       "README.md:11 Cannot find name 'missing'."

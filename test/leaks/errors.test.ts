@@ -119,7 +119,7 @@ describe("no secret shows in an error, whatever the service said", () => {
         { numRuns: 400, examples: routes.map((route) => [route, escapes]) }
       )
     }
-  }, 120_000)
+  })
 
   it.each(Object.entries(renderings))("and is seen in %s where an error shows it", (_, rendering) => {
     const careless = new NutritionAdvisorError.BadRequest({ operation: "token", detail: "the key is marker-4711" })

@@ -106,7 +106,7 @@ describe("an editor", () => {
     service = languageService()
     const complaints = [...service.getSyntacticDiagnostics(path), ...service.getSemanticDiagnostics(path)]
     expect(complaints.map(({ messageText }) => messageText)).toEqual([])
-  }, 120_000)
+  })
 
   it.each([
     ["layer", `const layer: ${functionOf}Layer.Layer<${services}, ${refused}, HttpClient>`],

@@ -35,7 +35,7 @@ const publicModules = (program: ts.Program) =>
   )
 
 /** `npx vitest run test/types/signatures.test.ts -u` writes the file anew: read what it changes, since users see each line. */
-it("the types of the public modules are those that declarations.md shows", { timeout: 240_000 }, async () => {
+it("the types of the public modules are those that declarations.md shows", async () => {
   const whole = program()
   const texts: Array<string> = []
   for (const file of publicModules(whole)) {

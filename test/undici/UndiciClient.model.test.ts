@@ -179,8 +179,7 @@ describe("Whatever a service answers", () => {
               ))
             expect(one).toEqual(two)
           }))
-      }),
-    60_000
+      })
   )
 
   const bothWays = Effect.gen(function*() {
@@ -249,7 +248,6 @@ describe("Whatever a service answers", () => {
               ))
             expect(one).toEqual(two)
           }))
-      }),
-    60_000
+      })
   )
 })
