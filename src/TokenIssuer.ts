@@ -150,7 +150,6 @@ export const fromSettings = (
   Effect.gen(function*() {
     const client = makeClient(yield* HttpClient.HttpClient)
     const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
-    const configured = Option.toArray(serviceId)
 
     const identifierOf = (customerId: unknown, status: number) => {
       if (Option.isSome(serviceId)) return Effect.succeed(serviceId.value)
@@ -162,7 +161,7 @@ export const fromSettings = (
         : Effect.fail(unexpected(status))
     }
 
-    const exchange = (key: Redacted.Redacted<string>) =>
+    const exchange = (key: Redacted.Redacted<string>, known: ReadonlyArray<Redacted.Redacted<string>>) =>
       Effect.gen(function*() {
         const request: Request = {
           method: "POST",
@@ -179,7 +178,7 @@ export const fromSettings = (
             new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
           )
         }
-        if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token", [key, ...configured])
+        if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token", [key, ...known])
         const { status } = answer
         const body = yield* Response.json(answer, "token")
         const response = yield* Option.match(decodeResponse(body), {
@@ -206,7 +205,8 @@ export const fromSettings = (
         const clock = yield* Effect.clock
         const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(tokenTimeout)
         const key = yield* LicenseKey.read(request.licenseKey ?? licenseKey)
-        return yield* Effect.retry(exchange(key), {
+        const replaced = Option.toArray(request.replacing).flatMap(({ serviceId, value }) => [value, serviceId])
+        return yield* Effect.retry(exchange(key, [...Option.toArray(serviceId), ...replaced]), {
           schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
           while: (error) =>
             isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline

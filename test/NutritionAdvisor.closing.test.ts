@@ -23,7 +23,12 @@ const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
       }
     })
     const scope = yield* Scope.make()
-    const layer = NutritionAdvisor.layer({ baseUrl: service.origin, licenseKey: Redacted.make("key-closing") })
+    const layer = NutritionAdvisor.layer({
+      baseUrl: service.origin,
+      licenseKey: Redacted.make("key-closing"),
+      tokenTimeout: "4 minutes",
+      requestTimeout: "4 minutes"
+    })
     const context = yield* Layer.buildWithScope(Layer.provide(layer, client), scope)
     return {
       advisor: Context.get(context, NutritionAdvisor.NutritionAdvisor),

@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect, FastCheck, Layer, Option, Redacted, Ref } from "effect"
-import { type AccessToken, NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
+import { AccessToken, NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -12,8 +12,8 @@ import * as Time from "./doubles/Time.js"
 
 const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
-const issue = (options: Partial<TokenIssuer.Options> = {}) =>
-  Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(Issuer.missing))
+const issue = (options: Partial<TokenIssuer.Options> = {}, request = Issuer.missing) =>
+  Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(request))
 
 const settle = Time.settle("250 millis")
 
@@ -49,12 +49,16 @@ const named = (values: ReadonlyArray<unknown>) => values.map((value) => [inspect
 const secretsOf = ({ serviceId, value }: AccessToken.AccessToken) => [Redacted.value(value), Redacted.value(serviceId)]
 
 /** How an exchange ends, how often the service was called for it, and how long it took. */
-const endOf = (answers: ReadonlyArray<Simulator.Answer>, options: Partial<TokenIssuer.Options> = {}) =>
+const endOf = (
+  answers: ReadonlyArray<Simulator.Answer>,
+  options: Partial<TokenIssuer.Options> = {},
+  request = Issuer.missing
+) =>
   Effect.gen(function*() {
     const simulator = yield* Simulator.Simulator
     yield* simulator.respondNext("token", ...answers)
     const started = yield* Clock.currentTimeMillis
-    const outcome = yield* settle(Effect.match(issue(options), {
+    const outcome = yield* settle(Effect.match(issue(options, request), {
       onFailure: (error) => error,
       onSuccess: () => "issued" as const
     }))
@@ -313,6 +317,14 @@ describe("attempts", () => {
     ["share one tokenTimeout", [failed, "hang"], { tokenTimeout: "7 seconds" }, { outcome: timeout, millis: 7_000 }]
   ])("%s", function*([, answers, options, expected]) {
     expect(yield* endOf(answers, options)).toMatchObject(expected)
+  })
+
+  test("go on after a Retry-After that repeats the identifier of the token to be replaced", function*() {
+    const replacing = Option.some(
+      AccessToken.make({ value: "token-0", serviceId: "482137745", receivedAt: 0, expiresAt: 1 })
+    )
+    const request = { ...Issuer.missing, reason: "refresh" as const, replacing }
+    expect(yield* endOf([busy("482137745")], {}, request)).toMatchObject({ outcome: "issued", calls: 2 })
   })
 
   const lasting = refusals.filter(([status]) => status < 500)

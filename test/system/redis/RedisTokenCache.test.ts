@@ -951,6 +951,15 @@ describeWithRedis("a user of an ACL", () => {
     expect(String(yield* server.command("CLIENT", "LIST"))).toContain("user=advisor")
   })
 
+  testLive("is refused with a wrong password, which no error repeats", function*() {
+    const { server } = yield* restricted(keys, channels)
+    const cache = yield* cacheOf({ url: Redacted.make(`redis://advisor:secret-2@127.0.0.1:${server.port}`) })
+    const exit = yield* Effect.exit(cache.read(name))
+    const shown = [Inspectable.toStringUnknown(exit), inspect(exit, { depth: 9 })].join()
+    expect(shown).toContain("WRONGPASS")
+    for (const text of ["secret-2", "redis://", String(server.port)]) expect(shown).not.toContain(text)
+  })
+
   testLive("is refused where the prefix is not the one of its keys", function*() {
     const { url } = yield* restricted(keys, channels)
     const error = yield* Effect.flip((yield* cacheOf({ url, prefix: "other:" })).read(name))
