@@ -105,7 +105,7 @@ const escapes = `\\u005c${"u005c".repeat(13_000)}`
 
 describe("no secret shows in an error, whatever the service said", () => {
   it("for its renderings do not depend on what the service said, encoded in any chain of ways", async () => {
-    for (let part = 0; part < 100; part++) {
+    for (let part = 0; part < 25; part++) {
       await setImmediate() // vitest's messages pass: without them for a minute, as on a busy machine, it ends the run
       const others = new Map<Route, ReadonlyArray<string>>()
       FastCheck.assert(
@@ -116,7 +116,7 @@ describe("no secret shows in an error, whatever the service said", () => {
           expect(saidIn(error)).toBe(firstOf(text))
           expect(error && render(error)).toEqual(others.get(route))
         }),
-        { numRuns: 100, examples: routes.map((route) => [route, escapes]) }
+        { numRuns: 400, examples: part === 0 ? routes.map((route) => [route, escapes]) : [] }
       )
     }
   })
