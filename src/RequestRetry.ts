@@ -33,18 +33,12 @@ export interface Options {
   readonly budget?: number | undefined
 }
 
-interface Pauses {
-  /** Milliseconds. */
-  readonly base: number
-  readonly cap: number
-}
-
 /** An answer of 5xx, or none: the exchange of the license key has had repeats of its own. */
 const isRepeatable = (error: NutritionAdvisorError) =>
   isTransient(error) && error._tag !== "TooManyRequests" && error.operation !== "token"
 
-/** Whole milliseconds before the next sending; undefined where the service asked for more patience than `cap`. */
-const pauseAfter = (error: NutritionAdvisorError, repeats: number, random: number, { base, cap }: Pauses) => {
+/** Whole milliseconds before the next sending, as `base` and `cap` are; undefined where the service asked for more patience. */
+const pauseAfter = (error: NutritionAdvisorError, repeats: number, random: number, base: number, cap: number) => {
   const backoff = Math.ceil(Math.min(cap, base * 2 ** repeats) * (0.5 + random / 2))
   const { retryAfter = 0 } = error._tag === "ServerError" ? error : {}
   return retryAfter * 1000 <= cap ? Math.max(backoff, Math.ceil(retryAfter * 1000)) : undefined
@@ -100,7 +94,7 @@ export const make = (options: Options = {}): Effect.Effect<Service, Configuratio
       Effect.catchAll(self, (error) => {
         if (repeats === times || !isRepeatable(error)) return Effect.fail(error)
         return Effect.flatMap(Random.next, (random) => {
-          const pause = pauseAfter(error, repeats, random, { base, cap })
+          const pause = pauseAfter(error, repeats, random, base, cap)
           if (pause === undefined) return Effect.fail(error)
           return Effect.flatMap(
             mayRepeatAfter(pause),

@@ -31,25 +31,14 @@ const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
 }
 
 /** A counter for each set of labels. */
-export interface Counters<L extends Labels> {
-  /** For what is counted with every request: to look a counter up costs more than to count. */
-  readonly of: (labels: L) => (count: number) => void
-  readonly countNow: (labels: L) => void
-  readonly count: (labels: L) => Effect.Effect<void>
-  /** Those that are known stand at zero from then on: `rate()` sees a first event only where a counter stood at zero before. */
-  readonly start: () => void
-}
-
-export const counters = <L extends Labels>(
-  name: string,
-  description: string,
-  known: ReadonlyArray<L>
-): Counters<L> => {
+export const counters = <L extends Labels>(name: string, description: string, known: ReadonlyArray<L>) => {
   const of = family<L>(MetricKey.counter(nameOf(name), { description, incremental: true }))
   return {
+    /** For what is counted with every request: to look a counter up costs more than to count. */
     of,
-    countNow: (labels) => of(labels)(1),
-    count: (labels) => Effect.sync(() => of(labels)(1)),
+    countNow: (labels: L) => of(labels)(1),
+    count: (labels: L) => Effect.sync(() => of(labels)(1)),
+    /** Those that are known stand at zero from then on: `rate()` sees a first event only where a counter stood at zero before. */
     start: () => known.forEach((labels) => of(labels)(0))
   }
 }

@@ -155,15 +155,10 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-/** The counters of the sharing stand at zero from then on. */
-export const startSharing = (): void => {
-  shared.start()
-  cacheFailures.start()
-}
-
 /** All counters stand at zero from then on, those of the sharing too: rules and dashboards find what they name. */
 export const startClient = (): void => {
-  startSharing()
+  shared.start()
+  cacheFailures.start()
   exchanges.start()
   served.start()
   rejections.start()

@@ -49,7 +49,7 @@ const prefixOf = ({ prefix = "nutrition-advisor:" }: PrefixOptions) =>
     : Effect.succeed(prefix)
 
 const makeFrom = (
-  connection: Connection.Connection<Redis | Cluster>,
+  connection: Connection.Connection,
   options: PrefixOptions
 ): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {

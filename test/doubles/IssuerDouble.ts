@@ -130,7 +130,7 @@ export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable
     return isBackoff ? all : yield* Effect.dieMessage("a backoff was to be arranged")
   })
 
-/** A provider of which the first renewal has just not helped: its second token is the current one, and was rejected as well. */
+/** A provider of which a renewal has just not helped: the current token was rejected as well. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
   return { ...all, second: yield* rejectUntilHeldUp(all.provider, all.first) }

@@ -1,7 +1,12 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type { AccessToken } from "../../AccessToken.js"
-import { errors, type TokenError, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import {
+  isNutritionAdvisorError,
+  type TokenError,
+  TransportError,
+  UnexpectedResponse
+} from "../../NutritionAdvisorError.js"
 import * as ForeignPart from "../foreignPart.js"
 import * as Fork from "../fork.js"
 import * as InternalPart from "../internalPart.js"
@@ -33,11 +38,9 @@ const tokenStatus = 200
 /** What was issued is no token, or one that has expired. */
 export const unusable = () => new UnexpectedResponse({ operation: "token", status: tokenStatus, reason: "Schema" })
 
-const isTokenError = (error: TokenError) => errors.some((known) => error instanceof known)
-
 /** What an issuer hands over, or what a TokenError says of it. */
 export const issued = (issue: () => Effect.Effect<AccessToken, TokenError>): Effect.Effect<AccessToken, TokenError> =>
-  Effect.filterOrFail(ForeignPart.call("The TokenIssuer", isTokenError, issue), isToken, unusable)
+  Effect.filterOrFail(ForeignPart.call("The TokenIssuer", isNutritionAdvisorError, issue), isToken, unusable)
 
 /**
  * Calls an issuer. One that users bring ends within so many milliseconds, in a token or in what a TokenError says of it. It is

@@ -57,7 +57,7 @@ const longestBody = 4 * 1024
 const textOf = (body: Uint8Array): string =>
   new TextDecoder().decode(body.subarray(0, longestBody), { stream: body.length > longestBody })
 
-interface Head {
+export interface Head {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -7,7 +7,12 @@ import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import { NutritionAdvisor, type Service } from "../../NutritionAdvisor.js"
-import { ConfigurationError, errors, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import {
+  ConfigurationError,
+  isNutritionAdvisorError,
+  type Operation,
+  TransportError
+} from "../../NutritionAdvisorError.js"
 import * as Fork from "../fork.js"
 import { onAbort } from "./signal.js"
 
@@ -17,13 +22,10 @@ const aborted = (operation: Operation) => new TransportError({ operation, reason
 const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation): unknown =>
   Cause.isInterruptedOnly(cause) ? aborted(operation) : Cause.originalError(Cause.squash(cause))
 
-const ours = [...errors, ConfigurationError]
-
 /** The stack of an error names who called, and nothing of the runtime. Of several callers who share an error it names the last. */
 const atCaller = (error: unknown, called: (...args: never) => unknown): unknown => {
-  if (ours.some((own) => error instanceof own) && Object.isExtensible(error)) {
-    Error.captureStackTrace(Object(error), called)
-  }
+  const isOwn = isNutritionAdvisorError(error) || error instanceof ConfigurationError
+  if (isOwn && Object.isExtensible(error)) Error.captureStackTrace(error, called)
   return error
 }
 

@@ -112,7 +112,7 @@ const ReadAnswer = Schema.declare((answer: unknown): answer is Buffer => Buffer.
 const LeaseAnswer = Schema.Tuple(Schema.String, Schema.Union(Schema.Number, Schema.NumberFromString))
 
 /** The scripts as calls: what Redis answers is decoded, and what it refuses is a failure by one word. */
-export const make = (connection: Connection.Connection<Redis | Cluster>, prefix: string): Omit<Service, "changes"> => {
+export const make = (connection: Connection.Connection, prefix: string): Omit<Service, "changes"> => {
   const redis = withScripts(connection.client)
 
   const call = <A, I>(answer: Schema.Schema<A, I>, send: () => Promise<unknown>) =>

@@ -5,13 +5,13 @@ import type { Cluster, Redis } from "ioredis"
 import { SharedTokenCacheError } from "../../SharedTokenCache.js"
 
 /** What a connection met last: ioredis tells it as an event, and not with the commands that fail for it. */
-export interface Connection<Client> {
-  readonly client: Client
+export interface Connection {
+  readonly client: Redis | Cluster
   readonly lastError: () => unknown
 }
 
 /** ioredis prints the errors of a connection where nobody listens, so this listens; a command that fails says what matters. */
-const watched = <Client extends Redis | Cluster>(client: Client) => {
+const watched = (client: Redis | Cluster) => {
   let lastError: unknown
   const onError = (error: unknown) => {
     lastError = error
@@ -30,16 +30,12 @@ const watched = <Client extends Redis | Cluster>(client: Client) => {
 }
 
 /** The same for a client of the user's, as long as the scope; where nobody listens to it, it goes on printing its errors. */
-export const watchedIfListenedTo = (
-  client: Redis | Cluster
-): Effect.Effect<Connection<Redis | Cluster>, never, Scope.Scope> =>
+export const watchedIfListenedTo = (client: Redis | Cluster): Effect.Effect<Connection, never, Scope.Scope> =>
   client.listenerCount("error") === 0
     ? Effect.succeed({ client, lastError: () => undefined })
     : Effect.acquireRelease(Effect.sync(() => watched(client)), ({ unwatch }) => Effect.sync(unwatch))
 
-export const connected = <Client extends Redis | Cluster>(
-  open: () => Client
-): Effect.Effect<Connection<Client>, never, Scope.Scope> =>
+export const connected = (open: () => Redis | Cluster): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => watched(open())),
     ({ client }) => Effect.sync(() => client.disconnect())
@@ -60,7 +56,7 @@ const wordOf = (error: unknown): string | undefined => {
 export const unavailable = (code: string | undefined) => new SharedTokenCacheError({ reason: "Unavailable", code })
 
 /** A command that was not even sent, or lost its connection, fails for what the connection met. */
-export const failureOf = (error: unknown, { lastError }: Connection<unknown>): SharedTokenCacheError =>
+export const failureOf = (error: unknown, { lastError }: Connection): SharedTokenCacheError =>
   unavailable(wordOf(error) ?? wordOf(lastError()) ?? "ConnectionClosed")
 
 /** Its subscriptions are taken up again here: ioredis leaves one that it can't take up as a rejected promise without a catch. */
@@ -73,7 +69,7 @@ export const listenerTo = (client: Redis | Cluster): Redis | Cluster => {
 
 /** An element once the subscription stands, after each message of its channel, and whenever the connection has come back. */
 export const changesOf = (
-  { client, lastError }: Connection<Redis | Cluster>,
+  { client, lastError }: Connection,
   channel: string
 ): Stream.Stream<void, SharedTokenCacheError> =>
   Stream.asyncPush<undefined, SharedTokenCacheError>(

@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import type { Head } from "../http/response.js"
 
 const overflows = /^(Maximum call stack size exceeded|too much recursion)/
 
@@ -14,11 +15,6 @@ const overflows = /^(Maximum call stack size exceeded|too much recursion)/
 const isStackOverflow = (defect: unknown) =>
   Predicate.isError(defect) && (defect.name === "RangeError" || defect.name === "InternalError") &&
   overflows.test(defect.message)
-
-interface Answer {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-}
 
 /** A schema of effect, or of any library that follows Standard Schema. */
 export type AnySchema<A, I, R> = Schema.Schema<A, I, R> | StandardSchemaV1<unknown, A>
@@ -42,7 +38,7 @@ export const makeDecode = <A, I, R>(schema: AnySchema<A, I, R>) => {
   const decode: (payload: unknown) => Effect.Effect<A, unknown, R> = isOfEffect(schema)
     ? Schema.decodeUnknown(schema)
     : validateWith(schema)
-  return (payload: unknown, answer: Answer = { status: 200 }): Effect.Effect<A, UnexpectedResponse, R> =>
+  return (payload: unknown, answer: Head = { status: 200 }): Effect.Effect<A, UnexpectedResponse, R> =>
     Effect.suspend(() => decode(payload)).pipe(
       Effect.catchSomeDefect((defect) => isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()),
       Effect.mapError(() => new UnexpectedResponse({ operation: "search", ...answer, reason: "Schema" }))

@@ -44,12 +44,6 @@ export type OwnTurn =
 
 export type Turn = OwnTurn | { readonly _tag: "HandedOver"; readonly token: AccessToken.AccessToken }
 
-/** What a replica that waits has seen of its peers. */
-interface Waiting {
-  readonly holders: ReadonlySet<string>
-  readonly patience: Pause.Pause
-}
-
 /** How often those who wait look again where no change is heard of, in milliseconds. */
 const pollInterval = 250
 
@@ -136,9 +130,9 @@ const ask = (attempt: Attempt): Effect.Effect<Asked, SharedTokenCacheError> =>
   })
 
 /** Milliseconds until the next look; none where the peers are not waited for any longer. */
-const untilNextLook = ({ holders, patience }: Waiting, { remaining }: Lease, clock: Clock.Clock) => {
+const untilNextLook = (holders: number, patience: Pause.Pause, { remaining }: Lease, clock: Clock.Clock) => {
   const left = Pause.remaining(patience, momentOf(clock))
-  return holders.size > holdersAwaited || left === 0
+  return holders > holdersAwaited || left === 0
     ? Option.none()
     : Option.some(Math.max(leastInterval, Math.ceil(Math.min(left, remaining, pollInterval))))
 }
@@ -160,17 +154,15 @@ export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCache
   Effect.scoped(Effect.gen(function*() {
     const clock = yield* Effect.clock
     const change = yield* Effect.makeLatch()
-    let waiting: Waiting = {
-      holders: new Set(),
-      patience: Pause.start(momentOf(clock), patienceOf(attempt.leaseMillis))
-    }
+    const holders = new Set<string>()
+    const patience = Pause.start(momentOf(clock), patienceOf(attempt.leaseMillis))
     while (true) {
       yield* change.close
       const asked = yield* ask(attempt)
       if (asked._tag !== "HeldByPeer") return asked
-      if (waiting.holders.size === 0) yield* listen(attempt, change)
-      waiting = { ...waiting, holders: new Set([...waiting.holders, asked.lease.owner]) }
-      const millis = untilNextLook(waiting, asked.lease, clock)
+      if (holders.size === 0) yield* listen(attempt, change)
+      holders.add(asked.lease.owner)
+      const millis = untilNextLook(holders.size, patience, asked.lease, clock)
       if (Option.isNone(millis)) return alone
       yield* sleepUntilChange(change, millis.value)
     }

@@ -165,13 +165,6 @@ export const tokenThatStays = <Result>(
         : token
   })
 
-const afterRenewal = <Result>(
-  { renewals }: State<Result>,
-  isWithoutNewToken: boolean,
-  policy: RefreshPolicy.CheckedPolicy,
-  now: Moment
-): Renewals.Renewals => isWithoutNewToken ? Renewals.noNewToken(renewals, policy, now) : renewals
-
 /** The exchange brought a token, and `stored` is the current one now. */
 export const issued = <Result>(
   state: State<Result>,
@@ -186,7 +179,9 @@ export const issued = <Result>(
   refreshHold: AccessToken.stateAt(stored, now.wall, policy) === "fresh"
     ? undefined
     : Pause.start(now, RefreshPolicy.windowOf(policy, stored) * unchangedFraction),
-  renewals: afterRenewal(state, flight.reason === "rejection" && isUnchanged(flight, token), policy, now)
+  renewals: flight.reason === "rejection" && isUnchanged(flight, token)
+    ? Renewals.noNewToken(state.renewals, policy, now)
+    : state.renewals
 })
 
 const retryAfterOf = (error: Option.Option<TokenError>): number | undefined =>
@@ -212,7 +207,7 @@ export const failed = <Result>(
   return [retryAt, {
     ...state,
     exchange: { _tag: "BackingOff", failures, cause, pause: Pause.start(now, duration) },
-    renewals: afterRenewal(state, reason === "rejection", policy, now),
+    renewals: reason === "rejection" ? Renewals.noNewToken(state.renewals, policy, now) : state.renewals,
     lastFailure: Option.match(error, {
       onNone: () => state.lastFailure,
       onSome: (error) => Option.some({ error, at: now.wall, retryAt })
