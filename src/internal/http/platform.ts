@@ -27,23 +27,13 @@ const requestOf = ({ body, headers, method, origin, path }: Request): HttpClient
   return HttpClientRequest.setHeaders(written, headers)
 }
 
-const nothing = new Uint8Array()
-
 const collect = (stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError>, maxBytes: number) =>
   Effect.suspend(() => {
-    let bytes: BodyBytes | undefined
+    const bytes = new BodyBytes()
     let isWhole = true
     return Effect.map(
-      Stream.runForEachWhile(stream, (chunk) =>
-        Effect.sync(() => {
-          const room = maxBytes - (bytes?.length ?? 0)
-          isWhole = chunk.length <= room
-          const kept = isWhole ? chunk : chunk.subarray(0, room)
-          if (bytes === undefined) bytes = new BodyBytes(kept)
-          else bytes.add(kept)
-          return isWhole
-        })),
-      () => ({ body: bytes?.whole ?? nothing, isWhole })
+      Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
+      () => ({ body: bytes.whole, isWhole })
     )
   })
 
@@ -73,7 +63,7 @@ const read = (
     ? Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
     : collect(response.stream, maxBytes)
   return body.pipe(
-    Effect.catchIf(hasNoBody, () => Effect.succeed({ body: nothing, isWhole: true })),
+    Effect.catchIf(hasNoBody, () => Effect.succeed({ body: new Uint8Array(), isWhole: true })),
     Effect.catchAllDefect((cause) => cutOff(response, cause)),
     Effect.map(withBody)
   )

@@ -5,8 +5,6 @@ import * as Drop from "./drop.js"
 
 const unneeded = new Undici.errors.RequestAbortedError("the request is no longer needed")
 
-const nothing = new Uint8Array()
-
 type Fields = Readonly<Record<string, string | Array<string> | undefined>>
 
 /**
@@ -17,7 +15,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler, Sent 
   private controller: Undici.Dispatcher.DispatchController | undefined
   private status = 0
   private fields: Fields | undefined
-  private bytes: BodyBytes | undefined
+  private bytes = new BodyBytes()
 
   constructor(
     private receiver: Receiver | undefined,
@@ -49,16 +47,10 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler, Sent 
   }
 
   onResponseData(controller: Undici.Dispatcher.DispatchController, chunk: Uint8Array) {
-    const { bytes, receiver } = this
-    if (receiver === undefined) return
-    const room = receiver.maxBytesOf(this.status) - (bytes?.length ?? 0)
-    const kept = chunk.length <= room ? chunk : chunk.subarray(0, room)
-    if (bytes === undefined) this.bytes = new BodyBytes(kept)
-    else bytes.add(kept)
-    if (kept !== chunk) {
-      this.respond(false)
-      controller.abort(unneeded)
-    }
+    const { receiver } = this
+    if (receiver === undefined || this.bytes.add(chunk, receiver.maxBytesOf(this.status))) return
+    this.respond(false)
+    controller.abort(unneeded)
   }
 
   onResponseEnd() {
@@ -72,17 +64,13 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler, Sent 
 
   private respond(isWhole: boolean) {
     const { bytes, fields = {}, status } = this
-    const body = bytes?.whole ?? nothing
-    this.end()?.onResponse({ status, headers: fields, body, isWhole })
+    this.end()?.onResponse({ status, headers: fields, body: bytes.whole, isWhole })
   }
 
   private end() {
     const { receiver } = this
-    this.receiver =
-      this.controller =
-      this.fields =
-      this.bytes =
-        undefined
+    this.receiver = this.controller = this.fields = undefined
+    this.bytes = new BodyBytes()
     return receiver
   }
 }

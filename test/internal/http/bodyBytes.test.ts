@@ -12,31 +12,39 @@ const chunk = FastCheck.record({
   around: FastCheck.oneof(FastCheck.constant(0), FastCheck.integer({ min: 1, max: 70_000 }))
 }).map(({ around, length }) => new Uint8Array(new ArrayBuffer(length + around), around, length).fill(length % 251))
 
-const gathered = (first: Uint8Array, rest: ReadonlyArray<Uint8Array>) => {
-  const bytes = new BodyBytes(first)
-  for (const next of rest) bytes.add(next)
-  return bytes
+const gathered = (chunks: ReadonlyArray<Uint8Array>, maxBytes = Number.POSITIVE_INFINITY) => {
+  const bytes = new BodyBytes()
+  const areWhole = chunks.map((chunk) => bytes.add(chunk, maxBytes))
+  return { bytes, areWhole }
 }
 
-const chunks = [chunk, FastCheck.array(chunk, { maxLength: 30 })] as const
+const chunks = FastCheck.array(chunk, { maxLength: 30 })
 
 describe("BodyBytes", () => {
-  it.prop("gives the bytes of all chunks in order", [...chunks], ([first, rest]) => {
-    const bytes = gathered(first, rest)
-    const expected = Buffer.concat([first, ...rest])
-    expect(bytes.length).toBe(expected.length)
-    expect(expected.equals(bytes.whole)).toBe(true)
+  it.prop("gives the bytes of all chunks in order", [chunks], ([chunks]) => {
+    expect(Buffer.concat(chunks).equals(gathered(chunks).bytes.whole)).toBe(true)
   })
+
+  it.prop(
+    "gives the first bytes that there is room for, and says of which chunks something is missing",
+    [chunks, FastCheck.integer({ min: 0, max: 1_000_000 })],
+    ([chunks, maxBytes]) => {
+      const { areWhole, bytes } = gathered(chunks, maxBytes)
+      const all = Buffer.concat(chunks)
+      expect(all.subarray(0, maxBytes).equals(bytes.whole)).toBe(true)
+      expect(areWhole.every(Boolean)).toBe(all.length <= maxBytes)
+    }
+  )
 
   it("copies nothing of a body in one chunk", () => {
     const first = new Uint8Array(100)
-    expect(new BodyBytes(first).whole.buffer).toBe(first.buffer)
+    expect(gathered([first]).bytes.whole.buffer).toBe(first.buffer)
   })
 
   it("goes on after its bytes were looked at", () => {
-    const bytes = gathered(Uint8Array.of(1), [Uint8Array.of(2)])
+    const { bytes } = gathered([Uint8Array.of(1), Uint8Array.of(2)])
     expect([...bytes.whole]).toEqual([1, 2])
-    bytes.add(Uint8Array.of(3))
+    bytes.add(Uint8Array.of(3), 3)
     expect([...bytes.whole]).toEqual([1, 2, 3])
   })
 })
@@ -46,7 +54,7 @@ describe("the memory of a body", () => {
     "is at most twice its length where its pieces of %d bytes are views of %d",
     (length, memory, count) => {
       const piece = new Uint8Array(new ArrayBuffer(memory), 0, length)
-      const bytes = gathered(new Uint8Array(length), Array.from({ length: count - 1 }, () => piece))
+      const { bytes } = gathered([new Uint8Array(length), ...Array.from({ length: count - 1 }, () => piece)])
       expect(bytes.whole.buffer.byteLength).toBeLessThanOrEqual(2 * length * count)
     }
   )
