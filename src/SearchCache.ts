@@ -44,13 +44,6 @@ export interface Options {
   readonly staleIfError?: Duration.DurationInput | undefined
 }
 
-/** Text is parsed for each caller, so that what one does to its payload no other sees. */
-type Payload =
-  | { readonly _tag: "Text"; readonly text: string }
-  | { readonly _tag: "Value"; readonly value: unknown }
-
-const read = (payload: Payload): unknown => payload._tag === "Text" ? JSON.parse(payload.text) : payload.value
-
 /** Nothing where the value is no JSON, as a double of the service may give. */
 const textOf = (value: unknown): string | undefined => {
   try {
@@ -79,11 +72,12 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
     const clock = yield* Effect.clock
     Metrics.cachedSearches.start()
 
-    const join = yield* SharedRequests.make((key, value, waiting): Payload => {
+    /** How each caller reads the payload. Text is parsed for each one, so that what one does to its payload no other sees. */
+    const join = yield* SharedRequests.make((key, value, waiting): () => unknown => {
       const text = memory === undefined && waiting < 2 ? undefined : textOf(value)
-      if (text === undefined) return { _tag: "Value", value }
+      if (text === undefined) return () => value
       memory?.payloads.keep(key, text, clock)
-      return { _tag: "Text", text }
+      return () => JSON.parse(text)
     })
 
     const fresh = (key: string, clock: Clock.Clock) => {
@@ -101,7 +95,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
         const kept = Exit.isFailure(exit) ? stale(key, exit.cause, clock) : undefined
         Metrics.cachedSearches.countNow({ outcome: kept !== undefined ? "Stale" : isFirst ? "Miss" : "Joined" })
         if (kept !== undefined) return Effect.sync((): unknown => JSON.parse(kept.text))
-        return Effect.flatMap(exit, (payload) => Effect.sync(() => read(payload)))
+        return Effect.flatMap(exit, Effect.sync)
       })
 
     /** Key and request come from one reading: callers may change their options while a layer below waits. */
