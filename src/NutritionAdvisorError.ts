@@ -48,8 +48,13 @@ const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema
   encode: () => Option.none()
 })
 
-/** Observed headers, by their names in lower case. */
-const ObservedHeaders = Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+/** What an error says of the answer that it came from. */
+const answered = {
+  /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+  body: Body,
+  /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+  headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+}
 
 /**
  * The service called the request malformed (400, SERVICE.md section 7), or the client refused it before it was sent: a blank
@@ -65,10 +70,7 @@ export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the call, in its own words; never a text of the service. */
   detail: Schema.optional(Schema.String),
-  /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
-  body: Body,
-  /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
-  headers: ObservedHeaders
+  ...answered
 }) {
   override get message(): string {
     const what = this.status === undefined ? "was not sent" : `was refused${statusText(this.status)}`
@@ -94,10 +96,7 @@ export class ServerError
     status: Schema.Number,
     /** The seconds to wait, where the service named a time. */
     retryAfter: Schema.optional(Schema.Number),
-    /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
-    body: Body,
-    /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
-    headers: ObservedHeaders
+    ...answered
   })
 {
   override get message(): string {
@@ -153,10 +152,7 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-nutrition-a
   status: Schema.Number,
   /** Why it is final. */
   reason: ForbiddenReason,
-  /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
-  body: Body,
-  /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
-  headers: ObservedHeaders
+  ...answered
 }) {
   override get message(): string {
     return `${callNames[this.operation]} ${forbiddenTexts[this.reason]} (status ${this.status})`
@@ -198,10 +194,7 @@ export class TooManyRequests
     status: Schema.optional(Schema.Number),
     /** The seconds to wait, where a time is known. */
     retryAfter: Schema.optional(Schema.Number),
-    /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
-    body: Body,
-    /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
-    headers: ObservedHeaders
+    ...answered
   })
 {
   override get message(): string {
@@ -283,7 +276,7 @@ export class UnexpectedResponse
     /** Where `reason` is "Status", what the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
     body: Body,
     /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
-    headers: ObservedHeaders
+    headers: answered.headers
   })
 {
   override get message(): string {
