@@ -121,7 +121,7 @@ const lookOnceMore = (request: Request, error: TokenError) =>
     Effect.map(({ token }) => token),
     Effect.catchAll((failure) => Effect.as(noteFailure(request, failure), Option.none<AccessToken.AccessToken>())),
     Effect.flatMap(Option.match({ onNone: () => Effect.fail(error), onSome: Effect.succeed })),
-    Effect.tap(Metrics.shares("HandedOver"))
+    Effect.tap(Metrics.sharedTokens.count({ outcome: "HandedOver" }))
   )
 
 /** So often other fibers go on before an exchange is interrupted: an answer that has come becomes a token, and no clock is needed. */
@@ -158,9 +158,9 @@ const share = (request: Request): Effect.Effect<void> =>
     Effect.catchAll((error) => Effect.as(noteFailure(request, error), Lease.alone)),
     Effect.flatMap((turn) =>
       turn._tag === "HandedOver"
-        ? Effect.as(Metrics.shares("HandedOver"), turn.token)
+        ? Effect.as(Metrics.sharedTokens.count({ outcome: "HandedOver" }), turn.token)
         : exchange(request).pipe(
-          Effect.tap(Metrics.shares(turn._tag === "Leased" ? "Exchanged" : "ExchangedAlone")),
+          Effect.tap(Metrics.sharedTokens.count({ outcome: turn._tag === "Leased" ? "Exchanged" : "ExchangedAlone" })),
           Effect.tap((token) => answerUnlessWell(request, Exit.succeed(token))),
           Effect.tap((token) => publish(request, token, turn)),
           Effect.catchAll((error) => Effect.interruptible(lookOnceMore(request, error)))

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { State } from "../AccessToken.js"
-import { errors, type ForbiddenReason, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import { errors, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import { counters, gauge, histogram } from "./counter.js"
 
 type Tag = NutritionAdvisorError["_tag"]
@@ -49,33 +49,19 @@ const servedBy = {
 
 export const countServed = (state: State): void => servedBy[state](1)
 
-export type SharedOutcome = "HandedOver" | "Exchanged" | "ExchangedAlone"
-
-const shared = counters<{ readonly outcome: SharedOutcome }>(
+export const sharedTokens = counters<{ readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone" }>(
   "shared_tokens_total",
   "Tokens that replicas share, by the way this process came by them",
   [{ outcome: "HandedOver" }, { outcome: "Exchanged" }, { outcome: "ExchangedAlone" }]
 )
 
-export const shares = (outcome: SharedOutcome): Effect.Effect<void> => shared.count({ outcome })
-
-type CacheFailure = "Unavailable" | "Timeout" | "Defect"
-
-const cacheFailures = counters<{ readonly reason: CacheFailure }>(
+export const cacheFailures = counters<{ readonly reason: "Unavailable" | "Timeout" | "Defect" }>(
   "shared_cache_failures_total",
   "Failures of the shared token cache",
   [{ reason: "Unavailable" }, { reason: "Timeout" }, { reason: "Defect" }]
 )
 
-export const cacheFailed = (reason: CacheFailure): Effect.Effect<void> => cacheFailures.count({ reason })
-
-export type RejectionOutcome =
-  | Exclude<ForbiddenReason, "KeyRejected">
-  | "AcceptedAfterRenewal"
-  | "RetryFailed"
-  | "RenewalFailed"
-
-const rejectionOutcomes: ReadonlyArray<RejectionOutcome> = [
+const rejectionOutcomes = [
   "RejectedAgain",
   "TokenUnchanged",
   "CoolingDown",
@@ -83,15 +69,13 @@ const rejectionOutcomes: ReadonlyArray<RejectionOutcome> = [
   "AcceptedAfterRenewal",
   "RetryFailed",
   "RenewalFailed"
-]
+] as const
 
-const rejections = counters<{ readonly outcome: RejectionOutcome }>(
+export const rejections = counters<{ readonly outcome: typeof rejectionOutcomes[number] }>(
   "rejections_total",
   "Requests whose token was rejected",
   rejectionOutcomes.map((outcome) => ({ outcome }))
 )
-
-export const rejectionEnded = (outcome: RejectionOutcome): Effect.Effect<void> => rejections.count({ outcome })
 
 const setExpiry = gauge("token_expiry_timestamp_seconds", "When the token in use expires, in Unix time")
 
@@ -157,7 +141,7 @@ export const requestEnded = (
 
 /** All counters stand at zero from then on, those of the sharing too: rules and dashboards find what they name. */
 export const startClient = (): void => {
-  shared.start()
+  sharedTokens.start()
   cacheFailures.start()
   exchanges.start()
   served.start()

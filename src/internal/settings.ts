@@ -239,35 +239,26 @@ export const server = (surroundings: Surroundings = globalThis as Surroundings):
     : Either.void
 }
 
-interface CommonOptions {
+/** What a user may give. */
+interface Options {
   readonly baseUrl: string | URL
-  readonly allowInsecureHttp?: boolean | undefined
-  readonly userAgent?: string | undefined
-}
-
-interface ProviderOptions {
-  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
-  readonly tokenTimeout?: Duration.DurationInput | undefined
-}
-
-interface ExchangeOptions extends CommonOptions, ProviderOptions {
   readonly licenseKey: LicenseKey
   readonly tokenRoute?: string | undefined
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
-}
-
-interface DataOptions extends CommonOptions {
   readonly serviceIdHeader?: string | undefined
   readonly rejectedStatuses?: ReadonlyArray<number> | undefined
+  readonly tokenTimeout?: Duration.DurationInput | undefined
   readonly requestTimeout?: Duration.DurationInput | undefined
   readonly maxResponseBytes?: number | undefined
+  readonly allowInsecureHttp?: boolean | undefined
+  readonly userAgent?: string | undefined
   readonly observeHeaders?: ReadonlyArray<string> | undefined
-}
-
-interface SharingOptions {
+  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
   readonly lease?: Duration.DurationInput | undefined
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
+
+type WithoutKey = Omit<Options, "licenseKey">
 
 /** What all requests have in common. */
 interface CommonSettings {
@@ -291,9 +282,11 @@ export interface ExchangeSettings extends CommonSettings, ProviderSettings {
 /** The settings of data requests. */
 export interface DataSettings extends CommonSettings {
   readonly serviceIdHeader: string
+  /** The statuses that mean: this token is no longer accepted. */
   readonly rejectedStatuses: ReadonlySet<number>
   readonly requestTimeout: Duration.Duration
   readonly maxBytes: number
+  /** Names of the response headers that errors and spans may show. */
   readonly observeHeaders: ReadonlyArray<string>
 }
 
@@ -306,29 +299,28 @@ export interface SharingSettings extends ExchangeSettings {
   readonly cacheTimeout: Duration.Duration
 }
 
-const common = (options: CommonOptions): Checked<CommonSettings> =>
+const common = (options: WithoutKey): Checked<CommonSettings> =>
   Either.andThen(
     server(),
     () =>
       Either.all({ base: baseUrl(options.baseUrl, options.allowInsecureHttp), userAgent: userAgent(options.userAgent) })
   )
 
-export const provider = (options: ProviderOptions): Checked<ProviderSettings> =>
+export const provider = (options: Pick<Options, "refresh" | "tokenTimeout">): Checked<ProviderSettings> =>
   Either.all({
     policy: RefreshPolicy.make(options.refresh),
     tokenTimeout: timeout("tokenTimeout", options.tokenTimeout ?? "10 seconds")
   })
 
-const exchangeWith =
-  (options: ExchangeOptions) => <C extends CommonSettings>(known: C): Checked<C & ExchangeSettings> =>
-    Either.all({
-      provider: provider(options),
-      licenseKey: licenseKey(options.licenseKey),
-      route: tokenRoute(options.tokenRoute),
-      serviceId: serviceId(options.serviceId)
-    }).pipe(Either.map(({ provider, ...own }) => ({ ...known, ...provider, ...own })))
+const exchangeWith = (options: Options) => <C extends CommonSettings>(known: C): Checked<C & ExchangeSettings> =>
+  Either.all({
+    provider: provider(options),
+    licenseKey: licenseKey(options.licenseKey),
+    route: tokenRoute(options.tokenRoute),
+    serviceId: serviceId(options.serviceId)
+  }).pipe(Either.map(({ provider, ...own }) => ({ ...known, ...provider, ...own })))
 
-const dataWith = (options: DataOptions) => <C extends CommonSettings>(known: C): Checked<C & DataSettings> =>
+const dataWith = (options: WithoutKey) => <C extends CommonSettings>(known: C): Checked<C & DataSettings> =>
   Either.flatMap(serviceIdHeader(options.serviceIdHeader), (header) =>
     Either.map(
       Either.all({
@@ -340,7 +332,7 @@ const dataWith = (options: DataOptions) => <C extends CommonSettings>(known: C):
       (own) => ({ ...known, ...own, serviceIdHeader: header })
     ))
 
-const sharingWith = (options: SharingOptions) => <C extends ExchangeSettings>(known: C): Checked<C & SharingSettings> =>
+const sharingWith = (options: Options) => <C extends ExchangeSettings>(known: C): Checked<C & SharingSettings> =>
   Either.all({
     cacheTimeout: timeout("cacheTimeout", options.cacheTimeout ?? "1 second"),
     lease: Either.filterOrLeft(
@@ -352,17 +344,16 @@ const sharingWith = (options: SharingOptions) => <C extends ExchangeSettings>(kn
 
 // Each reads every option once, and ends in the first rule that one breaks.
 
-export const exchange = (options: ExchangeOptions): Checked<ExchangeSettings> =>
+export const exchange = (options: Options): Checked<ExchangeSettings> =>
   Either.flatMap(common(options), exchangeWith(options))
 
-export const data = (options: DataOptions): Checked<DataSettings> => Either.flatMap(common(options), dataWith(options))
+export const data = (options: WithoutKey): Checked<DataSettings> => Either.flatMap(common(options), dataWith(options))
 
-export const client = (options: ExchangeOptions & DataOptions): Checked<ClientSettings> =>
+export const client = (options: Options): Checked<ClientSettings> =>
   Either.flatMap(exchange(options), dataWith(options))
 
-export const sharing = (options: ExchangeOptions & SharingOptions): Checked<SharingSettings> =>
+export const sharing = (options: Options): Checked<SharingSettings> =>
   Either.flatMap(exchange(options), sharingWith(options))
 
-export const sharedClient = (
-  options: ExchangeOptions & DataOptions & SharingOptions
-): Checked<SharingSettings & DataSettings> => Either.flatMap(client(options), sharingWith(options))
+export const sharedClient = (options: Options): Checked<SharingSettings & DataSettings> =>
+  Either.flatMap(client(options), sharingWith(options))

@@ -14,6 +14,7 @@ import type { Request, SendOptions } from "../http/request.js"
 import * as Response from "../http/response.js"
 import type { TimeoutQueue } from "../http/timeoutQueue.js"
 import * as Metrics from "../metrics.js"
+import type { DataSettings } from "../settings.js"
 import { ProviderPart } from "../token/providerPart.js"
 import { observe } from "./observedHeaders.js"
 import type { RequestRun } from "./run.js"
@@ -22,16 +23,10 @@ type Operation = "search" | "request"
 
 type Tokens = Omit<TokenProvider.Service, "status">
 
-interface Parts {
+interface Parts extends DataSettings {
   readonly tokens: TokenProvider.Service
   readonly client: Client
   readonly timeout: TimeoutQueue
-  readonly maxBytes: number
-  /** The statuses that mean: this token is no longer accepted. */
-  readonly rejectedStatuses: ReadonlySet<number>
-  readonly serviceIdHeader: string
-  /** Names of the response headers that errors and spans may show. */
-  readonly observeHeaders: ReadonlyArray<string>
 }
 
 /** A request without a token. */
@@ -74,7 +69,7 @@ const forbidden = (
   reason: Exclude<ForbiddenReason, "KeyRejected">
 ) =>
   Effect.zipRight(
-    Metrics.rejectionEnded(reason),
+    Metrics.rejections.count({ outcome: reason }),
     Effect.fail(new Forbidden({ operation, ...Response.keep(response), reason }))
   )
 
@@ -166,7 +161,7 @@ class AuthorizedClient {
       data.run.sent = [...sent, renewed]
       const response = yield* Effect.tapError(
         this.sendOnce(data, renewed),
-        () => Metrics.rejectionEnded("RetryFailed")
+        () => Metrics.rejections.count({ outcome: "RetryFailed" })
       )
       if (rejectedStatuses.has(response.status)) {
         if (renewed.origin === "cache" && earlier.length < cachedTokensSent) {
@@ -177,7 +172,7 @@ class AuthorizedClient {
       }
       const isAccepted = showsAcceptance(response.status)
       if (isAccepted) yield* this.tokens.settled(renewed, "AcceptedAfterRenewal")
-      yield* Metrics.rejectionEnded(isAccepted ? "AcceptedAfterRenewal" : "RetryFailed")
+      yield* Metrics.rejections.count({ outcome: isAccepted ? "AcceptedAfterRenewal" : "RetryFailed" })
       return response
     })
   }
@@ -186,9 +181,9 @@ class AuthorizedClient {
     return Effect.tapError(
       this.tokens.renew(rejected, { operation, ...Response.keep(rejection), mustExchange }),
       (error) =>
-        Metrics.rejectionEnded(
-          error._tag === "Forbidden" && error.reason !== "KeyRejected" ? error.reason : "RenewalFailed"
-        )
+        Metrics.rejections.count({
+          outcome: error._tag === "Forbidden" && error.reason !== "KeyRejected" ? error.reason : "RenewalFailed"
+        })
     )
   }
 

@@ -5,15 +5,14 @@ import { BadRequest } from "../../NutritionAdvisorError.js"
 import { isSendable } from "../http/header.js"
 import type { Request, WholeRequest } from "../http/request.js"
 import * as Url from "../http/url.js"
+import type { DataSettings } from "../settings.js"
 import * as SentWith from "./searchOptions.js"
 import * as Worker from "./worker.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
 /** The settings that requests are built from. */
-interface Target {
-  readonly base: Url.Base
-  readonly serviceIdHeader: string
+interface Target extends Pick<DataSettings, "base" | "serviceIdHeader"> {
   /** Of each request that has none of its own. */
   readonly ownHeaders: Readonly<Record<string, string>>
   /** Whether the caller is in another request of a worker than the layer, and would wait for ever. */

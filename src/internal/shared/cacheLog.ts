@@ -17,7 +17,7 @@ const kind = "cache"
 export const make: Effect.Effect<CacheLog> = Effect.map(Ref.make(Outage.initial), (state) => ({
   failed: ({ message, reason }) =>
     Effect.gen(function*() {
-      yield* Metrics.cacheFailed(reason)
+      yield* Metrics.cacheFailures.count({ reason })
       if (yield* withNow((now) => Ref.modify(state, (state) => Outage.failed(state, kind, now)))) {
         yield* Effect.logWarning(`${message} Until it works again, this process exchanges the license key by itself.`)
       }

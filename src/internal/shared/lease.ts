@@ -141,7 +141,7 @@ const untilNextLook = (holders: number, patience: Pause.Pause, { remaining }: Le
 const listen = ({ cache, seal }: Attempt, change: Effect.Latch): Effect.Effect<void, never, Scope.Scope> =>
   cache.changes(seal.name).pipe(
     Stream.runForEach(() => change.open),
-    Effect.catchAll(({ reason }) => Metrics.cacheFailed(reason)),
+    Effect.catchAll(({ reason }) => Metrics.cacheFailures.count({ reason })),
     Fork.abandonable,
     Effect.forkScoped
   )
