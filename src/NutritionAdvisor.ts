@@ -9,7 +9,7 @@ import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as UrlParams from "@effect/platform/UrlParams"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Arr from "effect/Array"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -349,12 +349,7 @@ export const layerConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient
-> =>
-  Environment.layerFrom(
-    options,
-    Environment.isWhole<Options>(options) ? options : Config.unwrap<Options>({ ...Environment.advisor(), ...options }),
-    layer
-  )
+> => Environment.layerFrom(options, Environment.advisor(), layer)
 
 /**
  * The service with a token that replicas share, and its settings from Config: those that are given, and for the others the
@@ -370,14 +365,7 @@ export const layerSharedConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> =>
-  Environment.layerFrom(
-    options,
-    Environment.isWhole<SharedOptions>(options)
-      ? options
-      : Config.unwrap<SharedOptions>({ ...Environment.sharedAdvisor(), ...options }),
-    layerShared
-  )
+> => Environment.layerFrom(options, Environment.sharedAdvisor(), layerShared)
 
 /**
  * The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it: it is not specified, hence unknown.

@@ -130,7 +130,7 @@ export const sharedAdvisor = () => ({
 })
 
 /** Whether all settings are in one Config, which leaves nothing to be read beside it. */
-export const isWhole = <A>(given: Partial<Config.Config.Wrap<A>> | Config.Config<A>): given is Config.Config<A> =>
+const isWhole = <A>(given: Partial<Config.Config.Wrap<A>> | Config.Config<A>): given is Config.Config<A> =>
   Config.isConfig(given)
 
 /** The name of the variable on an error about a setting that was read from one. */
@@ -144,12 +144,15 @@ const withVariable = (error: ConfigurationError, given: object, settings: object
 
 /** The layer of settings of which some are given, and the others are read from variables. */
 export const layerFrom = <O extends object, A, R>(
-  given: object,
-  settings: Config.Config<O>,
+  given: Partial<Config.Config.Wrap<O>>,
+  variables: Config.Config.Wrap<O>,
   layer: (settings: O) => Layer.Layer<A, ConfigurationError, R>
 ): Layer.Layer<A, ConfigurationError | ConfigError.ConfigError, R> =>
   Layer.unwrapEffect(
-    Effect.map(settings, (settings) => Layer.mapError(layer(settings), (error) => withVariable(error, given, settings)))
+    Effect.map(
+      isWhole<O>(given) ? given : Config.unwrap<O>({ ...variables, ...given }),
+      (settings) => Layer.mapError(layer(settings), (error) => withVariable(error, given, settings))
+    )
   )
 
 /** What a Config ended in, as the error of a setting. The message of one that is not of here may repeat the value. */

@@ -168,8 +168,4 @@ const environment = () => ({
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<SharedTokenCache, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(
-    options,
-    Environment.isWhole<Options>(options) ? options : Config.unwrap<Options>({ ...environment(), ...options }),
-    layer
-  )
+  Environment.layerFrom(options, environment(), layer)

@@ -8,7 +8,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import * as Config from "effect/Config"
+import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -218,8 +218,4 @@ const environment = () => ({
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(
-    options,
-    Environment.isWhole<Options>(options) ? options : Config.unwrap<Options>({ ...environment(), ...options }),
-    layer
-  )
+  Environment.layerFrom(options, environment(), layer)
