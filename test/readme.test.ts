@@ -4,7 +4,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
 import { DOMParser, onWarningStopParsing } from "@xmldom/xmldom"
-import { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Duration } from "effect"
+import { NutritionAdvisorError, RefreshPolicy } from "effect-nutrition-advisor"
 import ts from "typescript"
 import { text as llms } from "../scripts/llms.js"
 import { type Block, blocksOf, brokenLinksOf } from "./readme/blocks.js"
@@ -169,6 +170,14 @@ describe("docs/token-life.svg", () => {
         ...literalsOf(state, "Decision").filter(isCoolDown)
       ].map(inWords).sort()
     )
+  })
+
+  it("has the default of each number that it shows", () => {
+    const { backoffStart, coolDownStart, margin, window } = RefreshPolicy.defaults
+    const short = (duration: Duration.DurationInput) =>
+      Duration.format(duration).replace(/^(\d+)m$/, "$1 min").replace("s", " s")
+    const shown = textsOf(picture).flatMap((text) => /^\d+ (?:min|s)\b/.exec(text)?.[0] ?? [])
+    expect(shown.sort()).toEqual([backoffStart, coolDownStart, margin, window].map(short).sort())
   })
 
   it("has each reason for an exchange, and no other", () => {
