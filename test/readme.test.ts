@@ -175,7 +175,7 @@ describe("docs/token-life.svg", () => {
   it("has the default of each number that it shows", () => {
     const { backoffStart, coolDownStart, margin, window } = RefreshPolicy.defaults
     const short = (duration: Duration.DurationInput) =>
-      Duration.format(duration).replace(/^(\d+)m$/, "$1 min").replace("s", " s")
+      Duration.format(Duration.decode(duration)).replace(/^(\d+)m$/, "$1 min").replace("s", " s")
     const shown = textsOf(picture).flatMap((text) => /^\d+ (?:min|s)\b/.exec(text)?.[0] ?? [])
     expect(shown.sort()).toEqual([backoffStart, coolDownStart, margin, window].map(short).sort())
   })
