@@ -203,6 +203,7 @@ class AuthorizedClient {
     const { operation, request, run } = data
     run.isSent = true
     const response = this.parts.client(
+      // Field by field: a spread of the request takes half a microsecond more.
       {
         method: request.method,
         origin: request.origin,
