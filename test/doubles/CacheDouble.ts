@@ -132,7 +132,7 @@ export const layer: Layer.Layer<CacheDouble | SharedTokenCache.SharedTokenCache>
 
 const sealing = { running: 0 }
 
-const observe = (method: "importKey" | "sign" | "deriveKey" | "encrypt" | "decrypt") => {
+for (const method of ["importKey", "sign", "deriveKey", "encrypt", "decrypt"] as const) {
   const { subtle } = globalThis.crypto
   const original = subtle[method].bind(subtle) as (...args: ReadonlyArray<unknown>) => Promise<unknown>
   vi.spyOn(subtle, method).mockImplementation(
@@ -144,8 +144,6 @@ const observe = (method: "importKey" | "sign" | "deriveKey" | "encrypt" | "decry
     }) as never
   )
 }
-
-for (const method of ["importKey", "sign", "deriveKey", "encrypt", "decrypt"] as const) observe(method)
 
 const quietTurns = 4
 

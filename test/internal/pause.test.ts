@@ -1,80 +1,33 @@
 import { describe, expect, it } from "@effect/vitest"
-import { momentOf } from "../../src/internal/clock.js"
 import * as Pause from "../../src/internal/pause.js"
-import * as ManualClock from "../doubles/ManualClock.js"
 
-const begun = () => {
-  const clock = ManualClock.make()
-  return { clock, pause: Pause.start(momentOf(clock), 1_000) }
-}
+const begun = { wall: 1_700_000_000_000, monotonic: 5_000 }
+
+const pause = Pause.start(begun, 1_000)
 
 describe("Pause", () => {
-  it("runs from its start", () => {
-    const { clock, pause } = begun()
-    expect(Pause.isRunning(pause, momentOf(clock))).toBe(true)
-  })
-
-  it("runs until 1 ms before its end", () => {
-    const { clock, pause } = begun()
-    ManualClock.pass(clock, 999)
-    expect([Pause.isRunning(pause, momentOf(clock)), Pause.remaining(pause, momentOf(clock))]).toEqual([true, 1])
-  })
-
-  it("is over at its end", () => {
-    const { clock, pause } = begun()
-    ManualClock.pass(clock, 1_000)
-    expect([Pause.isRunning(pause, momentOf(clock)), Pause.remaining(pause, momentOf(clock))]).toEqual([false, 0])
-  })
-
-  it("ends by the wall clock alone, which counts while a machine sleeps", () => {
-    const { clock, pause } = begun()
-    clock.wall += 1_000
-    expect(Pause.isRunning(pause, momentOf(clock))).toBe(false)
-  })
-
-  it("ends by the monotonic clock alone, which can't be set", () => {
-    const { clock, pause } = begun()
-    clock.monotonic += 1_000
-    expect(Pause.isRunning(pause, momentOf(clock))).toBe(false)
-  })
-
-  it("remains for what the further of the two clocks leaves", () => {
-    const { clock, pause } = begun()
-    clock.wall += 300
-    clock.monotonic += 700
-    expect(Pause.remaining(pause, momentOf(clock))).toBe(300)
-  })
-
-  it("is over when the wall clock is set to before its start", () => {
-    const { clock, pause } = begun()
-    clock.wall -= 1
-    expect(Pause.isRunning(pause, momentOf(clock))).toBe(false)
-  })
-
-  it("is no longer than it was when the wall clock is set back to its start", () => {
-    const { clock, pause } = begun()
-    ManualClock.pass(clock, 600)
-    clock.wall -= 600
-    expect(Pause.remaining(pause, momentOf(clock))).toBe(400)
-  })
-
-  it("is over when the monotonic clock started anew", () => {
-    const { clock, pause } = begun()
-    clock.monotonic -= 1
-    expect(Pause.isRunning(pause, momentOf(clock))).toBe(false)
-  })
-
-  it("never remains for less than nothing", () => {
-    const { clock, pause } = begun()
-    ManualClock.pass(clock, 5_000)
-    expect(Pause.remaining(pause, momentOf(clock))).toBe(0)
+  it.each([
+    { title: "has its whole time left at its start", wall: 0, monotonic: 0, left: 1_000 },
+    { title: "runs until 1 ms before its end", wall: 999, monotonic: 999, left: 1 },
+    { title: "is over at its end", wall: 1_000, monotonic: 1_000, left: 0 },
+    { title: "has never less than nothing left", wall: 5_000, monotonic: 5_000, left: 0 },
+    { title: "ends by the wall clock alone, which counts while a machine sleeps", wall: 1_000, monotonic: 0, left: 0 },
+    { title: "ends by the monotonic clock alone, which can't be set", wall: 0, monotonic: 1_000, left: 0 },
+    { title: "has left what the further of the two clocks leaves", wall: 300, monotonic: 700, left: 300 },
+    { title: "is over when the wall clock is set to before its start", wall: -1, monotonic: 0, left: 0 },
+    {
+      title: "is no longer than it was when the wall clock is set back to its start",
+      wall: 0,
+      monotonic: 600,
+      left: 400
+    },
+    { title: "is over when the monotonic clock started anew", wall: 0, monotonic: -1, left: 0 }
+  ])("$title", ({ left, monotonic, wall }) => {
+    const now = { wall: begun.wall + wall, monotonic: begun.monotonic + monotonic }
+    expect([Pause.remaining(pause, now), Pause.isRunning(pause, now)]).toEqual([left, left > 0])
   })
 
   it("does not stand where there is none", () => {
-    const { clock } = begun()
-    expect([Pause.isRunning(undefined, momentOf(clock)), Pause.remaining(undefined, momentOf(clock))]).toEqual([
-      false,
-      0
-    ])
+    expect([Pause.remaining(undefined, begun), Pause.isRunning(undefined, begun)]).toEqual([0, false])
   })
 })

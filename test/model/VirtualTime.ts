@@ -44,34 +44,28 @@ export class VirtualTime {
 
   /** Lets time pass, timer by timer, and calls `settle` after each. */
   pass(millis: number, settle: () => void) {
-    const end = this.elapsed + millis
     settle()
-    let timer = this.nextUntil(end)
-    while (timer !== undefined) {
-      this.elapsed = Math.max(this.elapsed, timer.at)
-      this.timers.delete(timer)
-      timer.fire()
-      settle()
-      timer = this.nextUntil(end)
-    }
-    this.elapsed = end
+    for (const _ of this.firing(millis)) settle()
     settle()
   }
 
   /** The same where fibers also wait for what no clock knows of. */
   async passAsync(millis: number, settle: () => Promise<void>) {
-    const end = this.elapsed + millis
     await settle()
-    let timer = this.nextUntil(end)
-    while (timer !== undefined) {
+    for (const _ of this.firing(millis)) await settle()
+    await settle()
+  }
+
+  /** Fires one timer after another, until so much time has passed. */
+  private *firing(millis: number) {
+    const end = this.elapsed + millis
+    for (let timer = this.nextUntil(end); timer !== undefined; timer = this.nextUntil(end)) {
       this.elapsed = Math.max(this.elapsed, timer.at)
       this.timers.delete(timer)
       timer.fire()
-      await settle()
-      timer = this.nextUntil(end)
+      yield
     }
     this.elapsed = end
-    await settle()
   }
 
   private nextUntil(end: number) {
