@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck as fc, Redacted } from "effect"
-import { AccessToken, RefreshPolicy } from "effect-nutrition-advisor"
+import { AccessToken } from "effect-nutrition-advisor"
 import { policyOf } from "./doubles/policy.js"
 
 const timing = policyOf()
@@ -26,40 +26,19 @@ const lives = [
   { life: 31_536_000_000, window: 300_000, margin: 10_000 }
 ]
 
-describe("make", () => {
-  it("takes secrets as texts, and as they are where they are Redacted already", () => {
-    const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
-    const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
-    expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
-      .toEqual([true, true, true])
-  })
-})
-
 describe("stateAt", () => {
-  it.each(lives)("is fresh from the receipt of a token of $life ms", ({ life }) => {
-    expect(AccessToken.stateAt(ofLife(life), receivedAt, timing)).toBe("fresh")
-  })
-
-  it.each(lives)("is fresh 1 ms before the window of a token of $life ms", ({ life, window }) => {
-    expect(AccessToken.stateAt(ofLife(life), receivedAt + life - window - 1, timing)).toBe("fresh")
-  })
-
-  it.each(lives)("is stale at the start of the window of a token of $life ms", ({ life, window }) => {
-    expect(AccessToken.stateAt(ofLife(life), receivedAt + life - window, timing)).toBe("stale")
-  })
-
-  it.each(lives)("is stale 1 ms before the margin of a token of $life ms", ({ life, margin }) => {
-    expect(AccessToken.stateAt(ofLife(life), receivedAt + life - margin - 1, timing)).toBe("stale")
-  })
-
-  it.each(lives)("is expired at the start of the margin of a token of $life ms", ({ life, margin }) => {
-    expect(AccessToken.stateAt(ofLife(life), receivedAt + life - margin, timing)).toBe("expired")
-  })
-
-  it.each(lives)("is expired 1 ms before, at and after the expiry of a token of $life ms", ({ life }) => {
-    const states = [-1, 0, 1].map((offset) => AccessToken.stateAt(ofLife(life), receivedAt + life + offset, timing))
-    expect(states).toEqual(["expired", "expired", "expired"])
-  })
+  it.each(lives)(
+    "is fresh until the window of $window ms in a life of $life ms, then stale until its margin of $margin ms, then expired",
+    ({ life, margin, window }) => {
+      const states = (...moments: ReadonlyArray<number>) =>
+        moments.map((after) => AccessToken.stateAt(ofLife(life), receivedAt + after, timing))
+      expect({
+        fresh: states(0, life - window - 1),
+        stale: states(life - window, life - margin - 1),
+        expired: states(life - margin, life, life + 1)
+      }).toEqual({ fresh: ["fresh", "fresh"], stale: ["stale", "stale"], expired: ["expired", "expired", "expired"] })
+    }
+  )
 
   it("is expired where a time is the text of a number, as a program without types may give it", () => {
     const untyped = { ...ofLife(3_600_000), expiresAt: String(receivedAt + 3_600_000) as unknown as number }
@@ -71,33 +50,13 @@ describe("stateAt", () => {
   })
 
   it("is expired at its expiry, even where it claims to be received after it", () => {
-    const token = AccessToken.make({
-      value: "secret-token",
-      serviceId: "secret-customer",
-      receivedAt: receivedAt + 1_000,
-      expiresAt: receivedAt - 1
-    })
+    const token = { ...ofLife(-1), receivedAt: receivedAt + 1_000 }
     expect(AccessToken.stateAt(token, receivedAt, timing)).toBe("expired")
   })
 
   it("is never expired for a token that ends with Infinity", () => {
     expect(AccessToken.stateAt(ofLife(Infinity), Number.MAX_SAFE_INTEGER, timing)).toBe("fresh")
   })
-
-  it.prop(
-    "goes through fresh, stale and expired in this order as time passes",
-    [
-      fc.integer({ min: 1, max: 31_536_000_000 }),
-      fc.array(fc.double({ min: 0, max: 1.2, noNaN: true }), { minLength: 2, maxLength: 30 })
-    ],
-    ([life, moments]) => {
-      const order = ["fresh", "stale", "expired"]
-      const ranks = [...moments].sort((a, b) => a - b).map((part) =>
-        order.indexOf(AccessToken.stateAt(ofLife(life), receivedAt + Math.round(part * life), timing))
-      )
-      expect(ranks).toEqual([...ranks].sort((a, b) => a - b))
-    }
-  )
 
   it.prop(
     "follows the policy it is given",
@@ -112,28 +71,33 @@ describe("stateAt", () => {
 })
 
 describe("isSame", () => {
-  const make = (parts: Partial<Parameters<typeof AccessToken.make>[0]>) =>
+  const make = (parts: Partial<Parameters<typeof AccessToken.make>[0]> = {}) =>
     AccessToken.make({ value: "value", serviceId: "customer", receivedAt: 1, expiresAt: 2, ...parts })
 
-  it("holds for an object and itself", () => {
-    const token = make({})
-    expect(AccessToken.isSame(token, token)).toBe(true)
-  })
+  const one = make()
 
-  it("holds for two objects with the same value and identifier, whenever they were received", () => {
-    expect(AccessToken.isSame(make({}), make({ receivedAt: 5, expiresAt: 9, scope: "read:search" }))).toBe(true)
-  })
-
-  it("does not hold for another value", () => {
-    expect(AccessToken.isSame(make({}), make({ value: "other" }))).toBe(false)
-  })
-
-  it("does not hold for another identifier", () => {
-    expect(AccessToken.isSame(make({}), make({ serviceId: "other" }))).toBe(false)
+  it.each([
+    ["holds for an object and itself", one, true],
+    [
+      "holds for the same value and identifier, whenever they were received",
+      make({ receivedAt: 5, expiresAt: 9, scope: "read:search" }),
+      true
+    ],
+    ["does not hold for another value", make({ value: "other" }), false],
+    ["does not hold for another identifier", make({ serviceId: "other" }), false]
+  ])("%s", (_, other, expected) => {
+    expect(AccessToken.isSame(one, other)).toBe(expected)
   })
 })
 
 describe("make", () => {
+  it("takes secrets as texts, and as they are where they are Redacted already", () => {
+    const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
+    const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
+    expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
+      .toEqual([true, true, true])
+  })
+
   const token = ofLife(3_600_000)
 
   it.each([
@@ -144,13 +108,5 @@ describe("make", () => {
     ["Object.entries", JSON.stringify(Object.entries(token))]
   ])("shows neither token nor identifier in %s", (_, rendering) => {
     expect(rendering).not.toContain("secret")
-  })
-
-  it("is always of type Bearer", () => {
-    expect(token.tokenType).toBe("Bearer")
-  })
-
-  it("takes the fields of RefreshPolicy.Lifetime", () => {
-    expect(RefreshPolicy.windowOf(timing, token)).toBe(300_000)
   })
 })
