@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Clock, Context, Effect, Exit, Fiber, Layer, Option, Redacted, Ref, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Ref, Scope } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
-import { NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { NutritionAdvisor, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -13,14 +13,6 @@ const { unavailable } = Issuer
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
 describe("a cold start", () => {
-  cold("costs one exchange for 100 callers at once", function*() {
-    yield* issuer.setLatency("100 millis")
-    const callers = yield* Effect.fork(Effect.all(Effect.replicate(provider.get, 100), { concurrency: "unbounded" }))
-    yield* Time.pass("100 millis")
-    const tokens = yield* Fiber.join(callers)
-    expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([100, 1, 1])
-  })
-
   cold.each([13, 21, 50, 2048])(
     "costs one exchange for 500 callers that yield every %s operations",
     function*(operations) {
@@ -28,17 +20,6 @@ describe("a cold start", () => {
         Effect.withMaxOpsBeforeYield(operations)
       )
       expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
-    }
-  )
-
-  cold.each([13, 21, 50, 2048])(
-    "never runs two exchanges at once, yielding every %s operations",
-    function*(operations) {
-      const use = Effect.flatMap(provider.get, provider.renew)
-      yield* Effect.all(Effect.replicate(use, 100), { concurrency: "unbounded" }).pipe(
-        Effect.withMaxOpsBeforeYield(operations)
-      )
-      expect(yield* issuer.atOnce).toBe(1)
     }
   )
 
@@ -50,25 +31,12 @@ describe("a cold start", () => {
     yield* Time.pass("100 millis")
     expect([distinct(yield* Fiber.join(joined)), yield* issuer.calls]).toEqual([1, 1])
   })
-
-  cold("replaces nothing", function*() {
-    yield* provider.get
-    expect(yield* issuer.replaced).toEqual([Option.none()])
-  })
 })
 
 describe("a finished flight", () => {
   cold("is not replayed once its token is gone from the store", function*() {
     yield* store.invalidate(yield* provider.get)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-  })
-
-  cold("is not replayed after it failed and the backoff is over", function*() {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.flip(provider.get)
-    yield* Time.pass("1 second")
-    yield* provider.get
-    expect(yield* issuer.calls).toBe(2)
   })
 
   cold("shares its failure with the 50 who waited, at the cost of one exchange", function*() {
@@ -79,11 +47,6 @@ describe("a finished flight", () => {
     )
     yield* Time.pass("100 millis")
     expect([new Set(yield* Fiber.join(waiters)), yield* issuer.calls]).toEqual([new Set([unavailable]), 1])
-  })
-
-  cold("surfaces the very first failure, with nothing to serve instead", function*() {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    expect([yield* Effect.flip(provider.get), yield* store.current]).toEqual([unavailable, Option.none()])
   })
 
   it.effect("starts no other flight for a caller who read the store before it ended", () =>
@@ -111,71 +74,6 @@ describe("a finished flight", () => {
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
 
-const outcomes: ReadonlyArray<[string, Issuer.Outcome]> = [
-  ["fails", Effect.fail(unavailable)],
-  ["dies", Effect.dieMessage("the issuer is broken")],
-  ["interrupts itself", Effect.interrupt]
-]
-
-describe("an exchange without a pause", () => {
-  cold("gives two callers in a row the same token", function*() {
-    expect([(yield* provider.get) === (yield* provider.get), yield* issuer.calls]).toEqual([true, 1])
-  })
-
-  cold.each(outcomes)("that %s ends its caller in a failure, not in a hang", function*([, outcome]) {
-    yield* issuer.respondNext(outcome)
-    const caller = yield* Effect.fork(provider.get)
-    yield* Time.pass(0)
-    expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
-  })
-
-  cold.each(outcomes)("that %s leaves the next call working after the backoff", function*([, outcome]) {
-    yield* issuer.respondNext(outcome)
-    yield* Effect.exit(provider.get)
-    yield* Time.pass("1 second")
-    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
-  })
-
-  cold("that interrupts itself is a typed failure for its caller", function*() {
-    yield* issuer.respondNext(Effect.interrupt)
-    expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-  })
-
-  it.effect("leaves the next call working when the issuer throws before it gives an effect", () =>
-    Effect.gen(function*() {
-      let broken = true
-      const provider = yield* TokenProvider.make({ background: false }).pipe(
-        Effect.provideService(TokenIssuer.TokenIssuer, {
-          issue: () => {
-            if (broken) throw new Error("the issuer is broken")
-            return Issuer.issued(1, 1_000_000)
-          }
-        })
-      )
-      yield* Effect.exit(provider.get)
-      broken = false
-      yield* Time.pass("1 second")
-      expect(Exit.isSuccess(yield* Effect.exit(provider.get))).toBe(true)
-    }).pipe(Effect.scoped, Effect.provide(TokenStore.layer)))
-
-  it.effect("leaves the next call working when the store dies once as the token is put", () =>
-    Effect.gen(function*() {
-      const inner = yield* TokenStore.make
-      const puts = yield* Ref.make(0)
-      const provider = yield* TokenProvider.make({ background: false }).pipe(
-        Effect.provideService(TokenStore.TokenStore, {
-          ...inner,
-          put: (token) =>
-            Effect.flatMap(Ref.getAndUpdate(puts, (count) => count + 1), (before) =>
-              before === 0 ? Effect.dieMessage("the store is broken") : inner.put(token))
-        })
-      )
-      yield* Effect.exit(provider.get)
-      yield* Time.pass("1 second")
-      expect(Exit.isSuccess(yield* Effect.exit(provider.get))).toBe(true)
-    }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
-})
-
 describe("a caller that leaves", () => {
   const flying = Effect.gen(function*() {
     const { issuer, provider, store } = yield* Issuer.services
@@ -185,13 +83,6 @@ describe("a caller that leaves", () => {
     const second = yield* Effect.fork(provider.get)
     yield* Time.pass("1 second")
     return { first, issuer, provider, second, store }
-  })
-
-  cold("leaves the flight that it launched to the others", function*() {
-    const { first, second } = yield* flying
-    yield* Fiber.interrupt(first)
-    yield* Time.pass("8 seconds")
-    expect([Issuer.valueOf(yield* Fiber.join(second)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
   })
 
   cold("leaves no interruption behind for later callers", function*() {
@@ -209,13 +100,6 @@ describe("a caller that leaves", () => {
     yield* Time.pass("8 seconds")
     expect([Exit.isInterrupted(exit), during, Option.isSome(yield* store.current), yield* issuer.interrupted])
       .toEqual([true, Option.none(), true, 0])
-  })
-
-  cold("is let go by a timeout of its own, though the exchange never ends", function*() {
-    yield* issuer.respondAlways(Effect.never)
-    const caller = yield* Effect.fork(Effect.timeoutOption(provider.get, "1 second"))
-    yield* Time.pass("1 second")
-    expect(yield* Fiber.join(caller)).toEqual(Option.none())
   })
 
   test("takes no renewal with it when the fiber that built the layer has ended", function*() {
@@ -242,40 +126,17 @@ describe("a scope that closes", () => {
     }
   })
 
-  const closedInFlight = Effect.gen(function*() {
-    const all = yield* opened
-    yield* all.issuer.setLatency("10 seconds")
-    const waiters = yield* Effect.all(Effect.replicate(Effect.fork(Effect.exit(all.provider.get)), 10))
+  test("ends all who wait for a flight, and later callers, in a typed failure, and stores nothing any more", function*() {
+    const { close, issuer, provider, store } = yield* opened
+    yield* issuer.setLatency("10 seconds")
+    const waiters = yield* Effect.replicateEffect(Effect.fork(Effect.flip(provider.get)), 10)
     yield* Time.pass("1 second")
-    yield* all.close
-    return { ...all, waiters }
-  })
-
-  test("ends all who wait for a flight in a typed failure", function*() {
-    const { waiters } = yield* closedInFlight
-    const exits = yield* Effect.all(waiters.map(Fiber.join))
-    const tags = exits.map((exit) =>
-      Exit.isFailure(exit) ? Option.map(Cause.failureOption(exit.cause), (error) => error._tag) : Option.none()
-    )
-    expect(new Set(tags.map(Option.getOrUndefined))).toEqual(new Set(["TransportError"]))
-  })
-
-  test("aborts the exchange", function*() {
-    const { issuer } = yield* closedInFlight
-    expect(yield* issuer.interrupted).toBe(1)
-  })
-
-  test("writes nothing to the store afterwards", function*() {
-    const { store } = yield* closedInFlight
+    yield* close
+    const later = yield* Effect.fork(Effect.flip(provider.get))
     yield* Time.pass("1 minute")
-    expect(yield* store.current).toEqual(Option.none())
-  })
-
-  test("ends a later call without a hang", function*() {
-    const { provider } = yield* closedInFlight
-    const caller = yield* Effect.fork(provider.get)
-    yield* Time.pass("1 minute")
-    expect(Option.map(yield* Fiber.poll(caller), Exit.isFailure)).toEqual(Option.some(true))
+    const errors = yield* Effect.all([...waiters, later].map(Fiber.join))
+    expect([new Set(errors.map(({ _tag }) => _tag)), yield* issuer.interrupted, yield* store.current])
+      .toEqual([new Set(["TransportError"]), 1, Option.none()])
   })
 
   test("ends the very first call in a typed failure when it came before that", function*() {
@@ -287,22 +148,16 @@ describe("a scope that closes", () => {
       .toEqual(Option.some(Exit.succeed("TransportError")))
   })
 
-  test("leaves no timer that would keep a script alive", function*() {
-    const { close, provider } = yield* opened
-    yield* provider.get
-    yield* Time.pass("10 seconds")
-    const before = yield* Time.timers
-    yield* close
-    yield* Time.pass("2 minutes")
-    expect([before, yield* Time.timers]).toEqual([1, 0])
-  })
-
-  test("leaves no fiber behind", function*() {
+  test("leaves no fiber behind, and no timer that would keep a script alive", function*() {
     const before = yield* Time.fibers
     const { close, provider } = yield* opened
     yield* provider.get
+    yield* Time.pass("10 seconds")
+    expect(yield* Time.timers).toBe(1)
     yield* close
-    expect(yield* Time.fibers).toBe(before)
+    const after = yield* Time.fibers
+    yield* Time.pass("2 minutes")
+    expect([after, yield* Time.timers]).toEqual([before, 0])
   })
 })
 
@@ -336,108 +191,24 @@ describe("layers", () => {
     expect(Context.get(context, First)).toBe(Context.get(context, Second))
     expect(yield* Context.get(context, Issuer.IssuerDouble).calls).toBe(1)
   })
-
-  it.effect("share nothing when they are built twice", () =>
-    Effect.gen(function*() {
-      const issuer = yield* Issuer.IssuerDouble
-      const fresh = Layer.build(Layer.fresh(
-        TokenProvider.layer({ background: false }).pipe(
-          Layer.provide(Layer.fresh(TokenStore.layer))
-        )
-      ))
-      const [first, second] = yield* Effect.all([fresh, fresh])
-      const tokens = yield* Effect.all(
-        [first, second].map((context) => Context.get(context, TokenProvider.TokenProvider).get),
-        { concurrency: "unbounded" }
-      )
-      expect([tokens.map(Issuer.valueOf), yield* issuer.calls]).toEqual([[Issuer.secretOf(1), Issuer.secretOf(2)], 2])
-    }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
-
-const client = (options?: Partial<NutritionAdvisor.Options>) =>
-  NutritionAdvisor.make({
-    baseUrl: Simulator.baseUrl,
-    licenseKey: Simulator.licenseKey,
-    refresh: { background: false },
-    ...options
-  })
-
-const seenOf = (requests: ReadonlyArray<Simulator.SeenRequest>, operation: Simulator.Operation) =>
-  requests.filter((request) => request.operation === operation)
 
 describe("searches", () => {
   simulated("of a cold start go out 100 times with one token and its identifier", function*(simulator) {
     yield* simulator.setLatency("token", "100 millis")
-    const { search } = yield* client()
+    const { search } = yield* NutritionAdvisor.make({
+      baseUrl: Simulator.baseUrl,
+      licenseKey: Simulator.licenseKey,
+      refresh: { background: false }
+    })
     const searches = yield* Effect.fork(
       Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" })
     )
     yield* Time.pass("100 millis")
     yield* Fiber.join(searches)
-    const sent = seenOf(yield* simulator.requests, "search").map(({ authorization, serviceId }) =>
-      [authorization, serviceId].map((header) => Redacted.value(Option.getOrThrow(header))).join()
+    const sent = (yield* simulator.requests).filter(({ operation }) => operation === "search").map((request) =>
+      [request.authorization, request.serviceId].map((header) => Redacted.value(Option.getOrThrow(header))).join()
     )
     expect([sent.length, new Set(sent).size, (yield* simulator.counters).exchanges]).toEqual([100, 1, 1])
-  })
-
-  it.scoped("of two clients with two keys go out with the token of their own key", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      const [one, two] = yield* Effect.all([
-        client({ licenseKey: Redacted.make("key-one-1a2b") }),
-        client({ licenseKey: Redacted.make("key-two-3c4d") })
-      ])
-      yield* Effect.all([one.search("oats"), two.search("rye"), one.search("oats"), two.search("rye")], {
-        concurrency: "unbounded"
-      })
-      const pairs = seenOf(yield* simulator.requests, "search").map(({ authorization, query }) =>
-        `${query} ${Redacted.value(Option.getOrThrow(authorization)).split("-")[1]}`
-      )
-      expect([new Set(pairs), (yield* simulator.counters).exchanges])
-        .toEqual([new Set(["term=oats 1", "term=rye 2"]), 2])
-    }).pipe(Effect.provide(Simulator.layerHttpClient({ licenseKeys: ["key-one-1a2b", "key-two-3c4d"] }))))
-
-  simulated("of three token routes with one key have a token each", function*(simulator) {
-    const clients = yield* Effect.all(
-      (["advisor-licence", "advisor-token", "unified"] as const).map((tokenRoute) => client({ tokenRoute }))
-    )
-    yield* Effect.all(clients.map(({ search }) => search("oats")), { concurrency: "unbounded" })
-    const paths = seenOf(yield* simulator.requests, "token").map(({ path }) => path)
-    expect([new Set(paths).size, (yield* simulator.counters).tokensIssued]).toEqual([3, 3])
-  })
-
-  simulated("end in a typed timeout when the token route never answers", function*(simulator) {
-    yield* simulator.respondAlways("token", "hang")
-    const { search } = yield* client()
-    const started = yield* Clock.currentTimeMillis
-    const caller = yield* Effect.fork(
-      Effect.zip(Effect.flip(search("oats")), Clock.currentTimeMillis)
-    )
-    yield* Time.pass("1 minute")
-    const [error, ended] = yield* Fiber.join(caller)
-    expect(error).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
-    expect(ended - started).toBe(10_000)
-  })
-
-  simulated("start an exchange anew after one that never answered, and never two at once", function*(simulator) {
-    yield* simulator.respondNext("token", "hang")
-    const { search } = yield* client()
-    const first = yield* Effect.fork(Effect.exit(search("oats")))
-    yield* Time.pass("11 seconds")
-    yield* Fiber.join(first)
-    yield* search("oats")
-    const { exchanges, exchangesAtOnce } = yield* simulator.counters
-    expect([exchanges, exchangesAtOnce]).toEqual([2, 1])
-  })
-
-  simulated("survive 500, 500, 200 of the token route with growing waits between three calls", function*(simulator) {
-    yield* simulator.respondNext("token", { status: 500 }, { status: 500 })
-    const { search } = yield* client()
-    const caller = yield* Effect.fork(search("oats"))
-    yield* Time.pass("10 seconds")
-    yield* Fiber.join(caller)
-    const [first = 0, second = 0, third = 0] = seenOf(yield* simulator.requests, "token").map(({ at }) => at)
-    expect((yield* simulator.counters).exchanges).toBe(3)
-    expect(third - second).toBeGreaterThan(second - first)
   })
 })

@@ -15,8 +15,6 @@ export interface Service {
   readonly calls: Effect.Effect<number>
   /** When each exchange began, in epoch milliseconds. */
   readonly starts: Effect.Effect<ReadonlyArray<number>>
-  /** The most exchanges that ran at the same time. */
-  readonly atOnce: Effect.Effect<number>
   readonly replaced: Effect.Effect<ReadonlyArray<Option.Option<AccessToken.AccessToken>>>
   /** Exchanges that were interrupted before they ended. */
   readonly interrupted: Effect.Effect<number>
@@ -52,8 +50,6 @@ export const issued = (number: number, life: number): Outcome =>
 const make = Effect.gen(function*() {
   const starts = yield* Ref.make<ReadonlyArray<number>>([])
   const replaced = yield* Ref.make<ReadonlyArray<Option.Option<AccessToken.AccessToken>>>([])
-  const running = yield* Ref.make(0)
-  const atOnce = yield* Ref.make(0)
   const interrupted = yield* Ref.make(0)
   const tokens = yield* Ref.make(0)
   const latency = yield* Ref.make<Duration.DurationInput>(0)
@@ -71,21 +67,15 @@ const make = Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       yield* Ref.update(starts, (times) => [...times, now])
       yield* Ref.update(replaced, (tokens) => [...tokens, replacing])
-      const parallel = yield* Ref.updateAndGet(running, (count) => count + 1)
-      yield* Ref.update(atOnce, (most) => Math.max(most, parallel))
       const next = yield* Ref.modify(planned, ([first, ...rest]) => [first, rest])
       const outcome = next ?? (yield* Ref.get(always)) ?? fresh
       const wait = yield* Ref.get(latency)
       return yield* wait === 0 ? outcome : Effect.zipRight(Effect.sleep(wait), outcome)
-    }).pipe(
-      Effect.onInterrupt(() => Ref.update(interrupted, (count) => count + 1)),
-      Effect.ensuring(Ref.update(running, (count) => count - 1))
-    )
+    }).pipe(Effect.onInterrupt(() => Ref.update(interrupted, (count) => count + 1)))
 
   const service: Service = {
     calls: Effect.map(Ref.get(starts), (times) => times.length),
     starts: Ref.get(starts),
-    atOnce: Ref.get(atOnce),
     replaced: Ref.get(replaced),
     interrupted: Ref.get(interrupted),
     setLatency: (duration) => Ref.set(latency, duration),

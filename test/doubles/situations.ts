@@ -32,7 +32,6 @@ const inIssuer = <A, E, R>(use: (issuer: Issuer.Service) => Effect.Effect<A, E, 
 export const issuer = {
   calls: inIssuer(({ calls }) => calls),
   starts: inIssuer(({ starts }) => starts),
-  atOnce: inIssuer(({ atOnce }) => atOnce),
   replaced: inIssuer(({ replaced }) => replaced),
   interrupted: inIssuer(({ interrupted }) => interrupted),
   setLatency: (latency: Duration.DurationInput) => inIssuer(({ setLatency }) => setLatency(latency)),
