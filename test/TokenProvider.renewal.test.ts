@@ -1,7 +1,7 @@
 import { describe, expect } from "@effect/vitest"
 import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Option, Redacted } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { NutritionAdvisor, type TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
 import { added } from "./doubles/counters.js"
@@ -17,27 +17,11 @@ const { unavailable } = Issuer
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renew", () => {
-  fresh("exchanges for another token and stores it", function*({ first }) {
+  fresh("exchanges for another token and stores it, and tells the issuer which one was rejected", function*({ first }) {
     const renewed = yield* provider.renew(first)
-    expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
-      .toEqual([Issuer.secretOf(2), true, 2])
+    expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.replaced])
+      .toEqual([Issuer.secretOf(2), true, [Option.none(), Option.some(first)]])
   })
-
-  fresh("names the rejected token to the issuer", function*({ first }) {
-    yield* provider.renew(first)
-    expect((yield* issuer.replaced)[1]).toEqual(Option.some(first))
-  })
-
-  fresh(
-    "costs nothing and changes nothing for a rejection that is reported after the renewal has ended",
-    function*({ first }) {
-      const renewed = yield* provider.renew(first)
-      yield* Time.pass("10 seconds")
-      const late = yield* provider.renew(first)
-      expect([late === renewed, Option.getOrThrow(yield* store.current) === renewed, yield* issuer.calls])
-        .toEqual([true, true, 2])
-    }
-  )
 
   fresh("takes the token that a peer has put into the store, without an exchange", function*({ first }) {
     yield* store.put(Issuer.token(9, 0, 1_000_000))
@@ -60,15 +44,6 @@ describe("renew", () => {
     expect(yield* issuer.calls).toBe(2)
   })
 
-  fresh("costs one exchange for 100 rejections at once", function*({ first }) {
-    yield* issuer.setLatency("100 millis")
-    const renewals = yield* Effect.fork(
-      Effect.all(Effect.replicate(provider.renew(first), 100), { concurrency: "unbounded" })
-    )
-    yield* Time.pass("100 millis")
-    expect([new Set(yield* Fiber.join(renewals)).size, yield* issuer.calls]).toEqual([1, 2])
-  })
-
   fresh.each([13, 21, 50, 2048])(
     "costs one exchange for 500 rejections that yield every %s operations",
     function*(operations, { first }) {
@@ -78,36 +53,6 @@ describe("renew", () => {
       expect(yield* issuer.calls).toBe(2)
     }
   )
-
-  fresh("joins the exchange of an earlier rejection", function*({ first }) {
-    yield* issuer.setLatency("10 seconds")
-    const early = yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("9 seconds")
-    const late = yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("1 second")
-    expect([(yield* Fiber.join(early)) === (yield* Fiber.join(late)), yield* issuer.calls]).toEqual([true, 2])
-  })
-
-  fresh("joins a refresh that runs already", function*({ first }) {
-    yield* issuer.setLatency("10 seconds")
-    yield* Time.set(windowStart)
-    yield* provider.get
-    const renewal = yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("10 seconds")
-    expect([Issuer.valueOf(yield* Fiber.join(renewal)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-  })
-
-  fresh("takes the rejected token out of the store for all who join the refresh after it", function*({ first }) {
-    yield* issuer.setLatency("10 seconds")
-    yield* issuer.respondNext(Issuer.issued(2, 20_000))
-    yield* Time.set(windowStart)
-    yield* provider.get
-    yield* Effect.fork(provider.renew(first))
-    yield* Effect.yieldNow()
-    yield* provider.get
-    yield* Time.pass("10 seconds")
-    expect(Option.map(yield* store.current, Issuer.valueOf)).toEqual(Option.some(Issuer.secretOf(2)))
-  })
 
   fresh(
     "tries by itself once more where the refresh that it joined handed back the rejected token",
@@ -131,15 +76,10 @@ describe("renew", () => {
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("fails with the error of its exchange", function*({ first }) {
+  fresh("that failed ends in the error of its exchange, and leaves the rejected token to no one", function*({ first }) {
     yield* issuer.respondNext(Effect.fail(unavailable))
-    expect(yield* Effect.flip(provider.renew(first))).toBe(unavailable)
-  })
-
-  fresh("that failed leaves the rejected token to no one", function*({ first }) {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.flip(provider.renew(first))
-    expect([yield* store.current, yield* Effect.flip(provider.get)]).toEqual([Option.none(), unavailable])
+    expect([yield* Effect.flip(provider.renew(first)), yield* store.current, yield* Effect.flip(provider.get)])
+      .toEqual([unavailable, Option.none(), unavailable])
   })
 
   fresh("that joined a refresh which failed leaves the rejected token to no one either", function*({ first }) {
@@ -152,28 +92,10 @@ describe("renew", () => {
     expect([yield* Fiber.join(renewal), yield* store.current]).toEqual([unavailable, Option.none()])
   })
 
-  fresh("goes on without the caller that launched it", function*({ first }) {
-    yield* issuer.setLatency("10 seconds")
-    const launcher = yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("1 second")
-    yield* Fiber.interrupt(launcher)
-    const other = yield* Effect.fork(provider.renew(first))
-    yield* Time.pass("9 seconds")
-    expect([Issuer.valueOf(yield* Fiber.join(other)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-  })
-})
-
-describe("an exchange that hands back the rejected token", () => {
-  const sameToken = arranged(
-    Effect.tap(Issuer.begun, ({ issuer }) => issuer.respondAlways(Issuer.issued(1, 1_000_000))),
-    Issuer.layerOnDemand
-  )
-
-  sameToken("ends the renewal as TokenUnchanged", function*({ first }) {
-    expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "TokenUnchanged" })
-  })
-
-  sameToken("ends all who joined as TokenUnchanged, at the cost of one exchange", function*({ first }) {
+  fresh("that hands back the rejected token ends all who joined as TokenUnchanged, and costs one exchange", function*(
+    { first }
+  ) {
+    yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
     yield* issuer.setLatency("100 millis")
     const renewals = yield* Effect.fork(
       Effect.all(Effect.replicate(Effect.flip(provider.renew(first)), 50), { concurrency: "unbounded" })
@@ -181,20 +103,6 @@ describe("an exchange that hands back the rejected token", () => {
     yield* Time.pass("100 millis")
     expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
       .toEqual([new Set(["TokenUnchanged"]), 2])
-  })
-
-  sameToken("lets renewals cool down for 5 s, then 10 s, then 20 s", function*({ first }) {
-    yield* Effect.repeatN(
-      Effect.zipRight(Effect.flip(provider.renew(first)), Time.pass("500 millis")),
-      79
-    )
-    expect((yield* issuer.starts).slice(1)).toEqual([0, 5_000, 15_000, 35_000])
-  })
-
-  sameToken("ends a rejection within that time as CoolingDown", function*({ first }) {
-    yield* Effect.flip(provider.renew(first))
-    yield* Time.pass("4999 millis")
-    expect(yield* Effect.flip(provider.renew(first))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
   })
 })
 
@@ -224,51 +132,24 @@ describe("a renewal of which the replay is rejected too", () => {
     expect(yield* provider.renew(first)).toBe(second)
   })
 
-  /** The renewal after it brings a third token, of which the outcomes are told, and the one after that does not help either. */
-  const exchangesAfterFiveSeconds = (...outcomes: ReadonlyArray<TokenProvider.TokenOutcome>) =>
-    Effect.gen(function*() {
-      const { issuer, provider, second } = yield* Issuer.coolingDown
+  coolingDown(
+    "is forgotten after a renewal that helped: the next wait is as short as the first",
+    function*({ second }) {
       yield* Time.pass("5 seconds")
       const third = yield* provider.renew(second)
-      yield* Effect.forEach(outcomes, (outcome) => provider.settled(third, outcome))
+      yield* provider.settled(third, "AcceptedAfterRenewal")
       const fourth = yield* provider.renew(third)
       yield* provider.settled(fourth, "RejectedAgain")
       yield* Time.pass("5 seconds")
-      yield* Effect.exit(provider.renew(fourth))
-      return yield* issuer.calls
-    })
-
-  cold("doubles the wait of the next one", function*() {
-    expect(yield* exchangesAfterFiveSeconds()).toBe(4)
-  })
-
-  cold("is forgotten after a renewal that helped", function*() {
-    expect(yield* exchangesAfterFiveSeconds("AcceptedAfterRenewal")).toBe(5)
-  })
-
-  cold("is forgotten after a renewal that helped, though its token had been accepted before without one", function*() {
-    expect(yield* exchangesAfterFiveSeconds("Accepted", "AcceptedAfterRenewal")).toBe(5)
-  })
-
-  coolingDown("is not forgotten after a request that succeeded without a renewal", function*({ second }) {
-    yield* provider.settled(second, "Accepted")
-    expect(reasonOf(yield* Effect.flip(provider.renew(second)))).toBe("CoolingDown")
-  })
+      expect(Issuer.valueOf(yield* provider.renew(fourth))).toBe(Issuer.secretOf(5))
+    }
+  )
 
   coolingDown("does not hold up the eighth rejection of a token that had been accepted", function*({ second }) {
     yield* provider.settled(second, "Accepted")
     const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
     expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
       .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
-  })
-
-  coolingDown("holds up rejections that never come to eight without an acceptance between", function*({ second }) {
-    yield* provider.settled(second, "Accepted")
-    const acceptedAgain = provider.settled(second, "Accepted")
-    yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-    yield* acceptedAgain
-    const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-    expect([reasons.map(reasonOf), yield* issuer.calls]).toEqual([Arr.replicate("CoolingDown", 7), 2])
   })
 })
 
@@ -342,20 +223,6 @@ describe("a search", () => {
     }
   )
 
-  search(
-    "that is rejected while an exchange runs waits for that one and is sent again",
-    function*({ search, simulator }) {
-      yield* simulator.revoke
-      yield* simulator.setLatency("token", "5 seconds")
-      const first = yield* Effect.fork(search("oats"))
-      yield* simulator.setLatency("search", "1 second")
-      const second = yield* Effect.fork(search("oats"))
-      yield* Time.pass("10 seconds")
-      yield* Effect.all([Fiber.join(first), Fiber.join(second)])
-      expect((yield* simulator.counters).exchanges).toBe(2)
-    }
-  )
-
   search("is not sent again where the service hands back the same token", function*({ search, simulator }) {
     yield* simulator.setHandsBackToken(true)
     yield* simulator.respondAlways("search", { status: 403 })
@@ -375,15 +242,6 @@ describe("a search", () => {
     }
   )
 
-  search("whose renewal failed goes out again once the token route works", function*({ search, simulator }) {
-    yield* simulator.revoke
-    yield* simulator.respondNext("token", { status: 400 })
-    const error = yield* Effect.flip(search("oats"))
-    yield* Time.pass("1 second")
-    yield* search("oats")
-    expect([error._tag, error.operation, (yield* simulator.counters).rejections]).toEqual(["BadRequest", "token", 1])
-  })
-
   search("after a renewal that failed is not sent with the rejected token", function*({ search, simulator }) {
     yield* simulator.revoke
     yield* simulator.respondAlways("token", { status: 400 })
@@ -401,15 +259,6 @@ describe("a 403 that is not about the token", () => {
       Time.pass("3 seconds")
     )
     yield* Effect.repeatN(round, 19)
-    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
-  })
-
-  search("costs as little where the caller tries three times each time", function*({ search, simulator }) {
-    yield* simulator.respondAlways("search", { status: 403 })
-    yield* Effect.repeatN(
-      Effect.zipRight(Effect.exit(Effect.retry(search("oats"), { times: 3 })), Time.pass("1 second")),
-      59
-    )
     expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
   })
 
@@ -522,12 +371,6 @@ describe("the counters", () => {
     }
   )
 
-  search("count a rejection during a cool-down", function*({ search, simulator }) {
-    yield* simulator.respondAlways("search", { status: 403 })
-    yield* Effect.flip(search("oats"))
-    expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ CoolingDown: 1 })
-  })
-
   search.each([429, 500])(
     "count a rejection of which the second sending was answered with %d",
     function*(status, { search, simulator }) {
@@ -540,18 +383,6 @@ describe("the counters", () => {
     yield* simulator.respondNext("search", { status: 403 })
     yield* simulator.provoke("search", "drop", 1)
     expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
-  })
-
-  search("hold no secret in any label", function*({ search, simulator }) {
-    yield* simulator.revoke
-    yield* search("oats")
-    const secrets = [
-      Redacted.value(Simulator.licenseKey),
-      ...(yield* searchesOf(simulator)).flatMap(({ serviceId, value }) => [serviceId, value.replace("Bearer ", "")])
-    ]
-    const shown = (yield* Metrics.snapshot).flatMap(({ labels, name }) => [name, JSON.stringify(labels)]).join(" ")
-    expect(shown).toContain("nutrition_advisor_token_exchanges_total")
-    expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
   })
 
   cold("say when the token in use expires, in Unix time", function*() {

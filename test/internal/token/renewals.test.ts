@@ -78,6 +78,11 @@ describe("the cool-down", () => {
     ],
     ["is cleared by a renewal that helped", [newTokenRejected(2), renewalHelped(3)], { mayRenew: true }],
     [
+      "is cleared by a renewal that helped, though its token had been accepted before without one",
+      [newTokenRejected(2), accepted(3), renewalHelped(3)],
+      { mayRenew: true }
+    ],
+    [
       "starts at 5 s again after a renewal that helped",
       [newTokenRejected(2), newTokenRejected(3), renewalHelped(4), newTokenRejected(5)],
       { coolDown: 5_000 }
