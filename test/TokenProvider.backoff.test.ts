@@ -1,8 +1,9 @@
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Cause, Effect, Exit, Fiber, HashMap, Logger, LogLevel, Option, Random } from "effect"
+import { Array as Arr, Cause, Effect, Exit, HashMap, Logger, LogLevel, Option, Random } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import { backingOff, cold, fresh, issuer, provider, simulated, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
@@ -11,11 +12,10 @@ const windowStart = 900_000
 const marginStart = 990_000
 const expiry = 1_000_000
 
-const badKey = new NutritionAdvisorError.BadRequest({ operation: "token", status: 400 })
-
 const { unavailable } = Issuer
 
-const withLongestGate = Effect.withRandom(Random.fixed([0]))
+/** Each backoff is as long as it may be. */
+const waitingLongest = arranged(Effect.void, Issuer.layerOnDemand, Effect.withRandom(Random.fixed([0])))
 
 describe("while a token holds", () => {
   fresh("a failed refresh leaves callers with it until the margin", function*() {
@@ -27,42 +27,17 @@ describe("while a token holds", () => {
     expect(values).toEqual(Arr.replicate(Issuer.secretOf(1), 10))
   })
 
-  fresh("a failed refresh leaves it in the store, by identity", function*() {
-    const first = Option.getOrThrow(yield* store.current)
+  waitingLongest("a thousand calls a second for a minute cost what the backoff allows", function*() {
+    yield* provider.get
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(windowStart)
-    yield* provider.get
-    yield* Time.pass(0)
-    expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
-  })
-
-  it.effect("a thousand calls a second for a minute cost what the backoff allows", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.begun
-      yield* issuer.respondAlways(Effect.fail(unavailable))
-      yield* Time.set(windowStart)
-      const second = Effect.zipRight(
-        Effect.all(Effect.replicate(provider.get, 1_000), { discard: true }),
-        Time.pass("1 second")
-      )
-      yield* Effect.repeatN(second, 59)
-      const [, ...starts] = yield* issuer.starts
-      expect(starts.map((at) => at - windowStart)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000])
-    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
-
-  fresh("a refused key is tried no more often than that either", function*() {
-    yield* issuer.respondAlways(Effect.fail(badKey))
-    yield* Time.set(windowStart)
-    yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 118)
-    expect((yield* issuer.calls) - 1).toBeLessThanOrEqual(7)
-  })
-
-  fresh("a refused key shows in the status at once", function*() {
-    yield* issuer.respondAlways(Effect.fail(badKey))
-    yield* Time.set(windowStart)
-    yield* provider.get
-    yield* Time.pass(0)
-    expect(Option.map((yield* provider.status).lastFailure, ({ error }) => error)).toEqual(Option.some(badKey))
+    const second = Effect.zipRight(
+      Effect.all(Effect.replicate(provider.get, 1_000), { discard: true }),
+      Time.pass("1 second")
+    )
+    yield* Effect.repeatN(second, 59)
+    const [, ...starts] = yield* issuer.starts
+    expect(starts.map((at) => at - windowStart)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000])
   })
 })
 
@@ -102,29 +77,6 @@ describe("once a token is expired", () => {
     yield* Time.set(marginStart)
     expect(yield* Effect.flip(provider.get)).toBe(unavailable)
   })
-
-  fresh("a refused key fails the call with the error of the key", function*() {
-    yield* issuer.respondAlways(Effect.fail(badKey))
-    yield* Time.set(marginStart)
-    expect(yield* Effect.flip(provider.get)).toBe(badKey)
-  })
-
-  fresh("calls before the backoff is over fail at once with the last error, at no cost", function*() {
-    yield* issuer.respondAlways(Effect.fail(unavailable))
-    yield* Time.set(marginStart)
-    yield* Effect.flip(provider.get)
-    yield* issuer.setLatency("10 seconds")
-    const errors = yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
-    expect([new Set(errors), yield* issuer.calls]).toEqual([new Set([unavailable]), 2])
-  })
-
-  fresh("the backoff that a failed refresh started holds for callers who wait, too", function*() {
-    yield* issuer.respondAlways(Effect.fail(unavailable))
-    yield* Time.set(marginStart - 1)
-    yield* provider.get
-    yield* Time.pass("10 millis")
-    expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
-  })
 })
 
 /** Whether another exchange is tried 1 ms before that time, and then. */
@@ -157,15 +109,6 @@ describe("the backoff", () => {
       expect(yield* triesAround(error, millis)).toEqual({ "1 ms before": false, "then": true })
     }).pipe(Effect.provide(Issuer.layerOnDemand), Effect.withRandom(Random.fixed([random]))))
 
-  it.effect("doubles with each failure up to a minute", () =>
-    Effect.gen(function*() {
-      const { issuer, provider } = yield* Issuer.backingOff()
-      yield* Effect.repeatN(Effect.zipRight(Time.pass("1 second"), Effect.flip(provider.get)), 250)
-      const starts = yield* issuer.starts
-      expect(starts.slice(1).map((at, index) => (at - (starts[index] ?? 0)) / 1_000))
-        .toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
-    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
-
   cold("opens after a defect as after an error", function*() {
     yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
     const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
@@ -173,13 +116,11 @@ describe("the backoff", () => {
       .toEqual([true, 1])
   })
 
-  it.effect("shows the time of the next try in the status", () =>
-    Effect.gen(function*() {
-      yield* Time.set(5_000)
-      const { provider } = yield* Issuer.backingOff()
-      expect((yield* provider.status).lastFailure)
-        .toEqual(Option.some({ error: unavailable, at: 5_000, retryAt: 6_000 }))
-    }).pipe(Effect.provide(Issuer.layerOnDemand), withLongestGate))
+  waitingLongest("shows the time of the next try in the status", function*() {
+    yield* Time.set(5_000)
+    yield* Issuer.backingOff()
+    expect((yield* provider.status).lastFailure).toEqual(Option.some({ error: unavailable, at: 5_000, retryAt: 6_000 }))
+  })
 
   backingOff("is cleared by a success", function*() {
     yield* Time.pass("1 second")
@@ -188,39 +129,12 @@ describe("the backoff", () => {
     expect([Issuer.valueOf(yield* provider.renew(used)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
   })
 
-  backingOff("starts at 1 s again after a success", function*() {
-    yield* Time.pass("1 second")
-    yield* Effect.flip(provider.get)
-    yield* Time.pass("2 seconds")
-    yield* issuer.respondAlways(undefined)
-    yield* store.invalidate(yield* provider.get)
-    yield* issuer.respondAlways(Effect.fail(unavailable))
-    yield* Effect.flip(provider.get)
-    yield* Time.pass("1 second")
-    yield* Effect.flip(provider.get)
-    expect(yield* issuer.calls).toBe(5)
-  })
-
   fresh("is not cleared by an invalidation", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(windowStart)
     yield* store.invalidate(yield* provider.get)
     yield* Time.pass(0)
     expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
-  })
-
-  fresh("is not passed by a rejection", function*() {
-    yield* issuer.respondAlways(Effect.fail(unavailable))
-    yield* Time.set(windowStart)
-    const used = yield* provider.get
-    yield* Time.pass(0)
-    expect([yield* Effect.flip(provider.renew(used)), yield* issuer.calls]).toEqual([unavailable, 2])
-  })
-
-  backingOff("costs one exchange when it is over and 100 callers come at once", function*() {
-    yield* Time.pass("1 second")
-    yield* Effect.all(Effect.replicate(Effect.flip(provider.get), 100), { concurrency: "unbounded" })
-    expect(yield* issuer.calls).toBe(2)
   })
 })
 
@@ -277,14 +191,6 @@ describe("a search", () => {
     expect(exchanges).toBe(1)
   })
 
-  simulated("goes on when the time of the rate limit is over", function*(simulator) {
-    yield* simulator.respondNext("token", { status: 429, headers: { "retry-after": "30" } })
-    const { search } = yield* client
-    yield* Effect.flip(search("oats"))
-    yield* Time.pass("33 seconds")
-    expect(Exit.isSuccess(yield* Effect.exit(search("oats")))).toBe(true)
-  })
-
   simulated(
     "ends in Forbidden about the key, without a renewal, when the token route answers 403",
     function*(simulator) {
@@ -298,19 +204,4 @@ describe("a search", () => {
       expect([exchanges, searches]).toEqual([1, 0])
     }
   )
-
-  it.scoped("reads a license key again after an effect that died for it", () =>
-    Effect.gen(function*() {
-      let broken = true
-      const { search } = yield* NutritionAdvisor.make({
-        baseUrl: Simulator.baseUrl,
-        licenseKey: Effect.suspend(() => broken ? Effect.dieMessage("no vault") : Effect.succeed(Simulator.licenseKey)),
-        refresh: { background: false }
-      })
-      const first = yield* Effect.fork(search("oats"))
-      const exit = yield* Fiber.await(first)
-      broken = false
-      yield* Time.pass("1 second")
-      expect([Exit.isFailure(exit), Exit.isSuccess(yield* Effect.exit(search("oats")))]).toEqual([true, true])
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
 })

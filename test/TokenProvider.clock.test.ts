@@ -1,11 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option, Random } from "effect"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { type AccessToken, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
 import { rejectUntilHeldUp } from "./doubles/coolDown.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
-import { cold } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -34,7 +33,11 @@ const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
 
 const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
 
-const test = arranged(Effect.void, doubles)
+/** With the usual Schedule. */
+const scheduled = arranged(skewed(), doubles)
+
+/** With renewal left to callers. */
+const onDemand = arranged(skewed({ background: false }), doubles)
 
 describe("a wall clock that says what is no date", () => {
   it.effect.each([Number.NaN, Infinity, 1e300])(
@@ -52,8 +55,7 @@ describe("a wall clock that says what is no date", () => {
 })
 
 describe("a wall clock that jumps forward, as after a sleep", () => {
-  test("makes the next call wait for a new token, with no timer having fired", function*() {
-    const { clock, get, issuer } = yield* skewed({ background: false })
+  onDemand("makes the next call wait for a new token, with no timer having fired", function*({ clock, get, issuer }) {
     yield* issuer.setLatency("1 second")
     clock.wall += 8 * hour
     const caller = yield* Effect.fork(get)
@@ -63,24 +65,21 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
     expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
   })
 
-  test("is seen by the Schedule within a minute", function*() {
-    const { clock, issuer } = yield* skewed()
+  scheduled("is seen by the Schedule within a minute", function*({ clock, issuer }) {
     yield* Time.pass("90 seconds")
     clock.wall += 860_000
     yield* Time.pass("30 seconds")
     expect(yield* issuer.calls).toBe(2)
   })
 
-  test("leaves the Schedule able to refresh the next token too", function*() {
-    const { clock, get, issuer } = yield* skewed()
+  scheduled("leaves the Schedule able to refresh the next token too", function*({ clock, get, issuer }) {
     clock.wall += 8 * hour
     yield* get
     yield* Time.pass(950_001)
     expect(yield* issuer.calls).toBe(3)
   })
 
-  test("ends the backoff, for the time has passed", function*() {
-    const { clock, get, issuer, store } = yield* skewed({ background: false })
+  onDemand("ends the backoff, for the time has passed", function*({ clock, get, issuer, store }) {
     yield* store.invalidate(yield* get)
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.flip(get)
@@ -89,8 +88,7 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
-  test("and back costs one exchange a jump, and no more", function*() {
-    const { clock, get, issuer } = yield* skewed({ background: false })
+  onDemand("and back costs one exchange a jump, and no more", function*({ clock, get, issuer }) {
     clock.wall += 2 * hour
     yield* Effect.repeatN(get, 10)
     yield* Time.pass("1 second")
@@ -99,8 +97,7 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
-  test("and back leaves no backoff hours ahead", function*() {
-    const { clock, get, issuer, store } = yield* skewed({ background: false })
+  onDemand("and back leaves no backoff hours ahead", function*({ clock, get, issuer, store }) {
     clock.wall += 2 * hour
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.flip(get)
@@ -113,8 +110,7 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
 })
 
 describe("a wall clock that is set back", () => {
-  test("has the token renewed, while it goes on being served", function*() {
-    const { clock, get, issuer } = yield* skewed({ background: false })
+  onDemand("has the token renewed, while it goes on being served", function*({ clock, get, issuer }) {
     yield* issuer.setLatency("1 second")
     clock.wall -= hour
     const during = yield* get
@@ -123,23 +119,20 @@ describe("a wall clock that is set back", () => {
       .toEqual([Issuer.secretOf(1), Issuer.secretOf(2), 2])
   })
 
-  test("has the token renewed by the Schedule within a minute", function*() {
-    const { clock, issuer, store } = yield* skewed()
+  scheduled("has the token renewed by the Schedule within a minute", function*({ clock, issuer, store }) {
     clock.wall -= hour
     yield* Time.pass("1 minute")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
       .toEqual([2, Option.some(Issuer.secretOf(2))])
   })
 
-  test("costs one exchange, not one a call", function*() {
-    const { clock, get, issuer } = yield* skewed()
+  scheduled("costs one exchange, not one a call", function*({ clock, get, issuer }) {
     clock.wall -= hour
     yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 200)
     expect(yield* issuer.calls).toBe(2)
   })
 
-  test("does not make the backoff longer", function*() {
-    const { clock, get, issuer, store } = yield* skewed({ background: false })
+  onDemand("does not make the backoff longer", function*({ clock, get, issuer, store }) {
     yield* store.invalidate(yield* get)
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.flip(get)
@@ -149,8 +142,7 @@ describe("a wall clock that is set back", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
-  test("does not hold the cool-down open", function*() {
-    const { clock, get, issuer, renew, settled } = yield* skewed({ background: false })
+  onDemand("does not hold the cool-down open", function*({ clock, get, issuer, renew, settled }) {
     const held = yield* rejectUntilHeldUp({ renew, settled }, yield* get)
     const calls = yield* issuer.calls
     clock.wall -= hour
@@ -158,33 +150,20 @@ describe("a wall clock that is set back", () => {
     expect([Issuer.valueOf(yield* renew(held)), yield* issuer.calls]).toEqual([Issuer.secretOf(calls + 1), calls + 1])
   })
 
-  cold("under the TestClock ends a backoff as well", function*() {
-    yield* Time.set(hour)
-    const { issuer, provider } = yield* Issuer.services
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Effect.flip(provider.get)
-    yield* Time.set(0)
-    yield* provider.get
-    expect(yield* issuer.calls).toBe(2)
+  onDemand("does not stretch the wait after an unchanged token", function*({ clock, get, issuer }) {
+    yield* Time.pass("900 seconds")
+    yield* issuer.respondNext(Issuer.issued(1, 100_000))
+    yield* get
+    yield* Time.pass(0)
+    clock.wall -= hour
+    yield* get
+    yield* Time.pass(0)
+    expect(yield* issuer.calls).toBe(3)
   })
-
-  it.scoped("does not stretch the wait after an unchanged token", () =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed({ background: false })
-      yield* Time.pass("900 seconds")
-      yield* issuer.respondNext(Issuer.issued(1, 100_000))
-      yield* get
-      yield* Time.pass(0)
-      clock.wall -= hour
-      yield* get
-      yield* Time.pass(0)
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(doubles), Effect.withRandom(Random.fixed([0]))))
 })
 
 describe("a clock that was set back after the last use", () => {
-  test("does not keep the Schedule from its rest", function*() {
-    const { clock, issuer } = yield* skewed()
+  scheduled("does not keep the Schedule from its rest", function*({ clock, issuer }) {
     clock.wall -= 10 * hour
     yield* Time.pass("3000 seconds")
     const before = yield* issuer.calls
@@ -216,20 +195,16 @@ describe("an event loop that stalls while a token lands", () => {
       return { get: Effect.withClock(get, clock), issuer }
     })
 
-  it.scoped("has the caller wait for the next token", () =>
-    Effect.gen(function*() {
-      const { get, issuer } = yield* stalling(1)
-      expect([Issuer.valueOf(yield* get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-    }).pipe(Effect.provide(Issuer.layer)))
+  const test = arranged(Effect.void, Issuer.layer)
 
-  it.scoped("ends the caller in a typed failure after three tokens in a row", () =>
-    Effect.gen(function*() {
-      const { get, issuer } = yield* stalling(Number.POSITIVE_INFINITY)
-      expect(yield* Effect.flip(get)).toMatchObject({
-        _tag: "UnexpectedResponse",
-        operation: "token",
-        reason: "Schema"
-      })
-      expect(yield* issuer.calls).toBe(3)
-    }).pipe(Effect.provide(Issuer.layer)))
+  test("has the caller wait for the next token", function*() {
+    const { get, issuer } = yield* stalling(1)
+    expect([Issuer.valueOf(yield* get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
+
+  test("ends the caller in a typed failure after three tokens in a row", function*() {
+    const { get, issuer } = yield* stalling(Number.POSITIVE_INFINITY)
+    expect(yield* Effect.flip(get)).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema" })
+    expect(yield* issuer.calls).toBe(3)
+  })
 })
