@@ -86,14 +86,10 @@ describe("a failed exchange", () => {
     ])
   })
 
-  test.each([
-    { title: "leaves no usable token once the last one has expired", at: 1_000_000, told: "There is no usable token" },
-    {
-      title: "is a warning too behind a token that still holds",
-      at: 900_000,
-      told: "The current token is used until it expires"
-    }
-  ])("$title", function*({ at, told }, { issuer, provider }) {
+  test.each<readonly [string, number, string]>([
+    ["leaves no usable token once the last one has expired", 1_000_000, "There is no usable token"],
+    ["is a warning too behind a token that still holds", 900_000, "The current token is used until it expires"]
+  ])("%s", function*([, at, told], { issuer, provider }) {
     yield* provider.get
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(at)
