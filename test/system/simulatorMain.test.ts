@@ -2,52 +2,34 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { get, type IncomingMessage } from "node:http"
-import { fileURLToPath } from "node:url"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { document } from "../../src/testing/ServiceApi.js"
 import { usage } from "../../src/testing/simulatorArguments.js"
 import { leaveUpgrades } from "./hostile/leaveUpgrades.js"
-
-const repository = fileURLToPath(new URL("../..", import.meta.url))
+import * as Program from "./Program.js"
 
 const main = "src/testing/simulatorMain.ts"
 
 const demoKey = "demo-key-7f3a"
 
-interface Run {
-  readonly child: ChildProcess
-  readonly output: { stdout: string; stderr: string }
-  /** The exit code, or the signal that ended the process. */
-  readonly ended: Promise<number | NodeJS.Signals | null>
-}
-
 const children = new Set<ChildProcess>()
 
-const start = (args: ReadonlyArray<string>, node: ReadonlyArray<string> = []): Run => {
-  const child = spawn(process.execPath, [...node, "--import", "tsx", main, ...args], { cwd: repository })
-  children.add(child)
-  const output = { stdout: "", stderr: "" }
-  child.stdout.on("data", (text) => output.stdout += text)
-  child.stderr.on("data", (text) => output.stderr += text)
-  const ended = once(child, "close").then(([code, signal]) => {
-    children.delete(child)
-    return code ?? signal
-  })
-  return { child, output, ended }
+const start = (args: ReadonlyArray<string>, node?: ReadonlyArray<string>) => {
+  const run = Program.start(main, args, {}, node)
+  children.add(run.child)
+  void run.ended.then(() => children.delete(run.child))
+  return run
 }
 
-const finished = async (...args: ReadonlyArray<string>) => {
-  const { ended, output } = start(args)
-  return { code: await ended, ...output }
-}
+const finished = (...args: ReadonlyArray<string>) => start(args).ended
 
 const listening = async (...args: ReadonlyArray<string>) => {
   const run = start(["--port", "0", ...args])
   while (!run.output.stdout.includes("\n")) {
     const isOver = await Promise.race([
       run.ended.then(() => true),
-      once(run.child.stdout ?? run.child, "data").then(() => false)
+      once(run.child.stdout, "data").then(() => false)
     ])
     if (isOver) throw new Error(`The simulator ended: ${run.output.stderr}`)
   }
@@ -83,7 +65,7 @@ describe("the simulator as a program", () => {
   })
 
   it("starts as a script of Node", () => {
-    expect(readFileSync(`${repository}/${main}`, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
+    expect(readFileSync(`${Program.repository}/${main}`, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
   })
 
   it("prints its address, with the port that it was given by the system, the demo key and its page, and nothing else", () => {
@@ -130,15 +112,14 @@ describe("the simulator as a program", () => {
   })
 
   it("ends with SIGTERM at once and with 0, while a call hangs", async () => {
-    const { child, ended, output, url } = simulator
+    const { child, ended, url } = simulator
     const before = await counters(url)
     await post(`${url}/simulator/provoke/token/hang`)
     const hanging = exchange(url).then(() => "answered", () => "broken")
     await expect.poll(() => counters(url)).toMatchObject({ exchanges: before.exchanges + 1 })
     child.kill("SIGTERM")
-    expect(await ended).toBe(0)
+    expect(await ended).toMatchObject({ code: 0, stderr: "" })
     expect(await hanging).toBe("broken")
-    expect(output.stderr).toBe("")
   })
 })
 
@@ -148,7 +129,7 @@ describe("a simulator that is started again", () => {
     const tokens = await Promise.all(runs.map(async ({ url }) => (await exchange(url))["access_token"]))
     expect(new Set(tokens).size).toBe(2)
     for (const { child } of runs) child.kill("SIGTERM")
-    expect(await Promise.all(runs.map(({ ended }) => ended))).toEqual([0, 0])
+    expect(await Promise.all(runs.map(async ({ ended }) => (await ended).code))).toEqual([0, 0])
   })
 })
 
@@ -161,7 +142,7 @@ describe("a simulator whose parent is killed", () => {
   `
 
   const orphaned = async (env: NodeJS.ProcessEnv) => {
-    const child = spawn(process.execPath, ["-e", parent], { cwd: repository, env: { ...process.env, ...env } })
+    const child = spawn(process.execPath, ["-e", parent], { cwd: Program.repository, env: { ...process.env, ...env } })
     children.add(child)
     const [text] = await once(child.stdout, "data")
     child.kill("SIGKILL")
@@ -189,7 +170,7 @@ describe("the simulator's arguments", () => {
     expect(await exchange(url, "key-of-the-test")).toMatchObject({ customer_id: "c-1", expires_in: 90.5 })
     expect(await exchange(url)).toEqual({ error: "unknown license key" })
     child.kill("SIGINT")
-    expect(await ended).toBe(0)
+    expect((await ended).code).toBe(0)
   })
 
   it("name hosts under which the page may be opened, beside the addresses of the machine", async () => {
@@ -204,7 +185,7 @@ describe("the simulator's arguments", () => {
     const hosts = ["machine.example", `10.0.0.1:${port}`, `0.0.0.0:${port}`, "other.example"]
     expect(await Promise.all(hosts.map(statusAt))).toEqual([200, 200, 200, 403])
     child.kill("SIGTERM")
-    expect(await ended).toBe(0)
+    expect((await ended).code).toBe(0)
   })
 
   it("are listed by --help, which ends with 0", async () => {
@@ -221,18 +202,10 @@ describe("the simulator's arguments", () => {
 })
 
 describe("the simulator without @effect/platform-node", () => {
-  const hook = "export const resolve = (specifier, context, next) => {" +
-    "if (specifier.startsWith('@effect/platform-node')) throw new Error('not installed');" +
-    "return next(specifier, context) }"
-
-  const registration = `import { register } from "node:module"; register("data:text/javascript,${
-    encodeURIComponent(hook)
-  }")`
-
   it("says in one sentence what is missing, and ends with 1", async () => {
-    const { ended, output } = start([], ["--import", `data:text/javascript,${encodeURIComponent(registration)}`])
-    expect(await ended).toBe(1)
-    expect(output).toEqual({
+    const { ended } = start([], Program.withoutPackage("@effect/platform-node"))
+    expect(await ended).toEqual({
+      code: 1,
       stdout: "",
       stderr: expect.stringMatching(/^[^\n]*npm install @effect\/platform-node@\^0\.108\n$/)
     })

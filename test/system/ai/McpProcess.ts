@@ -1,41 +1,52 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { type CallToolResult, CallToolResultSchema, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js"
 import { Effect } from "effect"
-
-const repository = fileURLToPath(new URL("../../..", import.meta.url))
-
-export type Program = "src/ai/mcpMain.ts" | "test/system/ai/serverProcess.ts"
-
-export const bin: Program = "src/ai/mcpMain.ts"
-
-const inherited = Object.fromEntries(
-  Object.entries(process.env).flatMap(([name, value]) =>
-    value === undefined || name.startsWith("NUTRITION_ADVISOR_") || name === "FORCE_COLOR" ? [] : [[name, value]]
-  )
-)
+import { expect } from "vitest"
+import * as Secrets from "../../leaks/secrets.js"
+import * as Program from "../Program.js"
 
 export interface Options {
-  readonly program?: Program
+  /** The bin, where it is left out. */
+  readonly program?: string
   readonly args?: ReadonlyArray<string>
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Program.Settings
   readonly node?: ReadonlyArray<string>
 }
 
 /** Needs no service. */
 export const simulated: Options = { args: ["--simulator"] }
 
-const command = ({ args = [], env = {}, node = [], program = bin }: Options) => ({
-  args: [...node, "--import", "tsx", program, ...args],
-  command: process.execPath,
-  cwd: repository,
-  env: { ...inherited, ...env }
+/** For a service that takes any key. */
+export const settingsOf = (origin: string) => ({
+  NUTRITION_ADVISOR_BASE_URL: origin,
+  NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key
 })
+
+const given = ({ args, env, node, program = "src/ai/mcpMain.ts" }: Options) => [program, args, env, node] as const
+
+export const message = (id: number | string, method: string, params?: unknown) =>
+  JSON.stringify({ jsonrpc: "2.0", id, method, params })
+
+export const callOf = (id: number | string, term: string) =>
+  message(id, "tools/call", { name: "search_foods", arguments: { term } })
+
+export const post = (url: string, body: string, headers: Record<string, string> = {}) =>
+  Effect.promise(() => fetch(url, { method: "POST", body, headers }))
+
+/** Of the answer to a ping. */
+export const pingStatus = (url: string, headers?: Record<string, string>) =>
+  Effect.map(post(url, message(1, "ping"), headers), ({ status }) => status)
+
+/** Waits until it is so. */
+export const until = (isSo: () => boolean) =>
+  Effect.promise(() => expect.poll(isSo, { timeout: 60_000, interval: 20 }).toBe(true))
+
+const client = { name: "test", version: "1.0.0" }
 
 type Frame = Readonly<Record<string, unknown>>
 
@@ -46,6 +57,7 @@ export interface McpProcess {
   readonly write: (text: string) => void
   /** Writes a message; the answer to its id. */
   readonly request: (id: number | string, method: string, params?: unknown) => Promise<Frame>
+  readonly initialize: (protocolVersion: string) => Promise<Frame>
   readonly call: (id: number | string, term: string) => Promise<CallToolResult>
 }
 
@@ -53,8 +65,7 @@ export interface McpProcess {
 export const start = (options: Options = {}) =>
   Effect.acquireRelease(
     Effect.sync((): McpProcess => {
-      const { args, command: file, cwd, env } = command(options)
-      const child = spawn(file, args, { cwd, env, stdio: "pipe" })
+      const child = Program.spawned(...given(options))
       const output = { lines: new Array<string>(), stderr: "" }
       const waiting = new Map<unknown, (frame: Frame) => void>()
       child.stderr.on("data", (text) => output.stderr += text)
@@ -67,20 +78,16 @@ export const start = (options: Options = {}) =>
       const request: McpProcess["request"] = (id, method, params) =>
         new Promise((resolve) => {
           waiting.set(id, resolve)
-          write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
+          write(`${message(id, method, params)}\n`)
         })
       const call: McpProcess["call"] = async (id, term) =>
         CallToolResultSchema.parse(
           (await request(id, "tools/call", { name: "search_foods", arguments: { term } }))["result"]
         )
-      return {
-        child,
-        output,
-        ended: once(child, "close").then(([code, signal]) => code ?? signal),
-        write,
-        request,
-        call
-      }
+      const initialize: McpProcess["initialize"] = (protocolVersion) =>
+        request("hello", "initialize", { protocolVersion, capabilities: {}, clientInfo: client })
+      const ended = once(child, "close").then(([code, signal]) => code ?? signal)
+      return { child, output, ended, write, request, initialize, call }
     }),
     ({ child, ended }) =>
       Effect.promise(async () => {
@@ -90,33 +97,23 @@ export const start = (options: Options = {}) =>
   )
 
 /** A process that is told nothing, until it ends. */
-export const run = (options: Options = {}) =>
-  Effect.promise(async () => {
-    const { args, command: file, cwd, env } = command(options)
-    const child = spawn(file, args, { cwd, env, stdio: "pipe" })
-    const output = { stdout: "", stderr: "" }
-    child.stdout.on("data", (text) => output.stdout += text)
-    child.stderr.on("data", (text) => output.stderr += text)
-    child.stdin.end()
-    const [code] = await once(child, "close")
-    return { code, ...output }
-  })
+export const run = (options: Options = {}) => Program.run(...given(options))
 
 export const isMessage = (line: string): boolean => JSONRPCMessageSchema.safeParse(JSON.parse(line)).success
 
 const connected = (transport: StdioClientTransport | StreamableHTTPClientTransport) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const client = new Client({ name: "test", version: "1.0.0" })
-      await client.connect(transport)
-      return client
+      const connecting = new Client(client)
+      await connecting.connect(transport)
+      return connecting
     }),
     (client) => Effect.promise(() => client.close())
   )
 
 /** The stock client, with a server process of its own. */
 export const connectStdio = (options: Options = {}) =>
-  connected(new StdioClientTransport({ ...command(options), stderr: "ignore" }))
+  connected(new StdioClientTransport({ ...Program.commandOf(...given(options)), stderr: "ignore" }))
 
 /** The stock client of a server that serves over HTTP. */
 export const connectHttp = (url: string) => connected(new StreamableHTTPClientTransport(new URL(url)))

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { run } from "../examples/process.js"
+import * as Program from "../Program.js"
 
 describe("examples/agent.ts", () => {
   it.live("shows a model that asks for foods twice, and answers with what it found", () =>
-    Effect.map(run("agent"), ({ code, stderr, stdout }) => {
+    Effect.map(Program.run("examples/agent.ts"), ({ code, stderr, stdout }) => {
       expect(stdout.split("\n")).toEqual([
         "The model searches for \"rolled oats\".",
         "The model searches for \"quinoa, cooked\".",

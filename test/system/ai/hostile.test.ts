@@ -1,25 +1,24 @@
-import { createServer } from "node:http"
-import { HttpServer } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
-import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck as fc, Layer } from "effect"
-import { NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
-import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import { describe, expect } from "@effect/vitest"
+import { Effect, FastCheck as fc } from "effect"
+import { testLive } from "../../doubles/arranged.js"
 import * as LocalService from "../../leaks/LocalService.js"
 import * as Replies from "../../leaks/replies.js"
-import * as Secrets from "../../leaks/secrets.js"
 import { leaveUpgrades } from "../hostile/leaveUpgrades.js"
 import * as McpProcess from "./McpProcess.js"
+import { overHttp } from "./served.js"
 
-const call = (id: number, input: unknown = { term: "oats" }) => ({
-  jsonrpc: "2.0",
-  id,
-  method: "tools/call",
-  params: { name: "search_foods", arguments: input }
+const { callOf, until } = McpProcess
+
+const inLittleMemory = (origin: string): McpProcess.Options => ({
+  args: ["--no-shared-token"],
+  env: McpProcess.settingsOf(origin),
+  node: ["--max-old-space-size=128"]
 })
 
-const until = (condition: () => boolean) =>
-  Effect.promise(() => expect.poll(condition, { timeout: 60_000, interval: 20 }).toBe(true))
+const postBatch = (url: string, calls: number, first = "oats") => {
+  const frames = Array.from({ length: calls }, (_, id) => callOf(id, id === 0 ? first : "oats"))
+  return fetch(url, { method: "POST", body: `[${frames.join(",")}]` }).then((response) => response.text())
+}
 
 /** No search is answered before `release`; then each takes some milliseconds. */
 const slowService = Effect.gen(function*() {
@@ -37,8 +36,7 @@ const slowService = Effect.gen(function*() {
     isReleased = true
     held.forEach((answer) => answer())
   }
-  const env = { NUTRITION_ADVISOR_BASE_URL: service.origin, NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key }
-  return { held, release, options: { args: ["--no-shared-token"], env, node: ["--max-old-space-size=128"] } }
+  return { held, release, options: inLittleMemory(service.origin) }
 })
 
 /** How often each text or success was the result of a call. */
@@ -49,46 +47,34 @@ const resultsIn = (text: string) => ({
 })
 
 describe("calls that wait for a slow service, in 128 MiB of heap,", () => {
-  it.scopedLive(
+  testLive(
     "are answered up to 16 that run and 1,024 that wait over stdio; the others are told so at once",
-    () =>
-      Effect.gen(function*() {
-        const { held, options, release } = yield* slowService
-        const { ended, output, write } = yield* McpProcess.start(options)
-        for (let id = 0; id < 1_100; id += 1) write(`${JSON.stringify(call(id))}\n`)
-        yield* until(() => held.length === 16 && output.lines.length === 60)
-        release()
-        yield* until(() => output.lines.length === 1_100)
-        expect(resultsIn(output.lines.join("\n"))).toEqual({ found: 1_040, waiting: 60, batch: 0 })
-        expect(yield* Effect.promise(() => Promise.race([ended, "running"]))).toBe("running")
-      }),
-    120_000
+    function*() {
+      const { held, options, release } = yield* slowService
+      const { ended, output, write } = yield* McpProcess.start(options)
+      for (let id = 0; id < 1_100; id += 1) write(`${callOf(id, "oats")}\n`)
+      yield* until(() => held.length === 16 && output.lines.length === 60)
+      release()
+      yield* until(() => output.lines.length === 1_100)
+      expect(resultsIn(output.lines.join("\n"))).toEqual({ found: 1_040, waiting: 60, batch: 0 })
+      expect(yield* Effect.promise(() => Promise.race([ended, "running"]))).toBe("running")
+    }
   )
 
-  it.scopedLive(
-    "are answered in batches of 256 over HTTP; what a larger batch holds beyond them is told so",
-    () =>
-      Effect.gen(function*() {
-        const { held, options, release } = yield* slowService
-        const { output, url } = yield* McpProcess.startHttp(options)
-        const post = (calls: number) =>
-          fetch(url, {
-            method: "POST",
-            body: JSON.stringify(Array.from({ length: calls }, (_, id) => call(id)))
-          }).then((response) => response.text())
-        const batches = [post(256), post(256), post(256), post(300)]
-        yield* until(() => held.length === 16)
-        release()
-        const texts = yield* Effect.promise(() => Promise.all(batches))
-        expect(texts.map(resultsIn)).toEqual([256, 256, 256, 256].map((found, index) => ({
-          found,
-          waiting: 0,
-          batch: index === 3 ? 44 : 0
-        })))
-        expect(output.stderr).not.toContain("heap")
-      }),
-    120_000
-  )
+  testLive("are answered in batches of 256 over HTTP; what a larger batch holds beyond them is told so", function*() {
+    const { held, options, release } = yield* slowService
+    const { output, url } = yield* McpProcess.startHttp(options)
+    const batches = [256, 256, 256, 300].map((calls) => postBatch(url, calls))
+    yield* until(() => held.length === 16)
+    release()
+    const texts = yield* Effect.promise(() => Promise.all(batches))
+    expect(texts.map(resultsIn)).toEqual([256, 256, 256, 256].map((found, index) => ({
+      found,
+      waiting: 0,
+      batch: index === 3 ? 44 : 0
+    })))
+    expect(output.stderr).not.toContain("heap")
+  })
 })
 
 /** Answers all terms at once with much text, but "slow" only once it is released. */
@@ -103,44 +89,32 @@ const talkativeService = Effect.gen(function*() {
       else answer()
     }
   })
-  return { held, env: { NUTRITION_ADVISOR_BASE_URL: service.origin, NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key } }
+  return { held, options: inLittleMemory(service.origin) }
 })
 
 describe("results that wait for the last call of their batch, in 128 MiB of heap,", () => {
-  it.scopedLive(
+  testLive(
     "are held as long as there is room; the others are told so, and the room is free once they are sent",
-    () =>
-      Effect.gen(function*() {
-        const { env, held } = yield* talkativeService
-        const { url } = yield* McpProcess.startHttp({
-          args: ["--no-shared-token"],
-          env,
-          node: ["--max-old-space-size=128"]
-        })
-        const post = (calls: number, last: string) =>
-          fetch(url, {
-            method: "POST",
-            body: JSON.stringify(Array.from({ length: calls }, (_, id) => call(id, { term: id === 0 ? last : "oats" })))
-          }).then((response) => response.text())
-        const batches = yield* Effect.forEach([1, 2, 3, 4, 5, 6], (count) =>
-          Effect.gen(function*() {
-            const batch = post(250, "slow")
-            yield* until(() => held.length === count)
-            return batch
-          }).pipe(Effect.map((batch) => ({ batch }))))
-        yield* Effect.promise(() => post(1, "oats"))
-        held.forEach((answer) => answer())
-        const texts = yield* Effect.promise(() => Promise.all(batches.map(({ batch }) => batch)))
-        const short = texts.map((text) => text.match(/too long together/g)?.length ?? 0)
-        const found = texts.map((text) => resultsIn(text).found)
-        expect(texts.map((text) => text.match(/"isError":/g)?.length)).toEqual(texts.map(() => 250))
-        expect(Math.min(...found.map((count, index) => count + (short[index] ?? 0)))).toBeGreaterThanOrEqual(249)
-        expect(found[0]).toBeGreaterThanOrEqual(249)
-        expect(short.at(-1)).toBeGreaterThan(100)
-        expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
-        expect(resultsIn(yield* Effect.promise(() => post(250, "oats"))).found).toBe(250)
-      }),
-    120_000
+    function*() {
+      const { held, options } = yield* talkativeService
+      const { url } = yield* McpProcess.startHttp(options)
+      const batches: Array<Promise<string>> = []
+      for (const count of [1, 2, 3, 4, 5, 6]) {
+        batches.push(postBatch(url, 250, "slow"))
+        yield* until(() => held.length === count)
+      }
+      yield* Effect.promise(() => postBatch(url, 1))
+      held.forEach((answer) => answer())
+      const texts = yield* Effect.promise(() => Promise.all(batches))
+      const short = texts.map((text) => text.match(/too long together/g)?.length ?? 0)
+      const found = texts.map((text) => resultsIn(text).found)
+      expect(texts.map((text) => text.match(/"isError":/g)?.length)).toEqual(texts.map(() => 250))
+      expect(Math.min(...found.map((count, index) => count + (short[index] ?? 0)))).toBeGreaterThanOrEqual(249)
+      expect(found[0]).toBeGreaterThanOrEqual(249)
+      expect(short.at(-1)).toBeGreaterThan(100)
+      expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
+      expect(resultsIn(yield* Effect.promise(() => postBatch(url, 250))).found).toBe(250)
+    }
   )
 })
 
@@ -213,85 +187,60 @@ const expectAnswers = (answers: ReadonlyArray<string>, frames: ReadonlyArray<str
   expect(inOrder(ids)).toEqual(inOrder(expected))
 }
 
-const framesOf = (prefix: string) =>
-  sample.map((fields, id) => frameOf({ id: String(id), ...fields, marker: JSON.stringify(prefix) }))
+const frames = sample.map((fields, id) => frameOf({ id: String(id), ...fields, marker: JSON.stringify(marker) }))
 
 describe(`frames with anything in any position (SEED=${seed})`, () => {
-  it.scopedLive("are each answered once over stdio, are not logged, and end nothing", () =>
-    Effect.gen(function*() {
-      const frames = framesOf(marker)
-      const server = yield* McpProcess.start(McpProcess.simulated)
-      for (const frame of frames) server.write(`${frame}\n`)
-      yield* until(() => server.output.lines.length >= frames.length)
-      const { result } = yield* Effect.promise(() => server.request("last", "ping"))
-      expect(result).toEqual({})
-      expectAnswers(server.output.lines.slice(0, -1), frames)
-      expect(server.output.stderr).toMatch(/level=WARN.*The parameters do not fit the method/)
-      expect(server.output.stderr).not.toContain(marker)
-    }), 120_000)
+  testLive("are each answered once over stdio, are not logged, and end nothing", function*() {
+    const server = yield* McpProcess.start(McpProcess.simulated)
+    for (const frame of frames) server.write(`${frame}\n`)
+    yield* until(() => server.output.lines.length >= frames.length)
+    const { result } = yield* Effect.promise(() => server.request("last", "ping"))
+    expect(result).toEqual({})
+    expectAnswers(server.output.lines.slice(0, -1), frames)
+    expect(server.output.stderr).toMatch(/level=WARN.*The parameters do not fit the method/)
+    expect(server.output.stderr).not.toContain(marker)
+  })
 
-  it.scopedLive("are each answered over HTTP where they are short enough, else with 413", () =>
-    Effect.gen(function*() {
-      const url = yield* HttpServer.addressFormattedWith((origin) => Effect.succeed(`${origin}/mcp`))
-      const frames = framesOf(marker)
-      const answers = yield* Effect.forEach(frames, (body) =>
-        Effect.promise(() =>
-          fetch(url, { method: "POST", body }).then(async (r) => ({ status: r.status, text: await r.text() }))
-        ))
-      const isShort = (frame: string) =>
-        Buffer.byteLength(frame) <= 64 * 1024
-      expect(answers.map(({ status }) =>
-        status
-      )).toEqual(frames.map((frame) => isShort(frame) ? 200 : 413))
-      const short = frames.flatMap((frame, id) => isShort(frame) ? [{ frame, id }] : [])
-      for (const { frame, id } of short) {
-        expect(JSON.parse(answers[id]?.text ?? "").id).toBe(isJson(frame) ? id : null)
-      }
-    }).pipe(Effect.provide(
-      NutritionAdvisorMcp.layerHttp().pipe(
-        Layer.provide(NutritionAdvisorTest.layer({ search: (term) => Effect.succeed({ results: [{ name: term }] }) })),
-        Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-      )
-    )), 120_000)
+  overHttp("are each answered over HTTP where they are short enough, else with 413", function*(url) {
+    const isShort = (frame: string) => Buffer.byteLength(frame) <= 64 * 1024
+    for (const [id, frame] of frames.entries()) {
+      const response = yield* McpProcess.post(url, frame)
+      const text = yield* Effect.promise(() => response.text())
+      expect(response.status).toBe(isShort(frame) ? 200 : 413)
+      if (isShort(frame)) expect(JSON.parse(text).id).toBe(isJson(frame) ? id : null)
+    }
+  })
 
-  it.scopedLive("that are no JSON, or no object, are answered with null as their id", () =>
-    Effect.gen(function*() {
-      const server = yield* McpProcess.start(McpProcess.simulated)
-      const lines = ["{", "\u0000", "nul", "5", "[]", "[1,[]]", "\"x\"", "null", deep[0]]
-      for (const line of lines) server.write(`${line}\n`)
-      server.child.stdin?.write(Buffer.from([0xff, 0xfe, 0x0a]))
-      yield* until(() => server.output.lines.length === lines.length + 1)
-      const answers = server.output.lines.flatMap((line) => [JSON.parse(line)].flat())
-      expect(answers.map(({ error, id }) => [id, error.code])).toEqual(
-        [-32700, -32700, -32700, ...new Array<number>(7).fill(-32600), -32700].map((code) => [null, code])
-      )
-    }), 60_000)
+  testLive("that are no JSON, or no object, are answered with null as their id", function*() {
+    const server = yield* McpProcess.start(McpProcess.simulated)
+    const lines = ["{", "\u0000", "nul", "5", "[]", "[1,[]]", "\"x\"", "null", deep[0]]
+    for (const line of lines) server.write(`${line}\n`)
+    server.child.stdin?.write(Buffer.from([0xff, 0xfe, 0x0a]))
+    yield* until(() => server.output.lines.length === lines.length + 1)
+    const answers = server.output.lines.flatMap((line) => [JSON.parse(line)].flat())
+    expect(answers.map(({ error, id }) => [id, error.code])).toEqual(
+      [-32700, -32700, -32700, ...new Array<number>(7).fill(-32600), -32700].map((code) => [null, code])
+    )
+  })
 })
 
 describe("a server over stdio", () => {
-  it.scopedLive("ends where nobody reads standard output any more", () =>
-    Effect.gen(function*() {
-      const server = yield* McpProcess.start(McpProcess.simulated)
-      yield* Effect.promise(() => server.request(1, "ping"))
-      server.child.stdout?.destroy()
-      server.write(`${JSON.stringify(call(2))}\n`)
-      expect(yield* Effect.promise(() => server.ended)).toBe(0)
-    }), 60_000)
+  testLive("ends where nobody reads standard output any more", function*() {
+    const server = yield* McpProcess.start(McpProcess.simulated)
+    yield* Effect.promise(() => server.request(1, "ping"))
+    server.child.stdout?.destroy()
+    server.write(`${callOf(2, "oats")}\n`)
+    expect(yield* Effect.promise(() => server.ended)).toBe(0)
+  })
 })
 
 describe("the bin over HTTP", () => {
-  it.scopedLive(
-    "goes on, and ends with SIGTERM, where connections that ask for an upgrade have left",
-    () =>
-      Effect.gen(function*() {
-        const { child, ended, url } = yield* McpProcess.startHttp({ args: ["--simulator"] })
-        yield* Effect.promise(() => leaveUpgrades(url))
-        const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
-        const answer = fetch(url, { method: "POST", body: ping }).then(({ status }) => status)
-        expect(yield* Effect.promise(() => Promise.race([answer, ended]))).toBe(200)
-        child.kill("SIGTERM")
-        expect(yield* Effect.promise(() => ended)).toBe(0)
-      }),
-    60_000
-  )
+  testLive("goes on, and ends with SIGTERM, where connections that ask for an upgrade have left", function*() {
+    const { child, ended, url } = yield* McpProcess.startHttp({ args: ["--simulator"] })
+    yield* Effect.promise(() => leaveUpgrades(url))
+    const status = McpProcess.pingStatus(url)
+    expect(yield* Effect.raceFirst(status, Effect.promise(() => ended))).toBe(200)
+    child.kill("SIGTERM")
+    expect(yield* Effect.promise(() => ended)).toBe(0)
+  })
 })

@@ -1,26 +1,22 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { HttpServer } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { mcpArguments, usage } from "../../../src/internal/ai/mcpArguments.js"
+import { test, testLive } from "../../doubles/arranged.js"
+import * as Program from "../Program.js"
+import { simulated } from "../SimulatorOnPort.js"
 import * as McpProcess from "./McpProcess.js"
-
-const SimulatorOnPort = Simulator.layerServer().pipe(
-  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-)
 
 const licenseKey = Redacted.value(Simulator.licenseKey)
 
-const settings = Effect.map(HttpServer.addressFormattedWith(Effect.succeed), (baseUrl) => ({
-  NUTRITION_ADVISOR_BASE_URL: baseUrl,
-  NUTRITION_ADVISOR_LICENSE_KEY: licenseKey
-}))
+const read = (path: string) => readFileSync(join(Program.repository, path), "utf8")
+
+const agentsPage = read("docs/agents.md")
+
+const manifest = JSON.parse(read("package.json"))
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "mcp-cache-"))),
@@ -37,14 +33,13 @@ const searchOnce = (options: McpProcess.Options) =>
   }))
 
 describe("with --simulator", () => {
-  it.scopedLive("the instructions, the tool's description and each result say that foods are simulated, whatever is set", () =>
-    Effect.gen(function*() {
-      const server = yield* McpProcess.start({ ...McpProcess.simulated, env: yield* settings })
+  simulated(
+    "the instructions, the tool's description and each result say that foods are simulated, whatever is set",
+    function*({ settings, simulator: { counters } }) {
+      const server = yield* McpProcess.start({ ...McpProcess.simulated, env: settings })
       const say = expect.stringMatching(/The foods are simulated/)
-      const protocolVersion = "2025-06-18"
-      const hello = { protocolVersion, capabilities: {}, clientInfo: { name: "test", version: "1.0.0" } }
       const answers = yield* Effect.promise(async () => [
-        await server.request(1, "initialize", hello),
+        await server.initialize("2025-06-18"),
         await server.request(2, "tools/list"),
         await server.call(3, "oats"),
         await server.call(4, "insulin safe snack")
@@ -58,9 +53,9 @@ describe("with --simulator", () => {
       expect(server.output.stderr).toBe(
         "The foods are simulated: they are no facts about real foods. The embedded simulator answers, not the service.\n"
       )
-      const { counters } = yield* Simulator.Simulator
       expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0 })
-    }).pipe(Effect.provide(SimulatorOnPort)))
+    }
+  )
 })
 
 const sentence = /^[^\n]+\.\n$/
@@ -76,114 +71,89 @@ const incomplete: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegE
 ]
 
 describe("without --simulator", () => {
-  it.scopedLive.each(incomplete)(
+  testLive.each(incomplete)(
     "the simulator never answers: the settings %j end it with 1 and one sentence that names what is missing",
-    ([env, what]) =>
-      Effect.gen(function*() {
-        const { code, stderr, stdout } = yield* McpProcess.run({ env })
-        expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-        expect(stderr).toMatch(sentence)
-        expect(stderr).toMatch(what)
-        expect(stderr).not.toContain(licenseKey)
-      })
+    function*([env, what]) {
+      const { code, stderr, stdout } = yield* McpProcess.run({ env })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+      expect(stderr).toMatch(sentence)
+      expect(stderr).toMatch(what)
+      expect(stderr).not.toContain(licenseKey)
+    }
   )
 })
 
 describe("the shared token", () => {
-  it.scopedLive(
+  simulated(
     "is bought once by eight servers one after the other, and lies sealed in a folder of the user alone",
-    () =>
-      Effect.gen(function*() {
-        const XDG_CACHE_HOME = yield* folder
-        const env = { ...yield* settings, XDG_CACHE_HOME }
-        for (let server = 0; server < 8; server += 1) expect((yield* searchOnce({ env })).isError).toBe(false)
-        const { counters } = yield* Simulator.Simulator
-        expect(yield* counters).toMatchObject({ exchanges: 1, searches: 8 })
-        const cache = join(XDG_CACHE_HOME, "effect-nutrition-advisor")
-        expect((statSync(cache).mode & 0o777).toString(8)).toBe("700")
-        const texts = readdirSync(cache).map((name) => `${name} ${readFileSync(join(cache, name), "utf8")}`)
-        expect(texts.length).toBeGreaterThan(0)
-        expect(texts.filter((text) => text.includes(licenseKey) || text.includes("simulated-"))).toEqual([])
-      }).pipe(Effect.provide(SimulatorOnPort)),
-    120_000
-  )
-
-  it.scopedLive(
-    "is not shared with --no-shared-token: each buys its own, and no folder is made",
-    () =>
-      Effect.gen(function*() {
-        const XDG_CACHE_HOME = yield* folder
-        const env = { ...yield* settings, XDG_CACHE_HOME }
-        for (let server = 0; server < 2; server += 1) yield* searchOnce({ args: ["--no-shared-token"], env })
-        const { counters } = yield* Simulator.Simulator
-        expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
-        expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
-      }).pipe(Effect.provide(SimulatorOnPort)),
-    60_000
-  )
-
-  it.scopedLive(
-    "is not shared where the folder can't be made, which a warning says, and foods are found",
-    () =>
-      Effect.gen(function*() {
-        const XDG_CACHE_HOME = join(yield* folder, "a-file")
-        writeFileSync(XDG_CACHE_HOME, "")
-        const { isError, stderr } = yield* searchOnce({ env: { ...yield* settings, XDG_CACHE_HOME } })
-        expect(isError).toBe(false)
-        expect(stderr).toMatch(/level=WARN.*The cache folder can't be used/)
-      }).pipe(Effect.provide(SimulatorOnPort)),
-    60_000
-  )
-
-  it.scopedLive("is not made from the simulator's", () =>
-    Effect.gen(function*() {
+    function*({ settings, simulator: { counters } }) {
       const XDG_CACHE_HOME = yield* folder
-      yield* searchOnce({ ...McpProcess.simulated, env: { XDG_CACHE_HOME } })
+      const env = { ...settings, XDG_CACHE_HOME }
+      for (let server = 0; server < 8; server += 1) expect((yield* searchOnce({ env })).isError).toBe(false)
+      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 8 })
+      const cache = join(XDG_CACHE_HOME, "effect-nutrition-advisor")
+      expect((statSync(cache).mode & 0o777).toString(8)).toBe("700")
+      const texts = readdirSync(cache).map((name) => `${name} ${readFileSync(join(cache, name), "utf8")}`)
+      expect(texts.length).toBeGreaterThan(0)
+      expect(texts.filter((text) => text.includes(licenseKey) || text.includes("simulated-"))).toEqual([])
+    }
+  )
+
+  simulated(
+    "is not shared with --no-shared-token: each buys its own, and no folder is made",
+    function*({ settings, simulator }) {
+      const XDG_CACHE_HOME = yield* folder
+      const env = { ...settings, XDG_CACHE_HOME }
+      for (let server = 0; server < 2; server += 1) yield* searchOnce({ args: ["--no-shared-token"], env })
+      expect(yield* simulator.counters).toMatchObject({ exchanges: 2, searches: 2 })
       expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
-    }))
+    }
+  )
+
+  simulated(
+    "is not shared where the folder can't be made, which a warning says, and foods are found",
+    function*({ settings }) {
+      const XDG_CACHE_HOME = join(yield* folder, "a-file")
+      writeFileSync(XDG_CACHE_HOME, "")
+      const { isError, stderr } = yield* searchOnce({ env: { ...settings, XDG_CACHE_HOME } })
+      expect(isError).toBe(false)
+      expect(stderr).toMatch(/level=WARN.*The cache folder can't be used/)
+    }
+  )
+
+  testLive("is not made from the simulator's", function*() {
+    const XDG_CACHE_HOME = yield* folder
+    yield* searchOnce({ ...McpProcess.simulated, env: { XDG_CACHE_HOME } })
+    expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
+  })
 })
 
 describe("over HTTP", () => {
-  it.scopedLive(
+  testLive(
     "listens beyond this machine with a token from the environment, which it asks for and does not show",
-    () =>
-      Effect.gen(function*() {
-        const token = "mcp-token-51c7"
-        const server = yield* McpProcess.startHttp({
-          args: ["--simulator", "--host", "0.0.0.0"],
-          env: { NUTRITION_ADVISOR_MCP_TOKEN: token }
-        })
-        const status = (headers: Record<string, string>) =>
-          Effect.promise(() =>
-            fetch(server.url, { method: "POST", headers, body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}" })
-              .then(({ status }) => status)
-          )
-        expect(yield* status({})).toBe(401)
-        expect(yield* status({ authorization: `Bearer ${token}` })).toBe(200)
-        expect(server.output.stderr).not.toContain(token)
-        const port = new URL(server.url).port
-        const { code, stderr } = yield* McpProcess.run({ args: ["--simulator", "--http", "--port", port] })
-        expect({ code, stderr }).toEqual({
-          code: 1,
-          stderr: expect.stringMatching(new RegExp(`^Port ${port} .*in use`, "m"))
-        })
-      }),
-    60_000
+    function*() {
+      const token = "mcp-token-51c7"
+      const server = yield* McpProcess.startHttp({
+        args: ["--simulator", "--host", "0.0.0.0"],
+        env: { NUTRITION_ADVISOR_MCP_TOKEN: token }
+      })
+      expect(yield* McpProcess.pingStatus(server.url)).toBe(401)
+      expect(yield* McpProcess.pingStatus(server.url, { authorization: `Bearer ${token}` })).toBe(200)
+      expect(server.output.stderr).not.toContain(token)
+      const port = new URL(server.url).port
+      const { code, stderr } = yield* McpProcess.run({ args: ["--simulator", "--http", "--port", port] })
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: expect.stringMatching(new RegExp(`^Port ${port} .*in use`, "m"))
+      })
+    }
   )
 
-  it.scopedLive("answers pages of the origin that --allow-origin names, and no others", () =>
-    Effect.gen(function*() {
-      const server = yield* McpProcess.startHttp({ args: ["--simulator", "--allow-origin", "https://a.example"] })
-      const status = (origin: string) =>
-        Effect.promise(() =>
-          fetch(server.url, {
-            method: "POST",
-            headers: { origin },
-            body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
-          }).then(({ status }) => status)
-        )
-      expect([yield* status("https://a.example"), yield* status("https://b.example")]).toEqual([200, 403])
-    }), 60_000)
+  testLive("answers pages of the origin that --allow-origin names, and no others", function*() {
+    const server = yield* McpProcess.startHttp({ args: ["--simulator", "--allow-origin", "https://a.example"] })
+    expect(yield* McpProcess.pingStatus(server.url, { origin: "https://a.example" })).toBe(200)
+    expect(yield* McpProcess.pingStatus(server.url, { origin: "https://b.example" })).toBe(403)
+  })
 })
 
 const refused = (args: ReadonlyArray<string>, token?: string) =>
@@ -199,80 +169,61 @@ const unusable: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
 ]
 
 describe("the arguments", () => {
-  it.effect("refuse an address beyond this machine without an origin or a token", () =>
-    Effect.gen(function*() {
-      for (const host of ["0.0.0.0", "::", "192.168.0.7", "example.org", "127.0.0.1.example.org", ""]) {
-        expect(yield* refused(["--http", "--host", host])).toMatch(/^--host .*NUTRITION_ADVISOR_MCP_TOKEN\.$/)
-        expect(yield* refused(["--http", "--host", host], "  ")).toMatch(/^--host/)
-        expect(yield* mcpArguments(["--http", "--host", host], "a token")).toMatchObject({ host })
-        expect(yield* mcpArguments(["--host", host, "--allow-origin", "https://a.example"], undefined))
-          .toMatchObject({ host, allowedOrigins: ["https://a.example"] })
-      }
-      for (const host of ["127.0.0.1", "localhost", "::1", "127.1.2.3"]) {
-        expect(yield* mcpArguments(["--http", "--host", host], undefined)).toMatchObject({ host })
-      }
-    }))
+  test("refuse an address beyond this machine without an origin or a token", function*() {
+    for (const host of ["0.0.0.0", "::", "192.168.0.7", "example.org", "127.0.0.1.example.org", ""]) {
+      expect(yield* refused(["--http", "--host", host])).toMatch(/^--host .*NUTRITION_ADVISOR_MCP_TOKEN\.$/)
+      expect(yield* refused(["--http", "--host", host], "  ")).toMatch(/^--host/)
+      expect(yield* mcpArguments(["--http", "--host", host], "a token")).toMatchObject({ host })
+      expect(yield* mcpArguments(["--host", host, "--allow-origin", "https://a.example"], undefined))
+        .toMatchObject({ host, allowedOrigins: ["https://a.example"] })
+    }
+    for (const host of ["127.0.0.1", "localhost", "::1", "127.1.2.3"]) {
+      expect(yield* mcpArguments(["--http", "--host", host], undefined)).toMatchObject({ host })
+    }
+  })
 
-  it.effect.each(unusable)(
-    "that can't be used are refused in one sentence: %j",
-    ([args, what]) =>
-      Effect.gen(function*() {
-        const message = yield* refused(args)
-        expect(`${message}\n`).toMatch(sentence)
-        expect(message).toMatch(what)
-      })
-  )
+  test.each(unusable)("that can't be used are refused in one sentence: %j", function*([args, what]) {
+    const message = yield* refused(args)
+    expect(`${message}\n`).toMatch(sentence)
+    expect(message).toMatch(what)
+  })
 
-  it.effect("are stdio, loopback, port 3333, 32 KiB and a shared token where none is given", () =>
-    Effect.gen(function*() {
-      expect(yield* mcpArguments([], undefined)).toMatchObject({
-        allowedOrigins: [],
-        host: "127.0.0.1",
-        http: false,
-        logLevel: { _tag: "Info" },
-        maxResultBytes: 32_768,
-        port: 3333,
-        sharesToken: true,
-        token: undefined
-      })
-    }))
+  test("are stdio, loopback, port 3333, 32 KiB and a shared token where none is given", function*() {
+    expect(yield* mcpArguments([], undefined)).toMatchObject({
+      allowedOrigins: [],
+      host: "127.0.0.1",
+      http: false,
+      logLevel: { _tag: "Info" },
+      maxResultBytes: 32_768,
+      port: 3333,
+      sharesToken: true,
+      token: undefined
+    })
+  })
 
-  it.live("are listed by --help, which ends with 0", () =>
-    Effect.gen(function*() {
-      expect(yield* McpProcess.run({ args: ["--help"] })).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
-    }))
+  testLive("are listed by --help, which ends with 0", function*() {
+    expect(yield* McpProcess.run({ args: ["--help"] })).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
+  })
 
-  it.live("are all in docs/agents.md", () =>
-    Effect.sync(() => {
-      const page = readFileSync(fileURLToPath(new URL("../../../docs/agents.md", import.meta.url)), "utf8")
-      const options = usage.match(/--[a-z-]+/g) ?? []
-      expect(options.length).toBeGreaterThan(7)
-      expect(options.filter((option) => !page.includes(`\`${option}`))).toEqual([])
-    }))
+  it("are all in docs/agents.md", () => {
+    const options = usage.match(/--[a-z-]+/g) ?? []
+    expect(options.length).toBeGreaterThan(7)
+    expect(options.filter((option) => !agentsPage.includes(`\`${option}`))).toEqual([])
+  })
 })
 
 describe("without its packages", () => {
-  it.live.each(["@effect/ai", "@effect/rpc", "@effect/platform-node"])(
+  testLive.each(["@effect/ai", "@effect/rpc", "@effect/platform-node"])(
     "it says in one sentence what to install, where %s is missing, and ends with 1",
-    (missing) =>
-      Effect.gen(function*() {
-        const hook = "export const resolve = (specifier, context, next) => {" +
-          `if (specifier.startsWith('${missing}/')) throw new Error('not installed');` +
-          "return next(specifier, context) }"
-        const registration = `import { register } from "node:module"; register("data:text/javascript,${
-          encodeURIComponent(hook)
-        }")`
-        const { code, stderr, stdout } = yield* McpProcess.run({
-          node: ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
-        })
-        expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-        expect(stderr).toMatch(/^[^\n]+npm install effect-nutrition-advisor [^\n]+@effect\/ai@\^0\.37 [^\n]+\n$/)
-      })
+    function*(missing) {
+      const { code, stderr, stdout } = yield* McpProcess.run({ node: Program.withoutPackage(`${missing}/`) })
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+      expect(stderr).toMatch(/^[^\n]+npm install effect-nutrition-advisor [^\n]+@effect\/ai@\^0\.37 [^\n]+\n$/)
+    }
   )
 
   it("asks for the versions that package.json names", () => {
-    const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"))
-    const source = readFileSync(fileURLToPath(new URL("../../../src/ai/mcpMain.ts", import.meta.url)), "utf8")
+    const source = read("src/ai/mcpMain.ts")
     expect(source).toContain(`effect@${manifest.peerDependencies["effect"].replace(/\.0$/, "")} `)
     for (const name of ["@effect/ai", "@effect/rpc", "@effect/experimental", "@effect/platform-node"]) {
       expect(source).toContain(`${name}@${manifest.peerDependencies[name].replace(/\.0$/, "")}`)
@@ -282,9 +233,7 @@ describe("without its packages", () => {
 })
 
 describe("a configuration of a desktop client in docs/agents.md", () => {
-  const page = readFileSync(fileURLToPath(new URL("../../../docs/agents.md", import.meta.url)), "utf8")
-  const manifest = JSON.parse(readFileSync(fileURLToPath(new URL("../../../package.json", import.meta.url)), "utf8"))
-  const servers = [...page.matchAll(/```json\n([^]*?)```/g)].map(([_, text]) =>
+  const servers = [...agentsPage.matchAll(/```json\n([^]*?)```/g)].map(([_, text]) =>
     JSON.parse(text ?? "").mcpServers["nutrition-advisor"]
   )
 
@@ -298,7 +247,7 @@ describe("a configuration of a desktop client in docs/agents.md", () => {
   })
 
   it("has npx install what the command above it installs, and what package.json names", () => {
-    const installed = /npm install ([^]*?)\n\n/.exec(page)?.[1]?.split(/[\s\\]+/)
+    const installed = /npm install ([^]*?)\n\n/.exec(agentsPage)?.[1]?.split(/[\s\\]+/)
     const args: ReadonlyArray<string> = servers[1].args
     expect(args.filter((_, index) => args[index - 1] === "--package")).toEqual(installed)
     for (const [name, version] of (installed ?? []).slice(1).map((text) => text.split(/(?<!^)@/))) {

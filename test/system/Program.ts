@@ -1,0 +1,64 @@
+/** A program of this repository in a process of its own. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { Effect } from "effect"
+
+export const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+export type Settings = Readonly<Record<string, string>>
+
+/** What the tests' own process is told of the service does not count. */
+const environment: Settings = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value]) =>
+    value === undefined || name.startsWith("NUTRITION_ADVISOR_") || name === "FORCE_COLOR" ? [] : [[name, value]]
+  )
+)
+
+export const commandOf = (
+  program: string,
+  args: ReadonlyArray<string> = [],
+  env: Settings = {},
+  node: ReadonlyArray<string> = []
+) => ({
+  command: process.execPath,
+  args: [...node, "--import", "tsx", program, ...args],
+  cwd: repository,
+  env: { ...environment, ...env }
+})
+
+/** Arguments of Node with which a program finds no package whose name begins so. */
+export const withoutPackage = (name: string) => {
+  const hook = "export const resolve = (specifier, context, next) => {" +
+    `if (specifier.startsWith('${name}')) throw new Error('not installed');` +
+    "return next(specifier, context) }"
+  const registration = `import { register } from "node:module"; register("data:text/javascript,${
+    encodeURIComponent(hook)
+  }")`
+  return ["--import", `data:text/javascript,${encodeURIComponent(registration)}`]
+}
+
+/** Its standard input stays open. */
+export const spawned = (...given: Parameters<typeof commandOf>) => {
+  const { args, command, ...options } = commandOf(...given)
+  return spawn(command, args, options)
+}
+
+/** With nothing on its standard input. */
+export const start = (...given: Parameters<typeof commandOf>) => {
+  const child = spawned(...given)
+  const output = { stdout: "", stderr: "" }
+  child.stdout.on("data", (text) => output.stdout += text)
+  child.stderr.on("data", (text) => output.stderr += text)
+  child.stdin.end()
+  const ended = once(child, "close").then(([code, signal]: Array<unknown>) => ({ code: code ?? signal, ...output }))
+  return { child, output, ended }
+}
+
+/** Until it ends by itself; killed where its test ends before. */
+export const run = (...given: Parameters<typeof commandOf>) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => start(...given)),
+    ({ ended }) => Effect.promise(() => ended),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )
