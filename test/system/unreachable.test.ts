@@ -5,9 +5,10 @@ import { readFile } from "node:fs/promises"
 import * as Https from "node:https"
 import type { AddressInfo } from "node:net"
 import type { HttpClient } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { AccessToken, NutritionAdvisor, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { testLive } from "../doubles/arranged.js"
 import { clients } from "../leaks/clients.js"
 import { deadOrigin } from "../leaks/LocalService.js"
 import { certificate } from "./redis/tls.js"
@@ -60,45 +61,33 @@ const calls = [
   { call: "a search", operation: "search", errorOf: errorWithToken }
 ]
 
+const places = [
+  {
+    title: "to a port where nothing listens names ECONNREFUSED, and says to check the service",
+    origin: deadOrigin,
+    code: "ECONNREFUSED",
+    says: /Check that the service is listening at the base URL\./
+  },
+  {
+    title: "to a host that does not exist names the failed look-up, and says to check the DNS",
+    origin: Effect.succeed("https://nutrition-advisor.invalid"),
+    code: expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN)$/),
+    says: /its host name .*the DNS/
+  },
+  {
+    title: "to a self-signed certificate names it, and says how to trust one",
+    origin: selfSignedOrigin,
+    code: "DEPTH_ZERO_SELF_SIGNED_CERT",
+    says: /its certificate is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/
+  }
+].filter(({ origin }) => isInstalled || origin !== selfSignedOrigin)
+
 for (const { layer, name } of clients) {
   describe.each(calls)(`with ${name} $call`, ({ errorOf, operation }) => {
-    it.live("to a port where nothing listens names ECONNREFUSED, and says to check the service", () =>
-      Effect.gen(function*() {
-        const failed = yield* errorOf(yield* deadOrigin, layer)
-        expect(failed).toMatchObject({
-          _tag: "TransportError",
-          operation,
-          reason: "Connection",
-          code: "ECONNREFUSED"
-        })
-        expect(failed.message).toContain("Check that the service is listening at the base URL.")
-      }))
-
-    it.live("to a host that does not exist names the failed look-up, and says to check the DNS", () =>
-      Effect.gen(function*() {
-        const failed = yield* errorOf("https://nutrition-advisor.invalid", layer)
-        expect(failed).toMatchObject({
-          _tag: "TransportError",
-          operation,
-          reason: "Connection",
-          code: expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN)$/)
-        })
-        expect(failed.message).toMatch(/its host name .*the DNS/)
-      }))
-
-    it.scopedLive.skipIf(!isInstalled)(
-      "to a self-signed certificate names it, and says how to trust one",
-      () =>
-        Effect.gen(function*() {
-          const failed = yield* errorOf(yield* selfSignedOrigin, layer)
-          expect(failed).toMatchObject({
-            _tag: "TransportError",
-            operation,
-            reason: "Connection",
-            code: "DEPTH_ZERO_SELF_SIGNED_CERT"
-          })
-          expect(failed.message).toContain("its certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)")
-        })
-    )
+    testLive.each(places)("$title", function*({ code, origin, says }) {
+      const failed = yield* errorOf(yield* origin, layer)
+      expect(failed).toMatchObject({ _tag: "TransportError", operation, reason: "Connection", code })
+      expect(failed.message).toMatch(says)
+    })
   })
 }
