@@ -1,21 +1,18 @@
 import { execFile } from "node:child_process"
 import { once } from "node:events"
-import { createServer, get } from "node:http"
+import { get } from "node:http"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { HttpServer } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, type Scope } from "effect"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import { Effect, Fiber } from "effect"
 import { afterAll, beforeAll } from "vitest"
+import { arrangedLive } from "../../doubles/arranged.js"
 import * as Project from "../browser/Project.js"
+import * as SimulatorOnPort from "../SimulatorOnPort.js"
 import * as Workerd from "./Workerd.js"
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url))
-
-const timeout = 120_000
 
 const describeInWorkerd = describe.skipIf(Workerd.found === undefined)
 
@@ -38,29 +35,16 @@ beforeAll(async () => {
 
 afterAll(() => created?.remove())
 
-const SimulatorOnPort = Simulator.layerServer().pipe(
-  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-)
-
-interface Running {
-  readonly simulator: Simulator.Service
-  readonly worker: Workerd.Worker
-}
-
-/** A worker of the project, and the service that it calls. */
-const running = <A, E>(
-  file: string,
-  use: (running: Running) => Effect.Effect<A, E, Scope.Scope>
-) =>
-  Effect.gen(function*() {
-    const simulator = yield* Simulator.Simulator
-    const { address } = yield* HttpServer.HttpServer
-    const worker = yield* Workerd.serve(project(), file, {
-      baseUrl: `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`,
-      licenseKey: Redacted.value(Simulator.licenseKey)
-    })
-    return yield* use({ simulator, worker })
-  }).pipe(Effect.provide(SimulatorOnPort))
+/** Tests with a simulator, and a worker of the project that calls it. */
+const over = (file: string) =>
+  arrangedLive(
+    Effect.gen(function*() {
+      const { baseUrl, settings, simulator } = yield* SimulatorOnPort.place
+      const licenseKey = settings.NUTRITION_ADVISOR_LICENSE_KEY
+      return { simulator, worker: yield* Workerd.serve(project(), file, { baseUrl, licenseKey }) }
+    }),
+    SimulatorOnPort.layer
+  )
 
 interface Answer {
   readonly status: number
@@ -95,94 +79,67 @@ const askAndLeave = (url: string) =>
   })
 
 describeInWorkerd.each(["index.ts", "durable-object.ts"])("examples/worker/%s in workerd", (file) => {
-  it.scopedLive(
+  over(file)(
     "answers eight cold requests at once with one exchange, and a thousand after them with no other",
-    () =>
-      running(file, ({ simulator, worker }) =>
-        Effect.gen(function*() {
-          yield* simulator.setLatency("token", "1500 millis")
-          const cold = yield* askTimes(8, `${worker.url}/?term=oats`, 8)
-          expect(statusesOf(cold)).toEqual([200])
-          expect((yield* simulator.counters).exchanges).toBe(1)
-          const warm = yield* askTimes(1_000, `${worker.url}/?term=oats`, 16)
-          expect(statusesOf(warm)).toEqual([200])
-          expect(yield* simulator.counters).toMatchObject({ exchanges: 1, searches: 1_008 })
-          expect(worker.log()).not.toMatch(/layer|WARN|hung|cancel|error/i)
-        })),
-    timeout
+    function*({ simulator, worker }) {
+      yield* simulator.setLatency("token", "1500 millis")
+      const cold = yield* askTimes(8, `${worker.url}/?term=oats`, 8)
+      expect(statusesOf(cold)).toEqual([200])
+      expect((yield* simulator.counters).exchanges).toBe(1)
+      const warm = yield* askTimes(1_000, `${worker.url}/?term=oats`, 16)
+      expect(statusesOf(warm)).toEqual([200])
+      expect(yield* simulator.counters).toMatchObject({ exchanges: 1, searches: 1_008 })
+      expect(worker.log()).not.toMatch(/layer|WARN|hung|cancel|error/i)
+    }
   )
 
-  it.scopedLive(
+  over(file)(
     "answers the others where the first client goes away during the exchange",
-    () =>
-      running(file, ({ simulator, worker }) =>
-        Effect.gen(function*() {
-          yield* simulator.setLatency("token", "1500 millis")
-          const first = yield* Effect.fork(askAndLeave(`${worker.url}/?term=oats`))
-          yield* Effect.sleep("200 millis")
-          expect(statusesOf(yield* askTimes(7, `${worker.url}/?term=oats`, 7))).toEqual([200])
-          yield* Fiber.join(first)
-          expect((yield* simulator.counters).exchanges).toBe(1)
-        })),
-    timeout
+    function*({ simulator, worker }) {
+      yield* simulator.setLatency("token", "1500 millis")
+      const first = yield* Effect.fork(askAndLeave(`${worker.url}/?term=oats`))
+      yield* Effect.sleep("200 millis")
+      expect(statusesOf(yield* askTimes(7, `${worker.url}/?term=oats`, 7))).toEqual([200])
+      yield* Fiber.join(first)
+      expect((yield* simulator.counters).exchanges).toBe(1)
+    }
   )
 })
 
 describeInWorkerd("in workerd, a layer in module scope", () => {
   const sentence = expect.stringContaining("build NutritionAdvisor.layerShared for each request")
 
-  it.scopedLive(
+  over("moduleRuntime.ts")(
     "ends a search of any other request in a typed error that names the right way",
-    () =>
-      running("moduleRuntime.ts", ({ worker }) =>
-        Effect.gen(function*() {
-          const answers = yield* askTimes(8, worker.url, 8)
-          expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-          expect(answers.filter(({ status }) => status !== 200)).toEqual(
-            Array.from({ length: 7 }, () => ({ status: 502, body: { error: "BadRequest", message: sentence } }))
-          )
-          expect(yield* ask(worker.url)).toMatchObject({ status: 502, body: { error: "BadRequest" } })
-        })),
-    timeout
+    function*({ worker }) {
+      const answers = yield* askTimes(8, worker.url, 8)
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      expect(answers.filter(({ status }) => status !== 200)).toEqual(
+        Array.from({ length: 7 }, () => ({ status: 502, body: { error: "BadRequest", message: sentence } }))
+      )
+      expect(yield* ask(worker.url)).toMatchObject({ status: 502, body: { error: "BadRequest" } })
+    }
   )
 
-  it.scopedLive(
-    "ends a request of any other request in the same error",
-    () =>
-      running("moduleRuntime.ts", ({ worker }) =>
-        Effect.gen(function*() {
-          yield* ask(worker.url)
-          expect(yield* ask(`${worker.url}/request`))
-            .toEqual({ status: 502, body: { error: "BadRequest", message: sentence } })
-        })),
-    timeout
-  )
+  over("moduleRuntime.ts")("ends a request of any other request in the same error", function*({ worker }) {
+    yield* ask(worker.url)
+    expect(yield* ask(`${worker.url}/request`))
+      .toEqual({ status: 502, body: { error: "BadRequest", message: sentence } })
+  })
 })
 
 describeInWorkerd("in a Durable Object", () => {
-  it.scopedLive(
-    "a layer serves all requests with one exchange",
-    () =>
-      running("objectRuntime.ts", ({ simulator, worker }) =>
-        Effect.gen(function*() {
-          yield* simulator.setLatency("token", "500 millis")
-          expect(statusesOf(yield* askTimes(8, worker.url, 8))).toEqual([200])
-          expect(statusesOf(yield* askTimes(8, worker.url, 1))).toEqual([200])
-          expect((yield* simulator.counters).exchanges).toBe(1)
-        })),
-    timeout
-  )
+  over("objectRuntime.ts")("a layer serves all requests with one exchange", function*({ simulator, worker }) {
+    yield* simulator.setLatency("token", "500 millis")
+    expect(statusesOf(yield* askTimes(8, worker.url, 8))).toEqual([200])
+    expect(statusesOf(yield* askTimes(8, worker.url, 1))).toEqual([200])
+    expect((yield* simulator.counters).exchanges).toBe(1)
+  })
 
-  it.scopedLive(
-    "the SharedTokenCache of the example keeps every law",
-    () =>
-      running("laws.ts", ({ worker }) =>
-        Effect.gen(function*() {
-          const { body } = yield* ask(worker.url)
-          expect(body).toEqual({ broken: [], laws: expect.any(Number) })
-        })),
-    timeout
-  )
+  over("laws.ts")("the SharedTokenCache of the example keeps every law", function*({ worker }) {
+    const { body } = yield* ask(worker.url)
+    expect(body).toEqual({ broken: [], laws: expect.any(Number) })
+  })
 })
 
 describe("examples/worker", () => {
@@ -191,5 +148,5 @@ describe("examples/worker", () => {
     const { stdout } = await promisify(execFile)(process.execPath, [typescript, "-p", project().folder])
       .catch(({ stdout }: { readonly stdout: string }) => ({ stdout }))
     expect(stdout).toBe("")
-  }, timeout)
+  })
 })
