@@ -31,70 +31,45 @@ const complete = NutritionAdvisor.layer(options).pipe(Layer.provide(FetchHttpCli
 const compiles = (_: () => unknown) => {}
 
 describe("a program", () => {
+  const search = NutritionAdvisor.search("apple")
+
   it("runs without complaint where everything is provided", () => {
-    compiles(() => Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(complete))))
+    compiles(() => Effect.runPromise(Effect.provide(search, complete)))
   })
 
-  it("can't run a search without the service", () => {
-    compiles(() =>
-      // @ts-expect-error NutritionAdvisor is missing in the context
-      Effect.runPromise(NutritionAdvisor.search("apple"))
-    )
+  it("can't search without the service, nor the service without an HttpClient", () => {
+    // @ts-expect-error NutritionAdvisor is missing in the context
+    compiles(() => Effect.runPromise(search))
+    // @ts-expect-error NutritionAdvisor is missing in the context
+    compiles(() => Effect.runPromise(NutritionAdvisor.searchAs(Schema.Struct({}))("apple")))
+    // @ts-expect-error the HttpClient of the layer is missing
+    compiles(() => Effect.runPromise(Effect.provide(search, NutritionAdvisor.layer(options))))
   })
 
-  it("can't run a decoded search without the service", () => {
-    compiles(() =>
-      // @ts-expect-error NutritionAdvisor is missing in the context
-      Effect.runPromise(NutritionAdvisor.searchAs(Schema.Struct({}))("apple"))
-    )
-  })
-
-  it("can't run without an HttpClient", () => {
-    compiles(() =>
-      // @ts-expect-error the HttpClient of the layer is missing
-      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(NutritionAdvisor.layer(options))))
-    )
-  })
-
-  it("can't share a rate without a RateLimiter", () => {
+  it("can't share a rate, or put a layer around a client, without what is shared or is within", () => {
     const shared = Throttle.layerShared({}).pipe(Layer.provide(complete))
-    compiles(() =>
-      // @ts-expect-error the RateLimiter of the layer is missing
-      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(shared)))
-    )
+    // @ts-expect-error the RateLimiter of the layer is missing
+    compiles(() => Effect.runPromise(Effect.provide(search, shared)))
+    // @ts-expect-error the NutritionAdvisor around which it stands is missing
+    compiles(() => Effect.runPromise(Effect.provide(search, SearchCache.layerCoalescing)))
   })
 
-  it("can't put a layer around no client", () => {
-    compiles(() =>
-      // @ts-expect-error the NutritionAdvisor around which it stands is missing
-      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(SearchCache.layerCoalescing)))
-    )
-  })
-
-  it("can't share a token without a cache", () => {
+  it("can't share a token without a cache, or without an issuer to share", () => {
     const shared = NutritionAdvisor.layerShared(options).pipe(Layer.provide(FetchHttpClient.layer))
-    compiles(() =>
-      // @ts-expect-error the SharedTokenCache of the layer is missing
-      Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(shared)))
-    )
-  })
-
-  it("can't issue a shared token without a cache", () => {
-    const issuer = SharedTokenIssuer.layer(options).pipe(
+    // @ts-expect-error the SharedTokenCache of the layer is missing
+    compiles(() => Effect.runPromise(Effect.provide(search, shared)))
+    const withoutCache = SharedTokenIssuer.layer(options).pipe(
       Layer.provide(TokenIssuer.layer(options)),
       Layer.provide(FetchHttpClient.layer)
     )
     // @ts-expect-error the SharedTokenCache of the layer is missing
-    compiles((): Layer.Layer<TokenIssuer.TokenIssuer, NutritionAdvisorError.ConfigurationError> => issuer)
-  })
-
-  it("can't issue a shared token without an issuer to share", () => {
-    const issuer = SharedTokenIssuer.layer(options).pipe(Layer.provide(SharedTokenCache.layerMemory))
+    compiles((): Layer.Layer<TokenIssuer.TokenIssuer, NutritionAdvisorError.ConfigurationError> => withoutCache)
+    const withoutIssuer = SharedTokenIssuer.layer(options).pipe(Layer.provide(SharedTokenCache.layerMemory))
     // @ts-expect-error the TokenIssuer around which it stands is missing
-    compiles((): Layer.Layer<TokenIssuer.TokenIssuer, NutritionAdvisorError.ConfigurationError> => issuer)
+    compiles((): Layer.Layer<TokenIssuer.TokenIssuer, NutritionAdvisorError.ConfigurationError> => withoutIssuer)
   })
 
-  it("can't keep a token without a store", () => {
+  it("can't keep a token without a store, nor leave out the TokenProvider of a service without tokens", () => {
     const provider = TokenProvider.layer().pipe(Layer.provide(TokenIssuer.layer(options)))
     compiles((): Layer.Layer<
       TokenProvider.TokenProvider,
@@ -104,12 +79,9 @@ describe("a program", () => {
       // @ts-expect-error the TokenStore of the layer is missing
       provider
     )
-  })
-
-  it("can't leave out the TokenProvider of a service without tokens", () => {
     const advisor = NutritionAdvisor.layerWithoutTokens(options).pipe(Layer.provide(FetchHttpClient.layer))
     // @ts-expect-error the TokenProvider of the layer is missing
-    compiles(() => Effect.runPromise(NutritionAdvisor.search("apple").pipe(Effect.provide(advisor))))
+    compiles(() => Effect.runPromise(Effect.provide(search, advisor)))
   })
 
   it("can't pass over the errors of building the layer", () => {
@@ -119,13 +91,10 @@ describe("a program", () => {
 })
 
 describe("the options", () => {
-  it("refuse a license key that is not redacted", () => {
-    // @ts-expect-error a license key is Redacted, so that no log can show it
-    compiles(() => NutritionAdvisor.layer({ baseUrl, licenseKey: "key-from-the-dashboard" }))
-  })
-
-  it("refuse one in every layer that takes a key", () => {
+  it("refuse a license key that is not redacted, in every layer that takes one, or by an effect or a Config", () => {
     const raw = { baseUrl, licenseKey: "key-from-the-dashboard" }
+    // @ts-expect-error a license key is Redacted, so that no log can show it
+    compiles(() => NutritionAdvisor.layer(raw))
     // @ts-expect-error a license key is Redacted
     compiles(() => NutritionAdvisor.layerShared(raw))
     // @ts-expect-error a license key is Redacted
@@ -134,14 +103,14 @@ describe("the options", () => {
     compiles(() => TokenIssuer.layer(raw))
     // @ts-expect-error a license key is Redacted
     compiles(() => SharedTokenIssuer.layer(raw))
-  })
-
-  it("refuse an effect of a license key that is not redacted", () => {
     // @ts-expect-error a license key is Redacted, so that no log can show it
     compiles(() => NutritionAdvisor.layer({ baseUrl, licenseKey: Effect.succeed("key-from-the-dashboard") }))
+    const rawConfig = Config.map(Config.string("KEY"), (licenseKey) => ({ baseUrl, licenseKey }))
+    // @ts-expect-error a license key is Redacted, also where a Config reads it
+    compiles(() => NutritionAdvisor.layerConfig(rawConfig))
   })
 
-  it("refuse an effect of a license key with an error of its own", () => {
+  it("refuse an effect of a license key with an error of its own, or that needs a service", () => {
     compiles(() =>
       NutritionAdvisor.layer({
         baseUrl,
@@ -149,9 +118,6 @@ describe("the options", () => {
         licenseKey: Effect.fail("the vault is sealed")
       })
     )
-  })
-
-  it("refuse an effect of a license key that needs a service", () => {
     compiles(() =>
       NutritionAdvisor.layer({
         baseUrl,
@@ -166,60 +132,6 @@ describe("the options", () => {
     compiles(() => NutritionAdvisor.layer({ licenseKey }))
     // @ts-expect-error licenseKey is missing
     compiles(() => NutritionAdvisor.layer({ baseUrl }))
-  })
-
-  it("refuse a route that the service does not have", () => {
-    // @ts-expect-error the route is spelled advisor-licence
-    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "advisor-license" }))
-  })
-
-  it("refuse a path without a place for the key", () => {
-    // @ts-expect-error a path ends with {key}
-    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "/v3/token" }))
-    // @ts-expect-error a path starts with a slash
-    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "v3/token/{key}" }))
-  })
-
-  it("refuse one status where they take a list", () => {
-    // @ts-expect-error rejectedStatuses is a list
-    compiles(() => NutritionAdvisor.layer({ ...options, rejectedStatuses: 403 }))
-  })
-
-  it("refuse a status as a text", () => {
-    // @ts-expect-error a status is a number
-    compiles(() => NutritionAdvisor.layer({ ...options, rejectedStatuses: ["403"] }))
-  })
-
-  it("refuse a duration that Duration does not know", () => {
-    // @ts-expect-error a duration is spelled "30 seconds"
-    compiles(() => NutritionAdvisor.layer({ ...options, requestTimeout: "30s" }))
-    // @ts-expect-error a duration is spelled "10 seconds"
-    compiles(() => TokenIssuer.layer({ ...options, tokenTimeout: "ten seconds" }))
-  })
-
-  it("refuse a field that they do not have", () => {
-    // @ts-expect-error the option is spelled licenseKey
-    compiles(() => NutritionAdvisor.layer({ ...options, licenceKey: licenseKey }))
-    // @ts-expect-error a lease is for shared tokens
-    compiles(() => NutritionAdvisor.layer({ ...options, lease: "15 seconds" }))
-    // @ts-expect-error the field is spelled background
-    compiles(() => NutritionAdvisor.layer({ ...options, refresh: { backgroud: false } }))
-  })
-
-  it("refuse a plain string where layerConfig takes a Config", () => {
-    compiles(() =>
-      // @ts-expect-error layerConfig takes each setting as a Config
-      NutritionAdvisor.layerConfig({ baseUrl, licenseKey: Config.redacted("KEY") })
-    )
-  })
-
-  it("refuse a Config of a license key that is not redacted", () => {
-    const raw = Config.map(Config.string("KEY"), (licenseKey) => ({ baseUrl, licenseKey }))
-    // @ts-expect-error a license key is Redacted, also where a Config reads it
-    compiles(() => NutritionAdvisor.layerConfig(raw))
-  })
-
-  it("refuse to be left out where a cache has to know how long it may keep a payload", () => {
     // @ts-expect-error timeToLive is missing: the terms of use say how long it may be
     compiles(() => SearchCache.layer({}))
     // @ts-expect-error timeToLive is missing
@@ -230,39 +142,58 @@ describe("the options", () => {
     compiles(() => SearchCache.layer({ timeToLive: undefined }))
   })
 
-  it("refuse a field or a value that a layer around the client does not have", () => {
-    // @ts-expect-error the field is spelled times
-    compiles(() => RequestRetry.layer({ retries: 2 }))
+  it("refuse a route that the service does not have, or a path without a place for the key", () => {
+    // @ts-expect-error the route is spelled advisor-licence
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "advisor-license" }))
+    // @ts-expect-error a path ends with {key}
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "/v3/token" }))
+    // @ts-expect-error a path starts with a slash
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "v3/token/{key}" }))
+  })
+
+  it("refuse a value of another type", () => {
+    // @ts-expect-error rejectedStatuses is a list
+    compiles(() => NutritionAdvisor.layer({ ...options, rejectedStatuses: 403 }))
+    // @ts-expect-error a status is a number
+    compiles(() => NutritionAdvisor.layer({ ...options, rejectedStatuses: ["403"] }))
+    // @ts-expect-error a duration is spelled "30 seconds"
+    compiles(() => NutritionAdvisor.layer({ ...options, requestTimeout: "30s" }))
+    // @ts-expect-error a duration is spelled "10 seconds"
+    compiles(() => TokenIssuer.layer({ ...options, tokenTimeout: "ten seconds" }))
+    // @ts-expect-error layerConfig takes each setting as a Config
+    compiles(() => NutritionAdvisor.layerConfig({ baseUrl, licenseKey: Config.redacted("KEY") }))
+    // @ts-expect-error a number is no text
+    compiles(() => UndiciClient.layer({ connections: "4" }))
+    // @ts-expect-error the address may hold a password: it is Redacted
+    compiles(() => RedisTokenCache.layer({ url: "redis://user:password@redis.example" }))
     // @ts-expect-error a duration is spelled "5 seconds"
     compiles(() => RequestRetry.layer({ cap: "5s" }))
     // @ts-expect-error what to do is spelled "wait"
     compiles(() => Throttle.layer({ onTooManyRequests: "queue" }))
     // @ts-expect-error a rate has an interval
     compiles(() => Throttle.layer({ rate: { limit: 50 } }))
+  })
+
+  it("refuse a field that they do not have", () => {
+    // @ts-expect-error the option is spelled licenseKey
+    compiles(() => NutritionAdvisor.layer({ ...options, licenceKey: licenseKey }))
+    // @ts-expect-error a lease is for shared tokens
+    compiles(() => NutritionAdvisor.layer({ ...options, lease: "15 seconds" }))
+    // @ts-expect-error the field is spelled background
+    compiles(() => NutritionAdvisor.layer({ ...options, refresh: { backgroud: false } }))
+    // @ts-expect-error the field is spelled times
+    compiles(() => RequestRetry.layer({ retries: 2 }))
     // @ts-expect-error a key is for a rate that is shared
     compiles(() => Throttle.layer({ key: "ours" }))
-  })
-
-  it("refuse a number of connections as a text", () => {
-    // @ts-expect-error a number is no text
-    compiles(() => UndiciClient.layer({ connections: "4" }))
-  })
-
-  it("refuse a Redis address that is not redacted", () => {
-    // @ts-expect-error the address may hold a password: it is Redacted
-    compiles(() => RedisTokenCache.layer({ url: "redis://user:password@redis.example" }))
   })
 })
 
 describe("an error", () => {
   const search = NutritionAdvisor.search("apple")
 
-  it("can't be caught by a tag that does not exist", () => {
+  it("can't be caught by a tag that it can't have", () => {
     // @ts-expect-error the tag is spelled TooManyRequests
     compiles(() => search.pipe(Effect.catchTag("RateLimited", () => Effect.void)))
-  })
-
-  it("can't be caught in a search where only building a layer ends in it", () => {
     // @ts-expect-error a search never ends in ConfigurationError
     compiles(() => search.pipe(Effect.catchTag("ConfigurationError", () => Effect.void)))
   })
@@ -278,14 +209,11 @@ describe("an error", () => {
     compiles((): Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor> => caught)
   })
 
-  it("takes no reason that it does not know", () => {
+  it("takes no reason and no operation that it does not know", () => {
     compiles(() =>
       // @ts-expect-error the reason is spelled RejectedAgain
       new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "Rejected" })
     )
-  })
-
-  it("takes no operation that it does not know", () => {
     // @ts-expect-error the operations are token, search and request
     compiles(() => new NutritionAdvisorError.MissingServiceId({ operation: "exchange" }))
   })
@@ -297,14 +225,11 @@ describe("a search", () => {
     compiles(() => NutritionAdvisor.search("apple").pipe(Effect.map((payload) => payload.results)))
   })
 
-  it("takes one term", () => {
+  it("takes one term, and its schema before its term", () => {
     // @ts-expect-error a term is a string
     compiles(() => NutritionAdvisor.search(["apple", "pear"]))
     // @ts-expect-error a term is needed
     compiles(() => NutritionAdvisor.search())
-  })
-
-  it("takes its schema before its term", () => {
     // @ts-expect-error searchAs takes the schema first
     compiles(() => NutritionAdvisor.searchAs("apple"))
   })
@@ -318,17 +243,11 @@ describe("a token", () => {
     compiles((): string => token.value)
   })
 
-  it("takes its times as numbers", () => {
+  it("takes its times as numbers, is judged by a policy that was checked, and can't be changed", () => {
     // @ts-expect-error times are epoch milliseconds
     compiles(() => AccessToken.make({ value: "t", serviceId: "s", receivedAt: new Date(), expiresAt: 1 }))
-  })
-
-  it("is judged by a policy that was checked", () => {
     // @ts-expect-error the durations of a policy become numbers in RefreshPolicy.make
     compiles(() => AccessToken.stateAt(token, 0, RefreshPolicy.defaults))
-  })
-
-  it("can't be changed", () => {
     compiles(() => {
       // @ts-expect-error a token is replaced, not changed
       token.expiresAt = 2
@@ -336,22 +255,14 @@ describe("a token", () => {
   })
 })
 
-describe("a fault", () => {
-  it("is one that the operation can have", () => {
+describe("a simulator, or a double,", () => {
+  it("has the faults, the types and the errors of the service", () => {
     compiles(() => (simulator: Simulator.Service) => {
       // @ts-expect-error a request through httpClient promises no JSON
       return simulator.provoke("request", "html")
     })
-  })
-})
-
-describe("a double", () => {
-  it("has the types of the service", () => {
     // @ts-expect-error a search is an Effect
     compiles(() => NutritionAdvisorTest.layer({ search: () => Promise.resolve({}) }))
-  })
-
-  it("fails with an error of the service", () => {
     // @ts-expect-error a search never ends in an Error of one's own
     compiles(() => NutritionAdvisorTest.layerFailing(new Error("down")))
   })
