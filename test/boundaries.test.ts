@@ -44,6 +44,16 @@ const counting = () => {
   return { sent, layer: Layer.succeed(HttpClient.HttpClient, client) }
 }
 
+/** A search ends in this error, which does not show the key, and nothing is sent. */
+const expectUnsent = (settings: NutritionAdvisor.Options, expected: object) =>
+  Effect.gen(function*() {
+    const { layer, sent } = counting()
+    const error = yield* Effect.flip(setup(settings, layer)(search))
+    expect(error).toMatchObject(expected)
+    expect(rendered(error)).not.toContain("marker")
+    expect(sent).toEqual([])
+  })
+
 const isTraceHeader = (name: string) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name)
 
 const namesOf = (requests: ReadonlyArray<LocalService.Received>) =>
@@ -232,10 +242,7 @@ describe("plain http", () => {
     ]
   ) {
     plainTest(`is refused to ${host}`, function*() {
-      const { layer, sent } = counting()
-      const error = yield* Effect.flip(setup(options(`http://${host}/api`), layer)(search))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
-      expect(sent).toEqual([])
+      yield* expectUnsent(options(`http://${host}/api`), { _tag: "ConfigurationError", field: "baseUrl" })
     })
   }
 
@@ -271,22 +278,16 @@ describe("a key that no path can carry", () => {
   ]
 
   for (const key of keys) {
+    const licenseKey = Redacted.make(key)
+
     plainTest(`is refused at once, and nothing is sent: ${JSON.stringify(key)}`, function*() {
-      const { layer, sent } = counting()
-      const settings = { ...options("https://service.example"), licenseKey: Redacted.make(key) }
-      const error = yield* Effect.flip(setup(settings, layer)(search))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "licenseKey" })
-      expect(rendered(error)).not.toContain("marker")
-      expect(sent).toEqual([])
+      const expected = { _tag: "ConfigurationError", field: "licenseKey" }
+      yield* expectUnsent({ ...options("https://service.example"), licenseKey }, expected)
     })
 
     plainTest(`is refused where an effect reads it, and nothing is sent: ${JSON.stringify(key)}`, function*() {
-      const { layer, sent } = counting()
-      const settings = { ...options("https://service.example"), licenseKey: Effect.succeed(Redacted.make(key)) }
-      const error = yield* Effect.flip(setup(settings, layer)(search))
-      expect(error).toMatchObject({ _tag: "LicenseKeyUnavailable" })
-      expect(rendered(error)).not.toContain("marker")
-      expect(sent).toEqual([])
+      const settings = { ...options("https://service.example"), licenseKey: Effect.succeed(licenseKey) }
+      yield* expectUnsent(settings, { _tag: "LicenseKeyUnavailable" })
     })
   }
 })
@@ -301,11 +302,7 @@ describe("a key that is not redacted, from a program without types", () => {
     ] as const
   ) {
     plainTest(`is refused where it is given ${where}, and nothing is sent`, function*() {
-      const { layer, sent } = counting()
-      const error = yield* Effect.flip(setup({ ...options("https://service.example"), licenseKey }, layer)(search))
-      expect(error).toMatchObject({ _tag })
-      expect(rendered(error)).not.toContain("marker")
-      expect(sent).toEqual([])
+      yield* expectUnsent({ ...options("https://service.example"), licenseKey }, { _tag })
     })
   }
 })
@@ -314,25 +311,18 @@ describe("what the service said", () => {
   const escapes = `\\u005c${"u005c".repeat(13_000)}`
 
   for (const { layer, name } of clients) {
-    testLive(`is kept of a token call, 4 KiB of it, whatever it is escaped with, over ${name}`, function*() {
-      const service = yield* serve({ token: Replies.text(400, escapes) })
-      expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
-        _tag: "BadRequest",
-        operation: "token",
-        status: 400,
-        body: Redacted.make(escapes.slice(0, 4096))
-      })
-    })
-
-    testLive(`is kept of a search, 4 KiB of it, whatever it is escaped with, over ${name}`, function*() {
-      const service = yield* serve({ data: Replies.text(400, escapes) })
-      expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
-        _tag: "BadRequest",
-        operation: "search",
-        status: 400,
-        body: Redacted.make(escapes.slice(0, 4096))
-      })
-    })
+    testLive.each(["token", "search"] as const)(
+      `is kept of a %s call, 4 KiB of it, whatever it is escaped with, over ${name}`,
+      function*(operation) {
+        const service = yield* serve({ [operation === "token" ? "token" : "data"]: Replies.text(400, escapes) })
+        expect(yield* Effect.flip(setup(options(service.origin), layer)(search))).toMatchObject({
+          _tag: "BadRequest",
+          operation,
+          status: 400,
+          body: Redacted.make(escapes.slice(0, 4096))
+        })
+      }
+    )
   }
 
   testLive.each([409, 422])("is there for a user of httpClient: %d", function*(status) {

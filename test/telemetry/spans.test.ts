@@ -40,23 +40,21 @@ describe("the span of an exchange", () => {
       expect(named(spans, "TokenIssuer.issue").map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined])
     }))
 
-  it.live("is linked from the span of each search that waited for it", () =>
-    Effect.map(spansOf(searches(5)), (spans) => {
+  it.live.each(
+    [
+      ["is linked from the span of each search that waited for it", searches(5), 5],
+      ["is linked from those who waited though it failed", Effect.zipRight(answering("token", 400), searches(3)), 3]
+    ] as const
+  )("%s", ([_, program, count]) =>
+    Effect.map(spansOf(program), (spans) => {
       const exchange = idOf(named(spans, "TokenIssuer.issue")[0])
       expect(exchange).toBeDefined()
-      expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(5).fill([exchange]))
+      expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(count).fill([exchange]))
     }))
 
   it.live("is not linked from a search that found a token", () =>
     Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
       expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
-    }))
-
-  it.live("is linked from those who waited though it failed", () =>
-    Effect.map(spansOf(Effect.zipRight(answering("token", 400), searches(3))), (spans) => {
-      const exchange = idOf(named(spans, "TokenIssuer.issue")[0])
-      expect(exchange).toBeDefined()
-      expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(3).fill([exchange]))
     }))
 
   testLive("that renews a rejected token is linked from each search that was rejected", function*() {
@@ -88,15 +86,16 @@ testLive.each(
 })
 
 describe("the span of a search", () => {
-  it.live("is a child of the caller's", () =>
-    Effect.map(spansOf(searches(2)), (spans) => {
-      const user = idOf(named(spans, "user")[0])
-      const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
-      expect(parents).toEqual([user, user])
-    }))
-
-  it.live("is over once the search is, so that the next search is not its child", () =>
-    Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
+  it.live.each(
+    [
+      ["is a child of the caller's", searches(2)],
+      [
+        "is over once the search is, so that the next search is not its child",
+        Effect.zipRight(searches(1), searches(1))
+      ]
+    ] as const
+  )("%s", ([_, program]) =>
+    Effect.map(spansOf(program), (spans) => {
       const user = idOf(named(spans, "user")[0])
       const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
       expect(parents).toEqual([user, user])

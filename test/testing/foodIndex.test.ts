@@ -66,20 +66,13 @@ describe("foods", () => {
     expect(foods.filter(({ portion }) => portion.grams <= 0 || portion.name === "")).toEqual([])
   })
 
-  it("tags as low sugar exactly the foods with at most 5 g of sugar", () => {
-    expect(tagged("low sugar")).toEqual(foods.filter(({ per100g }) => per100g.sugarG <= 5).map(({ id }) => id))
-  })
-
-  it("tags as high protein exactly the foods with at least 15 g of protein", () => {
-    expect(tagged("high protein")).toEqual(foods.filter(({ per100g }) => per100g.proteinG >= 15).map(({ id }) => id))
-  })
-
-  it("tags as high fiber exactly the foods with at least 6 g of fiber", () => {
-    expect(tagged("high fiber")).toEqual(foods.filter(({ per100g }) => per100g.fiberG >= 6).map(({ id }) => id))
-  })
-
-  it("tags as low fat exactly the foods with at most 3 g of fat", () => {
-    expect(tagged("low fat")).toEqual(foods.filter(({ per100g }) => per100g.fatG <= 3).map(({ id }) => id))
+  it.each<readonly [tag: string, what: string, isSo: (per100g: (typeof foods)[number]["per100g"]) => boolean]>([
+    ["low sugar", "at most 5 g of sugar", ({ sugarG }) => sugarG <= 5],
+    ["high protein", "at least 15 g of protein", ({ proteinG }) => proteinG >= 15],
+    ["high fiber", "at least 6 g of fiber", ({ fiberG }) => fiberG >= 6],
+    ["low fat", "at most 3 g of fat", ({ fatG }) => fatG <= 3]
+  ])("tags as %s exactly the foods with %s", (tag, _, isSo) => {
+    expect(tagged(tag)).toEqual(foods.filter(({ per100g }) => isSo(per100g)).map(({ id }) => id))
   })
 
   it("tags no meat, fish, egg or dairy as vegan", () => {
@@ -89,8 +82,25 @@ describe("foods", () => {
 })
 
 describe("foodIndex", () => {
-  it("finds Greek yogurt first for \"greek yogurt\"", () => {
-    expect(names("greek yogurt")[0]).toBe("Greek yogurt, plain")
+  it.each([
+    ["greek yogurt", "Greek yogurt, plain", "its name"],
+    ["pinea", "Pineapple", "the beginning of its name"],
+    ["qqqqzzzz apple", "Apple", "some words, where no food matches all"],
+    ["bannana", "Banana", "a typing error"],
+    ["chiken brest", "Chicken breast, roasted", "two typing errors"],
+    ["avocdo", "Avocado", "a missing letter"],
+    ["brocoli", "Broccoli", "a missing letter"],
+    ["aubergine", "Eggplant", "another name"],
+    ["courgette", "Zucchini", "another name"],
+    ["porridge", "Oatmeal, cooked with water", "another name"],
+    ["garbanzo", "Chickpeas, cooked", "another name"],
+    ["prawns", "Shrimp, cooked", "another name"],
+    ["strawberry", "Strawberries", "one, where it is called by many"],
+    ["bananas", "Banana", "many, where it is called by one"],
+    ["eggs", "Egg, boiled", "many, where it is called by one"],
+    ["tomatoes", "Tomato", "many, where it is called by one"]
+  ])("finds for %j first %s, by %s", (term, name) => {
+    expect(names(term)[0]).toBe(name)
   })
 
   it("finds yogurts first for the British spelling", () => {
@@ -110,48 +120,12 @@ describe("foodIndex", () => {
     expect(results.length > 0 && results.every(({ per100g }) => per100g.fiberG >= 6)).toBe(true)
   })
 
-  it.each([
-    ["bannana", "Banana"],
-    ["chiken brest", "Chicken breast, roasted"],
-    ["avocdo", "Avocado"],
-    ["brocoli", "Broccoli"]
-  ])("finds what is meant by the typing error %s first", (term, name) => {
-    expect(names(term)[0]).toBe(name)
-  })
-
-  it.each([
-    ["aubergine", "Eggplant"],
-    ["courgette", "Zucchini"],
-    ["porridge", "Oatmeal, cooked with water"],
-    ["garbanzo", "Chickpeas, cooked"],
-    ["prawns", "Shrimp, cooked"]
-  ])("finds a food first under its other name %s", (term, name) => {
-    expect(names(term)[0]).toBe(name)
-  })
-
-  it.each([
-    ["strawberry", "Strawberries"],
-    ["bananas", "Banana"],
-    ["eggs", "Egg, boiled"],
-    ["tomatoes", "Tomato"]
-  ])("finds a food first whether one or many are asked for, as in %s", (term, name) => {
-    expect(names(term)[0]).toBe(name)
-  })
-
-  it("finds a food by the beginning of its name", () => {
-    expect(names("pinea")[0]).toBe("Pineapple")
-  })
-
   it("finds the same with and without diacritics", () => {
     expect(names("knackebrod")).toEqual(names("knäckebröd"))
   })
 
   it("finds the same in upper and in lower case", () => {
     expect(names("GREEK YOGURT")).toEqual(names("greek yogurt"))
-  })
-
-  it("finds foods that match some words when none matches all", () => {
-    expect(names("qqqqzzzz apple")[0]).toBe("Apple")
   })
 
   it.each(["qqqqzzzz", "🍎🍌", "", "   ", "---", "the"])("finds nothing for %j", (term) => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { guard } from "../../src/testing/simulatorGuard.js"
+import { testLive } from "../doubles/arranged.js"
 import { start } from "../doubles/WatchedSimulator.js"
 
 const loopback = [
@@ -62,24 +63,23 @@ describe("an Origin of a POST below /simulator/", () => {
 })
 
 describe("whom the guard refuses", () => {
-  it.scopedLive("gets 403 at each path below /simulator, and changes nothing; the service itself answers", () =>
-    Effect.gen(function*() {
-      const { send, service, url } = yield* start()
-      const status = (path: string, method: string, headers: Record<string, string>) =>
-        Effect.map(send(path, { method, headers }), (answered) => answered?.status)
-      const ofOthers = { origin: "http://evil.example" }
-      const elsewhere = { host: "evil.example" }
-      for (const path of ["/simulator/revoke", "/simulator/provoke/token/hang", "/simulator/"]) {
-        expect(yield* status(path, "POST", ofOthers)).toBe(403)
-      }
-      for (
-        const path of ["/simulator/", "/simulator", "/simulator/events", "/simulator/counters", "/simulator/icon.svg"]
-      ) {
-        expect(yield* status(path, "GET", elsewhere)).toBe(403)
-      }
-      expect(yield* status("/simulator/revoke", "POST", { origin: url })).toBe(200)
-      const token = "/v2/token-cache/unified/oauth/token/demo-key-7f3a"
-      expect(yield* status(token, "POST", { ...ofOthers, ...elsewhere })).toBe(200)
-      expect((yield* service.counters).exchanges).toBe(1)
-    }))
+  testLive("gets 403 at each path below /simulator, and changes nothing; the service itself answers", function*() {
+    const { send, service, url } = yield* start()
+    const status = (path: string, method: string, headers: Record<string, string>) =>
+      Effect.map(send(path, { method, headers }), (answered) => answered?.status)
+    const ofOthers = { origin: "http://evil.example" }
+    const elsewhere = { host: "evil.example" }
+    for (const path of ["/simulator/revoke", "/simulator/provoke/token/hang", "/simulator/"]) {
+      expect(yield* status(path, "POST", ofOthers)).toBe(403)
+    }
+    for (
+      const path of ["/simulator/", "/simulator", "/simulator/events", "/simulator/counters", "/simulator/icon.svg"]
+    ) {
+      expect(yield* status(path, "GET", elsewhere)).toBe(403)
+    }
+    expect(yield* status("/simulator/revoke", "POST", { origin: url })).toBe(200)
+    const token = "/v2/token-cache/unified/oauth/token/demo-key-7f3a"
+    expect(yield* status(token, "POST", { ...ofOthers, ...elsewhere })).toBe(200)
+    expect((yield* service.counters).exchanges).toBe(1)
+  })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck } from "effect"
+import { FastCheck } from "effect"
 import { SimulatorSecrets } from "../../src/testing/simulatorSecrets.js"
+import { testLive } from "../doubles/arranged.js"
 import { start, tokenPath } from "../doubles/WatchedSimulator.js"
 import * as Secrets from "../leaks/secrets.js"
 
@@ -86,22 +87,21 @@ describe("what is shown of a path or a query", () => {
 })
 
 describe("a route among the events", () => {
-  it.scopedLive("hides secrets, and shows a query only where it hides one there", () =>
-    Effect.gen(function*() {
-      const { exchange, seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
-      const headers = yield* exchange
-      const token = headers.authorization.slice("Bearer ".length)
-      yield* send(`/v2/${token}/x?day=1`, { headers })
-      yield* send(`/v2/plan?id=c%2D1&key=a%2fb+c`, { headers })
-      yield* send(`${tokenPath}/somebody-elses-key`, { method: "POST" })
-      yield* send(`/v2/${"x".repeat(1_000)}`)
-      const routes = (yield* seen).flatMap((event) => event["route"] === undefined ? [] : [event["route"]])
-      expect(routes).toEqual([
-        `${tokenPath}/{key}`,
-        "/v2/{token}/x",
-        "/v2/plan?id={id}&key={key}",
-        `${tokenPath}/{key}`,
-        `/v2/${"x".repeat(296)}…`
-      ])
-    }))
+  testLive("hides secrets, and shows a query only where it hides one there", function*() {
+    const { exchange, seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
+    const headers = yield* exchange
+    const token = headers.authorization.slice("Bearer ".length)
+    yield* send(`/v2/${token}/x?day=1`, { headers })
+    yield* send(`/v2/plan?id=c%2D1&key=a%2fb+c`, { headers })
+    yield* send(`${tokenPath}/somebody-elses-key`, { method: "POST" })
+    yield* send(`/v2/${"x".repeat(1_000)}`)
+    const routes = (yield* seen).flatMap((event) => event["route"] === undefined ? [] : [event["route"]])
+    expect(routes).toEqual([
+      `${tokenPath}/{key}`,
+      "/v2/{token}/x",
+      "/v2/plan?id={id}&key={key}",
+      `${tokenPath}/{key}`,
+      `/v2/${"x".repeat(296)}…`
+    ])
+  })
 })
