@@ -15,7 +15,7 @@ export interface TcpProxy {
   /** So many of the next commands reach the server, and their connection is cut before the answer. */
   readonly cutNextAnswers: (count: number) => Effect.Effect<void>
   /** A connection is cut as soon as its client sends something that holds this text. */
-  readonly cutAt: (text: string | undefined) => Effect.Effect<void>
+  readonly cutAt: (text: string) => Effect.Effect<void>
   /** Answers come so many milliseconds late once a client has sent something that holds this text. */
   readonly delayFrom: (text: string, millis: number) => Effect.Effect<void>
   /** The connections of now stay open, and nothing passes through them ever again; new ones work. */
@@ -32,6 +32,16 @@ export interface TcpProxy {
   readonly recorded: Effect.Effect<string>
 }
 
+interface State {
+  to: number
+  delay: number
+  commandsToCut: number
+  answersToCut: number
+  textToCutAt?: string
+  delayed?: { readonly text: string; readonly millis: number } | undefined
+  isRefusing: boolean
+}
+
 interface Pair {
   readonly client: Socket
   readonly server: Socket
@@ -45,13 +55,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
     const pairs = new Set<Pair>()
     const sent: Array<Buffer> = []
     const record: Array<Buffer> = []
-    let to = target
-    let delay = 0
-    let commandsToCut = 0
-    let answersToCut = 0
-    let textToCutAt: string | undefined
-    let delayed: { readonly text: string; readonly millis: number } | undefined
-    let isRefusing = false
+    const state: State = { to: target, delay: 0, commandsToCut: 0, answersToCut: 0, isRefusing: false }
 
     const end = (pair: Pair) => {
       pairs.delete(pair)
@@ -63,15 +67,15 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       sent.push(bytes)
       record.push(bytes)
       if (pair.isSilent) return
-      if (delayed !== undefined && bytes.includes(delayed.text)) delay = delayed.millis
-      if (textToCutAt !== undefined && bytes.includes(textToCutAt)) {
+      if (state.delayed !== undefined && bytes.includes(state.delayed.text)) state.delay = state.delayed.millis
+      if (state.textToCutAt !== undefined && bytes.includes(state.textToCutAt)) {
         end(pair)
-      } else if (commandsToCut > 0) {
-        commandsToCut -= 1
+      } else if (state.commandsToCut > 0) {
+        state.commandsToCut -= 1
         pair.server.end(bytes.subarray(0, bytes.length / 2))
         pair.client.destroy()
-      } else if (answersToCut > 0) {
-        answersToCut -= 1
+      } else if (state.answersToCut > 0) {
+        state.answersToCut -= 1
         pair.server.end(bytes)
         pair.client.destroy()
       } else {
@@ -87,18 +91,18 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       record.push(bytes)
       if (pair.isSilent) return
       pair.late.push(bytes)
-      if (delay === 0) deliver(pair, pair.late.length)
-      else setTimeout(() => deliver(pair, 1), delay).unref()
+      if (state.delay === 0) deliver(pair, pair.late.length)
+      else setTimeout(() => deliver(pair, 1), state.delay).unref()
     }
 
     const listener = yield* Effect.acquireRelease(
       Effect.promise(async () => {
         const listener = createServer((client) => {
-          if (isRefusing) {
+          if (state.isRefusing) {
             client.destroy()
             return
           }
-          const pair: Pair = { client, server: connect(to, "127.0.0.1"), late: [], isSilent: false }
+          const pair: Pair = { client, server: connect(state.to, "127.0.0.1"), late: [], isSilent: false }
           pairs.add(pair)
           client.on("data", (bytes) => fromClient(pair, bytes))
           pair.server.on("data", (bytes) => fromServer(pair, bytes))
@@ -122,46 +126,26 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       for (const pair of pairs) end(pair)
     })
 
-    const divertTo = (port: number) =>
-      Effect.sync(() => {
-        to = port
-      })
+    const set = (changes: Partial<State>) => Effect.sync(() => void Object.assign(state, changes))
 
     return {
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
-      setDelay: (millis) =>
-        Effect.sync(() => {
-          delay = millis
-          delayed = undefined
+      setDelay: (delay) =>
+        Effect.map(set({ delay, delayed: undefined }), () => {
           for (const pair of pairs) deliver(pair, pair.late.length)
         }),
       cut,
-      cutNextCommands: (count) =>
-        Effect.sync(() => {
-          commandsToCut = count
-        }),
-      cutNextAnswers: (count) =>
-        Effect.sync(() => {
-          answersToCut = count
-        }),
-      cutAt: (text) =>
-        Effect.sync(() => {
-          textToCutAt = text
-        }),
-      delayFrom: (text, millis) =>
-        Effect.sync(() => {
-          delayed = { text, millis }
-        }),
+      cutNextCommands: (commandsToCut) => set({ commandsToCut }),
+      cutNextAnswers: (answersToCut) => set({ answersToCut }),
+      cutAt: (textToCutAt) => set({ textToCutAt }),
+      delayFrom: (text, millis) => set({ delayed: { text, millis } }),
       silence: Effect.sync(() => {
         for (const pair of pairs) pair.isSilent = true
       }),
-      setRefusing: (refusing) =>
-        Effect.sync(() => {
-          isRefusing = refusing
-        }),
-      switchTo: (port) => Effect.zipRight(divertTo(port), cut),
-      divertTo,
+      setRefusing: (isRefusing) => set({ isRefusing }),
+      switchTo: (to) => Effect.zipRight(set({ to }), cut),
+      divertTo: (to) => set({ to }),
       sent: Effect.sync(() => Buffer.concat(sent).toString("latin1")),
       recorded: Effect.sync(() => Buffer.concat(record).toString("latin1"))
     }

@@ -1,8 +1,9 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { SharedTokenCache, SharedTokenIssuer } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arrangedLive } from "../../doubles/arranged.js"
 import * as IssuerDouble from "../../doubles/IssuerDouble.js"
 import * as RedisServer from "./RedisServer.js"
 import * as Replicas from "./replicas.js"
@@ -51,10 +52,9 @@ const oneEach = Array.from({ length: count }, () => 1)
 
 const noneEach = Array.from({ length: count }, () => 0)
 
-const live = <A, E>(
-  title: string,
-  test: () => Effect.Effect<A, E, Effect.Effect.Context<typeof surroundings>>
-) => it.scopedLive(title, () => Effect.provide(test(), Simulator.layerHttpClient()))
+const live = arrangedLive(Effect.void, Simulator.layerHttpClient())
+
+const whileRunning = arrangedLive(running, Simulator.layerHttpClient())
 
 interface Weather {
   readonly title: string
@@ -134,58 +134,49 @@ const weathers: ReadonlyArray<Weather> = [
 
 describeWithRedis("a Redis in bad weather", () => {
   describe.each(weathers)("that $title", ({ begins, ends, isSilent }) => {
-    live("fails no search, nor more exchanges than replicas", () =>
-      Effect.gen(function*() {
-        const around = yield* running
-        yield* begins(around)
-        expect(yield* revocations(2, around.replicas)).toEqual([count, count])
-      }))
+    whileRunning("fails no search, nor more exchanges than replicas", function*(around) {
+      yield* begins(around)
+      expect(yield* revocations(2, around.replicas)).toEqual([count, count])
+    })
 
-    live("costs a search the time of one call of the cache", () =>
-      Effect.gen(function*() {
-        const around = yield* running
-        yield* begins(around)
-        yield* around.simulator.revoke
-        const before = yield* around.replica.failedCalls
-        yield* around.replica.search
-        const failures = (yield* around.replica.failedCalls) - before
-        expect(isSilent ? [1] : [1, 2]).toContain(failures)
-      }))
+    whileRunning("costs a search the time of one call of the cache", function*(around) {
+      yield* begins(around)
+      yield* around.simulator.revoke
+      const before = yield* around.replica.failedCalls
+      yield* around.replica.search
+      const failures = (yield* around.replica.failedCalls) - before
+      expect(isSilent ? [1] : [1, 2]).toContain(failures)
+    })
 
-    live("is told of once a minute by each replica", () =>
-      Effect.gen(function*() {
-        const around = yield* running
-        yield* begins(around)
-        yield* revocations(3, around.replicas)
-        expect(yield* warningsOf(around.replicas)).toEqual(oneEach)
-      }))
+    whileRunning("is told of once a minute by each replica", function*(around) {
+      yield* begins(around)
+      yield* revocations(3, around.replicas)
+      expect(yield* warningsOf(around.replicas)).toEqual(oneEach)
+    })
 
-    live("is shared again by itself afterwards", () =>
-      Effect.gen(function*() {
-        const around = yield* running
-        yield* begins(around)
-        yield* revocations(2, around.replicas)
-        yield* ends(around)
-        expect(yield* costsAfterwards(around.replicas)).toEqual(shared)
-      }))
+    whileRunning("is shared again by itself afterwards", function*(around) {
+      yield* begins(around)
+      yield* revocations(2, around.replicas)
+      yield* ends(around)
+      expect(yield* costsAfterwards(around.replicas)).toEqual(shared)
+    })
   })
 
   describe("that is away when the replicas start", () => {
-    const startedWithout = Effect.tap(surroundings, ({ server }) => server.stop)
+    const withoutServer = arrangedLive(
+      Effect.tap(surroundings, ({ server }) => server.stop),
+      Simulator.layerHttpClient()
+    )
 
-    live("fails no search, and each replica exchanges for itself", () =>
-      Effect.gen(function*() {
-        const { replicas } = yield* startedWithout
-        expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(count)
-      }))
+    withoutServer("fails no search, and each replica exchanges for itself", function*({ replicas }) {
+      expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(count)
+    })
 
-    live("is shared by itself once it has come", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* startedWithout
-        yield* Replicas.searchAll(replicas)
-        yield* server.start
-        expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
+    withoutServer("is shared by itself once it has come", function*({ replicas, server }) {
+      yield* Replicas.searchAll(replicas)
+      yield* server.start
+      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+    })
   })
 
   describe("that changes while replicas wait for a peer's exchange", () => {
@@ -203,51 +194,41 @@ describeWithRedis("a Redis in bad weather", () => {
         return { ...around, cost }
       })
 
-    live("lets each replica exchange once when it goes away", () =>
-      Effect.gen(function*() {
-        expect((yield* coldStart(({ server }) => server.kill)).cost).toBe(count)
-      }))
+    live("lets each replica exchange once when it goes away", function*() {
+      expect((yield* coldStart(({ server }) => server.kill)).cost).toBe(count)
+    })
 
-    live("is shared again after it went away and came back", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* coldStart(({ server }) => server.kill)
-        yield* server.start
-        expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
+    live("is shared again after it went away and came back", function*() {
+      const { replicas, server } = yield* coldStart(({ server }) => server.kill)
+      yield* server.start
+      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+    })
 
-    live("costs one exchange when every connection is cut and can be made again", () =>
-      Effect.gen(function*() {
-        expect((yield* coldStart(({ proxy }) => proxy.cut)).cost).toBe(1)
-      }))
+    live("costs one exchange when every connection is cut and can be made again", function*() {
+      expect((yield* coldStart(({ proxy }) => proxy.cut)).cost).toBe(1)
+    })
 
-    live("costs one exchange more when it is flushed: the lease is lost", () =>
-      Effect.gen(function*() {
-        expect((yield* coldStart(({ server }) => server.command("FLUSHALL"))).cost).toBe(2)
-      }))
+    live("costs one exchange more when it is flushed: the lease is lost", function*() {
+      expect((yield* coldStart(({ server }) => server.command("FLUSHALL"))).cost).toBe(2)
+    })
   })
 
   describe("that is flushed", () => {
-    live("costs no exchange while the replicas have their token", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* running
-        yield* server.command("FLUSHALL")
-        expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(0)
-      }))
+    whileRunning("costs no exchange while the replicas have their token", function*({ replicas, server }) {
+      yield* server.command("FLUSHALL")
+      expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(0)
+    })
 
-    live("costs one exchange where a token has to be renewed", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* running
-        yield* server.command("FLUSHALL")
-        expect(yield* revocations(3, replicas)).toEqual(shared)
-      }))
+    whileRunning("costs one exchange where a token has to be renewed", function*({ replicas, server }) {
+      yield* server.command("FLUSHALL")
+      expect(yield* revocations(3, replicas)).toEqual(shared)
+    })
 
-    live("is no failure to warn of", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* running
-        yield* server.command("FLUSHALL")
-        yield* revocations(3, replicas)
-        expect(yield* warningsOf(replicas)).toEqual(noneEach)
-      }))
+    whileRunning("is no failure to warn of", function*({ replicas, server }) {
+      yield* server.command("FLUSHALL")
+      yield* revocations(3, replicas)
+      expect(yield* warningsOf(replicas)).toEqual(noneEach)
+    })
   })
 
   describe("that fails over to a replica", () => {
@@ -263,92 +244,88 @@ describeWithRedis("a Redis in bad weather", () => {
       return { ...around, successor }
     })
 
-    const failedOver = Effect.tap(
-      failingOver,
-      ({ proxy, successor }) =>
-        Effect.zipRight(successor.command("REPLICAOF", "NO", "ONE"), proxy.switchTo(successor.port))
+    const duringFailover = arrangedLive(failingOver, Simulator.layerHttpClient())
+
+    const afterFailover = arrangedLive(
+      Effect.tap(
+        failingOver,
+        ({ proxy, successor }) =>
+          Effect.zipRight(successor.command("REPLICAOF", "NO", "ONE"), proxy.switchTo(successor.port))
+      ),
+      Simulator.layerHttpClient()
     )
 
-    live("fails no search between the end of the one and the promotion of the other", () =>
-      Effect.gen(function*() {
-        const { proxy, replicas, successor } = yield* failingOver
+    duringFailover(
+      "fails no search between the end of the one and the promotion of the other",
+      function*({ proxy, replicas, successor }) {
         yield* proxy.switchTo(successor.port)
         expect(yield* revocations(2, replicas)).toEqual([count, count])
-      }))
-
-    live("hands its token on to replicas that start later", () =>
-      Effect.gen(function*() {
-        const { proxy } = yield* failedOver
-        const later = yield* Replicas.makeMany(count, layerTo(proxy))
-        expect(yield* Replicas.cost(Replicas.searchAll(later))).toBe(0)
-      }))
-
-    live("is shared again by itself", () =>
-      Effect.gen(function*() {
-        const { replicas } = yield* failedOver
-        expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
-
-    live(
-      "is shared again by itself where the old master stays as a replica, and connections to it stay too",
-      () =>
-        Effect.gen(function*() {
-          const { proxy, replicas, server } = yield* running
-          const successor = yield* RedisServer.make()
-          yield* server.command("REPLICAOF", "127.0.0.1", successor.port)
-          yield* proxy.divertTo(successor.port)
-          expect(yield* costsAfterwards(replicas)).toEqual(shared)
-        })
+      }
     )
 
-    live("is shared again though the connections met the replica before it was promoted", () =>
-      Effect.gen(function*() {
-        const { proxy, replicas, successor } = yield* failingOver
+    afterFailover("hands its token on to replicas that start later", function*({ proxy }) {
+      const later = yield* Replicas.makeMany(count, layerTo(proxy))
+      expect(yield* Replicas.cost(Replicas.searchAll(later))).toBe(0)
+    })
+
+    afterFailover("is shared again by itself", function*({ replicas }) {
+      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+    })
+
+    whileRunning(
+      "is shared again by itself where the old master stays as a replica, and connections to it stay too",
+      function*({ proxy, replicas, server }) {
+        const successor = yield* RedisServer.make()
+        yield* server.command("REPLICAOF", "127.0.0.1", successor.port)
+        yield* proxy.divertTo(successor.port)
+        expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      }
+    )
+
+    duringFailover(
+      "is shared again though the connections met the replica before it was promoted",
+      function*({ proxy, replicas, successor }) {
         yield* proxy.switchTo(successor.port)
         yield* revocations(2, replicas)
         yield* successor.command("REPLICAOF", "NO", "ONE")
         expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
+      }
+    )
   })
 
   describe("that loses an answer in the middle of a search", () => {
     const leases = ({ command }: RedisServer.RedisServer) =>
       Effect.map(command("KEYS", "*:lease"), (keys) => Array.isArray(keys) ? keys.length : Number.NaN)
 
-    live("keeps no lease that a replica was given without knowing it", () =>
-      Effect.gen(function*() {
-        const { proxy, replica, server, simulator } = yield* running
+    whileRunning(
+      "keeps no lease that a replica was given without knowing it",
+      function*({ proxy, replica, server, simulator }) {
         yield* simulator.revoke
         yield* proxy.delayFrom(":lease", 30_000)
         yield* replica.search
         yield* Effect.sleep("200 millis")
         expect(yield* leases(server)).toBe(0)
-      }))
+      }
+    )
 
-    live("is shared again by itself afterwards", () =>
-      Effect.gen(function*() {
-        const { proxy, replicas } = yield* running
-        yield* proxy.delayFrom(":lease", 30_000)
-        yield* revocations(2, replicas)
-        yield* proxy.setDelay(0)
-        expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
+    whileRunning("is shared again by itself afterwards", function*({ proxy, replicas }) {
+      yield* proxy.delayFrom(":lease", 30_000)
+      yield* revocations(2, replicas)
+      yield* proxy.setDelay(0)
+      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+    })
   })
 
   describe("whose connections fell silent", () => {
-    live("fails no search", () =>
-      Effect.gen(function*() {
-        const { proxy, replicas } = yield* running
-        yield* proxy.silence
-        expect(yield* Replicas.revocationCost(replicas)).toBe(count)
-      }))
+    whileRunning("fails no search", function*({ proxy, replicas }) {
+      yield* proxy.silence
+      expect(yield* Replicas.revocationCost(replicas)).toBe(count)
+    })
 
-    live("is shared again by itself, over new connections", () =>
-      Effect.gen(function*() {
-        const { proxy, replicas } = yield* running
-        yield* proxy.silence
-        expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
+    whileRunning("is shared again by itself, over new connections", function*({ proxy, replicas }) {
+      yield* proxy.silence
+      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+    })
   })
 
   describe("that holds revoked tokens", () => {
@@ -382,62 +359,52 @@ describeWithRedis("a Redis in bad weather", () => {
         })
     })
 
-    it.scopedLive.each([1, 2, 5])(
-      "costs a search one exchange where %i of them come one after another",
-      (count) =>
-        Effect.gen(function*() {
-          const server = yield* RedisServer.make()
-          const simulator = yield* Simulator.Simulator
-          const entries: Array<string> = []
-          const replica = yield* Replicas.make(Layer.map(layerTo(server)(), (context) =>
-            Context.make(
-              SharedTokenCache.SharedTokenCache,
-              following(entries)(Context.get(context, SharedTokenCache.SharedTokenCache))
-            )))
-          yield* replica.search
-          yield* simulator.revoke
-          entries.push(...yield* Effect.provide(Effect.replicateEffect(revokedEntry, count), IssuerDouble.layer))
-          expect(yield* Replicas.cost(replica.search)).toBe(1)
-        }).pipe(Effect.provide(Simulator.layerHttpClient()))
-    )
+    live.each([1, 2, 5])("costs a search one exchange where %i of them come one after another", function*(count) {
+      const server = yield* RedisServer.make()
+      const simulator = yield* Simulator.Simulator
+      const entries: Array<string> = []
+      const replica = yield* Replicas.make(Layer.map(layerTo(server)(), (context) =>
+        Context.make(
+          SharedTokenCache.SharedTokenCache,
+          following(entries)(Context.get(context, SharedTokenCache.SharedTokenCache))
+        )))
+      yield* replica.search
+      yield* simulator.revoke
+      entries.push(...yield* Effect.provide(Effect.replicateEffect(revokedEntry, count), IssuerDouble.layer))
+      expect(yield* Replicas.cost(replica.search)).toBe(1)
+    })
   })
 
   describe("that breaks again and again", () => {
-    live("is told of once more after a minute", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* running
-        yield* server.stop
-        yield* revocations(2, replicas)
-        yield* Effect.forEach(replicas, ({ setOffset }) => setOffset(60_001))
-        yield* revocations(2, replicas)
-        expect(yield* warningsOf(replicas)).toEqual([2, 2, 2, 2])
-      }))
+    whileRunning("is told of once more after a minute", function*({ replicas, server }) {
+      yield* server.stop
+      yield* revocations(2, replicas)
+      yield* Effect.forEach(replicas, ({ setOffset }) => setOffset(60_001))
+      yield* revocations(2, replicas)
+      expect(yield* warningsOf(replicas)).toEqual([2, 2, 2, 2])
+    })
 
-    live("is told of once in that minute, though it worked between", () =>
-      Effect.gen(function*() {
-        const { replicas, server } = yield* running
-        yield* server.stop
-        yield* revocations(2, replicas)
-        yield* server.start
-        yield* costsAfterwards(replicas)
-        yield* server.stop
-        yield* revocations(2, replicas)
-        expect(yield* warningsOf(replicas)).toEqual(oneEach)
-      }))
+    whileRunning("is told of once in that minute, though it worked between", function*({ replicas, server }) {
+      yield* server.stop
+      yield* revocations(2, replicas)
+      yield* server.start
+      yield* costsAfterwards(replicas)
+      yield* server.stop
+      yield* revocations(2, replicas)
+      expect(yield* warningsOf(replicas)).toEqual(oneEach)
+    })
 
-    live(
+    whileRunning(
       "leaves no rejected promise behind when the connection of those who listen is cut while it comes back",
-      () =>
-        Effect.gen(function*() {
-          const { proxy, replicas, simulator } = yield* running
-          const rejections = yield* Unhandled.rejections
-          yield* simulator.setLatency("token", "300 millis")
-          yield* Replicas.revocationCost(replicas)
-          yield* proxy.cutAt("subscribe")
-          yield* proxy.cut
-          yield* Effect.sleep("700 millis")
-          expect(yield* rejections).toEqual([])
-        })
+      function*({ proxy, replicas, simulator }) {
+        const rejections = yield* Unhandled.rejections
+        yield* simulator.setLatency("token", "300 millis")
+        yield* Replicas.revocationCost(replicas)
+        yield* proxy.cutAt("subscribe")
+        yield* proxy.cut
+        yield* Effect.sleep("700 millis")
+        expect(yield* rejections).toEqual([])
+      }
     )
   })
 
@@ -445,55 +412,46 @@ describeWithRedis("a Redis in bad weather", () => {
     { title: "an hour ahead", offset: 3_600_000 },
     { title: "an hour behind", offset: -3_600_000 }
   ])("with one replica whose clock is $title", ({ offset }) => {
-    const skewed = Effect.tap(surroundings, ({ replica }) => replica.setOffset(offset))
+    const withSkew = arrangedLive(
+      Effect.tap(surroundings, ({ replica }) => replica.setOffset(offset)),
+      Simulator.layerHttpClient()
+    )
 
-    live("costs one exchange for all at a cold start that this replica begins", () =>
-      Effect.gen(function*() {
-        const { others, replica } = yield* skewed
-        const cost = yield* Replicas.cost(Effect.zipRight(replica.search, Replicas.searchAll(others)))
-        expect(cost).toBe(1)
-      }))
+    withSkew("costs one exchange for all at a cold start that this replica begins", function*({ others, replica }) {
+      const cost = yield* Replicas.cost(Effect.zipRight(replica.search, Replicas.searchAll(others)))
+      expect(cost).toBe(1)
+    })
 
-    live("costs one exchange for all at a cold start that another replica begins", () =>
-      Effect.gen(function*() {
-        const { others, replica } = yield* skewed
-        const cost = yield* Replicas.cost(Effect.zipRight(Replicas.searchAll(others), replica.search))
-        expect(cost).toBe(1)
-      }))
+    withSkew("costs one exchange for all at a cold start that another replica begins", function*({ others, replica }) {
+      const cost = yield* Replicas.cost(Effect.zipRight(Replicas.searchAll(others), replica.search))
+      expect(cost).toBe(1)
+    })
 
-    live("costs at most two exchanges for all at a revocation", () =>
-      Effect.gen(function*() {
-        const { replicas } = yield* skewed
-        yield* Replicas.searchAll(replicas)
-        expect(Math.max(...yield* revocations(5, replicas))).toBeLessThanOrEqual(2)
-      }))
+    withSkew("costs at most two exchanges for all at a revocation", function*({ replicas }) {
+      yield* Replicas.searchAll(replicas)
+      expect(Math.max(...yield* revocations(5, replicas))).toBeLessThanOrEqual(2)
+    })
 
-    live("warns of nothing", () =>
-      Effect.gen(function*() {
-        const { replicas } = yield* skewed
-        yield* Replicas.searchAll(replicas)
-        yield* revocations(3, replicas)
-        expect(yield* warningsOf(replicas)).toEqual(noneEach)
-      }))
+    withSkew("warns of nothing", function*({ replicas }) {
+      yield* Replicas.searchAll(replicas)
+      yield* revocations(3, replicas)
+      expect(yield* warningsOf(replicas)).toEqual(noneEach)
+    })
 
-    live("is shared as before once the clock is right", () =>
-      Effect.gen(function*() {
-        const { replica, replicas } = yield* skewed
-        yield* Replicas.searchAll(replicas)
-        yield* revocations(2, replicas)
-        yield* replica.setOffset(0)
-        expect(yield* costsAfterwards(replicas)).toEqual(shared)
-      }))
+    withSkew("is shared as before once the clock is right", function*({ replica, replicas }) {
+      yield* Replicas.searchAll(replicas)
+      yield* revocations(2, replicas)
+      yield* replica.setOffset(0)
+      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+    })
 
-    live("sends no token that has expired", () =>
-      Effect.gen(function*() {
-        const { others, replica, simulator } = yield* skewed
-        yield* simulator.setTokenLifetime(1)
-        yield* replica.search
-        yield* Replicas.searchAll(others)
-        yield* Effect.sleep("1100 millis")
-        yield* Replicas.searchAll(others)
-        expect((yield* simulator.counters).rejections).toBe(0)
-      }))
+    withSkew("sends no token that has expired", function*({ others, replica, simulator }) {
+      yield* simulator.setTokenLifetime(1)
+      yield* replica.search
+      yield* Replicas.searchAll(others)
+      yield* Effect.sleep("1100 millis")
+      yield* Replicas.searchAll(others)
+      expect((yield* simulator.counters).rejections).toBe(0)
+    })
   })
 })
