@@ -9,11 +9,10 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { SharedTokenCacheLaws } from "effect-nutrition-advisor/testing"
 import { beforeAll } from "vitest"
+import { arranged, arrangedLive, testLive } from "../doubles/arranged.js"
 import { brokenCaches, foreignEntry } from "./laws/BrokenCaches.js"
 
 const { laws } = SharedTokenCacheLaws
-
-const timeout = 30_000
 
 /** A KeyValueStore can't compare and write in one step: SharedTokenCache.layerKeyValueStore says so. */
 const exceptions = ["write compares and writes in one step: of ten at once, one writes"]
@@ -57,58 +56,48 @@ const brokenIn = (cache: SharedTokenCache.Service) =>
 
 const titlesOf = (broken: Results) => broken.map(({ title }) => title).sort()
 
+const live = arrangedLive(Effect.void, SharedTokenCache.layerMemory)
+
+const test = arranged(Effect.void, SharedTokenCache.layerMemory)
+
 describe.concurrent("the laws", () => {
-  it.live("hold for layerMemory", () =>
-    Effect.gen(function*() {
-      expect(yield* broken).toEqual([])
-    }).pipe(Effect.provide(SharedTokenCache.layerMemory)), timeout)
+  live("hold for layerMemory", function*() {
+    expect(yield* broken).toEqual([])
+  })
 
-  it.live(
-    "hold for layerKeyValueStore over a directory, but for the one that it documents",
-    () =>
-      Effect.gen(function*() {
-        expect(titlesOf(yield* broken).filter((title) => !exceptions.includes(title))).toEqual([])
-      }).pipe(Effect.provide(Files)),
-    timeout
-  )
+  live("hold for layerKeyValueStore over a directory, but for the one that it documents", function*() {
+    expect(titlesOf(yield* broken).filter((title) => !exceptions.includes(title))).toEqual([])
+  }, Files)
 
-  it.live(
-    "hold for layerKeyValueStore, but for the one that it documents, where each look takes 5 ms",
-    () =>
-      Effect.gen(function*() {
-        expect(titlesOf(yield* broken)).toEqual(exceptions)
-      }).pipe(Effect.provide(Layer.provide(SharedTokenCache.layerKeyValueStore, Slow))),
-    timeout
-  )
+  live("hold for layerKeyValueStore, but for the one that it documents, where each look takes 5 ms", function*() {
+    expect(titlesOf(yield* broken)).toEqual(exceptions)
+  }, Layer.provide(SharedTokenCache.layerKeyValueStore, Slow))
 
-  it.scoped("have the real clock where TestClock is in place", () =>
-    Effect.gen(function*() {
-      expect(yield* broken).toEqual([])
-    }).pipe(Effect.provide(SharedTokenCache.layerMemory)), timeout)
+  test("have the real clock where TestClock is in place", function*() {
+    expect(yield* broken).toEqual([])
+  })
 
-  it.live("leave what others have in the cache, and hold while others use it", () =>
-    Effect.gen(function*() {
-      const cache = yield* SharedTokenCache.SharedTokenCache
-      yield* cache.write("theirs", "entry", { over: Option.none(), timeToLive: 60_000 })
-      yield* cache.lease("theirs", "them", 60_000)
-      expect(yield* Effect.all([broken, broken], { concurrency: 2 })).toEqual([[], []])
-      expect(yield* cache.read("theirs")).toEqual(Option.some("entry"))
-      expect((yield* cache.lease("theirs", "others", 1)).owner).toBe("them")
-    }).pipe(Effect.provide(SharedTokenCache.layerMemory)), timeout)
+  live("leave what others have in the cache, and hold while others use it", function*() {
+    const cache = yield* SharedTokenCache.SharedTokenCache
+    yield* cache.write("theirs", "entry", { over: Option.none(), timeToLive: 60_000 })
+    yield* cache.lease("theirs", "them", 60_000)
+    expect(yield* Effect.all([broken, broken], { concurrency: 2 })).toEqual([[], []])
+    expect(yield* cache.read("theirs")).toEqual(Option.some("entry"))
+    expect((yield* cache.lease("theirs", "others", 1)).owner).toBe("them")
+  })
 
-  it.live("let their caller go where the cache hangs for ever", () =>
-    Effect.gen(function*() {
-      const cache = yield* SharedTokenCache.makeMemory
-      const hanging = brokenIn({ ...cache, read: () => Effect.uninterruptible(Effect.never) })
-      expect(yield* Effect.timeoutOption(hanging, "50 millis")).toEqual(Option.none())
-    }), timeout)
+  testLive("let their caller go where the cache hangs for ever", function*() {
+    const cache = yield* SharedTokenCache.makeMemory
+    const hanging = brokenIn({ ...cache, read: () => Effect.uninterruptible(Effect.never) })
+    expect(yield* Effect.timeoutOption(hanging, "50 millis")).toEqual(Option.none())
+  })
 
   it("have a title each", () => {
     expect(new Set(laws.map(({ title }) => title)).size).toBe(laws.length)
   })
 
   it("are each broken by a cache of this suite", () => {
-    const tested = new Set(brokenCaches.flatMap(({ laws }) => laws))
+    const tested = new Set(brokenCaches.flatMap(([, , laws]) => laws))
     expect(laws.map(({ title }) => title).filter((title) => !tested.has(title))).toEqual([])
   })
 })
@@ -117,15 +106,15 @@ describe("a cache", () => {
   let results: ReadonlyMap<string, Results>
 
   beforeAll(async () => {
-    const all = Effect.forEach(brokenCaches, ({ flaw, what }) =>
+    const all = Effect.forEach(brokenCaches, ([what, flaw]) =>
       Effect.gen(function*() {
         const cache = yield* SharedTokenCache.makeMemory
         return [what, yield* brokenIn({ ...cache, ...flaw(cache) })] as const
       }), { concurrency: 16 })
     results = new Map(await Effect.runPromise(all))
-  }, timeout)
+  })
 
-  it.each(brokenCaches)("$what breaks the laws that say so, and no other", ({ laws, what }) => {
+  it.each(brokenCaches)("%s breaks the laws that say so, and no other", (what, _, laws) => {
     expect(titlesOf(results.get(what) ?? [])).toEqual([...laws].sort())
   })
 
@@ -152,28 +141,26 @@ describe("a cache", () => {
 })
 
 describe("caches over one directory", () => {
-  it.scopedLive("grant one lease to many builds of the layer that ask at once", () =>
-    Effect.gen(function*() {
-      const caches = yield* eightCaches
-      const held = yield* Effect.forEach(
-        caches.flatMap((cache, index) => [0, 1, 2].map((number) => [cache, `owner-${index}-${number}`] as const)),
-        ([cache, owner]) => Effect.map(cache.lease("name", owner, 60_000), (held) => held.owner === owner),
-        { concurrency: "unbounded" }
-      )
-      expect(held.filter((isHolder) => isHolder).length).toBe(1)
-    }))
+  testLive("grant one lease to many builds of the layer that ask at once", function*() {
+    const caches = yield* eightCaches
+    const held = yield* Effect.forEach(
+      caches.flatMap((cache, index) => [0, 1, 2].map((number) => [cache, `owner-${index}-${number}`] as const)),
+      ([cache, owner]) => Effect.map(cache.lease("name", owner, 60_000), (held) => held.owner === owner),
+      { concurrency: "unbounded" }
+    )
+    expect(held.filter((isHolder) => isHolder).length).toBe(1)
+  })
 
-  it.scopedLive("grant the lease to one of many who wait for its end", () =>
-    Effect.gen(function*() {
-      const caches = yield* eightCaches
-      const [first] = caches
-      yield* first?.lease("name", "dead", 200) ?? Effect.void
-      yield* Effect.sleep(201)
-      const held = yield* Effect.forEach(
-        caches,
-        (cache, index) => Effect.map(cache.lease("name", `owner-${index}`, 60_000), ({ owner }) => owner),
-        { concurrency: "unbounded" }
-      )
-      expect(new Set(held).size).toBe(1)
-    }))
+  testLive("grant the lease to one of many who wait for its end", function*() {
+    const caches = yield* eightCaches
+    const [first] = caches
+    yield* first?.lease("name", "dead", 200) ?? Effect.void
+    yield* Effect.sleep(201)
+    const held = yield* Effect.forEach(
+      caches,
+      (cache, index) => Effect.map(cache.lease("name", `owner-${index}`, 60_000), ({ owner }) => owner),
+      { concurrency: "unbounded" }
+    )
+    expect(new Set(held).size).toBe(1)
+  })
 })

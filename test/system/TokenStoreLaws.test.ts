@@ -1,12 +1,11 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Equal, Option, Ref } from "effect"
 import { AccessToken, TokenStore } from "effect-nutrition-advisor"
 import { TokenStoreLaws } from "effect-nutrition-advisor/testing"
+import { arranged, arrangedLive, testLive } from "../doubles/arranged.js"
 import { token } from "../doubles/IssuerDouble.js"
 
 const { laws } = TokenStoreLaws
-
-const timeout = 30_000
 
 const law = {
   current: "current is the token that was put last, with all its parts, though another ends later",
@@ -124,54 +123,51 @@ const flaws: ReadonlyArray<readonly [string, Flaw, ReadonlyArray<string>]> = [
 ]
 
 describe.concurrent("a store", () => {
-  it.live.each(flaws)("%s breaks the laws that say so, and no other", ([_, flaw, titles]) =>
-    Effect.gen(function*() {
-      const results = yield* brokenBy(flaw)
-      expect(results.map(({ title }) => title)).toEqual(
-        laws.map(({ title }) => title).filter((title) => titles.includes(title))
-      )
-      expect(JSON.stringify(results) + results.map(String).join()).not.toContain("secret-token-7")
-    }), timeout)
+  testLive.each(flaws)("%s breaks the laws that say so, and no other", function*([_, flaw, titles]) {
+    const results = yield* brokenBy(flaw)
+    expect(results.map(({ title }) => title)).toEqual(
+      laws.map(({ title }) => title).filter((title) => titles.includes(title))
+    )
+    expect(JSON.stringify(results) + results.map(String).join()).not.toContain("secret-token-7")
+  })
 
-  it.live("that hangs and can't be interrupted is told so within the time of a law", () =>
-    Effect.gen(function*() {
-      const first = laws[0]?.holds ?? Effect.void
-      const store = { ...(yield* TokenStore.make), put: () => Effect.uninterruptible(Effect.never) }
-      const result = yield* Effect.flip(Effect.scoped(first)).pipe(
-        Effect.provideService(TokenStore.TokenStore, store)
-      )
-      expect(result.seen).toBe("put gave no answer in 4 seconds")
-    }), timeout)
+  testLive("that hangs and can't be interrupted is told so within the time of a law", function*() {
+    const first = laws[0]?.holds ?? Effect.void
+    const store = { ...(yield* TokenStore.make), put: () => Effect.uninterruptible(Effect.never) }
+    const result = yield* Effect.flip(Effect.scoped(first)).pipe(
+      Effect.provideService(TokenStore.TokenStore, store)
+    )
+    expect(result.seen).toBe("put gave no answer in 4 seconds")
+  })
 })
 
+const live = arrangedLive(Effect.void, TokenStore.layer)
+
+const test = arranged(Effect.void, TokenStore.layer)
+
 describe("the laws", () => {
-  it.scoped("hold for layer, under TestClock too", () =>
-    Effect.gen(function*() {
-      expect(yield* broken).toEqual([])
-    }).pipe(Effect.provide(TokenStore.layer)))
+  test("hold for layer, under TestClock too", function*() {
+    expect(yield* broken).toEqual([])
+  })
 
-  it.live("hold for a store that nothing was flawed in", () =>
-    Effect.gen(function*() {
-      expect(yield* brokenBy(() => ({}))).toEqual([])
-    }))
+  testLive("hold for a store that nothing was flawed in", function*() {
+    expect(yield* brokenBy(() => ({}))).toEqual([])
+  })
 
-  it.live("are broken by layerStatic, which takes no other token and removes none", () =>
-    Effect.gen(function*() {
-      expect((yield* broken).map(({ title }) => title)).toEqual(laws.map(({ title }) => title))
-    }).pipe(Effect.provide(TokenStore.layerStatic(token(1, 0, 3_600_000)))))
+  live("are broken by layerStatic, which takes no other token and removes none", function*() {
+    expect((yield* broken).map(({ title }) => title)).toEqual(laws.map(({ title }) => title))
+  }, TokenStore.layerStatic(token(1, 0, 3_600_000)))
 
-  it.live("leave the token that was there", () =>
-    Effect.gen(function*() {
-      const store = yield* TokenStore.TokenStore
-      const before = token(1, 0, 3_600_000)
-      yield* store.put(before)
-      yield* broken
-      expect(yield* store.current).toEqual(Option.some(before))
-    }).pipe(Effect.provide(TokenStore.layer)))
+  live("leave the token that was there", function*() {
+    const store = yield* TokenStore.TokenStore
+    const before = token(1, 0, 3_600_000)
+    yield* store.put(before)
+    yield* broken
+    expect(yield* store.current).toEqual(Option.some(before))
+  })
 
-  it.live("leave an empty store empty", () =>
-    Effect.gen(function*() {
-      yield* broken
-      expect(yield* (yield* TokenStore.TokenStore).current).toEqual(Option.none())
-    }).pipe(Effect.provide(TokenStore.layer)))
+  live("leave an empty store empty", function*() {
+    yield* broken
+    expect(yield* (yield* TokenStore.TokenStore).current).toEqual(Option.none())
+  })
 })

@@ -41,12 +41,12 @@ describe.concurrent("docs/sharing.md", () => {
   it("has a test a law with node:test", async () => {
     const { stdout } = await run("node.test.mts", codeWith("node:test"), "--test", "--test-reporter=tap")
     expect(stdout).toContain(`# pass ${SharedTokenCacheLaws.laws.length}\n# fail 0`)
-  }, 60_000)
+  })
 
   it("has a program that prints nothing where every law holds", async () => {
     const { stderr, stdout } = await run("program.mts", codeWith("console.log"))
     expect({ stderr, stdout }).toEqual({ stderr: "", stdout: "" })
-  }, 60_000)
+  })
 
   it("has a program that prints the laws that are broken", async () => {
     const flawed = `
@@ -59,5 +59,5 @@ describe.concurrent("docs/sharing.md", () => {
       .replace("(broken, SharedTokenCache.layerMemory)", "(broken, flawed)")
     const { stdout } = await run("flawed.mts", code)
     expect(stdout).toContain("release leaves the lease of anyone else: release by another told true and not false.\n")
-  }, 60_000)
+  })
 })

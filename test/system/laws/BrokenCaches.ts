@@ -6,12 +6,8 @@ type Service = SharedTokenCache.Service
 
 type Flaw = (cache: Service) => Partial<Service>
 
-export interface Broken {
-  readonly what: string
-  readonly flaw: Flaw
-  /** The laws that it breaks. */
-  readonly laws: ReadonlyArray<string>
-}
+/** What is wrong with it, how that is done, and the laws that it breaks. */
+export type Broken = readonly [what: string, flaw: Flaw, laws: ReadonlyArray<string>]
 
 const law = {
   none: "read finds nothing where nothing was written, and write writes nothing over what is gone",
@@ -73,247 +69,175 @@ const alike = (cache: Service, name: string, entry: string) =>
 const twoSteps = Effect.sleep("10 millis")
 
 export const brokenCaches: ReadonlyArray<Broken> = [
-  {
-    what: "whose read finds the entry of someone else",
-    flaw: () => ({ read: () => Effect.succeedSome(foreignEntry) }),
-    laws: readLaws
-  },
-  {
-    what: "whose names have no case",
-    flaw: (cache) => ({
-      read: (name) => cache.read(name.toLowerCase()),
-      write: (name, entry, options) => cache.write(name.toLowerCase(), entry, options),
-      remove: (name, entry) => cache.remove(name.toLowerCase(), entry),
-      lease: (name, owner, duration) => cache.lease(name.toLowerCase(), owner, duration),
-      release: (name, owner) => cache.release(name.toLowerCase(), owner),
-      changes: (name) => cache.changes(name.toLowerCase())
-    }),
-    laws: [law.names, law.leaseApart]
-  },
-  {
-    what: "whose entries are cut",
-    flaw: (cache) => ({ write: (name, entry, options) => cache.write(name, entry.slice(0, 1_000), options) }),
-    laws: [law.asWritten]
-  },
-  {
-    what: "whose write ignores what it is to be written over",
-    flaw: (cache) => ({
-      write: (name, entry, options) =>
-        Effect.flatMap(cache.read(name), (over) => cache.write(name, entry, { ...options, over }))
-    }),
-    laws: [law.none, law.leaves, law.writeOneStep, law.over]
-  },
-  {
-    what: "whose write compares without regard to case",
-    flaw: (cache) => ({
-      write: (name, entry, options) =>
-        Effect.flatMap(
-          Option.match(options.over, { onNone: () => Effect.succeedNone, onSome: (over) => alike(cache, name, over) }),
-          (found) => cache.write(name, entry, { ...options, over: Option.orElse(found, () => options.over) })
-        )
-    }),
-    laws: [law.leaves]
-  },
-  {
-    what: "whose write compares first and writes then",
-    flaw: (cache) => ({
+  ["whose read finds the entry of someone else", () => ({ read: () => Effect.succeedSome(foreignEntry) }), readLaws],
+  ["whose names have no case", (cache) => ({
+    read: (name) => cache.read(name.toLowerCase()),
+    write: (name, entry, options) => cache.write(name.toLowerCase(), entry, options),
+    remove: (name, entry) => cache.remove(name.toLowerCase(), entry),
+    lease: (name, owner, duration) => cache.lease(name.toLowerCase(), owner, duration),
+    release: (name, owner) => cache.release(name.toLowerCase(), owner),
+    changes: (name) => cache.changes(name.toLowerCase())
+  }), [law.names, law.leaseApart]],
+  [
+    "whose entries are cut",
+    (cache) => ({ write: (name, entry, options) => cache.write(name, entry.slice(0, 1_000), options) }),
+    [law.asWritten]
+  ],
+  ["whose write ignores what it is to be written over", (cache) => ({
+    write: (name, entry, options) =>
+      Effect.flatMap(cache.read(name), (over) => cache.write(name, entry, { ...options, over }))
+  }), [law.none, law.leaves, law.writeOneStep, law.over]],
+  ["whose write compares without regard to case", (cache) => ({
+    write: (name, entry, options) =>
+      Effect.flatMap(
+        Option.match(options.over, { onNone: () => Effect.succeedNone, onSome: (over) => alike(cache, name, over) }),
+        (found) => cache.write(name, entry, { ...options, over: Option.orElse(found, () => options.over) })
+      )
+  }), [law.leaves]],
+  ["whose write compares first and writes then", (cache) => ({
+    write: (name, entry, { over, timeToLive }) =>
+      Effect.gen(function*() {
+        const found = yield* cache.read(name)
+        yield* twoSteps
+        if (Option.getOrUndefined(found) !== Option.getOrUndefined(over)) return false
+        return yield* cache.write(name, entry, { over: yield* cache.read(name), timeToLive })
+      })
+  }), [law.writeOneStep]],
+  [
+    "whose write tells that it wrote where it did not",
+    (cache) => ({ write: (name, entry, options) => Effect.as(cache.write(name, entry, options), true) }),
+    [law.none, law.leaves, law.writeOneStep, law.over]
+  ],
+  ["whose entries outlive their time", (cache) => ({
+    write: (name, entry, { over }) => cache.write(name, entry, { over, timeToLive: minute })
+  }), [law.over]],
+  ["whose entries end before their time", (cache) => ({
+    write: (name, entry, { over, timeToLive }) =>
+      cache.write(name, entry, { over, timeToLive: Math.min(timeToLive, 3_800) })
+  }), [law.time]],
+  ["whose write leaves the time of what it replaces", (cache) => {
+    const ends = new Map<string, number>()
+    return {
       write: (name, entry, { over, timeToLive }) =>
-        Effect.gen(function*() {
-          const found = yield* cache.read(name)
-          yield* twoSteps
-          if (Option.getOrUndefined(found) !== Option.getOrUndefined(over)) return false
-          return yield* cache.write(name, entry, { over: yield* cache.read(name), timeToLive })
+        Effect.suspend(() => {
+          const end = Option.isSome(over) ? ends.get(name) ?? 0 : Date.now() + timeToLive
+          ends.set(name, end)
+          return cache.write(name, entry, { over, timeToLive: Math.max(1, end - Date.now()) })
         })
-    }),
-    laws: [law.writeOneStep]
-  },
-  {
-    what: "whose write tells that it wrote where it did not",
-    flaw: (cache) => ({ write: (name, entry, options) => Effect.as(cache.write(name, entry, options), true) }),
-    laws: [law.none, law.leaves, law.writeOneStep, law.over]
-  },
-  {
-    what: "whose entries outlive their time",
-    flaw: (cache) => ({
-      write: (name, entry, { over }) => cache.write(name, entry, { over, timeToLive: minute })
-    }),
-    laws: [law.over]
-  },
-  {
-    what: "whose entries end before their time",
-    flaw: (cache) => ({
-      write: (name, entry, { over, timeToLive }) =>
-        cache.write(name, entry, { over, timeToLive: Math.min(timeToLive, 3_800) })
-    }),
-    laws: [law.time]
-  },
-  {
-    what: "whose write leaves the time of what it replaces",
-    flaw: (cache) => {
-      const ends = new Map<string, number>()
-      return {
-        write: (name, entry, { over, timeToLive }) =>
-          Effect.suspend(() => {
-            const end = Option.isSome(over) ? ends.get(name) ?? 0 : Date.now() + timeToLive
-            ends.set(name, end)
-            return cache.write(name, entry, { over, timeToLive: Math.max(1, end - Date.now()) })
+    }
+  }, [law.time]],
+  ["whose remove ignores the entry", (cache) => ({
+    remove: (name) => Effect.flatMap(cache.read(name), (found) => cache.remove(name, Option.getOrElse(found, () => "")))
+  }), [law.removeLeaves]],
+  ["whose remove removes nothing", () => ({ remove: () => Effect.succeed(true) }), [
+    law.over,
+    law.remove,
+    law.removeLeaves
+  ]],
+  [
+    "whose lease is given to everyone",
+    () => ({ lease: (_, owner, remaining) => Effect.succeed({ owner, remaining }) }),
+    leaseLaws.filter((title) => title !== law.leaseApart).concat(law.changesRelease)
+  ],
+  ["whose lease is looked for first and taken then", (cache) => ({
+    lease: (name, owner, duration) =>
+      Effect.gen(function*() {
+        const held = yield* cache.lease(name, "nobody", 1)
+        yield* twoSteps
+        if (held.owner !== "nobody") return yield* cache.lease(name, owner, duration)
+        yield* cache.release(name, (yield* cache.lease(name, owner, duration)).owner)
+        return yield* cache.lease(name, owner, duration)
+      })
+  }), [law.leaseOneStep]],
+  ["whose lease never ends", (cache) => ({ lease: (name, owner) => cache.lease(name, owner, minute) }), [
+    law.leaseEnds
+  ]],
+  ["whose lease is longer for asking again", (cache) => ({
+    lease: (name, owner, duration) => Effect.zipRight(cache.release(name, owner), cache.lease(name, owner, duration))
+  }), [law.leaseTime]],
+  ["whose lease tells of a negative time", (cache) => ({
+    lease: (name, owner, duration) =>
+      Effect.map(cache.lease(name, owner, duration), ({ owner, remaining }) => ({ owner, remaining: -remaining }))
+  }), [...leaseLaws, law.changesRelease]],
+  ["whose lease tells of a time that is no number", (cache) => ({
+    lease: (name, owner, duration) =>
+      Effect.map(cache.lease(name, owner, duration), ({ owner }) => ({ owner, remaining: Number.NaN }))
+  }), [...leaseLaws, law.changesRelease]],
+  ["whose leases and entries lie in one place", (cache) => ({
+    release: (name, owner) =>
+      Effect.zipRight(
+        Effect.flatMap(
+          cache.read(name),
+          Option.match({
+            onNone: () => Effect.void,
+            onSome: (entry) => cache.remove(name, entry)
           })
-      }
-    },
-    laws: [law.time]
-  },
-  {
-    what: "whose remove ignores the entry",
-    flaw: (cache) => ({
-      remove: (name) =>
-        Effect.flatMap(cache.read(name), (found) => cache.remove(name, Option.getOrElse(found, () => "")))
-    }),
-    laws: [law.removeLeaves]
-  },
-  {
-    what: "whose remove removes nothing",
-    flaw: () => ({ remove: () => Effect.succeed(true) }),
-    laws: [law.over, law.remove, law.removeLeaves]
-  },
-  {
-    what: "whose lease is given to everyone",
-    flaw: () => ({ lease: (_, owner, remaining) => Effect.succeed({ owner, remaining }) }),
-    laws: leaseLaws.filter((title) => title !== law.leaseApart).concat(law.changesRelease)
-  },
-  {
-    what: "whose lease is looked for first and taken then",
-    flaw: (cache) => ({
-      lease: (name, owner, duration) =>
-        Effect.gen(function*() {
-          const held = yield* cache.lease(name, "nobody", 1)
-          yield* twoSteps
-          if (held.owner !== "nobody") return yield* cache.lease(name, owner, duration)
-          yield* cache.release(name, (yield* cache.lease(name, owner, duration)).owner)
-          return yield* cache.lease(name, owner, duration)
-        })
-    }),
-    laws: [law.leaseOneStep]
-  },
-  {
-    what: "whose lease never ends",
-    flaw: (cache) => ({ lease: (name, owner) => cache.lease(name, owner, minute) }),
-    laws: [law.leaseEnds]
-  },
-  {
-    what: "whose lease is longer for asking again",
-    flaw: (cache) => ({
-      lease: (name, owner, duration) => Effect.zipRight(cache.release(name, owner), cache.lease(name, owner, duration))
-    }),
-    laws: [law.leaseTime]
-  },
-  {
-    what: "whose lease tells of a negative time",
-    flaw: (cache) => ({
-      lease: (name, owner, duration) =>
-        Effect.map(cache.lease(name, owner, duration), ({ owner, remaining }) => ({ owner, remaining: -remaining }))
-    }),
-    laws: [...leaseLaws, law.changesRelease]
-  },
-  {
-    what: "whose lease tells of a time that is no number",
-    flaw: (cache) => ({
-      lease: (name, owner, duration) =>
-        Effect.map(cache.lease(name, owner, duration), ({ owner }) => ({ owner, remaining: Number.NaN }))
-    }),
-    laws: [...leaseLaws, law.changesRelease]
-  },
-  {
-    what: "whose leases and entries lie in one place",
-    flaw: (cache) => ({
-      release: (name, owner) =>
-        Effect.zipRight(
-          Effect.flatMap(
-            cache.read(name),
-            Option.match({
-              onNone: () => Effect.void,
-              onSome: (entry) => cache.remove(name, entry)
-            })
-          ),
-          cache.release(name, owner)
-        )
-    }),
-    laws: [law.leaseApart]
-  },
-  {
-    what: "whose release is for anyone",
-    flaw: (cache) => ({
-      release: (name) =>
-        Effect.flatMap(
-          cache.lease(name, "", 1),
-          ({ owner }) => Effect.map(cache.release(name, owner), () => owner !== "")
-        )
-    }),
-    laws: [law.leaseEnds, law.releaseLeaves]
-  },
-  {
-    what: "whose release does nothing",
-    flaw: () => ({ release: () => Effect.succeed(true) }),
-    laws: [law.leaseEnds, law.release, law.releaseLeaves, law.changesRelease]
-  },
-  {
-    what: "whose changes begin and never tell",
-    flaw: () => ({ changes: () => Stream.concat(Stream.make(undefined), Stream.never) }),
-    laws: [law.changesWrite, law.changesRelease]
-  },
-  {
-    what: "whose changes tell of the past twice and of nothing then",
-    flaw: () => ({ changes: () => Stream.concat(Stream.make(undefined, undefined), Stream.never) }),
-    laws: [law.changesWrite, law.changesRelease]
-  },
-  {
-    what: "whose changes tell nothing at the beginning",
-    flaw: (cache) => ({ changes: (name) => Stream.drop(cache.changes(name), 1) }),
-    laws: [law.changesWrite, law.changesRelease]
-  },
-  {
-    what: "whose changes end",
-    flaw: (cache) => ({ changes: (name) => Stream.take(cache.changes(name), 1) }),
-    laws: [law.changesWrite, law.changesRelease]
-  },
-  {
-    what: "whose changes die",
-    flaw: () => ({ changes: () => Stream.die(new Error(foreignEntry)) }),
-    laws: [law.changesWrite, law.changesRelease]
-  },
-  {
-    what: "whose remove hangs and can't be interrupted",
-    flaw: () => ({ remove: () => Effect.uninterruptible(Effect.never) }),
-    laws: [law.over, law.remove, law.removeLeaves]
-  },
-  {
-    what: "whose remove dies",
-    flaw: () => ({ remove: () => Effect.die(new RangeError(foreignEntry)) }),
-    laws: [law.over, law.remove, law.removeLeaves]
-  },
-  {
-    what: "whose remove interrupts itself",
-    flaw: () => ({ remove: () => Effect.interrupt }),
-    laws: [law.over, law.remove, law.removeLeaves]
-  },
-  {
-    what: "whose remove throws before it gives an effect",
-    flaw: () => ({
-      remove: () => {
-        throw new Error(foreignEntry)
-      }
-    }),
-    laws: [law.over, law.remove, law.removeLeaves]
-  },
-  {
-    what: "whose remove fails",
-    flaw: () => ({
-      remove: () => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "READONLY" })
-    }),
-    laws: [law.over, law.remove, law.removeLeaves]
-  },
-  {
-    what: "whose read is something else than an Option",
-    flaw: () => ({ read: () => Effect.sync(() => JSON.parse("null")) }),
-    laws: readLaws
-  }
+        ),
+        cache.release(name, owner)
+      )
+  }), [law.leaseApart]],
+  ["whose release is for anyone", (cache) => ({
+    release: (name) =>
+      Effect.flatMap(
+        cache.lease(name, "", 1),
+        ({ owner }) => Effect.map(cache.release(name, owner), () => owner !== "")
+      )
+  }), [law.leaseEnds, law.releaseLeaves]],
+  ["whose release does nothing", () => ({ release: () => Effect.succeed(true) }), [
+    law.leaseEnds,
+    law.release,
+    law.releaseLeaves,
+    law.changesRelease
+  ]],
+  [
+    "whose changes begin and never tell",
+    () => ({ changes: () => Stream.concat(Stream.make(undefined), Stream.never) }),
+    [law.changesWrite, law.changesRelease]
+  ],
+  [
+    "whose changes tell of the past twice and of nothing then",
+    () => ({ changes: () => Stream.concat(Stream.make(undefined, undefined), Stream.never) }),
+    [law.changesWrite, law.changesRelease]
+  ],
+  [
+    "whose changes tell nothing at the beginning",
+    (cache) => ({ changes: (name) => Stream.drop(cache.changes(name), 1) }),
+    [law.changesWrite, law.changesRelease]
+  ],
+  ["whose changes end", (cache) => ({ changes: (name) => Stream.take(cache.changes(name), 1) }), [
+    law.changesWrite,
+    law.changesRelease
+  ]],
+  ["whose changes die", () => ({ changes: () => Stream.die(new Error(foreignEntry)) }), [
+    law.changesWrite,
+    law.changesRelease
+  ]],
+  ["whose remove hangs and can't be interrupted", () => ({ remove: () => Effect.uninterruptible(Effect.never) }), [
+    law.over,
+    law.remove,
+    law.removeLeaves
+  ]],
+  ["whose remove dies", () => ({ remove: () => Effect.die(new RangeError(foreignEntry)) }), [
+    law.over,
+    law.remove,
+    law.removeLeaves
+  ]],
+  ["whose remove interrupts itself", () => ({ remove: () => Effect.interrupt }), [
+    law.over,
+    law.remove,
+    law.removeLeaves
+  ]],
+  ["whose remove throws before it gives an effect", () => ({
+    remove: () => {
+      throw new Error(foreignEntry)
+    }
+  }), [law.over, law.remove, law.removeLeaves]],
+  ["whose remove fails", () => ({
+    remove: () => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "READONLY" })
+  }), [law.over, law.remove, law.removeLeaves]],
+  [
+    "whose read is something else than an Option",
+    () => ({ read: () => Effect.sync(() => JSON.parse("null")) }),
+    readLaws
+  ]
 ]
