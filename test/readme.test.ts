@@ -38,10 +38,6 @@ const unchecked = (text: string) =>
     .map(({ language, line, meta }) => `line ${line - 1}: ${language} ${meta}`.trim())
 
 describe.each(["README.md", ...docs])("%s", (path) => {
-  it("exists", () => {
-    expect(read(path)).toBeDefined()
-  })
-
   it("marks no block as one that is not checked", () => {
     expect(unchecked(read(path) ?? "")).toEqual([])
   })

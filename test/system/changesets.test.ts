@@ -23,15 +23,24 @@ describe("the version", () => {
   })
 })
 
+/** In a folder with the script of a release and what it reads of the repository. */
+const inFolder = async <A>(use: (folder: string) => Promise<A>) => {
+  const folder = await mkdtemp(join(tmpdir(), "release-"))
+  try {
+    await mkdir(join(folder, "scripts"))
+    for (const path of ["scripts/release.mjs", "ops/alerts.yml"]) await cp(join(repository, path), join(folder, path))
+    return await use(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
 describe("a publish", () => {
   const address = "https://git.example/foods/effect-nutrition-advisor"
 
   /** What is done before each publish, in a copy whose package.json has this `repository`. */
-  const before = async (named: unknown) => {
-    const folder = await mkdtemp(join(tmpdir(), "publish-"))
-    try {
-      await mkdir(join(folder, "scripts"))
-      for (const path of ["scripts/release.mjs", "ops/alerts.yml"]) await cp(join(repository, path), join(folder, path))
+  const before = (named: unknown) =>
+    inFolder(async (folder) => {
       const manifest = JSON.parse(await text(repository, "package.json"))
       await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, repository: named }))
       const { code, stderr } = await run("npm", ["run", "--silent", "prepublishOnly"], {
@@ -46,14 +55,10 @@ describe("a publish", () => {
         sentence: stderr.replace(/^npm warn .*\n/gm, ""),
         links: { bugs, homepage, repository: filled }
       }
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  }
+    })
 
   it.each([undefined, "", { type: "git", url: "" }, "the-owner/the-name"])(
     "ends in one sentence while `repository` is %j",
-    { timeout: 60_000 },
     async (named) => {
       expect(await before(named)).toMatchObject({
         code: 1,
@@ -65,7 +70,6 @@ describe("a publish", () => {
 
   it.each([address, { type: "git", url: `git+${address}.git` }])(
     "fills homepage, bugs and the runbooks of the alerts from `repository` %j",
-    { timeout: 60_000 },
     async (named) => {
       expect(await before(named)).toEqual({
         code: 0,
@@ -90,13 +94,11 @@ describe("a release of both editions", () => {
   }
 
   /** What it prints, what it starts, and the versions of the edition after it, where a step is done at these versions. */
-  const release = async (step: string, { own, source }: { readonly own: string; readonly source: string }) => {
-    const folder = await mkdtemp(join(tmpdir(), "release-"))
-    try {
+  const release = (step: string, { own, source }: { readonly own: string; readonly source: string }) =>
+    inFolder(async (folder) => {
       const manifest = { name: "effect-nutrition-advisor", repository: "https://git.example/foods/advisor" }
       await mkdir(join(folder, edition), { recursive: true })
       await mkdir(join(folder, "bin"))
-      for (const path of ["scripts/release.mjs", "ops/alerts.yml"]) await cp(join(repository, path), join(folder, path))
       await writeFile(join(folder, "package.json"), JSON.stringify({ ...manifest, version: source }))
       await writeFile(join(folder, edition, "package.json"), JSON.stringify({ ...manifest, version: own }))
       const lock = { version: own, packages: { "": { version: own }, "node_modules/effect": {} } }
@@ -110,29 +112,18 @@ describe("a release of both editions", () => {
       const { code, stderr, stdout } = await run(process.execPath, ["scripts/release.mjs", step], { cwd: folder, env })
         .then((printed) => ({ code: 0, ...printed }), ({ code, stderr, stdout }) => ({ code, stderr, stdout }))
       return { code, stderr, started: stdout.split("\n").slice(0, -1), versions: await versions(folder) }
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
-  }
-
-  it("publishes 1.x as latest and what stands before 2.0.0 as next", async () => {
-    expect(await release("publish", { source: "1.4.0", own: "2.0.0-next.3" })).toMatchObject({
-      code: 0,
-      started: [
-        "npx changeset publish --tag latest",
-        "npm run effect-4",
-        `npm publish ./${edition}/pack/effect-nutrition-advisor-2.0.0-next.3.tgz --tag next`
-      ]
     })
-  })
 
-  it("publishes 2.0.0 as latest, and 1.x under a tag of its own from then on", async () => {
-    expect(await release("publish", { source: "1.4.0", own: "2.0.0" })).toMatchObject({
+  it.each([
+    ["publishes 1.x as latest and what stands before 2.0.0 as next", "2.0.0-next.3", "latest", "next"],
+    ["publishes 2.0.0 as latest, and 1.x under a tag of its own from then on", "2.0.0", "effect-3", "latest"]
+  ])("%s", async (_, own, ofSource, ofEdition) => {
+    expect(await release("publish", { source: "1.4.0", own })).toMatchObject({
       code: 0,
       started: [
-        "npx changeset publish --tag effect-3",
+        `npx changeset publish --tag ${ofSource}`,
         "npm run effect-4",
-        `npm publish ./${edition}/pack/effect-nutrition-advisor-2.0.0.tgz --tag latest`
+        `npm publish ./${edition}/pack/effect-nutrition-advisor-${own}.tgz --tag ${ofEdition}`
       ]
     })
   })
@@ -202,11 +193,11 @@ describe("a changeset", () => {
     const { name } = JSON.parse(await text(folder, "package.json"))
     await writeFile(join(folder, ".changeset/option.md"), `---\n"${name}": minor\n---\n\nA new option.\n`)
     await git("add", ".")
-  }, 60_000)
+  })
 
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it("is seen, and becomes the next version and its entry at the top", { timeout: 60_000 }, async () => {
+  it("is seen, and becomes the next version and its entry at the top", async () => {
     const { stderr, stdout } = await changeset("status")
     expect(stripVTControlCharacters(stdout + stderr)).toMatch(/to be bumped at minor:[^]*effect-nutrition-advisor\n/)
     const [major, minor] = (await versionIn(folder)).split(".").map(Number)

@@ -14,6 +14,7 @@ import { Effect, Layer, Schedule, type Schema } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, afterEach, vi } from "vitest"
+import { arrangedLive } from "../doubles/arranged.js"
 import { snapshot } from "../doubles/metrics.js"
 import { makeImporter, programsOf } from "../readme/importBlock.js"
 import { freePort } from "./redis/RedisServer.js"
@@ -57,6 +58,8 @@ const importRecipe = <A>(name: string) =>
 const Service = Simulator.layerServer({ licenseKeys: keys }).pipe(
   Layer.provide(NodeHttpServer.layer(createServer, { port: servicePort, host: "127.0.0.1" }))
 )
+
+const live = arrangedLive(Simulator.Simulator, Service)
 
 interface Backend {
   readonly ask: (term: string, signal?: AbortSignal) => Promise<Response>
@@ -166,27 +169,24 @@ const start = (framework: keyof typeof frameworks) =>
   Effect.acquireRelease(frameworks[framework], ({ stop }) => Effect.promise(stop))
 
 describe.each(["express", "hono", "fastify", "next", "nest"] as const)("docs/recipes/%s.md", (framework) => {
-  it.scopedLive("answers searches with one token, and passes errors on as statuses", () =>
-    Effect.gen(function*() {
-      const { ask } = yield* start(framework)
-      const apples = yield* Effect.promise(async () => (await ask("apple")).json())
-      expect(apples).toHaveProperty("results.0.name", "Apple")
-      const blank = yield* Effect.promise(() => ask(" "))
-      const error = yield* Effect.promise(() => blank.json())
-      expect([blank.status, error]).toEqual([400, { error: "BadRequest" }])
-      yield* Effect.flatMap(Simulator.Simulator, ({ provoke }) => provoke("search", "too-many-requests"))
-      expect((yield* Effect.promise(() => ask("apple"))).status).toBe(429)
-      yield* Simulator.expectExchanges(1)
-    }).pipe(Effect.provide(Service)))
+  live("answers searches with one token, and passes errors on as statuses", function*({ provoke }) {
+    const { ask } = yield* start(framework)
+    const apples = yield* Effect.promise(async () => (await ask("apple")).json())
+    expect(apples).toHaveProperty("results.0.name", "Apple")
+    const blank = yield* Effect.promise(() => ask(" "))
+    const error = yield* Effect.promise(() => blank.json())
+    expect([blank.status, error]).toEqual([400, { error: "BadRequest" }])
+    yield* provoke("search", "too-many-requests")
+    expect((yield* Effect.promise(() => ask("apple"))).status).toBe(429)
+    yield* Simulator.expectExchanges(1)
+  })
 
-  it.scopedLive("passes a token route that is out of order on as 503", () =>
-    Effect.gen(function*() {
-      const { provoke, revoke } = yield* Simulator.Simulator
-      const { ask } = yield* start(framework)
-      yield* revoke
-      yield* provoke("token", "bad-request")
-      expect((yield* Effect.promise(() => ask("apple"))).status).toBe(503)
-    }).pipe(Effect.provide(Service)))
+  live("passes a token route that is out of order on as 503", function*({ provoke, revoke }) {
+    const { ask } = yield* start(framework)
+    yield* revoke
+    yield* provoke("token", "bad-request")
+    expect((yield* Effect.promise(() => ask("apple"))).status).toBe(503)
+  })
 })
 
 const interruptions = Effect.map(
@@ -198,46 +198,41 @@ const interruptions = Effect.map(
 )
 
 describe.each(["express", "hono", "fastify", "next"] as const)("docs/recipes/%s.md", (framework) => {
-  it.scopedLive("ends the search of a client that goes away", () =>
-    Effect.gen(function*() {
-      const { counters, provoke } = yield* Simulator.Simulator
-      const { ask } = yield* start(framework)
-      yield* Effect.promise(() => ask("apple"))
-      yield* provoke("search", "hang")
-      const before = yield* interruptions
-      const { searches: already } = yield* counters
-      const client = new AbortController()
-      const asked = ask("oats", client.signal).catch(() => undefined)
-      yield* Effect.repeat(counters, { until: ({ searches }) => searches > already, schedule: often })
-      client.abort()
-      yield* Effect.promise(() => asked)
-      yield* Effect.repeat(interruptions, { until: (count) => count === before + 1, schedule: often })
-    }).pipe(Effect.provide(Service)), 20_000)
+  live("ends the search of a client that goes away", function*({ counters, provoke }) {
+    const { ask } = yield* start(framework)
+    yield* Effect.promise(() => ask("apple"))
+    yield* provoke("search", "hang")
+    const before = yield* interruptions
+    const { searches: already } = yield* counters
+    const client = new AbortController()
+    const asked = ask("oats", client.signal).catch(() => undefined)
+    yield* Effect.repeat(counters, { until: ({ searches }) => searches > already, schedule: often })
+    client.abort()
+    yield* Effect.promise(() => asked)
+    yield* Effect.repeat(interruptions, { until: (count) => count === before + 1, schedule: often })
+  })
 })
 
 describe.each(["express", "fastify", "nest"] as const)("docs/recipes/%s.md", (framework) => {
-  it.scopedLive("answers the request under way before it closes the client", () =>
-    Effect.gen(function*() {
-      const { counters, setLatency } = yield* Simulator.Simulator
-      const { ask, stop } = yield* frameworks[framework]
-      yield* setLatency("search", "500 millis")
-      const { searches: already } = yield* counters
-      const asked = ask("apple")
-      yield* Effect.repeat(counters, { until: ({ searches }) => searches > already, schedule: often })
-      yield* Effect.promise(stop)
-      expect((yield* Effect.promise(() => asked)).status).toBe(200)
-    }).pipe(Effect.provide(Service)), 20_000)
+  live("answers the request under way before it closes the client", function*({ counters, setLatency }) {
+    const { ask, stop } = yield* frameworks[framework]
+    yield* setLatency("search", "500 millis")
+    const { searches: already } = yield* counters
+    const asked = ask("apple")
+    yield* Effect.repeat(counters, { until: ({ searches }) => searches > already, schedule: often })
+    yield* Effect.promise(stop)
+    expect((yield* Effect.promise(() => asked)).status).toBe(200)
+  })
 })
 
 describe("docs/recipes/next.md", () => {
-  it.scopedLive("keeps its token when the module is loaded again", () =>
-    Effect.gen(function*() {
-      const first = yield* nextBackend
-      const second = yield* start("next")
-      yield* Effect.promise(() => first.ask("apple"))
-      yield* Effect.promise(() => second.ask("apple"))
-      yield* Simulator.expectExchanges(1)
-    }).pipe(Effect.provide(Service)))
+  live("keeps its token when the module is loaded again", function*() {
+    const first = yield* nextBackend
+    const second = yield* start("next")
+    yield* Effect.promise(() => first.ask("apple"))
+    yield* Effect.promise(() => second.ask("apple"))
+    yield* Simulator.expectExchanges(1)
+  })
 })
 
 interface Asked {
@@ -249,29 +244,23 @@ interface Asked {
 
 /** A secret manager at the address that the environment names, by its wire protocol. */
 const makeManager = (manager: Manager) =>
-  Effect.acquireRelease(
-    Effect.async<{ readonly asked: Array<Asked>; secret: string | undefined; close: () => void }>(
-      (resume) => {
-        const asked: Array<Asked> = []
-        const server = createServer(async (request, response) => {
-          const { headers, method = "", url = "" } = request
-          const chunks = await request.toArray()
-          asked.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
-          const [status, body] = double.secret === undefined
-            ? manager.refusal
-            : [200, manager.reply(double.secret)] as const
-          response.writeHead(status, { "content-type": manager.contentType }).end(JSON.stringify(body))
-        })
-        const double = {
-          asked,
-          secret: keys[0] as string | undefined,
-          close: () => server.close()
-        }
-        server.listen(managerPort, "127.0.0.1", () => resume(Effect.succeed(double)))
-      }
-    ),
-    ({ close }) => Effect.sync(close)
-  )
+  Effect.gen(function*() {
+    const double = { asked: new Array<Asked>(), secret: keys[0] as string | undefined }
+    const server = createServer(async (request, response) => {
+      const { headers, method = "", url = "" } = request
+      const chunks = await request.toArray()
+      double.asked.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
+      const [status, body] = double.secret === undefined
+        ? manager.refusal
+        : [200, manager.reply(double.secret)] as const
+      response.writeHead(status, { "content-type": manager.contentType }).end(JSON.stringify(body))
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => once(server.listen(managerPort, "127.0.0.1"), "listening")),
+      () => Effect.sync(() => server.close())
+    )
+    return double
+  })
 
 type Advisor = Layer.Layer<NutritionAdvisor.NutritionAdvisor, NutritionAdvisorError.ConfigurationError>
 
@@ -345,43 +334,40 @@ const managers: Record<string, Manager> = {
 }
 
 describe.each(Object.entries(managers))("docs/recipes/%s.md", (_, manager) => {
-  it.scopedLive("reads the key once for each exchange, so that a rotated key is used", () =>
-    Effect.gen(function*() {
-      const double = yield* makeManager(manager)
-      const advisor = yield* manager.advisor
-      const { revoke } = yield* Simulator.Simulator
-      yield* Effect.gen(function*() {
-        yield* NutritionAdvisor.search("apple")
-        yield* NutritionAdvisor.search("oats")
-        expect(double.asked).toEqual([expect.objectContaining(manager.asks)])
-        double.secret = keys[1]
-        yield* revoke
-        yield* NutritionAdvisor.search("apple")
-        expect(double.asked).toHaveLength(2)
-        double.secret = "a-key-that-the-service-does-not-know"
-        yield* revoke
-        expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ operation: "token", status: 400 })
-      }).pipe(Effect.provide(advisor))
-    }).pipe(Effect.provide(Service)))
+  live("reads the key once for each exchange, so that a rotated key is used", function*({ revoke }) {
+    const double = yield* makeManager(manager)
+    const advisor = yield* manager.advisor
+    yield* Effect.gen(function*() {
+      yield* NutritionAdvisor.search("apple")
+      yield* NutritionAdvisor.search("oats")
+      expect(double.asked).toEqual([expect.objectContaining(manager.asks)])
+      double.secret = keys[1]
+      yield* revoke
+      yield* NutritionAdvisor.search("apple")
+      expect(double.asked).toHaveLength(2)
+      double.secret = "a-key-that-the-service-does-not-know"
+      yield* revoke
+      expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ operation: "token", status: 400 })
+    }).pipe(Effect.provide(advisor))
+  })
 
-  it.scopedLive("ends in an error that names the trouble and shows no secret, in spans neither", () =>
-    Effect.gen(function*() {
-      const double = yield* makeManager(manager)
-      double.secret = undefined
-      const advisor = yield* manager.advisor
-      const spans = new InMemorySpanExporter()
-      const Telemetry = NodeSdk.layer(() => ({ spanProcessor: new SimpleSpanProcessor(spans) }))
-      const [error, told] = yield* Effect.gen(function*() {
-        const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
-        const finished = spans.getFinishedSpans()
-        return [error, JSON.stringify(finished.map(({ attributes, events, name }) => [name, attributes, events]))]
-      }).pipe(Effect.provide(Layer.provideMerge(advisor, Telemetry)))
-      expect(String(error)).toContain("The license key is not available")
-      expect(String(error)).toMatch(manager.says)
-      expect(told).toContain("TokenIssuer.issue")
-      const shown = [String(error), inspect(error, { depth: 9 }), told].join()
-      for (const secret of [keys[0], credential]) expect(shown).not.toContain(secret)
-    }).pipe(Effect.provide(Service)))
+  live("ends in an error that names the trouble and shows no secret, in spans neither", function*() {
+    const double = yield* makeManager(manager)
+    double.secret = undefined
+    const advisor = yield* manager.advisor
+    const spans = new InMemorySpanExporter()
+    const Telemetry = NodeSdk.layer(() => ({ spanProcessor: new SimpleSpanProcessor(spans) }))
+    const [error, told] = yield* Effect.gen(function*() {
+      const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+      const finished = spans.getFinishedSpans()
+      return [error, JSON.stringify(finished.map(({ attributes, events, name }) => [name, attributes, events]))]
+    }).pipe(Effect.provide(Layer.provideMerge(advisor, Telemetry)))
+    expect(String(error)).toContain("The license key is not available")
+    expect(String(error)).toMatch(manager.says)
+    expect(told).toContain("TokenIssuer.issue")
+    const shown = [String(error), inspect(error, { depth: 9 }), told].join()
+    for (const secret of [keys[0], credential]) expect(shown).not.toContain(secret)
+  })
 })
 
 describe("docs/recipes/schema.md", () => {
