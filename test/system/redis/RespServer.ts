@@ -17,8 +17,6 @@ export const cutAfter = (bytes: string | Buffer): Answer => ({ bytes, cuts: true
 
 export interface RespServer {
   readonly url: Redacted.Redacted<string>
-  /** How often each command came, by its name in lower case. */
-  readonly counts: Effect.Effect<Readonly<Record<string, number>>>
   /** How every command is answered from now on; those of the beginning of a connection too where this says so. */
   readonly answer: (
     answer: (command: ReadonlyArray<string>) => Answer,
@@ -54,7 +52,6 @@ const info = "# Server\r\nredis_version:7.0.0\r\nloading:0\r\n"
 const usual = (name: string): string => name === "info" ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n"
 
 export const make: Effect.Effect<RespServer, never, Scope.Scope> = Effect.gen(function*() {
-  const counts: Record<string, number> = {}
   const sockets = new Set<Socket>()
   let answer: (command: ReadonlyArray<string>) => Answer = () => silence
   let isHostileAtOnce = false
@@ -66,7 +63,6 @@ export const make: Effect.Effect<RespServer, never, Scope.Scope> = Effect.gen(fu
 
   const onCommand = (socket: Socket, command: ReadonlyArray<string>) => {
     const name = (command[0] ?? "").toLowerCase()
-    counts[name] = (counts[name] ?? 0) + 1
     const isBeginning = ["info", "client", "select"].includes(name)
     send(socket, isBeginning && !isHostileAtOnce ? says(usual(name)) : answer(command))
   }
@@ -95,7 +91,6 @@ export const make: Effect.Effect<RespServer, never, Scope.Scope> = Effect.gen(fu
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
     url: Redacted.make(`redis://127.0.0.1:${port}`),
-    counts: Effect.sync(() => ({ ...counts })),
     answer: (next, { isAtOnce } = { isAtOnce: false }) =>
       Effect.sync(() => {
         answer = next

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, Layer, Logger, Option, Redacted } from "effect"
 import { SharedTokenCache, SharedTokenIssuer } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { arrangedLive } from "../../doubles/arranged.js"
 import * as IssuerDouble from "../../doubles/IssuerDouble.js"
 import * as RespServer from "./RespServer.js"
 
@@ -60,45 +61,38 @@ const exchanged = (issuer: Effect.Effect.Success<typeof withServer>["issuer"]) =
   Effect.map(issuer.issue(IssuerDouble.missing), IssuerDouble.valueOf)
 
 /** The warnings are the subject of other tests. */
-const setup = Effect.provide(Layer.merge(IssuerDouble.layer, Logger.remove(Logger.defaultLogger)))
+const layer = Layer.merge(IssuerDouble.layer, Logger.remove(Logger.defaultLogger))
+
+const hostile = arrangedLive(withServer, layer)
 
 describe("a Redis that is none", () => {
-  it.scopedLive.each(answers)(
-    "costs no token where it answers each call with %s",
-    ([, answer]) =>
-      Effect.gen(function*() {
-        const { issuer, server } = yield* withServer
-        yield* server.answer(() => answer)
-        expect([yield* exchanged(issuer), yield* exchanged(issuer)])
-          .toEqual([IssuerDouble.secretOf(1), IssuerDouble.secretOf(2)])
-      }).pipe(setup)
-  )
+  hostile.each(answers)("costs no token where it answers each call with %s", function*([, answer], { issuer, server }) {
+    yield* server.answer(() => answer)
+    expect([yield* exchanged(issuer), yield* exchanged(issuer)])
+      .toEqual([IssuerDouble.secretOf(1), IssuerDouble.secretOf(2)])
+  })
 
-  it.scopedLive.each(answers)("costs no token where it greets with %s", ([, answer]) =>
-    Effect.gen(function*() {
-      const { issuer, server } = yield* withServer
-      yield* server.answer(() => answer, { isAtOnce: true })
-      expect(yield* exchanged(issuer)).toBe(IssuerDouble.secretOf(1))
-    }).pipe(setup))
+  hostile.each(answers)("costs no token where it greets with %s", function*([, answer], { issuer, server }) {
+    yield* server.answer(() => answer, { isAtOnce: true })
+    expect(yield* exchanged(issuer)).toBe(IssuerDouble.secretOf(1))
+  })
 
-  it.scopedLive.each(answers)(
+  hostile.each(answers)(
     "ends a call in a typed failure, or in what the cache promises, where it answers with %s",
-    ([, answer]) =>
-      Effect.gen(function*() {
-        const { cache, server } = yield* withServer
-        yield* server.answer(() => answer)
-        const bounded = <A, E>(call: Effect.Effect<A, E>) =>
-          Effect.either(Effect.timeoutFail(call, { duration: "150 millis", onTimeout: () => "no answer" }))
-        const read = yield* bounded(cache.read("name"))
-        const lease = yield* bounded(cache.lease("name", "owner", 1_000))
-        const written = yield* bounded(cache.write("name", "entry", { over: Option.none(), timeToLive: 1_000 }))
-        const kinds = [
-          read._tag === "Left" || Option.isOption(read.right),
-          lease._tag === "Left" || typeof lease.right.owner === "string" && typeof lease.right.remaining === "number",
-          written._tag === "Left" || typeof written.right === "boolean"
-        ]
-        expect(kinds).toEqual([true, true, true])
-      }).pipe(setup)
+    function*([, answer], { cache, server }) {
+      yield* server.answer(() => answer)
+      const bounded = <A, E>(call: Effect.Effect<A, E>) =>
+        Effect.either(Effect.timeoutFail(call, { duration: "150 millis", onTimeout: () => "no answer" }))
+      const read = yield* bounded(cache.read("name"))
+      const lease = yield* bounded(cache.lease("name", "owner", 1_000))
+      const written = yield* bounded(cache.write("name", "entry", { over: Option.none(), timeToLive: 1_000 }))
+      const kinds = [
+        read._tag === "Left" || Option.isOption(read.right),
+        lease._tag === "Left" || typeof lease.right.owner === "string" && typeof lease.right.remaining === "number",
+        written._tag === "Left" || typeof written.right === "boolean"
+      ]
+      expect(kinds).toEqual([true, true, true])
+    }
   )
 
   it.scopedLive("costs no token, whatever it answers in whichever order", () =>
@@ -112,7 +106,7 @@ describe("a Redis that is none", () => {
           yield* server.answer(() => answers[sequence[at++ % sequence.length] ?? 0]?.[1] ?? RespServer.silence)
           const first = yield* exchanged(issuer)
           expect([sequence, first]).toEqual([sequence, IssuerDouble.secretOf(1)])
-        })).pipe(setup)
+        })).pipe(Effect.provide(layer))
       }
     }), 600_000)
 })
