@@ -19,29 +19,19 @@ describe("blocksOf", () => {
     expect(blocksOf(lines("```ts no-check twoslash", "1", "```"))[0]?.meta).toBe("no-check twoslash")
   })
 
-  it("leaves a fence of another length in the code", () => {
-    expect(blocksOf(lines("````md", "```ts", "1", "```", "````")).map(({ code }) => code)).toEqual(["```ts\n1\n```"])
-  })
-
-  it("leaves a fence with a language in the code", () => {
-    expect(blocksOf(lines("```md", "```ts", "```")).map(({ code }) => code)).toEqual(["```ts"])
-  })
-
-  it("closes a fence of tildes with tildes alone", () => {
-    expect(blocksOf(lines("~~~ts", "```", "~~~")).map(({ code }) => code)).toEqual(["```"])
-  })
-
-  it("takes the indentation of a list away from its block", () => {
-    expect(blocksOf(lines("- item", "  ```ts", "  if (a) {", "    b", "  }", "", "  ```"))[0]?.code)
-      .toBe("if (a) {\n  b\n}\n")
-  })
-
-  it("reads lines that end in CRLF", () => {
-    expect(blocksOf("```ts\r\na\r\n```\r\n")[0]?.code).toBe("a")
-  })
-
-  it("takes inline code of three backticks for no fence", () => {
-    expect(blocksOf("```ts``` is inline")).toEqual([])
+  it.each([
+    ["leaves a fence of another length in the code", lines("````md", "```ts", "1", "```", "````"), ["```ts\n1\n```"]],
+    ["leaves a fence with a language in the code", lines("```md", "```ts", "```"), ["```ts"]],
+    ["closes a fence of tildes with tildes alone", lines("~~~ts", "```", "~~~"), ["```"]],
+    [
+      "takes the indentation of a list away from its block",
+      lines("- item", "  ```ts", "  if (a) {", "    b", "  }", "", "  ```"),
+      ["if (a) {\n  b\n}\n"]
+    ],
+    ["reads lines that end in CRLF", "```ts\r\na\r\n```\r\n", ["a"]],
+    ["takes inline code of three backticks for no fence", "```ts``` is inline", []]
+  ])("%s", (_, text, found) => {
+    expect(blocksOf(text).map(({ code }) => code)).toEqual(found)
   })
 
   it("refuses a block that is not closed and names its line", () => {
@@ -70,25 +60,18 @@ describe("relativeLinksOf", () => {
 })
 
 describe("anchorsOf", () => {
-  it("names headings as GitHub does", () => {
-    const text = lines("# A `token`'s life: fresh, stale!", "", "Under line", "---", "", "## [Linked](a.md) ##")
-    expect([...anchorsOf(text)]).toEqual(["a-tokens-life-fresh-stale", "under-line", "linked"])
-  })
-
-  it("numbers the headings of the same name", () => {
-    expect([...anchorsOf(lines("# A", "# A", "# A"))]).toEqual(["a", "a-1", "a-2"])
-  })
-
-  it("takes no comment in a block for a heading", () => {
-    expect([...anchorsOf(lines("```sh", "# install", "```"))]).toEqual([])
-  })
-
-  it("takes no row of a table for a heading", () => {
-    expect([...anchorsOf(lines("| a |", "| --- |", "| b |"))]).toEqual([])
-  })
-
-  it("knows the ids that are written out", () => {
-    expect([...anchorsOf("<a id=\"here\"></a>")]).toEqual(["here"])
+  it.each([
+    [
+      "names headings as GitHub does",
+      lines("# A `token`'s life: fresh, stale!", "", "Under line", "---", "", "## [Linked](a.md) ##"),
+      ["a-tokens-life-fresh-stale", "under-line", "linked"]
+    ],
+    ["numbers the headings of the same name", lines("# A", "# A", "# A"), ["a", "a-1", "a-2"]],
+    ["takes no comment in a block for a heading", lines("```sh", "# install", "```"), []],
+    ["takes no row of a table for a heading", lines("| a |", "| --- |", "| b |"), []],
+    ["knows the ids that are written out", "<a id=\"here\"></a>", ["here"]]
+  ])("%s", (_, text, anchors) => {
+    expect([...anchorsOf(text)]).toEqual(anchors)
   })
 })
 
@@ -96,28 +79,25 @@ describe("brokenLinksOf", () => {
   const files: Record<string, string> = { "README.md": "# Home", "docs/a.md": "# One", "docs/a b.md": "", "src": "" }
   const broken = (path: string, text: string) => brokenLinksOf(path, text, (file) => files[file])
 
-  it("accepts files, folders and headings that exist", () => {
-    const text = "[a](docs/a.md#one) [b](docs/a%20b.md) [c](src) [d](./README.md)"
-    expect(broken("README.md", text)).toEqual([])
-  })
-
-  it("resolves a link from the folder of its text", () => {
-    expect(broken("docs/b.md", "[a](a.md) [home](../README.md#home)")).toEqual([])
-  })
-
-  it("accepts a heading of the same text", () => {
-    expect(broken("README.md", lines("# Here", "[a](#here)"))).toEqual([])
-  })
-
-  it("names a link to no file with its line", () => {
-    expect(broken("README.md", lines("", "[a](gone.md)"))).toEqual(["README.md:2 gone.md: no such file"])
-  })
-
-  it("names a link out of the repository", () => {
-    expect(broken("README.md", "[a](../other/README.md)")).toEqual(["README.md:1 ../other/README.md: no such file"])
-  })
-
-  it.each(["docs/a.md#two", "#two"])("names a link to no heading: %s", (target) => {
-    expect(broken("README.md", `[a](${target})`)).toEqual([`README.md:1 ${target}: no such heading`])
+  it.each([
+    [
+      "accepts files, folders and headings that exist",
+      "README.md",
+      "[a](docs/a.md#one) [b](docs/a%20b.md) [c](src) [d](./README.md)",
+      []
+    ],
+    ["resolves a link from the folder of its text", "docs/b.md", "[a](a.md) [home](../README.md#home)", []],
+    ["accepts a heading of the same text", "README.md", lines("# Here", "[a](#here)"), []],
+    ["names a link to no file with its line", "README.md", lines("", "[a](gone.md)"), ["2 gone.md: no such file"]],
+    [
+      "names a link out of the repository",
+      "README.md",
+      "[a](../other/README.md)",
+      ["1 ../other/README.md: no such file"]
+    ],
+    ["names a link to no heading", "README.md", "[a](docs/a.md#two)", ["1 docs/a.md#two: no such heading"]],
+    ["names a link to no heading of its own", "README.md", "[a](#two)", ["1 #two: no such heading"]]
+  ])("%s", (_, path, text, complaints) => {
+    expect(broken(path, text)).toEqual(complaints.map((complaint) => `${path}:${complaint}`))
   })
 })

@@ -3,6 +3,8 @@ import { foodIndex } from "../../src/testing/foodIndex.js"
 import { foods } from "../../src/testing/foods.js"
 import { cpuMillisOf } from "../doubles/cpu.js"
 
+type Food = (typeof foods)[number]
+
 const index = foodIndex(foods)
 
 const names = (term: string) => index.search(term).results.map(({ name }) => name)
@@ -22,62 +24,50 @@ describe("foods", () => {
     expect(new Set(foods.map(({ name }) => name.toLowerCase())).size).toBe(foods.length)
   })
 
-  it("writes every id in lower case letters, digits and single hyphens", () => {
-    expect(foods.filter(({ id }) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(id))).toEqual([])
-  })
+  const animal = ["Meat", "Fish", "Eggs", "Dairy"]
 
-  it("states no tag of a food twice", () => {
-    expect(foods.filter(({ tags }) => new Set(tags).size !== tags.length)).toEqual([])
-  })
-
-  it("states energy that follows from protein, carbohydrate and fat, alcohol excepted", () => {
-    const inconsistent = foods.filter(({ per100g, tags }) => {
+  it.each<readonly [title: string, isWrong: (food: Food) => boolean]>([
+    [
+      "writes every id in lower case letters, digits and single hyphens",
+      ({ id }) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(id)
+    ],
+    ["states no tag of a food twice", ({ tags }) => new Set(tags).size !== tags.length],
+    ["states energy that follows from protein, carbohydrate and fat, alcohol excepted", ({ per100g, tags }) => {
       const { carbohydrateG, energyKcal, fatG, fiberG, proteinG } = per100g
       const most = 4 * proteinG + 4 * carbohydrateG + 9 * fatG
       const least = most - 4 * fiberG
       const tolerance = Math.max(25, 0.2 * energyKcal)
       return !tags.includes("alcohol") && (energyKcal > most + tolerance || energyKcal < least - tolerance)
-    })
-    expect(inconsistent).toEqual([])
+    }],
+    [
+      "states no more sugar and no more fiber than carbohydrate",
+      ({ per100g }) => Math.max(per100g.sugarG, per100g.fiberG) > per100g.carbohydrateG
+    ],
+    [
+      "states sugar and fiber that add up to carbohydrate at most, within a gram of measuring error",
+      ({ per100g }) => per100g.sugarG + per100g.fiberG > per100g.carbohydrateG + 1
+    ],
+    [
+      "states protein, carbohydrate and fat that weigh 100 g at most",
+      ({ per100g }) => per100g.proteinG + per100g.carbohydrateG + per100g.fatG > 100
+    ],
+    ["states no negative figure", ({ per100g }) => Object.values(per100g).some((figure) => figure < 0)],
+    ["states a portion that weighs something", ({ portion }) => portion.grams <= 0 || portion.name === ""],
+    [
+      "tags no meat, fish, egg or dairy as vegan",
+      ({ category, tags }) => animal.includes(category) && tags.includes("vegan")
+    ]
+  ])("%s", (_, isWrong) => {
+    expect(foods.filter(isWrong)).toEqual([])
   })
 
-  it("states no more sugar and no more fiber than carbohydrate", () => {
-    expect(
-      foods.filter(({ per100g }) => Math.max(per100g.sugarG, per100g.fiberG) > per100g.carbohydrateG)
-    ).toEqual([])
-  })
-
-  it("states sugar and fiber that add up to carbohydrate at most, within a gram of measuring error", () => {
-    expect(
-      foods.filter(({ per100g }) => per100g.sugarG + per100g.fiberG > per100g.carbohydrateG + 1)
-    ).toEqual([])
-  })
-
-  it("states protein, carbohydrate and fat that weigh 100 g at most", () => {
-    const heavy = foods.filter(({ per100g }) => per100g.proteinG + per100g.carbohydrateG + per100g.fatG > 100)
-    expect(heavy).toEqual([])
-  })
-
-  it("states no negative figure", () => {
-    expect(foods.filter(({ per100g }) => Object.values(per100g).some((figure) => figure < 0))).toEqual([])
-  })
-
-  it("states a portion that weighs something", () => {
-    expect(foods.filter(({ portion }) => portion.grams <= 0 || portion.name === "")).toEqual([])
-  })
-
-  it.each<readonly [tag: string, what: string, isSo: (per100g: (typeof foods)[number]["per100g"]) => boolean]>([
+  it.each<readonly [tag: string, what: string, isSo: (per100g: Food["per100g"]) => boolean]>([
     ["low sugar", "at most 5 g of sugar", ({ sugarG }) => sugarG <= 5],
     ["high protein", "at least 15 g of protein", ({ proteinG }) => proteinG >= 15],
     ["high fiber", "at least 6 g of fiber", ({ fiberG }) => fiberG >= 6],
     ["low fat", "at most 3 g of fat", ({ fatG }) => fatG <= 3]
   ])("tags as %s exactly the foods with %s", (tag, _, isSo) => {
     expect(tagged(tag)).toEqual(foods.filter(({ per100g }) => isSo(per100g)).map(({ id }) => id))
-  })
-
-  it("tags no meat, fish, egg or dairy as vegan", () => {
-    const animal = ["Meat", "Fish", "Eggs", "Dairy"]
-    expect(foods.filter(({ category, tags }) => animal.includes(category) && tags.includes("vegan"))).toEqual([])
   })
 })
 
