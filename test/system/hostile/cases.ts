@@ -11,7 +11,7 @@ export interface Case {
   readonly token: Expected
 }
 
-const same = (name: string, reply: Reply, search: Expected, token: Expected = search): Case => ({
+export const same = (name: string, reply: Reply, search: Expected, token: Expected = search): Case => ({
   name,
   reply,
   search,

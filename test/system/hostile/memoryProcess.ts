@@ -3,6 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Issuer from "../../doubles/IssuerDouble.js"
+import type { Letter } from "../storms/OrderedProcess.js"
 import { advisor, issuer, optionsFor } from "./advisor.js"
 import { clients, ourClients } from "./clients.js"
 import { ending } from "./endings.js"
@@ -68,12 +69,9 @@ const measure = ({ baseUrls, client, goodOrigin, rounds }: Order) =>
     return { endings, growthInMegabytes: (peak - least) / megabyte } satisfies Measured
   }).pipe(Effect.scoped)
 
-const received = Effect.async<Order>((resume) => {
-  process.once("message", (order: Order) => resume(Effect.succeed(order)))
-})
+process.once("message", ({ id, order }: Letter<Order>) =>
+  NodeRuntime.runMain(
+    Effect.map(measure(order), (sight) => process.send?.({ id, sight }, () => process.disconnect()))
+  ))
 
-received.pipe(
-  Effect.flatMap(measure),
-  Effect.flatMap((measured) => Effect.sync(() => process.send?.(measured, () => process.disconnect()))),
-  NodeRuntime.runMain
-)
+process.send?.({ name: "ready" })
