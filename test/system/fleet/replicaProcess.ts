@@ -30,7 +30,6 @@ export interface Settings {
 }
 
 export type Order =
-  | { readonly name: "look" }
   /** So many searches at once; carried out when all have ended. */
   | { readonly name: "search"; readonly count: number }
   /** So many loops, each of one search after the other; they start evenly over a time, in milliseconds. */
@@ -58,7 +57,7 @@ const tokensMetric = "nutrition_advisor_shared_tokens_total"
 
 const terms = ["greek yogurt", "oats", "banana", "low sugar breakfast"]
 
-const settings: Settings = JSON.parse(process.argv[2] ?? "{}")
+const { redisUrl, ...settings }: Settings = JSON.parse(process.argv[2] ?? "{}")
 
 const seen = { answered: 0, failed: new Map<string, number>(), warnings: 0 }
 
@@ -108,8 +107,6 @@ const program = Effect.gen(function*() {
 
   const carryOut = (order: Order) => {
     switch (order.name) {
-      case "look":
-        return Effect.void
       case "search":
         return searches(order.count)
       case "startLoad":
@@ -138,17 +135,12 @@ const program = Effect.gen(function*() {
   yield* Deferred.await(disconnected)
 })
 
-const timeouts = {
-  ...(settings.lease === undefined ? {} : { lease: settings.lease }),
-  ...(settings.tokenTimeout === undefined ? {} : { tokenTimeout: settings.tokenTimeout })
-}
-
 program.pipe(
   Effect.scoped,
   Effect.provide(
-    NutritionAdvisor.layerShared({ baseUrl: settings.baseUrl, licenseKey: Simulator.licenseKey, ...timeouts }).pipe(
+    NutritionAdvisor.layerShared({ ...settings, licenseKey: Simulator.licenseKey }).pipe(
       Layer.provide([
-        RedisTokenCache.layer({ url: Redacted.make(settings.redisUrl), prefix: "fleet:" }),
+        RedisTokenCache.layer({ url: Redacted.make(redisUrl), prefix: "fleet:" }),
         BoundedClient.layer(connections)
       ])
     )

@@ -4,6 +4,7 @@ import { HttpServer } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
 import { Effect, Layer, Runtime } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import type { Letter, Receipt } from "./OrderedProcess.js"
 
 export type Order =
   | { readonly name: "look" }
@@ -13,18 +14,8 @@ export type Order =
     readonly operation: Simulator.Operation
     readonly answer: Simulator.Answer | undefined
   }
-  | {
-    readonly name: "respondNext"
-    readonly operation: Simulator.Operation
-    readonly answers: ReadonlyArray<Simulator.Answer>
-  }
   | { readonly name: "setLatency"; readonly operation: Simulator.Operation; readonly millis: number }
   | { readonly name: "setTokenLifetime"; readonly seconds: number }
-
-export interface Letter {
-  readonly id: number
-  readonly order: Order
-}
 
 /** What the server saw after an order was carried out. */
 export interface Sight extends Simulator.Counters {
@@ -33,11 +24,6 @@ export interface Sight extends Simulator.Counters {
   readonly openExchanges: number
   /** Exchanges whose connection was closed before they were answered. */
   readonly abandonedExchanges: number
-}
-
-export interface Receipt {
-  readonly id: number
-  readonly sight: Sight
 }
 
 export interface Greeting {
@@ -71,8 +57,6 @@ const carryOut = (simulator: Simulator.Service, order: Order): Effect.Effect<voi
       return simulator.revoke
     case "respondAlways":
       return simulator.respondAlways(order.operation, order.answer)
-    case "respondNext":
-      return simulator.respondNext(order.operation, ...order.answers)
     case "setLatency":
       return simulator.setLatency(order.operation, order.millis)
     case "setTokenLifetime":
@@ -80,13 +64,13 @@ const carryOut = (simulator: Simulator.Service, order: Order): Effect.Effect<voi
   }
 }
 
-const send = (message: Greeting | Receipt) => process.send?.(message)
+const send = (message: Greeting | Receipt<Sight>) => process.send?.(message)
 
 const program = Effect.gen(function*() {
   const simulator = yield* Simulator.Simulator
   const { address } = yield* HttpServer.HttpServer
   const run = Runtime.runSync(yield* Effect.runtime())
-  process.on("message", ({ id, order }: Letter) => {
+  process.on("message", ({ id, order }: Letter<Order>) => {
     const counters = run(Effect.zipRight(carryOut(simulator, order), simulator.counters))
     send({ id, sight: { ...counters, ...traffic } })
   })
