@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { inspect } from "node:util"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import {
   Cause,
   Config,
@@ -21,7 +21,7 @@ import { SharedTokenCache, SharedTokenIssuer } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
-import { arrangedLive, testLive } from "../../doubles/arranged.js"
+import { arrangedLive, test, testLive } from "../../doubles/arranged.js"
 import * as IssuerDouble from "../../doubles/IssuerDouble.js"
 import { changedClock } from "../../doubles/makeClock.js"
 import * as RedisCluster from "./RedisCluster.js"
@@ -55,6 +55,8 @@ const alone = Effect.gen(function*() {
 })
 
 const overEmpty = arrangedLive(alone, Layer.empty)
+
+const overServer = arrangedLive(RedisServer.make(), Layer.empty)
 
 /** A client of the user's own, closed at the end of the test. */
 const client = <Client extends Redis | Cluster>(open: () => Client) =>
@@ -104,16 +106,6 @@ describeWithRedis("an entry", () => {
     expect(yield* (yield* cacheOf({ url: server.url })).read(name)).toEqual(Option.some("first"))
   })
 
-  overEmpty("is written by one of twenty who saw none", function*({ server }) {
-    const caches = yield* Effect.replicateEffect(cacheOf({ url: server.url }), 20)
-    const written = yield* Effect.forEach(
-      caches,
-      (cache, index) => cache.write(name, `entry-${index}`, overNothing),
-      { concurrency: "unbounded" }
-    )
-    expect(written.filter((did) => did)).toHaveLength(1)
-  })
-
   overEmpty("is nothing to those with another prefix", function*({ cache, server }) {
     yield* cache.write(name, "first", overNothing)
     expect(yield* (yield* cacheOf({ url: server.url, prefix: "other:" })).read(name)).toEqual(Option.none())
@@ -121,16 +113,6 @@ describeWithRedis("an entry", () => {
 })
 
 describeWithRedis("a lease", () => {
-  overEmpty("is the first one's of twenty, and all twenty are told whose", function*({ server }) {
-    const caches = yield* Effect.replicateEffect(cacheOf({ url: server.url }), 20)
-    const owners = yield* Effect.forEach(
-      caches,
-      (cache, index) => Effect.map(cache.lease(name, `owner-${index}`, minute), ({ owner }) => owner),
-      { concurrency: "unbounded" }
-    )
-    expect(new Set(owners).size).toBe(1)
-  })
-
   overEmpty("tells those who come later how long it may last", function*({ cache }) {
     yield* cache.lease(name, "first", minute)
     yield* Effect.sleep("20 millis")
@@ -140,31 +122,15 @@ describeWithRedis("a lease", () => {
 })
 
 describeWithRedis("a watch", () => {
-  const heardOf = (change: (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>) =>
-    Effect.gen(function*() {
-      const { cache, server } = yield* alone
-      yield* cache.lease(name, "first", minute)
-      return yield* heardWhile(yield* cacheOf({ url: server.url }), change(cache))
-    })
-
-  testLive("hears of an entry that was written", function*() {
-    expect(yield* heardOf((cache) => cache.write(name, "first", overNothing))).toBe(1)
-  })
-
-  testLive("hears of a lease that was given back", function*() {
-    expect(yield* heardOf((cache) => cache.release(name, "first"))).toBe(1)
-  })
-
-  testLive("hears nothing of an entry that was refused", function*() {
-    expect(yield* heardOf((cache) => cache.write(name, "second", over("first")))).toBe(0)
-  })
-
-  testLive("hears nothing of a lease that was not given back", function*() {
-    expect(yield* heardOf((cache) => cache.release(name, "second"))).toBe(0)
-  })
-
-  testLive("hears nothing of other names", function*() {
-    expect(yield* heardOf((cache) => cache.write("name-2", "first", overNothing))).toBe(0)
+  overEmpty.each<readonly [string, (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>, number]>([
+    ["hears of an entry that was written", (cache) => cache.write(name, "first", overNothing), 1],
+    ["hears of a lease that was given back", (cache) => cache.release(name, "first"), 1],
+    ["hears nothing of an entry that was refused", (cache) => cache.write(name, "second", over("first")), 0],
+    ["hears nothing of a lease that was not given back", (cache) => cache.release(name, "second"), 0],
+    ["hears nothing of other names", (cache) => cache.write("name-2", "first", overNothing), 0]
+  ])("%s", function*([_, change, times], { cache, server }) {
+    yield* cache.lease(name, "first", minute)
+    expect(yield* heardWhile(yield* cacheOf({ url: server.url }), change(cache))).toBe(times)
   })
 
   overEmpty("hears of changes after its connection was cut", function*({ cache, server }) {
@@ -212,15 +178,12 @@ const put = (server: RedisServer.RedisServer, kind: "token" | "lease", command: 
   })
 
 describeWithRedis("what a cache has not written", () => {
-  overEmpty.each(strangers)(
-    "is no entry, and is replaced by the next one: %s",
-    function*([, command], { cache, server }) {
-      yield* put(server, "token", command)
-      const before = yield* cache.read(name)
-      expect([before, yield* cache.write(name, "first", overNothing), yield* cache.read(name)])
-        .toEqual([Option.none(), true, Option.some("first")])
-    }
-  )
+  overEmpty.each(strangers)("is no entry, and is replaced by the next: %s", function*([, command], { cache, server }) {
+    yield* put(server, "token", command)
+    const before = yield* cache.read(name)
+    expect([before, yield* cache.write(name, "first", overNothing), yield* cache.read(name)])
+      .toEqual([Option.none(), true, Option.some("first")])
+  })
 
   overEmpty.each(strangers)("is nobody's lease: %s", function*([, command], { cache, server }) {
     yield* put(server, "lease", command)
@@ -235,8 +198,7 @@ describeWithRedis("what a cache has not written", () => {
     expect([Option.isSome(over), written, yield* cache.read(name)]).toEqual([true, true, Option.some("first")])
   })
 
-  testLive("is not transferred where it is above 16 KiB", function*() {
-    const server = yield* RedisServer.make()
+  overServer("is not transferred where it is above 16 KiB", function*(server) {
     const proxy = yield* TcpProxy.make(server.port)
     const cache = yield* cacheOf({ url: proxy.url })
     yield* put(server, "token", ["SET", "KEY", "A".repeat(1_000_000)])
@@ -274,16 +236,19 @@ describeWithRedis("a time that is no whole number of milliseconds", () => {
 })
 
 describeWithRedis("a call of the cache that fails", () => {
-  const failureOf = (prepare: (server: RedisServer.RedisServer) => Effect.Effect<unknown>) =>
-    Effect.gen(function*() {
-      const { cache, server } = yield* alone
-      yield* prepare(server)
-      return yield* Effect.flip(cache.lease(name, "first", minute))
-    })
-
-  testLive("names a server that is not there, by no more than a word", function*() {
-    const error = yield* failureOf(({ stop }) => stop)
-    expect(error).toMatchObject({ reason: "Unavailable", code: "ECONNREFUSED" })
+  overEmpty.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>, code: string]>([
+    ["names a server that is not there, by no more than a word", ({ stop }) => stop, "ECONNREFUSED"],
+    ["calls a read-only replica READONLY", ({ command }) => command("REPLICAOF", "127.0.0.1", 1), "READONLY"],
+    ["calls a full server OOM", ({ command }) => command("CONFIG", "SET", "maxmemory", "1"), "OOM"],
+    [
+      "calls one that asks for a password NOAUTH",
+      ({ command }) => command("CONFIG", "SET", "requirepass", "x"),
+      "NOAUTH"
+    ]
+  ])("%s", function*([_, prepare, code], { cache, server }) {
+    yield* prepare(server)
+    const error = yield* Effect.flip(cache.lease(name, "first", minute))
+    expect(error).toMatchObject({ reason: "Unavailable", code })
   })
 
   testLive("names a host that has no address", function*() {
@@ -322,54 +287,17 @@ describeWithRedis("a call of the cache that fails", () => {
     yield* Effect.scoped(RedisTokenCache.makeFromClient(redis))
     expect(counts()).toEqual(before)
   })
-
-  testLive("calls a read-only replica READONLY", function*() {
-    const error = yield* failureOf(({ command }) => command("REPLICAOF", "127.0.0.1", 1))
-    expect(error).toMatchObject({ reason: "Unavailable", code: "READONLY" })
-  })
-
-  testLive("calls a full server OOM", function*() {
-    const error = yield* failureOf(({ command }) => command("CONFIG", "SET", "maxmemory", "1"))
-    expect(error).toMatchObject({ reason: "Unavailable", code: "OOM" })
-  })
-
-  testLive("calls a server that asks for a password NOAUTH", function*() {
-    const error = yield* failureOf(({ command }) => command("CONFIG", "SET", "requirepass", "secret"))
-    expect(error).toMatchObject({ reason: "Unavailable", code: "NOAUTH" })
-  })
 })
 
 describeWithRedis("what lies in Redis", () => {
-  const used = Effect.tap(
-    alone,
-    ({ cache }) => Effect.zipRight(cache.write(name, "first", overNothing), cache.lease(name, "owner", minute))
-  )
-
-  testLive("has a time to live in every key", function*() {
-    const { server } = yield* used
+  overEmpty("has a time to live in every key", function*({ cache, server }) {
+    yield* cache.write(name, "first", overNothing)
+    yield* cache.lease(name, "owner", minute)
     const times = yield* Effect.forEach(yield* keysOf(server), (key) => server.command("PTTL", key))
     expect(times.map((time) => Number(time) > 0 && Number(time) <= minute)).toEqual([true, true])
   })
 
-  testLive("has keys under a prefix of its own", function*() {
-    const { server } = yield* used
-    expect((yield* keysOf(server)).map((key) => key.startsWith("nutrition-advisor:"))).toEqual([true, true])
-  })
-
-  testLive("has keys under the prefix that was set", function*() {
-    const server = yield* RedisServer.make()
-    const cache = yield* cacheOf({ url: server.url, prefix: "ours:" })
-    yield* cache.write(name, "first", overNothing)
-    expect((yield* keysOf(server)).map((key) => key.startsWith("ours:"))).toEqual([true])
-  })
-
-  testLive("has the name as a hash tag in every key", function*() {
-    const { server } = yield* used
-    expect((yield* keysOf(server)).map((key) => /\{(.*?)\}/.exec(key)?.[1])).toEqual([name, name])
-  })
-
-  testLive("is in the database of the URL", function*() {
-    const server = yield* RedisServer.make()
+  overServer("is in the database of the URL", function*(server) {
     const cache = yield* cacheOf({ url: Redacted.make(`${Redacted.value(server.url)}/3`) })
     yield* cache.write(name, "first", overNothing)
     expect(String(yield* server.command("INFO", "keyspace"))).toMatch(/db3:keys=1/)
@@ -423,7 +351,7 @@ describeWithRedis("a script", () => {
 })
 
 describe("a configuration", () => {
-  it.effect.each([
+  test.each([
     "http://127.0.0.1:6379/secret-1",
     "secret-1",
     "",
@@ -432,26 +360,18 @@ describe("a configuration", () => {
     " redis://user:secret-1@127.0.0.1:6379",
     "redis:secret-1",
     "redis://user:secret-1%@127.0.0.1:6379"
-  ])("refuses the URL %j without repeating it", (url) =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(
-        Effect.scoped(Layer.build(RedisTokenCache.layer({ url: Redacted.make(url) })))
-      )
-      const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
-      expect([error, Inspectable.toStringUnknown(exit).includes("secret-1")])
-        .toEqual([expect.objectContaining({ _tag: "ConfigurationError", field: "url" }), false])
-    }))
+  ])("refuses the URL %j without repeating it", function*(url) {
+    const exit = yield* Effect.exit(Layer.build(RedisTokenCache.layer({ url: Redacted.make(url) })))
+    const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
+    expect([error, Inspectable.toStringUnknown(exit).includes("secret-1")])
+      .toEqual([expect.objectContaining({ _tag: "ConfigurationError", field: "url" }), false])
+  })
 
-  it.effect.each(["{app}:", "app{", "app}"])(
-    "refuses the prefix %j: braces are for the hash tag",
-    (prefix) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(
-          RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1"), prefix })
-        )))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "prefix" })
-      })
-  )
+  test.each(["{app}:", "app{", "app}"])("refuses the prefix %j: braces are for the hash tag", function*(prefix) {
+    const layer = RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1"), prefix })
+    const error = yield* Effect.flip(Layer.build(layer))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "prefix" })
+  })
 
   testLive("refuses such a prefix for a client of one's own too", function*() {
     const redis = yield* client(() => new Redis({ lazyConnect: true }))
@@ -459,58 +379,35 @@ describe("a configuration", () => {
     expect(error).toMatchObject({ _tag: "ConfigurationError", field: "prefix" })
   })
 
-  it.effect("makes no connection before its first use", () =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(Effect.scoped(Layer.build(
-        RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1") })
-      )))
-      expect(Exit.isSuccess(exit)).toBe(true)
-    }))
+  test("makes no connection before its first use", function*() {
+    yield* Layer.build(RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1") }))
+  })
 
-  it.effect("from the environment fails in a ConfigError where the URL is missing", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(RedisTokenCache.layerConfig())))
-      expect(String(error)).toContain("NUTRITION_ADVISOR_REDIS_URL")
-    }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))))
+  test("from the environment fails in a ConfigError where the URL is missing", function*() {
+    const error = yield* Effect.flip(Layer.build(RedisTokenCache.layerConfig()))
+    expect(String(error)).toContain("NUTRITION_ADVISOR_REDIS_URL")
+  }, Layer.setConfigProvider(ConfigProvider.fromMap(new Map())))
 })
 
 const builtFrom = <E>(layer: Layer.Layer<SharedTokenCache.SharedTokenCache, E>) =>
   Effect.map(Layer.build(layer), Context.get(SharedTokenCache.SharedTokenCache))
 
 describeWithRedis("layerConfig", () => {
-  const fromEnvironment = (server: RedisServer.RedisServer, further: Readonly<Record<string, string>> = {}) =>
-    builtFrom(RedisTokenCache.layerConfig()).pipe(
-      Effect.withConfigProvider(ConfigProvider.fromMap(
-        new Map(Object.entries({ NUTRITION_ADVISOR_REDIS_URL: Redacted.value(server.url), ...further }))
-      ))
-    )
+  const ours = { NUTRITION_ADVISOR_REDIS_PREFIX: "ours:" }
 
-  testLive("reads NUTRITION_ADVISOR_REDIS_URL", function*() {
-    const server = yield* RedisServer.make()
-    const cache = yield* fromEnvironment(server)
-    yield* cache.write(name, "first", overNothing)
-    expect(yield* keysOf(server)).toEqual([`nutrition-advisor:{${name}}:token`])
-  })
-
-  testLive("reads a variable for what is not given", function*() {
-    const server = yield* RedisServer.make()
-    const cache = yield* builtFrom(RedisTokenCache.layerConfig({ prefix: Config.succeed("given:") })).pipe(
-      Effect.withConfigProvider(ConfigProvider.fromMap(
-        new Map([["NUTRITION_ADVISOR_REDIS_URL", Redacted.value(server.url)], [
-          "NUTRITION_ADVISOR_REDIS_PREFIX",
-          "ours:"
-        ]])
-      ))
+  overServer.each<
+    readonly [string, Readonly<Record<string, string>>, Parameters<typeof RedisTokenCache.layerConfig>[0], string]
+  >([
+    ["reads NUTRITION_ADVISOR_REDIS_URL", {}, {}, "nutrition-advisor:"],
+    ["reads NUTRITION_ADVISOR_REDIS_PREFIX where it is set", ours, {}, "ours:"],
+    ["reads a variable for what is not given", ours, { prefix: Config.succeed("given:") }, "given:"]
+  ])("%s", function*([_, variables, options, prefix], server) {
+    const environment = { NUTRITION_ADVISOR_REDIS_URL: Redacted.value(server.url), ...variables }
+    const cache = yield* builtFrom(RedisTokenCache.layerConfig(options)).pipe(
+      Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(environment))))
     )
     yield* cache.write(name, "first", overNothing)
-    expect(yield* keysOf(server)).toEqual([`given:{${name}}:token`])
-  })
-
-  testLive("reads NUTRITION_ADVISOR_REDIS_PREFIX where it is set", function*() {
-    const server = yield* RedisServer.make()
-    const cache = yield* fromEnvironment(server, { NUTRITION_ADVISOR_REDIS_PREFIX: "ours:" })
-    yield* cache.write(name, "first", overNothing)
-    expect(yield* keysOf(server)).toEqual([`ours:{${name}}:token`])
+    expect(yield* keysOf(server)).toEqual([`${prefix}{${name}}:token`])
   })
 })
 
@@ -518,8 +415,7 @@ describeWithRedis("a layer", () => {
   const connections = ({ command }: RedisServer.RedisServer) =>
     Effect.map(command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
 
-  testLive("leaves no connection behind", function*() {
-    const server = yield* RedisServer.make()
+  overServer("leaves no connection behind", function*(server) {
     const before = yield* connections(server)
     yield* Effect.scoped(Effect.gen(function*() {
       const cache = yield* builtFrom(RedisTokenCache.layer({ url: server.url }))
@@ -530,8 +426,7 @@ describeWithRedis("a layer", () => {
     expect(yield* connections(server)).toBe(before)
   })
 
-  testLive("from a client leaves that client open", function*() {
-    const server = yield* RedisServer.make()
+  overServer("from a client leaves that client open", function*(server) {
     const redis = yield* clientOf(server)
     yield* Effect.scoped(Effect.gen(function*() {
       const cache = yield* builtFrom(RedisTokenCache.layerFromClient(redis))
@@ -541,10 +436,10 @@ describeWithRedis("a layer", () => {
   })
 })
 
-const issuerOver = (cache: SharedTokenCache.Service, licenseKey = "license-1") =>
+const issuerOver = (cache: SharedTokenCache.Service) =>
   SharedTokenIssuer.make({
     baseUrl: Simulator.baseUrl,
-    licenseKey: Redacted.make(licenseKey),
+    licenseKey: Redacted.make("license-1"),
     cacheTimeout: "20 seconds",
     lease: "1 minute"
   }).pipe(
@@ -609,8 +504,7 @@ describeWithRedis("a replica that waits", () => {
     expect(yield* learned(cache, yield* cacheOf({ url: server.url }))).toEqual(peers)
   })
 
-  testLive("learns of it so with a client of one's own and its keyPrefix", function*() {
-    const server = yield* RedisServer.make()
+  overServer("learns of it so with a client of one's own and its keyPrefix", function*(server) {
     const cache = Effect.flatMap(
       clientOf(server, { keyPrefix: "app:" }),
       (redis) => RedisTokenCache.makeFromClient(redis)
@@ -618,8 +512,7 @@ describeWithRedis("a replica that waits", () => {
     expect(yield* learned(yield* cache, yield* cache)).toEqual(peers)
   })
 
-  testLive("learns of it so with a client of one's own that queues no commands", function*() {
-    const server = yield* RedisServer.make()
+  overServer("learns of it so with a client of one's own that queues no commands", function*(server) {
     const cache = Effect.gen(function*() {
       const redis = yield* clientOf(server, { enableOfflineQueue: false })
       yield* Effect.retry(Effect.tryPromise(() => redis.ping()), Schedule.spaced("10 millis"))
@@ -628,139 +521,62 @@ describeWithRedis("a replica that waits", () => {
     expect(yield* learned(yield* cache, yield* cache)).toEqual(peers)
   })
 
-  it.scopedLive("still waits where it hears of no publication, so the tests above can fail", () =>
-    Effect.gen(function*() {
-      const { cache, server } = yield* alone
-      const deaf = { ...(yield* cacheOf({ url: server.url })), changes: () => Stream.never }
-      const { wait } = yield* waiterAfterExchange(cache, deaf, 1)
-      yield* Effect.sleep("300 millis")
-      expect(yield* Fiber.poll(wait)).toEqual(Option.none())
-    }).pipe(Effect.provide(IssuerDouble.layer)))
+  overEmpty("still waits where it hears of no publication, so the tests above can fail", function*({ cache, server }) {
+    const deaf = { ...(yield* cacheOf({ url: server.url })), changes: () => Stream.never }
+    const { wait } = yield* Effect.provide(waiterAfterExchange(cache, deaf, 1), IssuerDouble.layer)
+    yield* Effect.sleep("300 millis")
+    expect(yield* Fiber.poll(wait)).toEqual(Option.none())
+  })
 })
 
 describeWithRedis("a client with a keyPrefix", () => {
-  testLive("has it before the keys", function*() {
-    const server = yield* RedisServer.make()
+  overServer("has it before the keys", function*(server) {
     const cache = yield* RedisTokenCache.makeFromClient(yield* clientOf(server, { keyPrefix: "app:" }))
     yield* cache.write(name, "first", overNothing)
     yield* cache.lease(name, "owner", minute)
     expect(yield* keysOf(server)).toEqual(["lease", "token"].map((key) => `app:nutrition-advisor:{${name}}:${key}`))
   })
 
-  testLive("reads what it wrote", function*() {
-    const server = yield* RedisServer.make()
-    const cache = yield* RedisTokenCache.makeFromClient(yield* clientOf(server, { keyPrefix: "app:" }))
-    yield* cache.write(name, "first", overNothing)
-    expect(yield* cache.read(name)).toEqual(Option.some("first"))
-  })
-
-  testLive("may be given as an option of the cache's own connection", function*() {
-    const server = yield* RedisServer.make()
+  overServer("may be given as an option of the cache's own connection", function*(server) {
     const cache = yield* cacheOf({ url: server.url, redis: { keyPrefix: "app:" } })
     yield* cache.write(name, "first", overNothing)
     expect(yield* keysOf(server)).toEqual([`app:nutrition-advisor:{${name}}:token`])
   })
 })
 
-const simulated = <A, E>(
-  title: string,
-  test: () => Effect.Effect<A, E, Effect.Effect.Context<ReturnType<typeof Replicas.make>> | Simulator.Simulator>
-) => it.scopedLive(title, () => Effect.provide(test(), Simulator.layerHttpClient()))
+const simulated = arrangedLive(Effect.void, Simulator.layerHttpClient())
 
 /** For a Redis that works: on a busy machine an answer may take long. */
 const unhurried = { cacheTimeout: "20 seconds" } as const
 
-describeWithRedis("replicas", () => {
-  simulated("cost one exchange together at a cold start with 200 searches", () =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const replicas = yield* Replicas.makeMany(10, () => RedisTokenCache.layer({ url: server.url }), unhurried)
-      expect(yield* Replicas.cost(Replicas.searchAll(replicas, 20))).toBe(1)
-    }))
-
-  simulated("cost one exchange together at a revocation", () =>
-    Effect.gen(function*() {
-      const server = yield* RedisServer.make()
-      const replicas = yield* Replicas.makeMany(10, () => RedisTokenCache.layer({ url: server.url }), unhurried)
-      yield* Replicas.searchAll(replicas)
-      expect(yield* Replicas.revocationCost(replicas)).toBe(1)
-    }))
-
-  simulated("share no token where their prefixes differ", () =>
-    Effect.gen(function*() {
-      const { url } = yield* RedisServer.make()
-      const replicas = yield* Effect.forEach(["a:", "b:"], (prefix) =>
-        Replicas.make(RedisTokenCache.layer({ url, prefix }), unhurried))
-      expect(yield* Replicas.cost(Replicas.searchAll(replicas))).toBe(2)
-    }))
-})
-
 describeWithRedis("an entry that a peer can't have written", () => {
   const damaged: ReadonlyArray<readonly [string, (entry: string) => string]> = [
-    ["changed in its first sealed character", (entry) => {
-      const at = entry.lastIndexOf(".") + 1
-      return entry.slice(0, at) + (entry[at] === "A" ? "B" : "A") + entry.slice(at + 1)
-    }],
-    ["changed in its nonce", (entry) => entry.slice(0, 3) + (entry[3] === "A" ? "B" : "A") + entry.slice(4)],
     ["cut in half", (entry) => entry.slice(0, entry.length / 2)],
-    ["cut by four characters", (entry) => entry.slice(0, -4)],
-    ["of a version to come", (entry) => entry.replace(/^v1/, "v2")],
-    ["of no version", (entry) => entry.replace(/^v1\./, "")],
-    ["with something after it", (entry) => `${entry}.AAAA`],
-    ["an empty text", () => ""],
-    ["a token in the clear", () => JSON.stringify({ value: "t", serviceId: "s", receivedAt: 0, expiresAt: 9e12 })],
     ["a megabyte of nothing", () => "v1.AAAAAAAAAAAAAAAA.".padEnd(1_000_000, "A")]
   ]
 
-  const started = Effect.gen(function*() {
+  const stored = Effect.gen(function*() {
     const server = yield* RedisServer.make()
     const layer = () => RedisTokenCache.layer({ url: server.url })
     yield* Replicas.searchAll([yield* Replicas.make(layer())])
     const [key = ""] = yield* keysOf(server)
-    return { server, layer, key, entry: String(yield* server.command("GET", key)) }
+    const entry = String(yield* server.command("GET", key))
+    return { layer, replaceBy: (text: string) => server.command("SET", key, text, "PX", minute), entry }
   })
 
-  describe.each(damaged)("since it is %s", (_, damage) => {
-    simulated("is a miss, with nothing to warn of", () =>
-      Effect.gen(function*() {
-        const { entry, key, layer, server } = yield* started
-        yield* server.command("SET", key, damage(entry), "PX", minute)
-        const replica = yield* Replicas.make(layer())
-        expect([yield* Replicas.cost(replica.search), yield* replica.warnings]).toEqual([1, 0])
-      }))
+  const overEntry = arrangedLive(stored, Simulator.layerHttpClient())
 
-    simulated("is replaced, so that peers share again", () =>
-      Effect.gen(function*() {
-        const { entry, key, layer, server } = yield* started
-        yield* server.command("SET", key, damage(entry), "PX", minute)
-        yield* Replicas.searchAll([yield* Replicas.make(layer())])
-        expect(yield* Replicas.cost(Replicas.searchAll(yield* Replicas.makeMany(3, layer)))).toBe(0)
-      }))
+  overEntry.each(damaged)("is a miss with nothing to warn of: %s", function*([_, damage], { entry, layer, replaceBy }) {
+    yield* replaceBy(damage(entry))
+    const replica = yield* Replicas.make(layer())
+    expect([yield* Replicas.cost(replica.search), yield* replica.warnings]).toEqual([1, 0])
   })
 
-  simulated("is a miss where it was sealed with another license key", () =>
-    Effect.gen(function*() {
-      const { key, layer, server } = yield* started
-      const { cache } = yield* alone
-      const foreign = yield* Effect.provide(
-        Effect.gen(function*() {
-          let written = ""
-          const recording: SharedTokenCache.Service = {
-            ...cache,
-            write: (name, entry, options) => {
-              written = entry
-              return cache.write(name, entry, options)
-            }
-          }
-          yield* (yield* issuerOver(recording, "license-2")).issue(IssuerDouble.missing)
-          return written
-        }),
-        IssuerDouble.layer
-      )
-      yield* server.command("SET", key, foreign, "PX", minute)
-      expect([foreign.startsWith("v1."), yield* Replicas.cost((yield* Replicas.make(layer())).search)])
-        .toEqual([true, 1])
-    }))
+  overEntry.each(damaged)("is replaced, so peers share again: %s", function*([_, damage], { entry, layer, replaceBy }) {
+    yield* replaceBy(damage(entry))
+    yield* Replicas.searchAll([yield* Replicas.make(layer())])
+    expect(yield* Replicas.cost(Replicas.searchAll(yield* Replicas.makeMany(3, layer)))).toBe(0)
+  })
 })
 
 describeWithRedis("Redis and the way to it", () => {
@@ -857,20 +673,20 @@ describeWithRedis("a cluster of three", () => {
     ]).toEqual([true, true])
   })
 
-  simulated("costs ten replicas one exchange at a cold start, and one at a revocation", () =>
-    Effect.gen(function*() {
-      const nodes = yield* RedisCluster.make
-      const clients = yield* Effect.replicateEffect(clusterOf(nodes), 10)
-      const replicas = yield* Effect.forEach(clients, (redis) =>
-        Replicas.make(RedisTokenCache.layerFromClient(redis), unhurried))
-      const costs = [yield* Replicas.cost(Replicas.searchAll(replicas, 5)), yield* Replicas.revocationCost(replicas)]
-      expect([
-        costs,
-        yield* Effect.forEach(replicas, ({ warnings }) =>
-          warnings)
-      ])
-        .toEqual([[1, 1], replicas.map(() => 0)])
-    }))
+  simulated("costs ten replicas one exchange at a cold start, and one at a revocation", function*() {
+    const nodes = yield* RedisCluster.make
+    const clients = yield* Effect.replicateEffect(clusterOf(nodes), 10)
+    const replicas = yield* Effect.forEach(
+      clients,
+      (redis) => Replicas.make(RedisTokenCache.layerFromClient(redis), unhurried)
+    )
+    const costs = [yield* Replicas.cost(Replicas.searchAll(replicas, 5)), yield* Replicas.revocationCost(replicas)]
+    expect([
+      costs,
+      yield* Effect.forEach(replicas, ({ warnings }) => warnings)
+    ])
+      .toEqual([[1, 1], replicas.map(() => 0)])
+  })
 
   testLive("tells those who wait", function*() {
     const nodes = yield* RedisCluster.make
@@ -966,26 +782,25 @@ describeWithRedis("a user of an ACL", () => {
     expect(error).toMatchObject({ reason: "Unavailable", code: "NOPERM" })
   })
 
-  simulated("shares without any channel: a waiter looks by itself", () =>
+  const withoutChannel = arrangedLive(
     Effect.gen(function*() {
       const { url } = yield* restricted(keys)
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.setLatency("token", "300 millis")
-      const replicas = yield* Replicas.makeMany(5, () => RedisTokenCache.layer({ url }))
-      const costs = [yield* Replicas.cost(Replicas.searchAll(replicas)), yield* Replicas.revocationCost(replicas)]
-      expect(costs).toEqual([1, 1])
-    }))
+      yield* Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("token", "300 millis"))
+      return yield* Replicas.makeMany(5, () => RedisTokenCache.layer({ url }))
+    }),
+    Simulator.layerHttpClient()
+  )
 
-  simulated("is not said to exchange by itself where only the channel is refused", () =>
-    Effect.gen(function*() {
-      const { url } = yield* restricted(keys)
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.setLatency("token", "300 millis")
-      const replicas = yield* Replicas.makeMany(3, () => RedisTokenCache.layer({ url }))
-      yield* Replicas.searchAll(replicas)
-      const lines = (yield* Effect.forEach(replicas, ({ lines }) => lines)).flat()
-      expect(lines.filter(({ message }) => message.includes("exchanges the license key by itself"))).toEqual([])
-    }))
+  withoutChannel("shares without any channel: a waiter looks by itself", function*(replicas) {
+    const costs = [yield* Replicas.cost(Replicas.searchAll(replicas)), yield* Replicas.revocationCost(replicas)]
+    expect(costs).toEqual([1, 1])
+  })
+
+  withoutChannel("is not said to exchange by itself where only the channel is refused", function*(replicas) {
+    yield* Replicas.searchAll(replicas)
+    const lines = (yield* Effect.forEach(replicas, ({ lines }) => lines)).flat()
+    expect(lines.filter(({ message }) => message.includes("exchanges the license key by itself"))).toEqual([])
+  })
 
   testLive("that loses its channels leaves no rejected promise behind", function*() {
     const { server, url } = yield* restricted(keys, channels)
