@@ -157,21 +157,13 @@ describe("the definition of the service", () => {
     ])
   })
 
-  test.each(tokenRoutes)("has each answer that the simulator gives at $name", function*(endpoint) {
-    expect(complaints(endpoint, yield* exchanges(endpoint))).toEqual([])
-  })
-
-  test("has each answer that the simulator gives to a search", function*() {
-    expect(complaints(searchRoute, yield* searches)).toEqual([])
-  })
-
-  test.each(tokenRoutes)("has no status that the simulator never gives at $name", function*(endpoint) {
+  test.each(tokenRoutes)("has each answer that the simulator gives at $name, and no other status", function*(endpoint) {
     const answers = [...yield* exchanges(endpoint), ...yield* provoked("token", endpoint, withinTheDefinition)]
     expect(complaints(endpoint, answers)).toEqual([])
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(endpoint.schemas.keys()))
   })
 
-  test("has no status that the simulator never gives to a search", function*() {
+  test("has each answer that the simulator gives to a search, and no other status", function*() {
     const answers = [...yield* searches, ...yield* provoked("search", searchRoute, withinTheDefinition)]
     expect(complaints(searchRoute, answers)).toEqual([])
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(searchRoute.schemas.keys()))
@@ -187,12 +179,9 @@ describe("the definition of the service", () => {
     }
   )
 
-  test.each(Simulator.faults.search.filter(isBreaking))(
-    "lacks the answer of a search with the fault %s",
-    function*(fault) {
-      expect(complaints(searchRoute, yield* provoked("search", searchRoute, [fault]))).toHaveLength(1)
-    }
-  )
+  test.each(Simulator.faults.search.filter(isBreaking))("lacks a search's answer with the fault %s", function*(fault) {
+    expect(complaints(searchRoute, yield* provoked("search", searchRoute, [fault]))).toHaveLength(1)
+  })
 })
 
 describe("the OpenAPI document", () => {

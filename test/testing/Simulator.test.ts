@@ -479,18 +479,15 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       })
     })
 
-    live(
-      "counts an exchange that hangs among those that run at the same time",
-      function*({ counters, requests, respondNext }) {
-        yield* respondNext("token", "hang")
-        const hanging = yield* Effect.fork(exchange)
-        yield* Effect.repeat(Effect.delay(requests, "5 millis"), { until: Array.isNonEmptyReadonlyArray })
-        yield* exchange
-        // A server that closes waits for its connections.
-        yield* Fiber.interrupt(hanging)
-        expect((yield* counters).exchangesAtOnce).toBe(2)
-      }
-    )
+    live("counts an exchange that hangs among those that run at once", function*({ counters, requests, respondNext }) {
+      yield* respondNext("token", "hang")
+      const hanging = yield* Effect.fork(exchange)
+      yield* Effect.repeat(Effect.delay(requests, "5 millis"), { until: Array.isNonEmptyReadonlyArray })
+      yield* exchange
+      // A server that closes waits for its connections.
+      yield* Fiber.interrupt(hanging)
+      expect((yield* counters).exchangesAtOnce).toBe(2)
+    })
   })
 
   describe("log of requests", () => {
@@ -728,15 +725,12 @@ describe("Simulator under TestClock", () => {
     ).toBe(2)
   }, inMemory({ licenseKeys: ["one", "two"] }))
 
-  test(
-    "counts a token that is handed back as an exchange and not as an issue",
-    function*({ counters, setHandsBackToken }) {
-      yield* setHandsBackToken(true)
-      yield* exchange
-      yield* exchange
-      expect(yield* counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-    }
-  )
+  test("counts a token handed back as an exchange and not as an issue", function*({ counters, setHandsBackToken }) {
+    yield* setHandsBackToken(true)
+    yield* exchange
+    yield* exchange
+    expect(yield* counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
+  })
 
   test("keeps the last 1,000 requests", function*({ requests }) {
     yield* Effect.forEach(Array.range(1, 2_345), (number) => ask("GET", `/v2/${number}`), { discard: true })
