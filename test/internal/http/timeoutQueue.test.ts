@@ -34,24 +34,6 @@ const timeout = Effect.map(entrance(1_000), (add) => {
 const timed = arranged(timeout, Layer.empty)
 
 describe("A timeout", () => {
-  timed("is met when its time is over", function*({ add, fired }) {
-    add("a")
-    yield* Time.pass("1 second")
-    expect(fired).toEqual(["a"])
-  })
-
-  timed("is not met a millisecond before", function*({ add, fired }) {
-    add("a")
-    yield* Time.pass("999 millis")
-    expect(fired).toEqual([])
-  })
-
-  timed("is met once", function*({ add, fired }) {
-    add("a")
-    yield* Time.pass("1 hour")
-    expect(fired).toEqual(["a"])
-  })
-
   timed("is met by each at its own time, in the order in which they came", function*({ add, fired }) {
     for (const name of ["a", "b", "c"]) {
       add(name)
@@ -67,23 +49,6 @@ describe("A timeout", () => {
     expect(fired).toEqual(["a", "b", "c"])
   })
 
-  timed("is met a millisecond later by one who came a millisecond later", function*({ add, fired }) {
-    add("a")
-    yield* Time.pass("1 millis")
-    add("b")
-    yield* Time.pass("999 millis")
-    expect(fired).toEqual(["a"])
-    yield* Time.pass("1 millis")
-    expect(fired).toEqual(["a", "b"])
-  })
-
-  timed("is met by all who came at the same time, in their order", function*({ add, fired }) {
-    const names = Array.from({ length: 1_000 }, (_, index) => String(index))
-    names.forEach(add)
-    yield* Time.pass("1 second")
-    expect(fired).toEqual(names)
-  })
-
   timed.each([[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [0], [1], [2], [0, 1], [0, 2], [1, 2]])(
     "is not met by those who left (case %#)",
     function*(order, { add, fired }) {
@@ -93,48 +58,6 @@ describe("A timeout", () => {
       expect(fired).toEqual(["a", "b", "c"].filter((_, index) => !order.includes(index)))
     }
   )
-
-  timed("is met by those who came after one who left, at their own time", function*({ add, fired }) {
-    const remove = add("a")
-    yield* Time.pass("500 millis")
-    add("b")
-    remove()
-    yield* Time.pass("999 millis")
-    expect(fired).toEqual([])
-    yield* Time.pass("1 millis")
-    expect(fired).toEqual(["b"])
-  })
-
-  timed("does not care who leaves twice, alone or with others", function*({ add, fired }) {
-    const alone = add("alone")
-    alone()
-    alone()
-    const [a, , c] = ["a", "b", "c"].map(add)
-    for (const remove of [a, a, alone, c, c]) remove?.()
-    add("d")
-    for (const remove of [a, alone, c]) remove?.()
-    yield* Time.pass("1 second")
-    expect(fired).toEqual(["b", "d"])
-  })
-
-  timed("does not care who leaves after it was met", function*({ add, fired }) {
-    const remove = add("a")
-    yield* Time.pass("1 second")
-    add("b")
-    remove()
-    yield* Time.pass("1 second")
-    expect(fired).toEqual(["a", "b"])
-  })
-
-  timed("is met by those who come after a time in which there was nobody", function*({ add, fired }) {
-    add("a")()
-    yield* Time.pass("10 seconds")
-    add("b")
-    yield* Time.pass("999 millis")
-    expect(fired).toEqual([])
-    yield* Time.pass("1 millis")
-    expect(fired).toEqual(["b"])
-  })
 
   test("may be entered again by whoever meets it", function*() {
     const add = yield* entrance(1_000)
@@ -175,12 +98,6 @@ describe("A timeout", () => {
     expect(times).toBe(2)
   })
 
-  timed("costs one timer, however many wait", function*({ add }) {
-    for (let index = 0; index < 1_000; index++) add(String(index))
-    yield* Time.pass("1 millis")
-    expect(yield* Time.timers).toBe(1)
-  })
-
   timed("costs no timer where nobody came", function*() {
     yield* Time.pass("1 millis")
     expect(yield* Time.wakes).toEqual([])
@@ -193,17 +110,6 @@ describe("A timeout", () => {
     expect(yield* Time.wakes).toEqual([])
   })
 
-  testLive("leaves no timer behind when its scope ends", function*() {
-    const time = new VirtualTime()
-    const scope = yield* Scope.make()
-    const { add } = yield* timeout.pipe(Scope.extend(scope), Effect.withClock(time.clock))
-    add("a")
-    yield* Effect.sleep("10 millis")
-    expect(time.pendingTimers).toBe(1)
-    yield* Scope.close(scope, Exit.void)
-    expect(time.pendingTimers).toBe(0)
-  })
-
   const closing = Effect.gen(function*() {
     const scope = yield* Scope.make()
     const add = yield* Scope.extend(entrance(1_000), scope)
@@ -213,13 +119,6 @@ describe("A timeout", () => {
       ends,
       add: (name: string) => add((why) => ends.push(name + why))
     }
-  })
-
-  test("tells those whose time was over of a timeout", function*() {
-    const { ends, add } = yield* closing
-    add("a")
-    yield* Time.pass("1 second")
-    expect(ends).toEqual(["aTimeout"])
   })
 
   test("cuts off all who are there when its scope ends, each once", function*() {
@@ -268,22 +167,6 @@ describe("A timeout", () => {
     expect(fired).toEqual(["a"])
   })
 
-  test.each([-86_400_000, 86_400_000])("does not care for a wall clock that is set by %d ms", function*(millis) {
-    const base = yield* Effect.clock
-    const clock: ManualClock.ManualClock = ManualClock.besides(base)
-    const { add, fired } = yield* Effect.withClock(timeout, clock)
-    add("a")
-    yield* Time.pass("500 millis")
-    clock.wall += millis
-    add("b")
-    yield* Time.pass("499 millis")
-    expect(fired).toEqual([])
-    yield* Time.pass("1 millis")
-    expect(fired).toEqual(["a"])
-    yield* Time.pass("500 millis")
-    expect(fired).toEqual(["a", "b"])
-  })
-
   testLive("does not care for a machine whose wall clock is set back to the beginning", function*() {
     yield* Effect.addFinalizer(() => Effect.sync(() => vi.useRealTimers()))
     const add = yield* entrance(100)
@@ -306,11 +189,12 @@ type Step =
 const steps: FastCheck.Arbitrary<ReadonlyArray<Step>> = FastCheck.array(
   FastCheck.oneof(
     { weight: 4, arbitrary: FastCheck.constant<Step>({ name: "add" }) },
-    { weight: 3, arbitrary: FastCheck.nat(30).map((whom): Step => ({ name: "remove", whom })) },
+    { weight: 3, arbitrary: FastCheck.nat(12).map((whom): Step => ({ name: "remove", whom })) },
     { weight: 3, arbitrary: FastCheck.nat(1_500).map((millis): Step => ({ name: "pass", millis })) },
+    { weight: 1, arbitrary: FastCheck.constant<Step>({ name: "pass", millis: 1 }) },
     { weight: 1, arbitrary: FastCheck.integer().map((millis): Step => ({ name: "jump", millis })) }
   ),
-  { maxLength: 60 }
+  { maxLength: 60, size: "max" }
 )
 
 interface Fired {
@@ -376,5 +260,5 @@ const played = (steps: ReadonlyArray<Step>): ReadonlyArray<Fired> => {
 describe("A timeout beside a plain sorted list", () => {
   it.prop("is met by the same, in the same order, at the same time", [steps], ([steps]) => {
     expect(played(steps)).toEqual(modeled(steps))
-  }, { fastCheck: { numRuns: 2_000 } })
+  }, { fastCheck: { numRuns: 1_000 } })
 })
