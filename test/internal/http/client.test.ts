@@ -1,6 +1,6 @@
 import { HttpBody, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Predicate, Ref, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Predicate, Stream } from "effect"
 import * as Fork from "../../../src/internal/fork.js"
 import { type BufferedSend, type Sent, withBufferedSend } from "../../../src/internal/http/buffered.js"
 import * as Http from "../../../src/internal/http/client.js"
@@ -50,39 +50,26 @@ describe("send", () => {
     expect(new TextDecoder().decode(body)).toBe("0123456789")
   })
 
-  test("refuses a body of one byte more", function*() {
-    const error = yield* Effect.flip(send(answering(() => new Response("0123456789a"))))
+  test.each<readonly [string, Response]>([
+    ["of one byte more", new Response("0123456789a")],
+    [
+      "above the limit behind a content-encoding and a small content-length",
+      new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
+    ]
+  ])("refuses a body %s", function*([, response]) {
+    const error = yield* Effect.flip(send(answering(() => response)))
     expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "TooLarge" })
   })
 
-  test("stops to read where the limit is passed", function*() {
-    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
-    yield* Effect.flip(send(answering(() => new Response(stream))))
-    expect(seen.pulled).toBeLessThan(50)
-  })
-
-  test("cancels a body that it does not read to its end", function*() {
-    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
-    yield* Effect.flip(send(answering(() => new Response(stream))))
-    expect(seen.cancelled).toBe(true)
-  })
-
-  test("does not read a body whose declared length is above the limit to its end", function*() {
-    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
-    yield* Effect.flip(send(answering(() => new Response(stream, { headers: { "content-length": "6000" } }))))
-    expect(seen.pulled).toBeLessThan(50)
-  })
-
-  test("refuses a body above the limit behind a content-encoding and a small content-length", function*() {
-    const error = yield* Effect.flip(
-      send(
-        answering(() =>
-          new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
-        )
-      )
-    )
-    expect(error).toMatchObject({ reason: "TooLarge" })
-  })
+  test.each([{}, { "content-length": "6000" }])(
+    "stops to read where the limit is passed, and cancels the body, with the headers %j",
+    function*(headers) {
+      const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+      yield* Effect.flip(send(answering(() => new Response(stream, { headers }))))
+      expect(seen.pulled).toBeLessThan(50)
+      expect(seen.cancelled).toBe(true)
+    }
+  )
 
   test("keeps the status of an error whose body is above every limit, and the beginning of the body", function*() {
     const answer = yield* send(answering(() => new Response("x".repeat(100_000), { status: 500 })))
@@ -110,36 +97,31 @@ describe("send", () => {
     expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
   })
 
-  test("ends as Aborted where the body breaks off", function*() {
-    const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      pull: (controller) => controller.error(new Error("secret"))
-    })
-    const error = yield* Effect.flip(send(answering(() => new Response(stream))))
-    expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-  })
+  const breaksOff = () =>
+    new ReadableStream<Uint8Array<ArrayBuffer>>({ pull: (controller) => controller.error(new Error("secret")) })
 
-  test("ends as Connection where the client dies", function*() {
-    const error = yield* Effect.flip(send(HttpClient.make(() => Effect.die(new Error("secret")))))
-    expect(error).toMatchObject({ _tag: "TransportError", reason: "Connection" })
-  })
+  const failing = (cause: unknown) =>
+    HttpClient.make((request) => Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
 
-  test.each([
-    ["ECONNREFUSED", "Connection"],
-    ["ENOTFOUND", "Connection"],
-    ["ECONNRESET", "Aborted"],
-    ["UND_ERR_SOCKET", "Aborted"],
-    ["ETIMEDOUT", "Timeout"],
-    ["UND_ERR_HEADERS_TIMEOUT", "Timeout"]
-  ])("names what the code of a cause says (case %#)", function*([code, reason]) {
-    const cause = new TypeError("fetch failed", { cause: Object.assign(new Error("secret"), { code }) })
-    const error = yield* Effect.flip(
-      send(
-        HttpClient.make((request) =>
-          Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
-        )
+  test.each<readonly [reason: string, what: string, client: HttpClient.HttpClient]>([
+    ["Aborted", "the body breaks off", answering(() => new Response(breaksOff()))],
+    [
+      "Aborted",
+      "the body dies",
+      HttpClient.make((request) =>
+        Effect.succeed(Object.defineProperty(HttpClientResponse.fromWeb(request, new Response("{}")), "stream", {
+          value: Stream.die(new Error("secret"))
+        }))
       )
-    )
-    expect(error).toMatchObject({ _tag: "TransportError", reason })
+    ],
+    ["Connection", "the client dies", HttpClient.make(() => Effect.die(new Error("secret")))],
+    [
+      "Timeout",
+      "a cause has the code of a timeout",
+      failing(new TypeError("fetch failed", { cause: Object.assign(new Error("secret"), { code: "ETIMEDOUT" }) }))
+    ]
+  ])("ends as %s where %s", function*([reason, , client]) {
+    expect(yield* Effect.flip(send(client))).toMatchObject({ _tag: "TransportError", reason })
   })
 
   test("says TooLarge where the client has a lower limit of its own", function*() {
@@ -174,47 +156,15 @@ describe("send", () => {
     ["no response", () => ({ _tag: "ResponseError" })],
     ["nothing", () => null]
   ])("ends as TransportError where the client fails with %s, also in one step", function*([, errorOf]) {
-    const failing = HttpClient.make((request) => Effect.fail(errorOf(request) as HttpClientError.HttpClientError))
+    const inResponse = HttpClient.make((request) => Effect.fail(errorOf(request) as HttpClientError.HttpClientError))
     const inOneStep = withBufferedSend(HttpClient.make(() => Effect.never), (_, receiver) => {
       const error = errorOf(HttpClientRequest.get("/"))
       setTimeout(() => receiver.onError({ cause: Predicate.hasProperty(error, "cause") ? error.cause : error }), 1)
       return { cancel: () => {} }
     })
-    for (const client of [failing, inOneStep]) {
+    for (const client of [inResponse, inOneStep]) {
       expect(yield* Effect.flip(send(client))).toMatchObject({ _tag: "TransportError", reason: "Connection" })
     }
-  })
-
-  test("ends as Aborted where the body dies", function*() {
-    const response = (request: HttpClientRequest.HttpClientRequest) =>
-      Object.defineProperty(HttpClientResponse.fromWeb(request, new Response("{}")), "stream", {
-        value: Stream.die(new Error("secret"))
-      })
-    const error = yield* Effect.flip(send(HttpClient.make((request) => Effect.succeed(response(request)))))
-    expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-  })
-
-  test("comes to an end where causes run in a circle", function*() {
-    const cause: { cause?: unknown } = {}
-    cause.cause = cause
-    const error = yield* Effect.flip(
-      send(
-        HttpClient.make((request) =>
-          Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause }))
-        )
-      )
-    )
-    expect(error).toMatchObject({ reason: "Connection" })
-  })
-
-  test("interrupts the request of a caller who is interrupted", function*() {
-    const isInterrupted = yield* Ref.make(false)
-    const waiting = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(isInterrupted, true)))
-    const fiber = yield* Effect.fork(send(waiting))
-    yield* Effect.yieldNow()
-    yield* Effect.yieldNow()
-    yield* Fiber.interrupt(fiber)
-    expect(yield* Ref.get(isInterrupted)).toBe(true)
   })
 
   testLive(
@@ -228,13 +178,6 @@ describe("send", () => {
       expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
     }
   )
-
-  test("passes an interruption on", function*() {
-    const fiber = yield* Effect.fork(send(HttpClient.make(() => Effect.never)))
-    yield* Effect.yieldNow()
-    const exit = yield* Fiber.interrupt(fiber)
-    expect(exit._tag === "Failure" && Cause.isInterruptedOnly(exit.cause)).toBe(true)
-  })
 })
 
 type Ending = "answer" | "failure" | "none"
@@ -298,23 +241,20 @@ describe.each([
     }
   }
 
-  testLive("is left once the answer is there", function*() {
-    const { exit, present } = sentWith("answer")
-    expect(Exit.isSuccess(yield* exit)).toBe(true)
-    expect(present.size).toBe(0)
-  })
+  testLive.each(["answer", "failure"] as const)(
+    "is left where the request ends in its %s",
+    function*(ending) {
+      const { exit, present } = sentWith(ending)
+      expect(Exit.isSuccess(yield* exit)).toBe(ending === "answer")
+      expect(present.size).toBe(0)
+    }
+  )
 
   testLive("comes to nothing where the request has ended in the same moment", function*() {
     const { exit, seen } = sentWith("answer")
     yield* exit
     for (const entry of seen) entry.abort("Timeout")
     expect(seen.length).toBe(1)
-  })
-
-  testLive("is left once the request has failed", function*() {
-    const { exit, present } = sentWith("failure")
-    expect(Exit.isFailure(yield* exit)).toBe(true)
-    expect(present.size).toBe(0)
   })
 
   testLive("is left once the request is interrupted, in which it was entered", function*() {
@@ -360,7 +300,12 @@ describe("A request whose caller is interrupted before any of its operations", (
       isReached = operations >= at
       if (!isReached) interrupt()
       scheduler.settle()
-      expect([at, fiber.unsafePoll()?._tag, open.count]).toEqual([at, "Failure", 0])
+      const exit = fiber.unsafePoll()
+      expect([at, exit && Exit.isFailure(exit) && Cause.isInterruptedOnly(exit.cause), open.count]).toEqual([
+        at,
+        true,
+        0
+      ])
     }
   })
 })
