@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, TestClock } from "effect"
+import { Effect, Exit, Fiber, Layer, Option, Redacted, TestClock } from "effect"
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as Issuer from "../../doubles/IssuerDouble.js"
@@ -10,18 +10,29 @@ import * as Time from "../../doubles/Time.js"
 const ofPeer = (number: number) =>
   new AccessToken.AccessToken({ ...Issuer.token(number, 0, 1_000_000), origin: "cache" })
 
-/** Every renewal brings another token of a peer. */
-const tokensOfPeers = (mustExchange: Array<boolean> = []) =>
+const providerWith = (part: Partial<TokenProvider.Service>) =>
   Layer.succeed(TokenProvider.TokenProvider, {
     get: Effect.succeed(ofPeer(0)),
+    renew: () => Effect.succeed(ofPeer(1)),
+    settled: () => Effect.void,
+    status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() }),
+    ...part
+  })
+
+/** Every renewal brings another token of a peer. */
+const tokensOfPeers = (mustExchange: Array<boolean> = []) =>
+  providerWith({
     renew: (_, rejection) =>
       Effect.sync(() => {
         mustExchange.push(rejection?.mustExchange ?? false)
         return ofPeer(mustExchange.length)
-      }),
-    settled: () => Effect.void,
-    status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
+      })
   })
+
+const naming = (headers: Record<string, string>, status: number) =>
+  HttpClient.make((request) =>
+    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status, headers })))
+  )
 
 const options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
@@ -44,9 +55,6 @@ describe("a request whose every token comes from a peer and is rejected", () => 
 
   it.effect.each([0, 1, 2, 3, 4])("shows no observed header that names the token number %i", (number) => {
     const headers = { "x-trace": `for ${Redacted.value(ofPeer(number).value)}` }
-    const client = HttpClient.make((request) =>
-      Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status: 403, headers })))
-    )
     return Effect.gen(function*() {
       const error = yield* Effect.flip(NutritionAdvisor.search("oats"))
       expect(error._tag === "Forbidden" && error.headers).toEqual({})
@@ -54,25 +62,18 @@ describe("a request whose every token comes from a peer and is rejected", () => 
       Effect.provide(
         Layer.provide(NutritionAdvisor.layerWithoutTokens({ ...options, observeHeaders: ["x-trace"] }), tokensOfPeers())
       ),
-      Effect.provideService(HttpClient.HttpClient, client)
+      Effect.provideService(HttpClient.HttpClient, naming(headers, 403))
     )
   })
 })
-
-const naming = (headers: Record<string, string>, status: number) =>
-  HttpClient.make((request) =>
-    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status, headers })))
-  )
 
 describe("what an error shows of an answer", () => {
   it.effect("names no token that the request was sent with, however many the client has used since", () => {
     let issued = 0
     const others = Effect.exit(NutritionAdvisor.search("pears"))
-    const provider = Layer.succeed(TokenProvider.TokenProvider, {
+    const provider = providerWith({
       get: Effect.sync(() => ofPeer(issued++)),
-      renew: () => Effect.as(Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => issued++)), ofPeer(99)),
-      settled: () => Effect.void,
-      status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
+      renew: () => Effect.as(Effect.zipRight(Effect.sleep("1 second"), Effect.sync(() => issued++)), ofPeer(99))
     })
     let calls = 0
     const headers = { "x-trace": `instead of ${Redacted.value(ofPeer(0).value)}` }
@@ -107,11 +108,7 @@ describe("what an error shows of an answer", () => {
         ...Issuer.token(0, 0, 1_000_000),
         serviceId: Redacted.make(identifier)
       })
-      const provider = Layer.map(tokensOfPeers(), (context) =>
-        Context.add(context, TokenProvider.TokenProvider, {
-          ...Context.get(context, TokenProvider.TokenProvider),
-          get: Effect.succeed(numbered)
-        }))
+      const provider = providerWith({ get: Effect.succeed(numbered) })
       return Effect.gen(function*() {
         const error = yield* Effect.flip(NutritionAdvisor.search("oats"))
         expect("retryAfter" in error ? error.retryAfter : undefined).toBe(retryAfter)
@@ -129,11 +126,7 @@ describe("a TokenProvider of the user's", () => {
 
   const advisorWith = (part: Partial<TokenProvider.Service>, status: number) =>
     NutritionAdvisor.layerWithoutTokens(options).pipe(
-      Layer.provide(Layer.map(tokensOfPeers(), (context) =>
-        Context.add(context, TokenProvider.TokenProvider, {
-          ...Context.get(context, TokenProvider.TokenProvider),
-          ...part
-        }))),
+      Layer.provide(providerWith(part)),
       Layer.provide(Layer.succeed(HttpClient.HttpClient, naming({}, status)))
     )
 
