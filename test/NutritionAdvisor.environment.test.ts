@@ -3,7 +3,7 @@ import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { names } from "../src/internal/environment.js"
-import { test } from "./doubles/arranged.js"
+import { arranged } from "./doubles/arranged.js"
 import * as Time from "./doubles/Time.js"
 
 type Values = Readonly<Record<string, string>>
@@ -32,6 +32,8 @@ const shared = (values: Values) =>
     Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
   )
 
+const test = arranged(Effect.void, configured({}))
+
 const built = <A, E>(layer: Layer.Layer<A, E>) => Effect.asVoid(Effect.scoped(Layer.build(layer)))
 
 const search = NutritionAdvisor.search("apple")
@@ -53,10 +55,9 @@ describe("layerConfig", () => {
       expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
     }).pipe(Effect.provide(configured({ [name]: "3 seconds" }))))
 
-  it.effect("takes NUTRITION_ADVISOR_MAX_RESPONSE_BYTES for the largest body", () =>
-    Effect.gen(function*() {
-      expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
-    }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))))
+  test("takes NUTRITION_ADVISOR_MAX_RESPONSE_BYTES for the largest body", function*() {
+    expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
+  }, configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))
 
   it.effect.each(["true", "1", "yes", "ON"])(
     "allows a simulator in Compose by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
@@ -80,18 +81,16 @@ describe("layerConfig", () => {
     }
   )
 
-  it.effect("takes NUTRITION_ADVISOR_USER_AGENT for the User-Agent", () =>
-    Effect.gen(function*() {
-      yield* search
-      expect((yield* requests).map(({ headers }) => headers["user-agent"])).toEqual(["shop/2", "shop/2"])
-    }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }))))
+  test("takes NUTRITION_ADVISOR_USER_AGENT for the User-Agent", function*() {
+    yield* search
+    expect((yield* requests).map(({ headers }) => headers["user-agent"])).toEqual(["shop/2", "shop/2"])
+  }, configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }))
 
-  it.effect("takes NUTRITION_ADVISOR_OBSERVE_HEADERS for names with commas between them", () =>
-    Effect.gen(function*() {
-      const { respondNext } = yield* Simulator.Simulator
-      yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
-      expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
-    }).pipe(Effect.provide(configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))))
+  test("takes NUTRITION_ADVISOR_OBSERVE_HEADERS for names with commas between them", function*() {
+    const { respondNext } = yield* Simulator.Simulator
+    yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
+    expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
+  }, configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))
 
   test.each<readonly [string, string]>([
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "demo-key-9e1b"],
@@ -106,25 +105,31 @@ describe("layerConfig", () => {
     expect(String(error)).not.toContain(value)
   })
 
-  it.effect("counts blank variables as unset", () =>
-    Effect.gen(function*() {
+  test(
+    "counts blank variables as unset",
+    function*() {
       yield* search
       expect(yield* requests).toHaveLength(2)
-    }).pipe(Effect.provide(configured(
+    },
+    configured(
       Object.fromEntries(Object.values(names).filter((name) => !(name in required)).map((name) => [name, " "]))
-    ))))
+    )
+  )
 
-  it.effect("reads a variable for what is not given", () =>
-    Effect.gen(function*() {
+  test(
+    "reads a variable for what is not given",
+    function*() {
       yield* search
       expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
         ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
         ["given/1", "/v2/products/napi/food/search/semantic"]
       ])
-    }).pipe(Effect.provide(configured(
+    },
+    configured(
       { NUTRITION_ADVISOR_USER_AGENT: "shop/2", NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" },
       { userAgent: Config.succeed("given/1") }
-    ))))
+    )
+  )
 
   test("does not need the variable of what is given", function*() {
     const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
@@ -136,15 +141,18 @@ describe("layerConfig", () => {
     yield* built(layer)
   })
 
-  it.effect("reads no variable beside one Config of all settings", () =>
-    Effect.gen(function*() {
+  test(
+    "reads no variable beside one Config of all settings",
+    function*() {
       yield* search
       expect((yield* requests).map(({ path }) => path)[0])
         .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")
-    }).pipe(Effect.provide(configured(
+    },
+    configured(
       { NUTRITION_ADVISOR_TOKEN_ROUTE: "unified", NUTRITION_ADVISOR_LICENSE_KEY: "" },
       Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-    ))))
+    )
+  )
 })
 
 describe("a refused setting", () => {

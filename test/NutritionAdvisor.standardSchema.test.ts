@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { type } from "arktype"
 import { Cause, Effect, Exit, Fiber, Layer, Option, Schema } from "effect"
@@ -6,6 +6,7 @@ import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Thr
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import * as v from "valibot"
 import { z } from "zod"
+import { arranged } from "./doubles/arranged.js"
 import { inspected } from "./leaks/rendering.js"
 
 const payload = { total: "3", secret: "never shown" }
@@ -68,28 +69,25 @@ const refusing: ReadonlyArray<readonly [string, StandardSchemaV1]> = [
 ]
 
 describe.each(clients)("searchAs of %s", (_, layer) => {
-  it.effect.each(accepting)("gives the output of a schema of %s", ([, schema, output]) =>
-    Effect.gen(function*() {
-      const { searchAs } = yield* NutritionAdvisor.NutritionAdvisor
-      expect(yield* searchAs(schema)("oats")).toEqual(output)
-      expect(yield* NutritionAdvisor.searchAs(schema)("oats")).toEqual(output)
-    }).pipe(Effect.provide(layer)))
+  const test = arranged(Effect.void, layer)
 
-  it.effect.each(refusing)(
-    "shows nothing of payload and issues where a schema refuses: %s",
-    ([, schema]) =>
-      Effect.gen(function*() {
-        const exit = yield* Effect.exit(NutritionAdvisor.searchAs(schema)("oats"))
-        expect(exit).toEqual(Exit.fail(
-          new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
-        ))
-        expect(inspected(exit)).not.toMatch(/never shown|issue|expected string|zod|valibot|arktype/i)
-      }).pipe(Effect.provide(layer))
-  )
+  test.each(accepting)("gives the output of a schema of %s", function*([, schema, output]) {
+    const { searchAs } = yield* NutritionAdvisor.NutritionAdvisor
+    expect(yield* searchAs(schema)("oats")).toEqual(output)
+    expect(yield* NutritionAdvisor.searchAs(schema)("oats")).toEqual(output)
+  })
+
+  test.each(refusing)("shows nothing of payload and issues where a schema refuses: %s", function*([, schema]) {
+    const exit = yield* Effect.exit(NutritionAdvisor.searchAs(schema)("oats"))
+    expect(exit).toEqual(Exit.fail(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
+    ))
+    expect(inspected(exit)).not.toMatch(/never shown|issue|expected string|zod|valibot|arktype/i)
+  })
 
   const bug = new Error("a bug of the schema")
 
-  it.effect.each<readonly [string, StandardSchemaV1]>([
+  test.each<readonly [string, StandardSchemaV1]>([
     [
       "throws",
       schemaOf(() => {
@@ -98,29 +96,26 @@ describe.each(clients)("searchAs of %s", (_, layer) => {
     ],
     ["rejects", schemaOf(() => Promise.reject(bug))],
     ["rejects later", schemaOf(() => new Promise((_, reject) => setImmediate(() => reject(bug))))]
-  ])("dies of what a validator %s", ([, schema]) =>
-    Effect.gen(function*() {
-      const exit = yield* Effect.exit(NutritionAdvisor.searchAs(schema)("oats"))
-      expect(Exit.isFailure(exit) ? Cause.dieOption(exit.cause) : exit).toEqual(Option.some(bug))
-    }).pipe(Effect.provide(layer)))
+  ])("dies of what a validator %s", function*([, schema]) {
+    const exit = yield* Effect.exit(NutritionAdvisor.searchAs(schema)("oats"))
+    expect(Exit.isFailure(exit) ? Cause.dieOption(exit.cause) : exit).toEqual(Option.some(bug))
+  })
 
-  it.effect("waits for no validator where it is interrupted", () =>
-    Effect.gen(function*() {
-      const isAsked = yield* Effect.makeLatch()
-      const hanging = schemaOf(() => {
-        isAsked.unsafeOpen()
-        return new Promise<never>(() => {})
-      })
-      const fiber = yield* Effect.fork(NutritionAdvisor.searchAs(hanging)("oats"))
-      yield* isAsked.await
-      expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
-    }).pipe(Effect.provide(layer)))
+  test("waits for no validator where it is interrupted", function*() {
+    const isAsked = yield* Effect.makeLatch()
+    const hanging = schemaOf(() => {
+      isAsked.unsafeOpen()
+      return new Promise<never>(() => {})
+    })
+    const fiber = yield* Effect.fork(NutritionAdvisor.searchAs(hanging)("oats"))
+    yield* isAsked.await
+    expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+  })
 
-  it.effect("takes an Effect Schema that has ~standard for an Effect Schema", () =>
-    Effect.gen(function*() {
-      class Total extends Schema.Class<Total>("Total")({ total: Schema.NumberFromString }) {
-        static readonly "~standard" = schemaOf(() => ({ value: "validated" }))["~standard"]
-      }
-      expect(yield* NutritionAdvisor.searchAs(Total)("oats")).toBeInstanceOf(Total)
-    }).pipe(Effect.provide(layer)))
+  test("takes an Effect Schema that has ~standard for an Effect Schema", function*() {
+    class Total extends Schema.Class<Total>("Total")({ total: Schema.NumberFromString }) {
+      static readonly "~standard" = schemaOf(() => ({ value: "validated" }))["~standard"]
+    }
+    expect(yield* NutritionAdvisor.searchAs(Total)("oats")).toBeInstanceOf(Total)
+  })
 })

@@ -5,6 +5,7 @@ import { Cause, Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, SearchCache, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { searchRoute } from "../src/internal/request/build.js"
+import { arranged } from "./doubles/arranged.js"
 
 /** What a caller in JavaScript can write. */
 const optionsOf = (untyped: Record<string, unknown>): NutritionAdvisor.Options => ({
@@ -15,6 +16,8 @@ const optionsOf = (untyped: Record<string, unknown>): NutritionAdvisor.Options =
 
 const advisor = (untyped: Record<string, unknown> = {}) =>
   NutritionAdvisor.layer(optionsOf(untyped)).pipe(Layer.provideMerge(Simulator.layerHttpClient()))
+
+const test = arranged(Effect.void, advisor())
 
 const untyped =
   (search: NutritionAdvisor.Service["search"]) =>
@@ -69,28 +72,26 @@ it.effect("A service id that is wiped once the layer is built is still sent", ()
   }).pipe(Effect.scoped, Effect.provide(Simulator.layerHttpClient())))
 
 describe("a search of the wrong type", () => {
-  it.effect.each([undefined, null, 5, {}, ["apple"], Redacted.make("apple")])(
+  test.each([undefined, null, 5, {}, ["apple"], Redacted.make("apple")])(
     "is a BadRequest that was not sent: %j",
-    (term) =>
-      Effect.gen(function*() {
-        const { search } = yield* NutritionAdvisor.NutritionAdvisor
-        const error = yield* Effect.flip(untyped(search)(term))
-        expect([error._tag, error.message]).toEqual([
-          "BadRequest",
-          "The search was not sent (the search term is no text). Correct the request."
-        ])
-      }).pipe(Effect.provide(advisor()))
+    function*(term) {
+      const { search } = yield* NutritionAdvisor.NutritionAdvisor
+      const error = yield* Effect.flip(untyped(search)(term))
+      expect([error._tag, error.message]).toEqual([
+        "BadRequest",
+        "The search was not sent (the search term is no text). Correct the request."
+      ])
+    }
   )
 
-  it.effect.each([null, undefined, { headers: null }, { urlParams: null }, { headers: undefined }])(
+  test.each([null, undefined, { headers: null }, { urlParams: null }, { headers: undefined }])(
     "takes %j for no further options",
-    (options) =>
-      Effect.gen(function*() {
-        const { search } = yield* NutritionAdvisor.NutritionAdvisor
-        const simulator = yield* Simulator.Simulator
-        yield* untyped(search)("apple", options)
-        expect((yield* simulator.counters).searches).toBe(1)
-      }).pipe(Effect.provide(advisor()))
+    function*(options) {
+      const { search } = yield* NutritionAdvisor.NutritionAdvisor
+      const simulator = yield* Simulator.Simulator
+      yield* untyped(search)("apple", options)
+      expect((yield* simulator.counters).searches).toBe(1)
+    }
   )
 })
 
@@ -125,38 +126,36 @@ const unreadable: ReadonlyArray<[what: string, options: unknown]> = [
 describe("options of a search that can't be read", () => {
   const message = "The search was not sent (the options can't be read). Correct the request."
 
-  it.effect.each(unreadable)(
+  test.each(unreadable)(
     "are a BadRequest with a text of its own, also under SearchCache: %s",
-    ([, options]) =>
-      Effect.gen(function*() {
-        const service = yield* NutritionAdvisor.NutritionAdvisor
-        const cache = yield* SearchCache.make({ timeToLive: "1 minute" })
-        const simulator = yield* Simulator.Simulator
-        const { search, searchAs } = NutritionAdvisor
-        const searches = [
-          service.search,
-          service.searchAs(Schema.Unknown),
-          search,
-          searchAs(Schema.Unknown),
-          cache.search
-        ]
-        for (const search of searches) {
-          const error = yield* Effect.flip(untyped(search as NutritionAdvisor.Service["search"])("apple", options))
-          expect([error._tag, error.message]).toEqual(["BadRequest", message])
-        }
-        expect((yield* simulator.counters).searches).toBe(0)
-      }).pipe(Effect.scoped, Effect.provide(advisor()))
+    function*([, options]) {
+      const service = yield* NutritionAdvisor.NutritionAdvisor
+      const cache = yield* SearchCache.make({ timeToLive: "1 minute" })
+      const simulator = yield* Simulator.Simulator
+      const { search, searchAs } = NutritionAdvisor
+      const searches = [
+        service.search,
+        service.searchAs(Schema.Unknown),
+        search,
+        searchAs(Schema.Unknown),
+        cache.search
+      ]
+      for (const search of searches) {
+        const error = yield* Effect.flip(untyped(search as NutritionAdvisor.Service["search"])("apple", options))
+        expect([error._tag, error.message]).toEqual(["BadRequest", message])
+      }
+      expect((yield* simulator.counters).searches).toBe(0)
+    }
   )
 
-  it.effect("are a BadRequest in a request that was made by hand, too", () =>
-    Effect.gen(function*() {
-      const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
-      const request = { ...HttpClientRequest.get("/v2/x"), headers: { "x-a": Symbol("x") } }
-      const error = yield* Effect.flip(
-        Reflect.apply(httpClient.execute, httpClient, [request]) as ReturnType<typeof httpClient.execute>
-      )
-      expect(error).toMatchObject({ _tag: "BadRequest", detail: "the request can't be read" })
-    }).pipe(Effect.provide(advisor())))
+  test("are a BadRequest in a request that was made by hand, too", function*() {
+    const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
+    const request = { ...HttpClientRequest.get("/v2/x"), headers: { "x-a": Symbol("x") } }
+    const error = yield* Effect.flip(
+      Reflect.apply(httpClient.execute, httpClient, [request]) as ReturnType<typeof httpClient.execute>
+    )
+    expect(error).toMatchObject({ _tag: "BadRequest", detail: "the request can't be read" })
+  })
 })
 
 describe("options of a search that change after the call", () => {
