@@ -151,50 +151,59 @@ const readings: Record<string, (response: HttpClientResponse.HttpClientResponse)
   urlParamsBody: ({ urlParamsBody }) => urlParamsBody
 }
 
+/** Both have the same end, and have sent the same, where the service replies like this. */
+const endAlike = <A>(
+  { state }: Effect.Effect.Success<typeof scripted>,
+  reply: Reply,
+  both: ReadonlyArray<A>,
+  ask: (one: A) => Effect.Effect<unknown, unknown>
+) =>
+  Effect.gen(function*() {
+    state.reply = reply
+    const [one, other] = yield* Effect.forEach(
+      both,
+      (each) => Effect.map(Effect.exit(ask(each)), (exit) => ({ ended: told(exit), received: state.received }))
+    )
+    expect(one).toEqual(other)
+  })
+
 describe("Whatever a service answers", () => {
   it.scopedLive.each(Object.entries(readings))(
     "UndiciClient gives the status, headers, cookies and %s that the stock client gives",
     ([, read]) =>
       Effect.gen(function*() {
-        const { origin, state } = yield* scripted
+        const server = yield* scripted
         const clients = [yield* ours, yield* stock]
-        const request = FastCheck.record({ reply: replies, method: methods, headers: requestHeaders })
-        yield* holds(request, ({ headers, method, reply }) =>
-          Effect.gen(function*() {
-            state.reply = reply
-            const [one, two] = yield* Effect.forEach(clients, (client) =>
-              client.execute(HttpClientRequest.make(method)(`${origin}/v2/x`, { headers })).pipe(
-                Effect.flatMap((response) =>
-                  Effect.map(Effect.exit(read(response)), (body) => ({
-                    status: response.status,
-                    headers: { ...response.headers },
-                    cookies: response.cookies.toJSON(),
-                    body: told(body)
-                  }))
-                ),
-                Effect.exit,
-                Effect.map(told),
-                Effect.map((ended) => ({ ended, received: state.received })),
-                Effect.withTracerEnabled(false)
-              ))
-            expect(one).toEqual(two)
-          }))
+        const given = FastCheck.record({ reply: replies, method: methods, headers: requestHeaders })
+        yield* holds(given, ({ headers, method, reply }) =>
+          endAlike(server, reply, clients, (client) =>
+            client.execute(HttpClientRequest.make(method)(`${server.origin}/v2/x`, { headers })).pipe(
+              Effect.flatMap((response) =>
+                Effect.map(Effect.exit(read(response)), (body) => ({
+                  status: response.status,
+                  headers: { ...response.headers },
+                  cookies: response.cookies.toJSON(),
+                  body: told(body)
+                }))
+              ),
+              Effect.withTracerEnabled(false)
+            )))
       })
   )
 
   const bothWays = Effect.gen(function*() {
-    const { origin, state } = yield* scripted
+    const server = yield* scripted
     const client = yield* ours
-    return {
-      state,
-      inOneStep: yield* advisor(client, `${origin}/prefix`, { maxResponseBytes: 100_000 }),
-      throughResponse: yield* advisor(behindAnother(client), `${origin}/prefix`, { maxResponseBytes: 100_000 })
-    }
+    const advisors = yield* Effect.forEach(
+      [client, behindAnother(client)],
+      (client) => advisor(client, `${server.origin}/prefix`, { maxResponseBytes: 100_000 })
+    )
+    return { server, advisors }
   })
 
   it.scopedLive("a search ends in one step as it does through a response", () =>
     Effect.gen(function*() {
-      const { inOneStep, state, throughResponse } = yield* bothWays
+      const { advisors, server } = yield* bothWays
       const given = FastCheck.record({
         reply: replies,
         term: FastCheck.oneof(FastCheck.string(), FastCheck.string({ unit: "grapheme" })),
@@ -202,52 +211,35 @@ describe("Whatever a service answers", () => {
         headers: requestHeaders
       })
       yield* holds(given, ({ reply, term, ...options }) =>
-        Effect.gen(function*() {
-          state.reply = reply
-          const [one, two] = yield* Effect.forEach(
-            [inOneStep, throughResponse],
-            ({ search }) =>
-              Effect.map(
-                Effect.exit(search(term, options)),
-                (exit) => ({ ended: told(exit), received: state.received })
-              )
-          )
-          expect(one).toEqual(two)
-        }))
+        endAlike(server, reply, advisors, ({ search }) => search(term, options)))
     }), 60_000)
 
-  it.scopedLive(
-    "a request through httpClient ends in one step as it does through a response",
-    () =>
-      Effect.gen(function*() {
-        const { inOneStep, state, throughResponse } = yield* bothWays
-        const given = FastCheck.record({
-          reply: replies,
-          method: methods,
-          path: paths,
-          urlParams: parameters,
-          headers: requestHeaders,
-          body: requestBodies
-        })
-        yield* holds(given, ({ body, method, path, reply, ...options }) =>
-          Effect.gen(function*() {
-            state.reply = reply
-            const request = HttpClientRequest.make(method)(path, options)
-            const sent = method === "GET" || method === "HEAD" ? request : HttpClientRequest.setBody(request, body)
-            const [one, two] = yield* Effect.forEach([inOneStep, throughResponse], ({ httpClient }) =>
-              httpClient.execute(sent).pipe(
-                Effect.flatMap((response) =>
-                  Effect.map(response.arrayBuffer, (buffer) => ({
-                    status: response.status,
-                    headers: { ...response.headers },
-                    body: Buffer.from(buffer).toString("latin1")
-                  }))
-                ),
-                Effect.exit,
-                Effect.map((exit) => ({ ended: told(exit), received: state.received }))
-              ))
-            expect(one).toEqual(two)
-          }))
+  it.scopedLive("a request through httpClient ends in one step as it does through a response", () =>
+    Effect.gen(function*() {
+      const { advisors, server } = yield* bothWays
+      const given = FastCheck.record({
+        reply: replies,
+        method: methods,
+        path: paths,
+        urlParams: parameters,
+        headers: requestHeaders,
+        body: requestBodies
       })
-  )
+      yield* holds(given, ({ body, method, path, reply, ...options }) => {
+        const request = HttpClientRequest.make(method)(path, options)
+        const sent = method === "GET" || method === "HEAD" ? request : HttpClientRequest.setBody(request, body)
+        return endAlike(
+          server,
+          reply,
+          advisors,
+          ({ httpClient }) =>
+            Effect.flatMap(httpClient.execute(sent), (response) =>
+              Effect.map(response.arrayBuffer, (buffer) => ({
+                status: response.status,
+                headers: { ...response.headers },
+                body: Buffer.from(buffer).toString("latin1")
+              })))
+        )
+      })
+    }))
 })
