@@ -34,24 +34,33 @@ const pass = (millis: number): Step => (self, clock) => {
 
 const mayRenew: Step = (self, clock) => Renewals.mayRenew(self, momentOf(clock))[1]
 
-/** Whether a renewal may begin after these steps, and what is left of the cool-down. */
+/** Whether a renewal may begin after these steps, what is left of the cool-down, and whether one has stood at all. */
 const after = (steps: ReadonlyArray<Step>) => {
   const clock = ManualClock.make()
-  const self = steps.reduce((self, step) => step(self, clock), Renewals.initial)
+  let self = Renewals.initial
+  let hasStood = false
+  for (const step of steps) {
+    self = step(self, clock)
+    hasStood ||= Pause.isRunning(self.coolDown, momentOf(clock))
+  }
   return {
     coolDown: Pause.remaining(self.coolDown, momentOf(clock)),
+    hasStood,
     mayRenew: Renewals.mayRenew(self, momentOf(clock))[0]
   }
 }
+
+/** The fewest steps after which a cool-down stands. */
+const coolingDown = [newTokenRejected(2)]
 
 type Row = readonly [title: string, steps: ReadonlyArray<Step>, expected: Partial<ReturnType<typeof after>>]
 
 describe("the cool-down", () => {
   it.each<Row>([
-    ["does not stand at first", [], { mayRenew: true }],
+    ["does not stand at first", [], { hasStood: false, mayRenew: true }],
     ["is 5 s after the first renewal that did not help", [newTokenRejected(2)], { mayRenew: false, coolDown: 5_000 }],
-    ["stands 1 ms before its time", [newTokenRejected(2), pass(4_999)], { mayRenew: false }],
-    ["is over after its time", [newTokenRejected(2), pass(5_000)], { mayRenew: true }],
+    ["stands 1 ms before its time", [...coolingDown, pass(4_999)], { mayRenew: false }],
+    ["is over after its time", [...coolingDown, pass(5_000)], { mayRenew: true }],
     ["goes on doubling after it has been over", [newTokenRejected(2), pass(60_000), newTokenRejected(3)], {
       coolDown: 10_000
     }],
@@ -76,10 +85,10 @@ describe("the cool-down", () => {
       [newTokenRejected(2), pass(3_000), newTokenRejected(2)],
       { coolDown: 2_000 }
     ],
-    ["is cleared by a renewal that helped", [newTokenRejected(2), renewalHelped(3)], { mayRenew: true }],
+    ["is cleared by a renewal that helped", [...coolingDown, renewalHelped(3)], { mayRenew: true }],
     [
       "is cleared by a renewal that helped, though its token had been accepted before without one",
-      [newTokenRejected(2), accepted(3), renewalHelped(3)],
+      [...coolingDown, accepted(3), renewalHelped(3)],
       { mayRenew: true }
     ],
     [
@@ -87,7 +96,7 @@ describe("the cool-down", () => {
       [newTokenRejected(2), newTokenRejected(3), renewalHelped(4), newTokenRejected(5)],
       { coolDown: 5_000 }
     ],
-    ["is not cleared by a search that succeeds without a renewal", [newTokenRejected(2), accepted(2)], {
+    ["is not cleared by a search that succeeds without a renewal", [...coolingDown, accepted(2)], {
       mayRenew: false
     }],
     [
@@ -101,7 +110,7 @@ describe("the cool-down", () => {
       { mayRenew: false, coolDown: 5_000 }
     ]
   ])("%s", (_, steps, expected) => {
-    expect(after(steps)).toMatchObject(expected)
+    expect(after(steps)).toMatchObject({ hasStood: true, ...expected })
   })
 
   it.each<readonly [string, (number: number) => ReadonlyArray<Step>, ReadonlyArray<number>]>([
@@ -164,7 +173,8 @@ describe("a revocation during the cool-down", () => {
       true
     ]
   ])("%s", (_, steps, isSeen) => {
-    expect(after([newTokenRejected(2), ...steps]).mayRenew).toBe(isSeen)
+    const { coolDown, mayRenew } = after([...coolingDown, ...steps])
+    expect([coolDown > 0, mayRenew]).toEqual([true, isSeen])
   })
 })
 
