@@ -107,36 +107,36 @@ describe("renew", () => {
 })
 
 describe("a renewal of which the replay is rejected too", () => {
-  coolingDown("keeps its token in the store", function*({ second }) {
-    yield* Effect.flip(provider.renew(second))
-    expect(Option.getOrThrow(yield* store.current)).toBe(second)
+  coolingDown("keeps its token in the store", function*({ held }) {
+    yield* Effect.flip(provider.renew(held))
+    expect(Option.getOrThrow(yield* store.current)).toBe(held)
   })
 
-  coolingDown("lets the next one wait for 5 s, to the ms", function*({ second }) {
+  coolingDown("lets the next one wait for 5 s, to the ms", function*({ calls, held }) {
     yield* Time.pass("4999 millis")
-    const during = yield* Effect.flip(provider.renew(second))
+    const during = yield* Effect.flip(provider.renew(held))
     yield* Time.pass("1 millis")
-    expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
-      .toEqual(["CoolingDown", Issuer.secretOf(3), 3])
+    expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(held)), yield* issuer.calls])
+      .toEqual(["CoolingDown", Issuer.secretOf(calls + 1), calls + 1])
   })
 
-  coolingDown("does not hold up a refresh of the token", function*({ second }) {
+  coolingDown("does not hold up a refresh of the token", function*({ calls, held }) {
     yield* Time.set(windowStart)
-    yield* provider.settled(second, "RejectedAgain")
+    yield* provider.settled(held, "RejectedAgain")
     yield* provider.get
     yield* Time.pass(0)
-    expect(yield* issuer.calls).toBe(3)
+    expect(yield* issuer.calls).toBe(calls + 1)
   })
 
-  coolingDown("does not hold up a rejection of an older token, for that costs nothing", function*({ first, second }) {
-    expect(yield* provider.renew(first)).toBe(second)
+  coolingDown("does not hold up a rejection of an older token, for that costs nothing", function*({ first, held }) {
+    expect(yield* provider.renew(first)).toBe(held)
   })
 
   coolingDown(
     "is forgotten after a renewal that helped: the next wait is as short as the first",
-    function*({ second }) {
+    function*({ held }) {
       yield* Time.pass("5 seconds")
-      const third = yield* provider.renew(second)
+      const third = yield* provider.renew(held)
       yield* provider.settled(third, "AcceptedAfterRenewal")
       const fourth = yield* provider.renew(third)
       yield* provider.settled(fourth, "RejectedAgain")
@@ -145,11 +145,11 @@ describe("a renewal of which the replay is rejected too", () => {
     }
   )
 
-  coolingDown("does not hold up the eighth rejection of a token that had been accepted", function*({ second }) {
-    yield* provider.settled(second, "Accepted")
-    const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(second)), 7))
-    expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(second)), yield* issuer.calls])
-      .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(3), 3])
+  coolingDown("does not hold up the eighth rejection of a token that had been accepted", function*({ calls, held }) {
+    yield* provider.settled(held, "Accepted")
+    const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(held)), 7))
+    expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(held)), yield* issuer.calls])
+      .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(calls + 1), calls + 1])
   })
 })
 

@@ -120,8 +120,9 @@ export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable
     return isBackoff ? all : yield* Effect.dieMessage("a backoff was to be arranged")
   })
 
-/** A provider of which a renewal has just not helped: the current token was rejected as well. */
+/** A provider that cools down: the token that is `held` was rejected as well, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
-  return { ...all, second: yield* rejectUntilHeldUp(all.provider, all.first) }
+  const held = yield* rejectUntilHeldUp(all.provider, all.first)
+  return { ...all, held, calls: yield* Effect.flatMap(IssuerDouble, ({ calls }) => calls) }
 })
