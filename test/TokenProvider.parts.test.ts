@@ -12,6 +12,7 @@ import {
 } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
+import { coldScheduled, issuer, provider, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const test = arranged(Effect.void, Issuer.layer)
@@ -94,9 +95,9 @@ const hanging = calls.flatMap((call): ReadonlyArray<Meeting> => hangs.map(([how,
 
 describe("a part of the user's", () => {
   test.each(hanging)("whose $call $how ends its callers in Timeout after tokenTimeout", function*({ call, fault }) {
-    const { caller } = yield* meeting(call, fault)
+    const { caller } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
     const callers = yield* Effect.replicateEffect(Effect.fork(caller), 2)
-    yield* Time.pass("9999 millis")
+    yield* Time.pass("2999 millis")
     expect(yield* Effect.forEach(callers, endOf)).toEqual(["waits", "waits"])
     yield* Time.pass("1 millis")
     expect(yield* Effect.forEach(callers, (fiber) => Effect.flip(Fiber.join(fiber)))).toEqual([timeout, timeout])
@@ -120,13 +121,6 @@ describe("a part of the user's", () => {
     yield* close
     yield* Time.pass("9 seconds")
     expect(yield* endOf(waiting)).toContain("TransportError")
-  })
-
-  test.each(hanging)("whose $call $how always costs at most tokenTimeout a flight", function*({ call, fault }) {
-    const { caller } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
-    const waiting = yield* Effect.fork(Effect.flip(caller))
-    yield* Time.pass("3 seconds")
-    expect(yield* Fiber.join(waiting)).toEqual(timeout)
   })
 
   test.each(["issue", "current", "put"] as const)(
@@ -297,17 +291,15 @@ describe("nonsense", () => {
     expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(1))
   })
 
-  it.effect.each(nonsense.filter(([what]) => /NaN|text$|without receivedAt/.test(what)))(
+  coldScheduled.each(nonsense.filter(([what]) => /NaN|text$|without receivedAt/.test(what)))(
     "in a store in memory makes no Schedule spin: %s",
-    ([, token]) =>
-      Effect.gen(function*() {
-        const { issuer, provider, store } = yield* Issuer.services
-        yield* issuer.respondAlways(Effect.succeed(token as never))
-        yield* store.put(token as never)
-        yield* Effect.exit(provider.get)
-        yield* Time.pass("1 minute")
-        expect(yield* issuer.calls).toBeLessThanOrEqual(8)
-      }).pipe(Effect.provide(Issuer.layerProvider()))
+    function*([, token]) {
+      yield* issuer.respondAlways(Effect.succeed(token as never))
+      yield* store.put(token as never)
+      yield* Effect.exit(provider.get)
+      yield* Time.pass("1 minute")
+      expect(yield* issuer.calls).toBeLessThanOrEqual(8)
+    }
   )
 })
 
