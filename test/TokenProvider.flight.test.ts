@@ -49,7 +49,7 @@ describe("a finished flight", () => {
     expect([new Set(yield* Fiber.join(waiters)), yield* issuer.calls]).toEqual([new Set([unavailable]), 1])
   })
 
-  it.effect("starts no other flight for a caller who read the store before it ended", () =>
+  it.effect("starts no other flight for a caller who read the store before it ended, and is not replayed to a later one", () =>
     Effect.gen(function*() {
       const issuer = yield* Issuer.IssuerDouble
       const inner = yield* TokenStore.make
@@ -71,6 +71,8 @@ describe("a finished flight", () => {
       const other = yield* provider.get
       yield* held.open
       expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
+      yield* inner.invalidate(other)
+      expect([(yield* provider.get) === other, yield* issuer.calls]).toEqual([false, 2])
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
 
