@@ -1,8 +1,7 @@
-import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import {
   Cause,
-  ConfigProvider,
   Context,
   Effect,
   Exit,
@@ -12,7 +11,6 @@ import {
   Logger,
   Option,
   Redacted,
-  Ref,
   Schema,
   type Scope,
   Stream
@@ -78,16 +76,6 @@ type Sent<Call> = readonly [
   expected: unknown
 ]
 
-type Seen = readonly [Simulator.Operation, (request: Simulator.SeenRequest) => unknown, expected: unknown]
-
-/** How a search ends that the service answers like this, and what it costs. */
-type Ending = readonly [
-  property: string,
-  answers: ReadonlyArray<Simulator.Answer>,
-  expected: object,
-  costs: Partial<Simulator.Counters>
-]
-
 const settle = Time.settle("1 second")
 
 /** The simulator's customer identifier. */
@@ -103,37 +91,7 @@ const planRoutes: Simulator.Options = {
   }
 }
 
-const issued = () => Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-
-/** The URLs that a search asks for, in their order. */
-const urlsOf = (options: Partial<NutritionAdvisor.Options>) =>
-  Effect.gen(function*() {
-    const urls: Array<URL> = []
-    const client = HttpClient.make((request, url) => {
-      urls.push(url)
-      return Effect.succeed(HttpClientResponse.fromWeb(request, issued()))
-    })
-    yield* NutritionAdvisor.search("apple").pipe(
-      Effect.provide(NutritionAdvisor.layer({ ...defaults, ...options })),
-      Effect.provideService(HttpClient.HttpClient, client)
-    )
-    return urls
-  })
-
-describe("token routes", () => {
-  plainTest.each(
-    [
-      [undefined, "/v2/token-cache/nutrition-advisor/oauth/licence/demo-key-7f3a"],
-      ["advisor-licence", "/v2/token-cache/nutrition-advisor/oauth/licence/demo-key-7f3a"],
-      ["advisor-token", "/v2/token-cache/nutrition-advisor/oauth/token/demo-key-7f3a"],
-      ["unified", "/v2/token-cache/unified/oauth/token/demo-key-7f3a"],
-      ["/v2/own/route/{key}", "/v2/own/route/demo-key-7f3a"]
-    ] as const
-  )("are called by their paths (case %#)", function*([tokenRoute, path]) {
-    const urls = yield* urlsOf({ tokenRoute })
-    expect(urls[0]?.href).toBe(`${Simulator.baseUrl}${path}`)
-  })
-
+describe("the token route", () => {
   test.each<Look>([
     ["with POST", ({ method }) => method, "POST"],
     ["with Accept: */*, the User-Agent and no other header", ({ headers }) => ({ ...headers }), {
@@ -143,7 +101,7 @@ describe("token routes", () => {
     ["without a body", ({ body }) => body.length, 0],
     ["without the two headers of a data request", twoHeaders, [undefined, undefined]],
     ["without a query", ({ query }) => query, ""]
-  ])("are called %s", function*([, look, expected]) {
+  ])("is called %s", function*([, look, expected]) {
     yield* NutritionAdvisor.search("apple")
     expect((yield* seen("token")).map(look)).toEqual([expected])
   }, advisor({ serviceId: usualId }))
@@ -160,16 +118,6 @@ describe("base URL", () => {
         Effect.provide(advisor({ baseUrl: `${Simulator.baseUrl}${suffix}` }, { pathPrefix: suffix.replace(/\/$/, "") }))
       )
   )
-
-  test("may be a URL object", function*() {
-    yield* NutritionAdvisor.search("apple")
-    expect((yield* seen("search")).length).toBe(1)
-  }, advisor({ baseUrl: new URL("/proxy/", Simulator.baseUrl) }, { pathPrefix: "/proxy" }))
-
-  plainTest("keeps its port", function*() {
-    const urls = yield* urlsOf({ baseUrl: "http://127.0.0.1:3000/" })
-    expect(urls.map(({ host }) => host)).toEqual(["127.0.0.1:3000", "127.0.0.1:3000"])
-  })
 })
 
 describe("search", () => {
@@ -187,12 +135,6 @@ describe("search", () => {
       "term=apple&page%20size=2%200&tag=a&tag=b"
     ],
     [
-      "keeps its term where the query parameters name another",
-      { urlParams: [["term", "pear"], ["page", "2"], ["term", "plum"]] },
-      ({ query }) => query,
-      "term=apple&page=2"
-    ],
-    [
       "sends further headers",
       { headers: { "Accept-Language": "de" } },
       ({ headers }) => headers["accept-language"],
@@ -207,23 +149,6 @@ describe("search", () => {
   ])("%s", function*([, options, look, expected]) {
     yield* NutritionAdvisor.search("apple", options)
     expect((yield* seen("search")).map(look)).toEqual([expected])
-  })
-
-  test.each(
-    [
-      ["greek yogurt", "greek%20yogurt"],
-      ["a+b", "a%2Bb"],
-      [":/?#[]@!$&'()*+,;=", "%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D"],
-      ["100%", "100%25"],
-      ["%2e", "%252e"],
-      ["..", ".."],
-      ["a\r\nb", "a%0D%0Ab"],
-      ["🥑", "%F0%9F%A5%91"],
-      [" apple ", "%20apple%20"]
-    ] as const
-  )("percent-encodes its term once (case %#)", function*([term, encoded]) {
-    yield* NutritionAdvisor.search(term)
-    expect((yield* seen("search")).map(({ query }) => query)).toEqual([`term=${encoded}`])
   })
 
   it.effect.prop(
@@ -254,12 +179,7 @@ describe("search", () => {
     }
   )
 
-  test("ends in a typed error where the service finds its term of 100,000 characters too long", function*() {
-    const error = yield* Effect.flip(NutritionAdvisor.search("x".repeat(100_000)))
-    expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 414, reason: "Status" })
-  })
-
-  test("sends them each time its effect is run, also those that are iterated only once", function*() {
+  test("sends its query parameters each time its effect is run, also those that are iterated only once", function*() {
     const urlParams = () => new URLSearchParams({ page: "2" }).entries()
     const ofService = Effect.flatMap(
       NutritionAdvisor.NutritionAdvisor,
@@ -269,27 +189,6 @@ describe("search", () => {
     yield* Effect.repeatN(NutritionAdvisor.searchAs(Schema.Unknown)("apple", { urlParams: urlParams() }), 1)
     yield* ofService
     expect((yield* seen("search")).map(({ query }) => query)).toEqual(Array(6).fill("term=apple&page=2"))
-  })
-
-  test.each<readonly [string, NutritionAdvisor.SearchOptions]>([
-    ["a query parameter holds half of a surrogate pair", { urlParams: { tag: "\ud800" } }],
-    ["HTTP does not allow a line in a header", { headers: { "x-trace": "a\r\nx-evil: 1" } }],
-    ["HTTP does not allow the end of a line in a header", { headers: { "x-trace": "a\n" } }],
-    ["HTTP does not allow a NUL in a header", { headers: { "x-trace": "\u0000" } }],
-    ["HTTP does not allow a picture in a header", { headers: { "x-trace": "🥑" } }],
-    ["HTTP does not allow a blank in the name of a header", { headers: { "x trace": "a" } }],
-    ["HTTP does not allow a line in the name of a header", { headers: { "x-trace\r\n": "a" } }],
-    ["HTTP does not allow a header without a name", { headers: { "": "a" } }]
-  ])("sends nothing where %s", function*([, options]) {
-    const error = yield* Effect.flip(NutritionAdvisor.search("apple", options))
-    expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
-    expect((yield* counters).exchanges).toBe(0)
-  })
-
-  test("is sent anew each time its effect is run", function*() {
-    const search = NutritionAdvisor.search("apple")
-    yield* Effect.repeatN(search, 2)
-    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 3 })
   })
 })
 
@@ -348,12 +247,6 @@ describe("searchAs", () => {
     )
   })
 
-  test("hands its options on", function*() {
-    yield* respondNext("search", { status: 200, body: { total: "3" } })
-    yield* NutritionAdvisor.searchAs(Payload)("apple", { urlParams: { page: 2 } })
-    expect((yield* seen("search")).map(({ query }) => query)).toEqual(["term=apple&page=2"])
-  })
-
   test("lets a schema ask for a service", function*() {
     class Factor extends Context.Tag("test/Factor")<Factor, number>() {}
     const Scaled = Schema.transformOrFail(Schema.Number, Schema.Number, {
@@ -369,11 +262,6 @@ describe("searchAs", () => {
 
 describe("customer identifier", () => {
   const pairs = Effect.map(seen("search"), (requests) => requests.map(twoHeaders))
-
-  test("is sent in Service-ID next to the token it came with", function*() {
-    yield* NutritionAdvisor.search("apple")
-    expect(yield* pairs).toEqual([["Bearer simulated-1-1", "customer-1"]])
-  }, advisor({}, { customerId: "customer-1" }))
 
   test("is replaced together with the token", function*() {
     const simulator = yield* Simulator.Simulator
@@ -394,34 +282,14 @@ describe("customer identifier", () => {
     expect(yield* pairs).toEqual([["Bearer simulated-1-1", "from-the-dashboard"]])
   }, advisor({ serviceId: "from-the-dashboard" }))
 
-  test("is sent in the header that serviceIdHeader names", function*() {
+  test("is sent in the header that serviceIdHeader names, and not in Service-ID", function*() {
     yield* NutritionAdvisor.search("apple")
-    expect(yield* pairs).toEqual([["Bearer simulated-1-1", usualId]])
+    const sent = (yield* seen("search")).map(({ headers, serviceId }) => [plain(serviceId), headers["service-id"]])
+    expect(sent).toEqual([[usualId, undefined]])
   }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
-
-  test("is not sent in Service-ID where serviceIdHeader names another", function*() {
-    yield* NutritionAdvisor.search("apple")
-    expect((yield* seen("search")).map(({ headers }) => headers["service-id"])).toEqual([undefined])
-  }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
-
-  test.each([undefined, null, "", "  "])("ends a search as MissingServiceId, with no data request: %j", function*(id) {
-    yield* respondAlways("token", {
-      status: 200,
-      body: { access_token: "token-1", expires_in: 3600, customer_id: id }
-    })
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-      new NutritionAdvisorError.MissingServiceId({ operation: "token" })
-    )
-    expect((yield* counters).searches).toBe(0)
-  })
 })
 
 describe("a rejected token", () => {
-  const authorizations = Effect.map(
-    seen("search"),
-    (requests) => requests.map(({ authorization }) => plain(authorization))
-  )
-
   it.effect.each(
     [[401, undefined], [403, undefined], [419, [419]]] as const
   )("is renewed once for a %d, and the search sent once more", ([status, rejectedStatuses]) =>
@@ -430,12 +298,6 @@ describe("a rejected token", () => {
       yield* NutritionAdvisor.search("apple")
       expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
     }).pipe(Effect.provide(advisor({ rejectedStatuses }))))
-
-  test("gives way to the new one in the second request", function*() {
-    yield* respondNext("search", rejected)
-    yield* NutritionAdvisor.search("apple")
-    expect(yield* authorizations).toEqual(["Bearer simulated-1-1", "Bearer simulated-1-2"])
-  })
 
   test("leaves the caller with the answer of the second request", function*() {
     yield* respondNext("search", { status: 403, body: { answer: 1 } }, { status: 200, body: { answer: 2 } })
@@ -460,16 +322,10 @@ describe("a rejected token", () => {
   const forbidden = (reason: NutritionAdvisorError.Forbidden["reason"], status = 403) =>
     new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
 
-  test.each<Ending>([
-    ["after exactly two searches", [rejected, rejected, rejected], forbidden("RejectedAgain"), {
-      exchanges: 2,
-      searches: 2
-    }],
-    ["with the status of the second answer", [rejected, { status: 401 }], forbidden("RejectedAgain", 401), {}]
-  ])("ends as RejectedAgain %s", function*([, answers, expected, costs]) {
-    yield* respondNext("search", ...answers)
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(expected)
-    expect(yield* counters).toMatchObject(costs)
+  test("ends as RejectedAgain after exactly two searches, with the status of the second answer", function*() {
+    yield* respondNext("search", rejected, { status: 401 }, rejected)
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("RejectedAgain", 401))
+    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
   })
 
   test("ends as TokenUnchanged, with no second search, where the exchange hands it back", function*() {
@@ -498,14 +354,6 @@ describe("a rejected token", () => {
     expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
       .toMatchObject({ ...expected, operation: "token", status })
   })
-
-  test.each([401, 403])("is no matter where the token route refuses the key with %d", function*(status) {
-    yield* respondAlways("token", { status })
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-      new NutritionAdvisorError.Forbidden({ operation: "token", status, reason: "KeyRejected" })
-    )
-    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 0 })
-  })
 })
 
 describe("any other answer", () => {
@@ -518,11 +366,6 @@ describe("any other answer", () => {
       expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
     }
   )
-
-  test.each(otherRefusals)("has an error of its own: %d is %s", function*([status, _tag]) {
-    yield* respondNext("search", { status })
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ _tag, operation: "search", status })
-  })
 
   test.each(
     [
@@ -539,15 +382,6 @@ describe("any other answer", () => {
     expect("retryAfter" in error).toBe(retryAfter !== undefined)
   })
 
-  test.each(otherRefusals)("keeps what the service said, redacted: %d", function*([status]) {
-    const body = "no: demo-key-7f3a simulated-1-1 3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-    yield* respondNext("search", { status, headers: { "content-type": "text/plain" }, body })
-    const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
-    expect(error).toMatchObject({ body: Redacted.make(body) })
-    expect(error).not.toHaveProperty("detail")
-    expect(`${error.message} ${JSON.stringify(error)}`).not.toContain("demo-key-7f3a")
-  })
-
   test("keeps what the service said of the replay that was rejected too", function*() {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"))
@@ -560,66 +394,13 @@ describe("any other answer", () => {
       { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("further") }
     ])
   })
-
-  test.each(
-    (["search", "token"] as const).flatMap((operation) =>
-      [301, 302, 303, 307, 308].map((status) => ({ operation, status }))
-    )
-  )("is not followed by $operation where it is a redirect: $status", function*({ operation, status }) {
-    yield* respondNext(operation, { status, headers: { location: "https://other.example/v2/x" } })
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-      new NutritionAdvisorError.UnexpectedResponse({ operation, status, reason: "Redirect" })
-    )
-    expect(yield* counters).toMatchObject({ exchanges: 1, searches: operation === "search" ? 1 : 0, requests: 0 })
-  })
-
-  plainTest("is not followed by fetch where it is a redirect", function*() {
-    const modes: Array<string | undefined> = []
-    const fetch: typeof globalThis.fetch = (input, init) => {
-      modes.push(init?.redirect)
-      return Promise.resolve(
-        String(input).includes("token-cache")
-          ? issued()
-          : new Response(null, { status: 307, headers: { location: "https://other.example/" } })
-      )
-    }
-    const error = yield* Effect.flip(NutritionAdvisor.search("apple")).pipe(
-      Effect.provide(NutritionAdvisor.layer(defaults).pipe(Layer.provide(FetchHttpClient.layer))),
-      Effect.provideService(FetchHttpClient.Fetch, fetch)
-    )
-    expect([error._tag, ...modes]).toEqual(["UnexpectedResponse", "manual", "manual"])
-  })
 })
 
 describe("the body of an answer", () => {
-  test.each(
-    [
-      ["empty", ""],
-      ["HTML", "<!doctype html>"],
-      ["truncated", "{\"results\":["],
-      ["not UTF-8", new Uint8Array([0x22, 0xff, 0x22])]
-    ] as const
-  )("is NotJson (case %#)", function*([_, body]) {
-    yield* respondNext("search", { status: 200, body })
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" })
-    )
-  })
-
   test("is NotJson where there is none (204)", function*() {
     yield* respondNext("search", { status: 204 })
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 204, reason: "NotJson" })
   })
-
-  test("may begin with a byte order mark", function*() {
-    yield* respondNext("search", { status: 200, body: "\ufeff{\"total\":1}" })
-    expect(yield* NutritionAdvisor.search("apple")).toEqual({ total: 1 })
-  })
-
-  test("may have exactly maxResponseBytes", function*() {
-    yield* respondNext("search", { status: 200, body: JSON.stringify("x".repeat(98)) })
-    expect(yield* NutritionAdvisor.search("apple")).toBe("x".repeat(98))
-  }, advisor({ maxResponseBytes: 100 }))
 
   test.each([
     {},
@@ -641,44 +422,15 @@ describe("the body of an answer", () => {
 })
 
 describe("requestTimeout", () => {
-  test("ends a search that gets no answer", function*() {
-    yield* respondNext("search", "hang")
-    const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
-    yield* Time.pass("5 seconds")
-    expect(yield* Fiber.join(fiber)).toEqual(
-      new NutritionAdvisorError.TransportError({ operation: "search", reason: "Timeout" })
-    )
-  }, advisor({ requestTimeout: "5 seconds" }))
-
   test("is 30 seconds where no other is given", function*() {
     yield* respondNext("search", "hang")
     const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
     yield* Time.pass("29999 millis")
-    const before = yield* Fiber.poll(fiber)
+    expect(yield* Fiber.poll(fiber)).toEqual(Option.none())
     yield* Time.pass("1 millis")
-    yield* Fiber.join(fiber)
-    expect(before).toEqual(Option.none())
-  })
-
-  plainTest("interrupts the request", function*() {
-    const interrupted = yield* Ref.make(false)
-    const client = HttpClient.make((request, url) =>
-      url.pathname.includes("token-cache")
-        ? Effect.succeed(HttpClientResponse.fromWeb(request, issued()))
-        : Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true))
+    expect(yield* Fiber.join(fiber)).toEqual(
+      new NutritionAdvisorError.TransportError({ operation: "search", reason: "Timeout" })
     )
-    yield* settle(Effect.exit(NutritionAdvisor.search("apple"))).pipe(
-      Effect.provide(NutritionAdvisor.layer(defaults)),
-      Effect.provideService(HttpClient.HttpClient, client)
-    )
-    expect(yield* Ref.get(interrupted)).toBe(true)
-  })
-
-  test("leaves the token alone", function*() {
-    yield* respondNext("search", "hang")
-    yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
-    yield* NutritionAdvisor.search("apple")
-    expect((yield* counters).exchanges).toBe(1)
   })
 
   test("counts from the request on, not from the wait for a token", function*() {
@@ -690,24 +442,17 @@ describe("requestTimeout", () => {
   }, advisor({ requestTimeout: "5 seconds" }))
 })
 
-describe("a dropped connection", () => {
-  test("is a TransportError with reason Connection", function*() {
-    yield* respondNext("search", "drop")
-    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
-      new NutritionAdvisorError.TransportError({ operation: "search", reason: "Connection" })
-    )
-  })
-
-  test("is not retried for a search", function*() {
-    yield* respondNext("search", "drop")
-    yield* Effect.exit(NutritionAdvisor.search("apple"))
-    expect((yield* counters).searches).toBe(1)
-  })
+test("a dropped connection is a TransportError with reason Connection, and the search is not sent again", function*() {
+  yield* respondNext("search", "drop")
+  expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+    new NutritionAdvisorError.TransportError({ operation: "search", reason: "Connection" })
+  )
+  expect((yield* counters).searches).toBe(1)
 })
 
 describe("httpClient", () => {
-  test.each(["/v2/plan", "v2/plan", "/v2/./plan", "v2/other/../plan"])(
-    "takes a path below the base URL: %s",
+  test.each(["/v2/plan", "v2/plan", "v2/other/../plan", `${Simulator.baseUrl}/proxy/v2/plan`])(
+    "takes a path or a URL below the base URL: %s",
     function*(path) {
       yield* execute(HttpClientRequest.get(path))
       expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
@@ -715,30 +460,10 @@ describe("httpClient", () => {
     advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" })
   )
 
-  test("takes an absolute URL below the base URL", function*() {
-    yield* execute(HttpClientRequest.get(`${Simulator.baseUrl}/proxy/v2/plan`))
-    expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
-  }, advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
-
   test.each([
     "https://other.example/v2/plan",
-    "http://nutrition-advisor.invalid/v2/plan",
-    "https://nutrition-advisor.invalid:8443/v2/plan",
-    "https://nutrition-advisor.invalid.other.example/v2/plan",
-    "https://nutrition-advisor.invalid@other.example/v2/plan",
-    "//other.example/v2/plan",
-    "\\\\other.example/v2/plan",
-    "/\\other.example/v2/plan",
     "../v2/plan",
-    "/../v2/plan",
-    "v2/../../plan",
-    "%2e%2e/v2/plan",
-    "data:text/plain,x",
-    `${Simulator.baseUrl}/v2/plan`,
     `${Simulator.baseUrl}/proxy-of-another/v2/plan`,
-    `blob:${Simulator.baseUrl}/proxy/v2/plan`,
-    "..%2fv2/plan",
-    "%2e%2e%5cv2/plan",
     "v2/..%252f..%252fplan",
     "/v2/\ud800"
   ])("sends nothing where a URL leaves the base URL: %j", function*(url) {
@@ -748,16 +473,6 @@ describe("httpClient", () => {
     expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
   }, advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
 
-  test.each([{ "x-trace": "a\r\nx-evil: 1" }, { "x trace": "a" }, { authorization: "a\nb" }])(
-    "sends nothing where HTTP does not allow a header: %j",
-    function*(headers) {
-      const error = yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan", { headers })))
-      expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
-      expect((yield* counters).exchanges).toBe(0)
-    },
-    advisor({}, planRoutes)
-  )
-
   test.each<Sent<HttpClientRequest.HttpClientRequest>>([
     [
       "the query of the URL and the parameters of the request",
@@ -765,7 +480,6 @@ describe("httpClient", () => {
       ({ query }) => query,
       "a=1%202&b=x%20y%2Bz&c=%26"
     ],
-    ["both headers", HttpClientRequest.get("/v2/plan"), twoHeaders, ["Bearer simulated-1-1", "customer-1"]],
     [
       "both headers in the place of its own, and keeps the others",
       HttpClientRequest.get("/v2/plan", {
@@ -785,18 +499,9 @@ describe("httpClient", () => {
     expect((yield* seen("request")).map(look)).toEqual([expected])
   }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
 
-  test("gives an answer whose body can be read", function*() {
-    const response = yield* execute(HttpClientRequest.get("/v2/plan"))
-    expect(yield* response.json).toEqual({ plan: "basic" })
-  }, advisor({}, planRoutes))
-
   test("gives the headers of the answer", function*() {
     yield* respondNext("request", { status: 200, headers: { "x-left": "3" }, body: {} })
     expect((yield* execute(HttpClientRequest.get("/v2/plan"))).headers["x-left"]).toBe("3")
-  }, advisor({}, planRoutes))
-
-  test("gives an answer without a body", function*() {
-    expect((yield* execute(HttpClientRequest.del("/v2/plan"))).status).toBe(204)
   }, advisor({}, planRoutes))
 
   test("keeps both headers out of the request on its answer", function*() {
@@ -806,23 +511,11 @@ describe("httpClient", () => {
     expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
   }, advisor({}, planRoutes))
 
-  test("keeps the token out of every text of its answer", function*() {
-    const response = yield* execute(HttpClientRequest.get("/v2/plan"))
-    expect(JSON.stringify([response, response.request])).not.toMatch(/simulated-1-1|customer-1|demo-key/)
-  }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
-
   test("sends the same bytes again after a renewal", function*() {
     yield* respondNext("request", rejected)
     yield* execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" }))
     const [first, second] = yield* seen("request")
     expect([first?.method, first?.body, first?.headers]).toEqual([second?.method, second?.body, second?.headers])
-  }, advisor({}, planRoutes))
-
-  test("carries the new token after a renewal", function*() {
-    yield* respondNext("request", rejected)
-    yield* execute(HttpClientRequest.get("/v2/plan"))
-    expect((yield* seen("request")).map(({ authorization }) => plain(authorization)))
-      .toEqual(["Bearer simulated-1-1", "Bearer simulated-1-2"])
   }, advisor({}, planRoutes))
 
   const streamed = HttpClientRequest.bodyStream(
@@ -853,14 +546,6 @@ describe("httpClient", () => {
     expect((yield* counters).requests).toBe(2)
   }, advisor({}, planRoutes))
 
-  test("leaves a new token for the request after a streamed body that was rejected", function*() {
-    const simulator = yield* Simulator.Simulator
-    yield* execute(HttpClientRequest.get("/v2/plan"))
-    yield* simulator.revoke
-    yield* Effect.flip(execute(streamed))
-    expect((yield* execute(streamed)).status).toBe(201)
-  }, advisor({}, planRoutes))
-
   test.each(
     [
       ...otherRefusals.map(([status, _tag]) => [{ status }, { _tag, status }] as const),
@@ -877,19 +562,6 @@ describe("httpClient", () => {
     })
   }, advisor({}, planRoutes))
 
-  test("ends as RejectedAgain after exactly two requests", function*() {
-    yield* respondAlways("request", rejected)
-    expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toEqual(
-      new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "RejectedAgain" })
-    )
-    expect(yield* counters).toMatchObject({ exchanges: 2, requests: 2 })
-  }, advisor({}, planRoutes))
-
-  test("is TooLarge above maxResponseBytes", function*() {
-    yield* respondNext("request", { status: 200, body: "x".repeat(101) })
-    expect(yield* Effect.flip(execute(HttpClientRequest.get("/v2/plan")))).toMatchObject({ reason: "TooLarge" })
-  }, advisor({ maxResponseBytes: 100 }, planRoutes))
-
   test("works with the combinators of HttpClient", function*() {
     const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
     const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
@@ -898,166 +570,32 @@ describe("httpClient", () => {
   }, advisor({}, planRoutes))
 })
 
-describe("layerConfig", () => {
-  const required = new Map([
-    ["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl],
-    ["NUTRITION_ADVISOR_LICENSE_KEY", "demo-key-7f3a"]
-  ])
-
-  const configured = (more: Readonly<Record<string, string>>, without?: string) => {
-    const values = new Map([...required, ...Object.entries(more)])
-    if (without !== undefined) values.delete(without)
-    return NutritionAdvisor.layerConfig().pipe(
-      Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(values))),
-      Layer.provideMerge(Simulator.layerHttpClient())
-    )
-  }
-
-  it.effect.each<readonly [property: string, values: Record<string, string>, ...look: Seen]>([
-    ["the base URL and the license key", {}, "search", twoHeaders, ["Bearer simulated-1-1", usualId]],
-    [
-      "the token route",
-      { NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" },
-      "token",
-      ({ path }) => path,
-      "/v2/token-cache/unified/oauth/token/{key}"
-    ],
-    [
-      "the customer identifier and its header",
-      { NUTRITION_ADVISOR_SERVICE_ID: "from-the-dashboard", NUTRITION_ADVISOR_SERVICE_ID_HEADER: "X-Customer" },
-      "search",
-      ({ headers }) => headers["x-customer"],
-      "from-the-dashboard"
-    ],
-    [
-      "blank optional settings as unset",
-      {
-        NUTRITION_ADVISOR_TOKEN_ROUTE: "",
-        NUTRITION_ADVISOR_SERVICE_ID: " ",
-        NUTRITION_ADVISOR_SERVICE_ID_HEADER: "\t"
-      },
-      "search",
-      ({ serviceId }) => plain(serviceId),
-      usualId
-    ]
-  ])("reads %s", ([, values, operation, look, expected]) =>
-    Effect.gen(function*() {
-      yield* respondNext("search", { status: 200, body: {} })
-      yield* NutritionAdvisor.search("apple")
-      expect((yield* seen(operation)).map(look)).toEqual([expected])
-    }).pipe(Effect.provide(configured(values))))
-
-  plainTest.each(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])(
-    "ends in a ConfigError that names %s where it is missing",
-    function*(name) {
-      const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured({}, name)))
-      const message = expect.stringContaining(`The variable ${name} is not set.`)
-      expect(error).toMatchObject({ _tag: "ConfigError", message })
-    }
-  )
-
-  plainTest("ends in a ConfigError for a token route that is none", function*() {
-    const configuredOtherwise = configured({ NUTRITION_ADVISOR_TOKEN_ROUTE: "advisor" })
-    const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configuredOtherwise))
-    expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("Expected advisor-licence") })
-    expect(String(error)).toContain("NUTRITION_ADVISOR_TOKEN_ROUTE")
-  })
-
-  plainTest.each(
-    [
-      [{ NUTRITION_ADVISOR_BASE_URL: "http://advisor.example" }, "baseUrl"],
-      [{ NUTRITION_ADVISOR_LICENSE_KEY: "<your key>" }, "licenseKey"],
-      [{ NUTRITION_ADVISOR_SERVICE_ID: "é" }, "serviceId"],
-      [{ NUTRITION_ADVISOR_SERVICE_ID_HEADER: "a b" }, "serviceIdHeader"]
-    ] as const
-  )("ends in a ConfigurationError for a setting that can't work (case %#)", function*([values, field]) {
-    const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), configured(values)))
-    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-  })
-})
-
-describe("layer", () => {
-  plainTest.each(
-    [
-      [{ baseUrl: "advisor.example" }, "baseUrl"],
-      [{ licenseKey: Redacted.make("") }, "licenseKey"],
-      [{ tokenRoute: "/v2/own" as "/{key}" }, "tokenRoute"],
-      [{ serviceId: "a\r\nb" }, "serviceId"],
-      [{ serviceIdHeader: "Authorization" }, "serviceIdHeader"],
-      [{ rejectedStatuses: [200] }, "rejectedStatuses"],
-      [{ tokenTimeout: 0 }, "tokenTimeout"],
-      [{ requestTimeout: Number.POSITIVE_INFINITY }, "requestTimeout"],
-      [{ maxResponseBytes: 0 }, "maxResponseBytes"],
-      [{ refresh: { attempts: 0 } }, "refresh.attempts"]
-    ] as const
-  )("refuses a setting that can't work (case %#)", function*([options, field]) {
-    const error = yield* Effect.flip(Effect.provide(NutritionAdvisor.search("apple"), advisor(options)))
-    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-  })
-
-  test("gives the TokenProvider too", function*() {
-    yield* NutritionAdvisor.search("apple")
-    const tokens = yield* TokenProvider.TokenProvider
-    expect((yield* tokens.status).state).toBe("fresh")
-  })
-
-  test("sends nothing while it is built", function*() {
-    yield* NutritionAdvisor.NutritionAdvisor
-    expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
-  })
-})
-
-describe("make", () => {
-  it.scoped("gives the service in a scope", () =>
-    Effect.gen(function*() {
-      const advisor = yield* NutritionAdvisor.make(defaults)
-      yield* advisor.search("apple")
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
-    }).pipe(Effect.provide(Simulator.layerHttpClient())))
+test("a layer sends nothing while it is built", function*() {
+  yield* NutritionAdvisor.NutritionAdvisor
+  expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
 })
 
 describe("layerWithoutTokens", () => {
   const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
 
-  const provider = (renewed: AccessToken.AccessToken) =>
-    Effect.map(Ref.make<ReadonlyArray<string>>([]), (calls) => ({
-      calls,
-      layer: Layer.succeed(TokenProvider.TokenProvider, {
+  const over = (renewed: AccessToken.AccessToken, settled: Array<string> = []) =>
+    NutritionAdvisor.layerWithoutTokens(defaults).pipe(
+      Layer.provide(Layer.succeed(TokenProvider.TokenProvider, {
         get: Effect.succeed(token),
         renew: () => Effect.succeed(renewed),
-        settled: (used, outcome) =>
-          Ref.update(calls, (calls) => [...calls, `${Redacted.value(used.value)} ${outcome}`]),
+        settled: (used, outcome) => Effect.sync(() => settled.push(`${Redacted.value(used.value)} ${outcome}`)),
         status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
-      })
-    }))
-
-  const over = (tokens: Layer.Layer<TokenProvider.TokenProvider>) =>
-    NutritionAdvisor.layerWithoutTokens(defaults).pipe(
-      Layer.provide(tokens),
+      })),
       Layer.provideMerge(Simulator.layerHttpClient())
     )
 
-  const settledAfter = (...answers: ReadonlyArray<Simulator.Answer>) =>
+  it.effect("sends the token and the identifier of the provider in its context", () =>
     Effect.gen(function*() {
-      const renewed = AccessToken.make({ ...token, value: "renewed-token", scope: undefined })
-      const { calls, layer } = yield* provider(renewed)
-      yield* Effect.gen(function*() {
-        yield* respondNext("search", ...answers)
-        yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
-      }).pipe(Effect.provide(over(layer)))
-      return yield* Ref.get(calls)
-    })
-
-  plainTest("sends the token and the identifier of the provider in its context", function*() {
-    const { layer } = yield* provider(token)
-    const [request] = yield* Effect.gen(function*() {
       yield* respondNext("search", { status: 200, body: {} })
       yield* NutritionAdvisor.search("apple")
       expect((yield* counters).exchanges).toBe(0)
-      return yield* seen("search")
-    }).pipe(Effect.provide(over(layer)))
-    expect(request && twoHeaders(request)).toEqual(["Bearer own-token", "own-id"])
-  })
+      expect((yield* seen("search")).map(twoHeaders)).toEqual([["Bearer own-token", "own-id"]])
+    }).pipe(Effect.provide(over(token))))
 
   plainTest.each(
     [
@@ -1075,7 +613,13 @@ describe("layerWithoutTokens", () => {
       [[rejected, "drop"], []]
     ] as const
   )("tells the provider how a request ended for its token (case %#)", function*([answers, expected]) {
-    expect(yield* settledAfter(...answers)).toEqual(expected)
+    const settled: Array<string> = []
+    const renewed = AccessToken.make({ ...token, value: "renewed-token", scope: undefined })
+    yield* Effect.gen(function*() {
+      yield* respondNext("search", ...answers)
+      yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
+    }).pipe(Effect.provide(over(renewed, settled)))
+    expect(settled).toEqual(expected)
   })
 })
 
@@ -1095,14 +639,10 @@ describe("a second layer for the same key", () => {
       return warnings
     })
 
-  plainTest("is warned of while the first one is open", function*() {
-    const warnings = yield* warningsOf(Effect.zipRight(build("warned-of"), build("warned-of")))
+  plainTest("is warned of without the key while the first one is open", function*() {
+    const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
     expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
-  })
-
-  plainTest("is not warned of where the first one was closed", function*() {
-    const built = Effect.scoped(build("closed"))
-    expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
+    expect(warnings.join()).not.toContain("marker7f3a")
   })
 
   plainTest("is warned of where one of two others was closed", function*() {
@@ -1119,26 +659,18 @@ describe("a second layer for the same key", () => {
     expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
   })
 
-  plainTest.each([Simulator.baseUrl, "http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])(
-    "is not warned of over the simulator at %s",
-    function*(baseUrl) {
-      const built = build("simulated", baseUrl)
-      expect(yield* warningsOf(Effect.zipRight(built, built))).toEqual([])
-    }
-  )
+  const closed = Effect.scoped(build("closed"))
 
-  plainTest("is warned of without the key", function*() {
-    const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
-    expect(warnings).toHaveLength(1)
-    expect(warnings.join()).not.toContain("marker7f3a")
-  })
+  const longAfter = Effect.zipRight(Time.pass("61 seconds"), build("long-after"))
 
-  plainTest("is not warned of for another key", function*() {
-    expect(yield* warningsOf(Effect.zipRight(build("first-of-two"), build("second-of-two")))).toEqual([])
-  })
-
-  plainTest("is not warned of after more than a minute", function*() {
-    const later = Effect.zipRight(Time.pass("61 seconds"), build("long-after"))
-    expect(yield* warningsOf(Effect.zipRight(build("long-after"), later))).toEqual([])
+  plainTest.each<readonly [where: string, first: typeof longAfter, second: typeof longAfter]>([
+    ["where the first one was closed", closed, closed],
+    ["for another key", build("first-of-two"), build("second-of-two")],
+    ["after more than a minute", build("long-after"), longAfter],
+    ...[Simulator.baseUrl, "http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"].map((baseUrl) =>
+      [`over the simulator at ${baseUrl}`, build("simulated", baseUrl), build("simulated", baseUrl)] as const
+    )
+  ])("is not warned of %s", function*([, first, second]) {
+    expect(yield* warningsOf(Effect.zipRight(first, second))).toEqual([])
   })
 })
