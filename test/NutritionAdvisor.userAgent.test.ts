@@ -24,31 +24,21 @@ const sent = Effect.gen(function*() {
 const plan = HttpClientRequest.post("/v2/plan").pipe(HttpClientRequest.bodyUnsafeJson({ day: 1 }))
 
 describe("the User-Agent", () => {
-  it.effect("is on every request, with the version of the package", () =>
+  it.effect.each<readonly [what: string, setting: string | undefined, sent: string]>([
+    ["the version of the package", undefined, `effect-nutrition-advisor/${version}`],
+    ["the setting", "shop/2 (a b)", "shop/2 (a b)"]
+  ])("is on every request, with %s", ([, setting, own]) =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple")
       yield* execute(plan)
-      const own = `effect-nutrition-advisor/${version}`
       expect(yield* sent).toEqual([["token", own], ["search", own], ["request", own]])
-    }).pipe(Effect.provide(advisor())))
+    }).pipe(Effect.provide(advisor(setting))))
 
-  it.effect("is the one of the settings on every request", () =>
-    Effect.gen(function*() {
-      yield* NutritionAdvisor.search("apple")
-      yield* execute(plan)
-      expect(yield* sent).toEqual([["token", "shop/2 (a b)"], ["search", "shop/2 (a b)"], ["request", "shop/2 (a b)"]])
-    }).pipe(Effect.provide(advisor("shop/2 (a b)"))))
-
-  it.effect("is the one of a search's own headers, where those have one", () =>
+  it.effect("is the one of a call's own headers, where those have one", () =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple", { headers: { "User-Agent": "mine/1" } })
-      expect((yield* sent)[1]).toEqual(["search", "mine/1"])
-    }).pipe(Effect.provide(advisor("shop/2"))))
-
-  it.effect("is the one of a request's own headers through httpClient, where those have one", () =>
-    Effect.gen(function*() {
-      yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/1"))
-      expect((yield* sent)[1]).toEqual(["request", "mine/1"])
+      yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/2"))
+      expect(yield* sent).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
     }).pipe(Effect.provide(advisor("shop/2"))))
 
   it.effect.each(["", " ", "shop\r\nx: y", "shop\n", "shöp", "shop\u0000"])(
@@ -59,14 +49,4 @@ describe("the User-Agent", () => {
         expect(error).toMatchObject({ _tag: "ConfigurationError", field: "userAgent" })
       })
   )
-
-  it.effect("can't be the header of the identifier", () =>
-    Effect.gen(function*() {
-      const layer = NutritionAdvisor.layer({
-        baseUrl: Simulator.baseUrl,
-        licenseKey: Simulator.licenseKey,
-        serviceIdHeader: "User-Agent"
-      }).pipe(Layer.provide(Simulator.layerHttpClient()))
-      expect(yield* Effect.flip(Effect.scoped(Layer.build(layer)))).toMatchObject({ field: "serviceIdHeader" })
-    }))
 })

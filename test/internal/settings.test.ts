@@ -88,7 +88,7 @@ describe("baseUrl", () => {
 })
 
 describe("licenseKey", () => {
-  const unusable = [
+  it.each([
     "",
     " ",
     "\t",
@@ -118,9 +118,7 @@ describe("licenseKey", () => {
     "a\r\nb",
     "\ud800",
     "key\udc00"
-  ]
-
-  it.each(unusable)("refuses %j", (key) => {
+  ])("refuses %j", (key) => {
     expect(fieldOf(Settings.licenseKey(Redacted.make(key)))).toBe("licenseKey")
   })
 
@@ -141,12 +139,6 @@ describe("licenseKey", () => {
     "k7".repeat(50_000)
   ])("accepts a key (case %#)", (key) => {
     expect(fieldOf(Settings.licenseKey(Redacted.make(key)))).toBeUndefined()
-  })
-
-  it.each(unusable.filter((key) => key.trim().length > 2))("does not repeat %j in its error", (key) => {
-    expect(Either.merge(Settings.licenseKey(Redacted.make(`marker-${key}\n`)))).toMatchObject({
-      message: expect.not.stringContaining("marker-")
-    })
   })
 })
 
@@ -177,7 +169,16 @@ describe("serviceIdHeader", () => {
     expect(fieldOf(Settings.serviceIdHeader(name))).toBe("serviceIdHeader")
   })
 
-  it.each(["Authorization", "Host", "Content-Length", "content-type", "Transfer-Encoding", "Cookie", "Accept"])(
+  it.each([
+    "Authorization",
+    "Host",
+    "Content-Length",
+    "content-type",
+    "Transfer-Encoding",
+    "Cookie",
+    "Accept",
+    "User-Agent"
+  ])(
     "refuses %s, which something else uses",
     (name) => {
       expect(fieldOf(Settings.serviceIdHeader(name))).toBe("serviceIdHeader")
@@ -252,10 +253,6 @@ describe("timeout", () => {
       expect(fieldOf(Settings.timeout("tokenTimeout", duration))).toBe("tokenTimeout")
     }
   )
-
-  it("names the setting it was asked about", () => {
-    expect(fieldOf(Settings.timeout("requestTimeout", 0))).toBe("requestTimeout")
-  })
 })
 
 describe("maxResponseBytes", () => {
