@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Random, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nutrition-advisor"
 import { test } from "./doubles/arranged.js"
+import { added } from "./doubles/counters.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
-import { growth } from "./resilience/metricValues.js"
 
 const {
   BadRequest,
@@ -47,6 +47,12 @@ const ended = <A, E, R>(self: Effect.Effect<A, E, R>) =>
     return yield* Effect.exit(Fiber.join(fiber))
   })
 
+const endedOver = <A, E>(
+  double: AdvisorDouble.AdvisorDouble,
+  self: Effect.Effect<A, E, NutritionAdvisor.NutritionAdvisor>,
+  options?: RequestRetry.Options
+) => Effect.provide(ended(self), provided(double, options))
+
 const search = NutritionAdvisor.search("oats")
 
 /** When each was sent, in milliseconds after the first. */
@@ -55,41 +61,32 @@ const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => 
 const failureOf = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
 describe("RequestRetry", () => {
-  it.effect("sends a search a third time after two failures of the service, and gives its payload", () => {
+  test("sends a search a third time after two failures of the service, and gives its payload", function*() {
     const double = AdvisorDouble.answering(unavailable(), unavailable(), payload)
-    return Effect.gen(function*() {
-      expect(yield* ended(search)).toEqual(Exit.succeed({ results: ["oats"] }))
-      expect(double.sent).toHaveLength(3)
-      expect(double.sent.every(({ what }) => what === "oats")).toBe(true)
-    }).pipe(Effect.provide(provided(double)))
+    expect(yield* endedOver(double, search)).toEqual(Exit.succeed({ results: ["oats"] }))
+    expect(double.sent.map(({ what }) => what)).toEqual(["oats", "oats", "oats"])
   })
 
-  it.effect("ends in the last error where every sending fails", () => {
+  test("ends in the last error where every sending fails", function*() {
     const double = AdvisorDouble.answering(unavailable(), cutOff("Timeout"), cutOff("Aborted"), payload)
-    return Effect.gen(function*() {
-      const exit = yield* ended(search)
-      expect(failureOf(exit)).toEqual(new TransportError({ operation: "search", reason: "Aborted" }))
-      expect(double.sent).toHaveLength(3)
-    }).pipe(Effect.provide(provided(double)))
+    const exit = yield* endedOver(double, search)
+    expect(failureOf(exit)).toEqual(new TransportError({ operation: "search", reason: "Aborted" }))
+    expect(double.sent).toHaveLength(3)
   })
 
-  it.effect.each([0, 1, 5])("sends a failing search again %s times at most where the setting says so", (times) => {
+  test.each([0, 1, 5])("sends a failing search again %s times at most where the setting says so", function*(times) {
     const double = AdvisorDouble.answering(unavailable())
-    return Effect.gen(function*() {
-      yield* ended(search)
-      expect(double.sent).toHaveLength(times + 1)
-    }).pipe(Effect.provide(provided(double, { times })))
+    yield* endedOver(double, search, { times })
+    expect(double.sent).toHaveLength(times + 1)
   })
 
-  it.effect.each(["Timeout", "Connection", "Aborted"] as const)("repeats a search without an answer: %s", (reason) => {
+  test.each(["Timeout", "Connection", "Aborted"] as const)("repeats a search without an answer: %s", function*(reason) {
     const double = AdvisorDouble.answering(cutOff(reason), payload)
-    return Effect.gen(function*() {
-      expect(Exit.isSuccess(yield* ended(search))).toBe(true)
-      expect(double.sent).toHaveLength(2)
-    }).pipe(Effect.provide(provided(double)))
+    expect(Exit.isSuccess(yield* endedOver(double, search))).toBe(true)
+    expect(double.sent).toHaveLength(2)
   })
 
-  it.effect.each([
+  test.each([
     new BadRequest({ operation: "search", status: 400 }),
     new Forbidden({ operation: "search", status: 401, reason: "RejectedAgain" }),
     new Forbidden({ operation: "search", status: 403, reason: "CoolingDown" }),
@@ -100,68 +97,52 @@ describe("RequestRetry", () => {
     new LicenseKeyUnavailable({}),
     new ServerError({ operation: "token", status: 503 }),
     new TransportError({ operation: "token", reason: "Timeout" })
-  ])("sends a search once where it ends in %s", (error) => {
+  ])("sends a search once where it ends in %s", function*(error) {
     const double = AdvisorDouble.answering(Effect.fail(error), payload)
-    return Effect.gen(function*() {
-      expect(failureOf(yield* ended(search))).toBe(error)
-      expect(double.sent).toHaveLength(1)
-    }).pipe(Effect.provide(provided(double)))
+    expect(failureOf(yield* endedOver(double, search))).toBe(error)
+    expect(double.sent).toHaveLength(1)
   })
 
-  it.effect("sends a search once where it ends in a defect", () => {
+  test("sends a search once where it ends in a defect", function*() {
     const double = AdvisorDouble.answering(Effect.die("a bug below"), payload)
-    return Effect.gen(function*() {
-      expect(failureOf(yield* ended(search))).toBe("a bug below")
-      expect(double.sent).toHaveLength(1)
-    }).pipe(Effect.provide(provided(double)))
+    expect(failureOf(yield* endedOver(double, search))).toBe("a bug below")
+    expect(double.sent).toHaveLength(1)
   })
 
-  it.effect.each(["GET", "HEAD"] as const)("repeats a %s through httpClient", (method) => {
+  test.each(["GET", "HEAD"] as const)("repeats a %s through httpClient", function*(method) {
     const double = AdvisorDouble.answering(unavailable(0, "request"), cutOff("Connection", "request"), payload)
-    return Effect.gen(function*() {
-      expect(Exit.isSuccess(yield* ended(request(method)))).toBe(true)
-      expect(double.sent.map(({ what }) => what)).toEqual(Array.from({ length: 3 }, () => `${method} /v2/plan`))
-    }).pipe(Effect.provide(provided(double)))
+    expect(Exit.isSuccess(yield* endedOver(double, request(method)))).toBe(true)
+    expect(double.sent.map(({ what }) => what)).toEqual(Array.from({ length: 3 }, () => `${method} /v2/plan`))
   })
 
-  it.effect.each(["POST", "PUT", "DELETE"] as const)("sends a %s through httpClient once", (method) => {
+  test.each(["POST", "PUT", "DELETE"] as const)("sends a %s through httpClient once", function*(method) {
     const double = AdvisorDouble.answering(unavailable(0, "request"), payload)
-    return Effect.gen(function*() {
-      expect(failureOf(yield* ended(request(method)))).toBeInstanceOf(ServerError)
-      expect(double.sent).toHaveLength(1)
-    }).pipe(Effect.provide(provided(double)))
+    expect(failureOf(yield* endedOver(double, request(method)))).toBeInstanceOf(ServerError)
+    expect(double.sent).toHaveLength(1)
   })
 
-  it.effect("repeats a decoded search, and decodes only what it ends with", () => {
+  test("repeats a decoded search, and decodes only what it ends with", function*() {
     const Foods = Schema.Struct({ results: Schema.Array(Schema.String) })
     const double = AdvisorDouble.answering(unavailable(), payload)
-    return Effect.gen(function*() {
-      expect(yield* ended(NutritionAdvisor.searchAs(Foods)("oats"))).toEqual(Exit.succeed({ results: ["oats"] }))
-      const refused = yield* ended(NutritionAdvisor.searchAs(Schema.String)("oats"))
-      expect(failureOf(refused)).toEqual(
-        new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
-      )
-      expect(double.sent).toHaveLength(3)
-    }).pipe(Effect.provide(provided(double)))
+    const found = yield* endedOver(double, NutritionAdvisor.searchAs(Foods)("oats"))
+    expect(found).toEqual(Exit.succeed({ results: ["oats"] }))
+    const refused = yield* endedOver(double, NutritionAdvisor.searchAs(Schema.String)("oats"))
+    expect(failureOf(refused)).toEqual(new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" }))
+    expect(double.sent).toHaveLength(3)
   })
 
-  it.effect("hands the options of a search on", () => {
+  test("hands the options of a search on", function*() {
     const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
     const double = AdvisorDouble.answering(unavailable(), payload)
-    return Effect.gen(function*() {
-      yield* ended(NutritionAdvisor.search("oats", options))
-      expect(double.sent).toMatchObject([{ options }, { options }])
-    }).pipe(Effect.provide(provided(double)))
+    yield* endedOver(double, NutritionAdvisor.search("oats", options))
+    expect(double.sent).toMatchObject([{ options }, { options }])
   })
 })
 
 describe("the pause of RequestRetry", () => {
   const jittered = (random: number, options: RequestRetry.Options) => {
     const double = AdvisorDouble.answering(unavailable())
-    return Effect.as(ended(search), double).pipe(
-      Effect.withRandom(Random.fixed([random])),
-      Effect.provide(provided(double, options))
-    )
+    return Effect.as(endedOver(double, search, options), double).pipe(Effect.withRandom(Random.fixed([random])))
   }
 
   test("doubles from base to cap", function*() {
@@ -199,17 +180,6 @@ describe("the pause of RequestRetry", () => {
       expect(yield* Effect.flip(search)).toEqual(
         new ServerError({ operation: "search", status: 503, retryAfter: 5.001 })
       )
-      expect(double.sent).toHaveLength(1)
-    }).pipe(Effect.provide(provided(double)))
-  })
-
-  it.effect("ends at once where the caller is interrupted, and nothing more is sent", () => {
-    const double = AdvisorDouble.answering(unavailable(5), payload)
-    return Effect.gen(function*() {
-      const fiber = yield* Effect.fork(search)
-      yield* TestClock.adjust("1 second")
-      expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
-      yield* TestClock.adjust("1 minute")
       expect(double.sent).toHaveLength(1)
     }).pipe(Effect.provide(provided(double)))
   })
@@ -303,28 +273,19 @@ describe("the budget of RequestRetry", () => {
     }).pipe(Effect.provide(provided(double, { times: 1, budget: 0 })))
   })
 
-  it.effect("counts requests of every method", () => {
+  test("counts requests of every method", function*() {
     const double = AdvisorDouble.make(({ what }) => what.startsWith("POST") ? payload : unavailable())
-    return Effect.gen(function*() {
-      yield* Effect.all(Array.from({ length: 60 }, () => request("POST")))
-      yield* ended(Effect.all(Array.from({ length: 40 }, () => Effect.exit(search)), { concurrency: "unbounded" }))
-      expect(double.sent).toHaveLength(60 + 40 + 30)
-    }).pipe(Effect.provide(provided(double, { times: 1 })))
+    const posts = Effect.all(Array.from({ length: 60 }, () => request("POST")))
+    const searches = Effect.all(Array.from({ length: 40 }, () => Effect.exit(search)), { concurrency: "unbounded" })
+    yield* endedOver(double, Effect.zipRight(posts, searches), { times: 1 })
+    expect(double.sent).toHaveLength(60 + 40 + 30)
   })
 })
 
-describe("the counters of RequestRetry", () => {
-  it.effect("count what was sent again, and what was not", () => {
-    const double = AdvisorDouble.answering(unavailable())
-    return Effect.gen(function*() {
-      const [, grown] = yield* growth(
-        "nutrition_advisor_retries_total",
-        ended(Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })).pipe(
-          Effect.provide(provided(double, { times: 1, budget: 0 }))
-        )
-      )
-      expect(grown).toEqual({ Retried: 10, OutOfBudget: 2 })
-      expect(double.sent).toHaveLength(22)
-    })
-  })
+test("the counters of RequestRetry count what was sent again, and what was not", function*() {
+  const double = AdvisorDouble.answering(unavailable())
+  const searches = Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })
+  const grown = yield* added(endedOver(double, searches, { times: 1, budget: 0 }), "retries_total")
+  expect(grown).toEqual({ Retried: 10, OutOfBudget: 2 })
+  expect(double.sent).toHaveLength(22)
 })

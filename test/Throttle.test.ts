@@ -3,9 +3,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, type Fiber, Layer, Metric } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { test } from "./doubles/arranged.js"
+import { added } from "./doubles/counters.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
-import { growth } from "./resilience/metricValues.js"
 
 const { BadRequest, Forbidden, MissingServiceId, ServerError, TooManyRequests, TransportError, UnexpectedResponse } =
   NutritionAdvisorError
@@ -256,24 +256,6 @@ describe("who waits", () => {
     expect(outcomeOf(other)).toEqual(heldBack(1))
   })
 
-  it("leaves no trace where it is interrupted", () => {
-    const double = byTerm()
-    const world = worldOver(double, {
-      onTooManyRequests: "wait",
-      rate: { limit: 1, interval: "1 second" },
-      maxWait: "1 minute"
-    })
-    world.search("one")
-    const waiting = ["two", "three", "four", "five"].map((term) => world.search(term))
-    world.interrupt(waiting[0] ?? expect.fail())
-    world.interrupt(waiting[2] ?? expect.fail())
-    world.pass(2_000)
-    expect(termsOf(double)).toEqual(["one", "three", "five"])
-    expect([world.time.pendingTimers, outcomeOf(world.search("six"))]).toEqual([0, "waits"])
-    world.pass(1_000)
-    expect(timesOf(double, world)).toEqual([0, 1_000, 2_000, 3_000])
-  })
-
   it("may be in a region that can't be interrupted", () => {
     const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
     world.search("limit 5")
@@ -283,22 +265,10 @@ describe("who waits", () => {
   })
 })
 
-describe("ignore", () => {
-  it("holds nothing after a 429", () => {
-    const double = byTerm()
-    const world = worldOver(double, { onTooManyRequests: "ignore" })
-    world.search("limit 30")
-    expect(outcomeOf(world.search("oats"))).toBe("found")
-  })
-
-  it("keeps the rate", () => {
-    const double = byTerm()
-    const world = worldOver(double, { onTooManyRequests: "ignore", rate: { limit: 2, interval: "1 second" } })
-    ;["limit 30", "a", "b"].forEach((term) => world.search(term))
-    expect(double.sent).toHaveLength(2)
-    world.pass(1_000)
-    expect(double.sent).toHaveLength(3)
-  })
+it("ignore holds nothing after a 429", () => {
+  const world = worldOver(byTerm(), { onTooManyRequests: "ignore" })
+  world.search("limit 30")
+  expect(outcomeOf(world.search("oats"))).toBe("found")
 })
 
 describe("what holds nothing", () => {
@@ -394,32 +364,12 @@ describe("the rate", () => {
     expect(double.sent).toHaveLength(40)
   })
 
-  it("lets nobody begin during a hold, and keeps within itself after it", () => {
-    const double = AdvisorDouble.make(({ what }) => Effect.delay(what === "0" ? Effect.fail(tooMany(5)) : found, 10))
-    const world = worldOver(double, { onTooManyRequests: "wait", rate: { limit: 2, interval: "1 second" } })
-    Array.from({ length: 7 }, (_, index) => world.search(`${index}`))
-    world.pass(20_000)
-    expect(timesOf(double, world)).toEqual([0, 0, 5_010, 5_020, 6_010, 6_020, 7_010])
-  })
-
   it("ends who waits for it at once where a hold begins and the others fail", () => {
     const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
     const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
     const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))
     world.pass(10)
     expect(outcomesOf(fibers)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
-  })
-
-  it("counts a request that fails or is interrupted: it began", () => {
-    const double = byTerm()
-    const world = worldOver(double, { rate: { limit: 2, interval: "1 second" } })
-    world.search("die")
-    world.interrupt(world.search("hang"))
-    const third = world.search("oats")
-    world.pass(999)
-    expect(outcomeOf(third)).toBe("waits")
-    world.pass(1)
-    expect(outcomeOf(third)).toBe("found")
   })
 })
 
@@ -432,8 +382,7 @@ describe("what Throttle shows", () => {
   )
 
   test("is each held request, once a reason", function*() {
-    const [, grown] = yield* growth(
-      "nutrition_advisor_held_requests_total",
+    const grown = yield* added(
       Effect.sync(() => {
         const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
         world.search("limit 5")
@@ -441,27 +390,25 @@ describe("what Throttle shows", () => {
         world.search("both")
         world.pass(20_000)
         world.search("neither")
-      })
+      }),
+      "held_requests_total"
     )
     expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
   })
 
   test.each<readonly [Throttle.Options, Readonly<Record<string, number>>]>([
-    [{}, { TooManyRequests: 2, Rate: 0 }],
-    [{ onTooManyRequests: "wait", maxWait: "8 seconds" }, { TooManyRequests: 0, Rate: 0 }],
-    [{ onTooManyRequests: "wait", maxWait: "4 seconds" }, { TooManyRequests: 2, Rate: 0 }],
-    [{ onTooManyRequests: "ignore", rate: { limit: 1, interval: "5 seconds" }, maxWait: 0 }, {
-      TooManyRequests: 0,
-      Rate: 2
-    }]
+    [{}, { TooManyRequests: 2 }],
+    [{ onTooManyRequests: "wait", maxWait: "8 seconds" }, {}],
+    [{ onTooManyRequests: "wait", maxWait: "4 seconds" }, { TooManyRequests: 2 }],
+    [{ onTooManyRequests: "ignore", rate: { limit: 1, interval: "5 seconds" }, maxWait: 0 }, { Rate: 2 }]
   ])("under %j is each search that was refused, and none that waited", function*([options, refused]) {
-    const [, grown] = yield* growth(
-      "nutrition_advisor_refused_requests_total",
+    const grown = yield* added(
       Effect.sync(() => {
         const world = worldOver(byTerm(), options)
         for (const term of ["limit 5", "oats", "rice"]) world.search(term)
         world.pass(20_000)
-      })
+      }),
+      "refused_requests_total"
     )
     expect(grown).toEqual(refused)
   })

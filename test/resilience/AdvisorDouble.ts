@@ -7,7 +7,6 @@ type Failure = NutritionAdvisorError.NutritionAdvisorError
 
 /** A search or a request that reached the service below. */
 export interface Sending {
-  readonly operation: "search" | "request"
   /** The term, or method and URL. */
   readonly what: string
   readonly options: NutritionAdvisor.SearchOptions | undefined
@@ -29,10 +28,10 @@ export const make = (answer: (sending: Sending) => Effect.Effect<unknown, Failur
   const sent: Array<Sending> = []
   const inFlight = { now: 0, most: 0 }
 
-  const send = (operation: Sending["operation"], what: string, options?: NutritionAdvisor.SearchOptions) =>
+  const send = (what: string, options?: NutritionAdvisor.SearchOptions) =>
     Effect.acquireUseRelease(
       Effect.map(Clock.currentTimeMillis, (at) => {
-        const sending = { operation, what, options, at, index: sent.length }
+        const sending = { what, options, at, index: sent.length }
         sent.push(sending)
         inFlight.now += 1
         inFlight.most = Math.max(inFlight.most, inFlight.now)
@@ -49,11 +48,11 @@ export const make = (answer: (sending: Sending) => Effect.Effect<unknown, Failur
     sent,
     inFlight,
     layer: NutritionAdvisorTest.layer({
-      search: (term, options) => send("search", term, options),
+      search: (term, options) => send(term, options),
       httpClient: HttpClient.makeWith<Failure, never, Failure, never>(
         Effect.flatMap((request) =>
           Effect.map(
-            send("request", `${request.method} ${request.url}`),
+            send(`${request.method} ${request.url}`),
             (payload) => HttpClientResponse.fromWeb(request, Response.json(payload))
           )
         ),
