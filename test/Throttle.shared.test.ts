@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import * as RateLimiter from "@effect/experimental/RateLimiter"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Logger } from "effect"
-import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
+import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
 
@@ -18,6 +18,14 @@ const unreadable = new Proxy<{ readonly remaining?: unknown }>({}, {
     throw new Error("unreadable")
   }
 })
+
+const granted = (remaining: number) =>
+  Effect.succeed({ delay: Duration.zero, limit: 1, remaining, resetAfter: Duration.zero })
+
+const exceeded = (millis: number) =>
+  Effect.fail(
+    new RateLimiter.RateLimitExceeded({ key: "ours", limit: 1, remaining: 0, retryAfter: Duration.millis(millis) })
+  )
 
 const storeError = Effect.fail(new RateLimiter.RateLimitStoreError({ message: "gone" }))
 
@@ -85,17 +93,11 @@ describe("Throttle.layerShared", () => {
   })
 
   it("asks for an eighth of limit at most, for no more than wait, and for one where those were too many", () => {
-    const exceeded = new RateLimiter.RateLimitExceeded({
-      key: "ours",
-      limit: 80,
-      remaining: 0,
-      retryAfter: Duration.seconds(1)
-    })
     const { asked, layer } = limiterOf((asked) =>
       Effect.delay(
         asked === 3
-          ? Effect.fail(exceeded)
-          : Effect.succeed({ delay: Duration.zero, limit: 80, remaining: 80 - asked, resetAfter: Duration.zero }),
+          ? exceeded(1_000)
+          : granted(80 - asked),
         5
       )
     )
@@ -108,8 +110,7 @@ describe("Throttle.layerShared", () => {
   })
 
   it("leaves the turn of one who has left to the next one", () => {
-    const granted = Effect.succeed({ delay: Duration.zero, limit: 1, remaining: 0, resetAfter: Duration.zero })
-    const { asked, layer } = limiterOf(() => Effect.delay(granted, 5))
+    const { asked, layer } = limiterOf(() => Effect.delay(granted(0), 5))
     const double = AdvisorDouble.answering(found)
     const world = worldOver(double, layer)
     const [leaving = expect.fail()] = searches(world, 2)
@@ -154,8 +155,7 @@ describe("Throttle.layerShared", () => {
         )
         : found
     )
-    const granted = Effect.succeed({ delay: Duration.zero, limit: 1, remaining: 0, resetAfter: Duration.zero })
-    const { asked, layer } = limiterOf(() => Effect.delay(granted, 100))
+    const { asked, layer } = limiterOf(() => Effect.delay(granted(0), 100))
     const world = worldOver(double, layer, { onTooManyRequests: "wait" })
     searches(world, 2)
     world.pass(5_000)
@@ -228,13 +228,7 @@ describe("Throttle.layerShared", () => {
   )
 
   it("lets those go on whose time is over while a store falls silent that had answered before", () => {
-    const exceeded = new RateLimiter.RateLimitExceeded({
-      key: "ours",
-      limit: 10,
-      remaining: 0,
-      retryAfter: Duration.millis(500)
-    })
-    const { layer } = limiterOf((asked) => asked === 1 ? Effect.fail(exceeded) : Effect.never)
+    const { layer } = limiterOf((asked) => asked === 1 ? exceeded(500) : Effect.never)
     const world = worldOver(AdvisorDouble.answering(found), layer, { maxWait: "1 second" })
     const fibers = searches(world, 5)
     world.pass(999)
@@ -272,14 +266,4 @@ describe("Throttle.layerShared", () => {
       expect(String(lines[0])).toContain("shared rate")
       expect(String(lines)).not.toContain("gone")
     }))
-
-  it.effect("takes the RateLimiter of @effect/experimental by its tag", () =>
-    Effect.gen(function*() {
-      expect(yield* NutritionAdvisor.search("oats")).toBe("found")
-    }).pipe(Effect.provide(
-      Throttle.layerShared({ rate: { limit: 1, interval: "1 second" } }).pipe(
-        Layer.provide(AdvisorDouble.answering(found).layer),
-        Layer.provide(memory)
-      )
-    )))
 })
