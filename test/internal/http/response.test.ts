@@ -158,10 +158,6 @@ describe("statusError", () => {
   test.each([429, 503])("of %d has no retryAfter where the service names no time", function*(status) {
     expect(yield* Effect.flip(Response.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
   })
-
-  test.each([4096, 4097, 65_536])("keeps no more than 4096 of %d bytes", function*(length) {
-    expect(yield* refused(400, bytes("x".repeat(length)), "text/plain")).toBe("x".repeat(4096))
-  })
 })
 
 describe("json", () => {
