@@ -1,14 +1,11 @@
 import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { arrangedLive, testLive } from "../doubles/arranged.js"
-import { afterBody, eventually, serve, settled } from "../doubles/Wire.js"
-import { advisor, ways } from "./ways.js"
-
-/** As the client itself names it, or the library. */
-const connectionError = new RegExp(["RequestError", "TransportError"].map((tag) => `^${tag}$`).join("|"))
+import { afterBody, type Answer, eventually, serve, settled } from "../doubles/Wire.js"
+import { advisor, connectionError, ways } from "./ways.js"
 
 type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
 
@@ -248,27 +245,22 @@ describe.each(senders)("A Stream that $name sends", ({ make }) => {
     expect(yield* eventually(() => seen.ended === 1)).toBe(true)
   })
 
-  testLive("is interrupted while it waits for more when the answer comes early", function*() {
-    const wire = yield* serve((_, response) => response.end("{}"))
-    const execute = yield* make(wire.origin)
-    const { seen, stream } = watched(waiting)
-    yield* execute(HttpClientRequest.bodyStream(post, stream))
-    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-  })
+  const early: Answer = (_, response) => response.end("{}")
 
-  testLive("is interrupted while it waits for more when the server breaks the connection", function*() {
-    const wire = yield* serve(({ socket }) => socket.destroy())
+  testLive.each<readonly [string, Answer, Stream.Stream<Uint8Array>]>([
+    ["is interrupted while it waits for more when the answer comes early", early, waiting],
+    [
+      "is interrupted while it waits for more when the server breaks the connection",
+      (it) => it.socket.destroy(),
+      waiting
+    ],
+    ["ends when the answer comes early, though it never would", early, Stream.forever(Stream.make(block))]
+  ])("%s", function*([, answer, endless]) {
+    const wire = yield* serve(answer)
     const execute = yield* make(wire.origin)
-    const { seen, stream } = watched(waiting)
-    yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, stream)))
-    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-  })
-
-  testLive("ends when the answer comes early, though it never would", function*() {
-    const wire = yield* serve((_, response) => response.end("{}"))
-    const execute = yield* make(wire.origin)
-    const { seen, stream } = watched(Stream.forever(Stream.make(block)))
-    yield* execute(HttpClientRequest.bodyStream(post, stream))
+    const { seen, stream } = watched(endless)
+    const exit = yield* Effect.exit(execute(HttpClientRequest.bodyStream(post, stream)))
+    expect(Exit.isSuccess(exit)).toBe(answer === early)
     expect(yield* eventually(() => seen.ended === 1)).toBe(true)
   })
 

@@ -3,7 +3,10 @@ import { HttpClient } from "@effect/platform"
 import { Context, Effect, identity, Layer, Option, Redacted, type Scope } from "effect"
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 
-const tokenNamed = (value: string) =>
+/** As the client itself names an error of a connection, or the library. */
+export const connectionError = /^(RequestError|TransportError)$/
+
+export const tokenNamed = (value: string) =>
   AccessToken.make({ value, serviceId: "a-customer", receivedAt: Date.now(), expiresAt: Date.now() + 3_600_000 })
 
 /** A provider that always has a token, and another one for each that is rejected: no exchange, cool-down or backoff. */
