@@ -21,7 +21,7 @@ import { type End, environments, type Outcome, outcomes, settings } from "./leak
 import * as Replies from "./leaks/replies.js"
 import { allAround, type Around, misconfigured } from "./leaks/resilience.js"
 import * as Secrets from "./leaks/secrets.js"
-import { observe, withoutPlaces } from "./leaks/sinks.js"
+import { observe, type Services, withoutPlaces } from "./leaks/sinks.js"
 import * as Supervising from "./leaks/supervising.js"
 
 const places: ReadonlyArray<Place> = ["token call", "search"]
@@ -113,6 +113,19 @@ const run = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>, aroun
     return { ...observation, service }
   })
 
+/** What a search over a layer shows that can't be built. */
+const expectRefused = (layer: Layer.Layer<Services, unknown>, end: End, printed: ReadonlyArray<unknown> = []) =>
+  Effect.gen(function*() {
+    const { exit, sinks } = yield* observe({
+      layer,
+      program: NutritionAdvisor.search("apple"),
+      printed,
+      sent: () => []
+    })
+    expect(leaksIn(sinks)).toEqual([])
+    expectEnd(exit, end)
+  })
+
 for (const { layer, name } of clients) {
   describe(`with ${name} no secret shows`, () => {
     for (const outcome of outcomes) {
@@ -124,17 +137,13 @@ for (const { layer, name } of clients) {
       })
     }
 
-    for (const { field, options, title } of settings) {
+    for (const [title, field, options] of settings) {
       testLive(`where ${title}`, function*() {
         const complete = { baseUrl: "https://service.example", licenseKey: Redacted.make(Secrets.key), ...options }
-        const { exit, sinks } = yield* observe({
-          layer: Layer.provide(NutritionAdvisor.layer(complete), layer),
-          program: NutritionAdvisor.search("apple"),
-          printed: [],
-          sent: () => []
+        yield* expectRefused(Layer.provide(NutritionAdvisor.layer(complete), layer), {
+          _tag: "ConfigurationError",
+          field
         })
-        expect(leaksIn(sinks)).toEqual([])
-        expectEnd(exit, { _tag: "ConfigurationError", field })
       })
     }
   })
@@ -164,33 +173,18 @@ describe("with a secret in a setting of a layer around the client no secret show
         baseUrl: "https://service.example",
         licenseKey: Redacted.make(Secrets.key)
       })
-      const { exit, sinks } = yield* observe({
-        layer: Layer.provideMerge(layer, below).pipe(Layer.provide(NodeHttpClient.layerUndici)),
-        program: NutritionAdvisor.search("apple"),
-        printed: [],
-        sent: () => []
-      })
-      expect(leaksIn(sinks)).toEqual([])
-      expectEnd(exit, { _tag: "ConfigurationError", field })
+      const around = Layer.provideMerge(layer, below).pipe(Layer.provide(NodeHttpClient.layerUndici))
+      yield* expectRefused(around, { _tag: "ConfigurationError", field })
     })
   }
 })
 
 describe("with settings from Config no secret shows", () => {
-  for (const { end, title, values } of environments) {
-    testLive(`where ${title}`, function*() {
+  for (const [title, values, end] of environments) {
+    testLive(`where the environment has ${title}`, function*() {
       const layer = NutritionAdvisor.layerConfig()
-      const { exit, sinks } = yield* observe({
-        layer: layer.pipe(
-          Layer.provide(NodeHttpClient.layerUndici),
-          Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values)))))
-        ),
-        program: NutritionAdvisor.search("apple"),
-        printed: [layer],
-        sent: () => []
-      })
-      expect(leaksIn(sinks)).toEqual([])
-      expectEnd(exit, end)
+      const config = Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
+      yield* expectRefused(Layer.provide(layer, [NodeHttpClient.layerUndici, config]), end, [layer])
     })
   }
 })
@@ -229,7 +223,7 @@ describe("with a client of one's own no secret shows", () => {
       testLive(`where it ${double.title} at a ${at}`, function*() {
         const { exit, sinks } = yield* observeDouble(double, at)
         expect(leaksIn(sinks)).toEqual([])
-        expectEnd(exit, double.end)
+        expectEnd(exit, double.end ?? { _tag: "TransportError" })
       })
     }
 
