@@ -12,7 +12,6 @@ import {
   Layer,
   Logger,
   LogLevel,
-  Ref,
   Scope
 } from "effect"
 import {
@@ -36,19 +35,15 @@ const withKey = (key: string) => Effect.withConfigProvider(ConfigProvider.fromMa
 
 const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
-/** Every request is answered with a token or with foods, and is shown to the observer first. */
-const observedClient = (observe: (url: URL) => Effect.Effect<void>) =>
+/** A token and foods in one. */
+const answer = () =>
+  Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
+
+/** Every request is answered, and is shown to the observer first. */
+const observedClient = (observe: (url: URL) => Effect.Effect<unknown>) =>
   Layer.succeed(
     HttpClient.HttpClient,
-    HttpClient.make((request, url) =>
-      Effect.as(
-        observe(url),
-        HttpClientResponse.fromWeb(
-          request,
-          Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
-        )
-      )
-    )
+    HttpClient.make((request, url) => Effect.as(observe(url), HttpClientResponse.fromWeb(request, answer())))
   )
 
 const isExchange = (url: URL) => url.pathname.includes("token-cache")
@@ -97,9 +92,9 @@ describe("the header of the identifier", () => {
 
 describe("an exchange runs in the context of the layer, not of the caller who started it", () => {
   test("as for the ConfigProvider that the license key is read from", function*() {
-    const keys = yield* Ref.make<ReadonlyArray<string>>([])
+    const keys: Array<string | undefined> = []
     const client = observedClient((url) =>
-      isExchange(url) ? Ref.update(keys, (keys) => [...keys, url.pathname.split("/").at(-1) ?? ""]) : Effect.void
+      Effect.sync(() => isExchange(url) && keys.push(url.pathname.split("/").at(-1)))
     )
     const advisor = yield* NutritionAdvisor.make({ ...options, licenseKey: keyFromConfig }).pipe(
       Effect.provide(client),
@@ -109,7 +104,7 @@ describe("an exchange runs in the context of the layer, not of the caller who st
       [withKey("key-of-one")(advisor.search("oats")), withKey("key-of-another")(advisor.search("rye"))],
       { concurrency: "unbounded" }
     )
-    expect(yield* Ref.get(keys)).toEqual(["key-of-the-layer"])
+    expect(keys).toEqual(["key-of-the-layer"])
   })
 
   test("as for a FiberRef of the user's, log annotations and the log level", function*() {
@@ -132,43 +127,29 @@ describe("an exchange runs in the context of the layer, not of the caller who st
   })
 
   test("as for the fetch function of FetchHttpClient", function*() {
-    const callers = yield* Ref.make<ReadonlyArray<string>>([])
-    const runtime = yield* Effect.runtime<never>()
+    const callers: Array<string> = []
     const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
-      const url = new URL(String(input))
-      return Effect.runPromise(
-        Effect.as(
-          Ref.update(callers, (callers) => isExchange(url) ? [...callers, name] : callers),
-          Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-        ).pipe(Effect.provide(runtime))
-      )
+      if (isExchange(new URL(String(input)))) callers.push(name)
+      return Promise.resolve(answer())
     }
     const advisor = yield* NutritionAdvisor.make(options).pipe(
       Effect.provide(FetchHttpClient.layer),
       Effect.provideService(FetchHttpClient.Fetch, fetchOf("layer"))
     )
     yield* Effect.provideService(advisor.search("oats"), FetchHttpClient.Fetch, fetchOf("caller"))
-    expect(yield* Ref.get(callers)).toEqual(["layer"])
+    expect(callers).toEqual(["layer"])
   })
 
   test("as for the loggers and their level", function*() {
-    const lines = yield* Ref.make<ReadonlyArray<string>>([])
-    const runtime = yield* Effect.runtime<never>()
+    const lines: Array<string> = []
     const record = (name: string) =>
-      Logger.replace(
-        Logger.defaultLogger,
-        Logger.make(({ message }) =>
-          Effect.runSync(
-            Effect.provide(Ref.update(lines, (lines) => [...lines, `${name}: ${String(message)}`]), runtime)
-          )
-        )
-      )
+      Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(`${name}: ${String(message)}`)))
     const advisor = yield* NutritionAdvisor.make(options).pipe(
       Logger.withMinimumLogLevel(LogLevel.Debug),
       Effect.provide([Simulator.layerHttpClient(), record("layer")])
     )
     yield* Effect.provide(advisor.search("oats"), record("caller"))
-    expect(yield* Ref.get(lines)).toContain("layer: The exchange brought a new token")
+    expect(lines).toContain("layer: The exchange brought a new token")
   })
 })
 
@@ -185,19 +166,15 @@ describe("a client that can't be interrupted", () => {
   })
 
   test("does not keep the next exchange from succeeding", function*() {
-    const isSilent = yield* Ref.make(true)
+    let isSilent = true
     const client = HttpClient.make((request) =>
-      Effect.flatMap(Ref.get(isSilent), (isSilent) =>
-        isSilent
-          ? Effect.uninterruptible(Effect.never)
-          : Effect.succeed(HttpClientResponse.fromWeb(
-            request,
-            Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600 })
-          )))
+      isSilent
+        ? Effect.uninterruptible(Effect.never)
+        : Effect.succeed(HttpClientResponse.fromWeb(request, answer()))
     )
     const { search } = yield* Effect.provideService(NutritionAdvisor.make(options), HttpClient.HttpClient, client)
     yield* Time.settle("10 seconds")(Effect.flip(search("oats")))
-    yield* Ref.set(isSilent, false)
+    isSilent = false
     yield* Time.pass("1 second")
     expect(yield* search("oats")).toMatchObject({ access_token: "token-1" })
   })

@@ -80,45 +80,26 @@ const surroundings = Layer.mergeAll(
   TokenStore.layer
 )
 
+/** A way to build a client or a part of it, its options, and how often it reads each. */
+const read = <O extends object>(
+  way: string,
+  options: O,
+  build: (options: O) => Effect.Effect<unknown, unknown, Services>
+) => [way, options, readsOf(options, build)] as const
+
+const timeout: TokenProvider.Options = { tokenTimeout: "5 seconds" }
+
 describe("each option is read and checked once", () => {
   it.effect.each([
-    { way: "layer", options: client, reads: readsOf(client, (options) => built(NutritionAdvisor.layer(options))) },
-    {
-      way: "make",
-      options: client,
-      reads: readsOf(client, (options) => Effect.scoped(NutritionAdvisor.make(options)))
-    },
-    {
-      way: "layerShared",
-      options: shared,
-      reads: readsOf(shared, (options) => built(NutritionAdvisor.layerShared(options)))
-    },
-    {
-      way: "layerConfig",
-      options: client,
-      reads: readsOf(client, (options) => built(NutritionAdvisor.layerConfig(Config.succeed(options))))
-    },
-    {
-      way: "layerSharedConfig",
-      options: shared,
-      reads: readsOf(shared, (options) => built(NutritionAdvisor.layerSharedConfig(Config.succeed(options))))
-    },
-    {
-      way: "TokenIssuer.layer",
-      options: exchange,
-      reads: readsOf(exchange, (options) => built(TokenIssuer.layer(options)))
-    },
-    {
-      way: "SharedTokenIssuer.layer",
-      options: { ...exchange, ...sharing },
-      reads: readsOf({ ...exchange, ...sharing }, (options) => built(SharedTokenIssuer.layer(options)))
-    },
-    {
-      way: "TokenProvider.layer",
-      options: { tokenTimeout: "5 seconds" } as const,
-      reads: readsOf({ tokenTimeout: "5 seconds" } as const, (options) => built(TokenProvider.layer({}, options)))
-    }
-  ])("by $way", ({ options, reads }) =>
+    read("layer", client, (options) => built(NutritionAdvisor.layer(options))),
+    read("make", client, (options) => Effect.scoped(NutritionAdvisor.make(options))),
+    read("layerShared", shared, (options) => built(NutritionAdvisor.layerShared(options))),
+    read("layerConfig", client, (options) => built(NutritionAdvisor.layerConfig(Config.succeed(options)))),
+    read("layerSharedConfig", shared, (options) => built(NutritionAdvisor.layerSharedConfig(Config.succeed(options)))),
+    read("TokenIssuer.layer", exchange, (options) => built(TokenIssuer.layer(options))),
+    read("SharedTokenIssuer.layer", { ...exchange, ...sharing }, (options) => built(SharedTokenIssuer.layer(options))),
+    read("TokenProvider.layer", timeout, (options) => built(TokenProvider.layer({}, options)))
+  ])("by %s", ([, options, reads]) =>
     Effect.gen(function*() {
       expect(yield* reads).toEqual(onceEach(options))
     }).pipe(Effect.provide(surroundings)))
