@@ -2,7 +2,7 @@
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect } from "@effect/vitest"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { Agent, type Dispatcher, interceptors } from "undici"
 import { testLive } from "./doubles/arranged.js"
@@ -211,13 +211,5 @@ describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
       _tag: "Some",
       value: { _tag: "TransportError" }
     })
-  })
-
-  testLive("ends as interrupted where its caller is", function*() {
-    const { httpClient } = yield* calling(layer, () => {})
-    const fiber = yield* Effect.fork(httpClient.get("/v2/x"))
-    yield* Effect.sleep("50 millis")
-    const exit = yield* Fiber.interrupt(fiber)
-    expect(Exit.isInterrupted(exit)).toBe(true)
   })
 })

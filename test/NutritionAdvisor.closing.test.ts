@@ -1,7 +1,6 @@
 import { once } from "node:events"
-import { HttpClient } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
-import { describe, expect, it } from "@effect/vitest"
+import type { HttpClient } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { testLive } from "./doubles/arranged.js"
@@ -75,24 +74,6 @@ for (const { layer, name } of clients) {
 }
 
 describe("A layer that is closed", () => {
-  it.scopedLive("does not begin a search with a client of one's own", () =>
-    Effect.gen(function*() {
-      let begun = 0
-      const neverFinds = HttpClient.transform(
-        yield* HttpClient.HttpClient,
-        (response, { method }) =>
-          method === "POST" ? response : Effect.zipRight(Effect.sync(() => begun += 1), Effect.never)
-      )
-      const { advisor, close } = yield* openedOver(Layer.succeed(HttpClient.HttpClient, neverFinds))
-      const search = yield* Effect.fork(advisor.search("oats"))
-      yield* Effect.repeat(Effect.sleep("1 millis"), { until: () => begun === 1 })
-      yield* Fiber.interrupt(search)
-      yield* close
-      expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(aborted)
-      yield* Effect.yieldNow()
-      expect(begun).toBe(1)
-    }).pipe(Effect.provide(NodeHttpClient.layerUndici)))
-
   testLive("ends each sleep of its Schedule, also where it was built beside another layer", function*() {
     let sleeping = 0
     const clock = yield* Effect.clock
