@@ -255,50 +255,46 @@ describe("the collector of what shows", () => {
 
   const search = NutritionAdvisor.search("apple")
 
-  for (
-    const sink of [
-      "Logger.stringLogger",
-      "Logger.logfmtLogger",
-      "Logger.jsonLogger",
-      "Logger.structuredLogger",
-      "Logger.prettyLogger",
-      "OpenTelemetry spans",
-      "OpenTelemetry log records",
-      "spans of a Tracer",
-      "Exits of spans",
-      ...Supervising.sinks,
-      "value of a success",
-      "services, context, status and token",
-      "options and layers",
-      "metrics",
-      "what reaches the service"
-    ]
-  ) {
-    testLive(`sees a secret in ${sink} where a careless client shows it`, function*() {
-      expect(yield* sinksOf(search, false)).toContain(sink)
-    })
-  }
+  const shown = [
+    "Logger.stringLogger",
+    "Logger.logfmtLogger",
+    "Logger.jsonLogger",
+    "Logger.structuredLogger",
+    "Logger.prettyLogger",
+    "OpenTelemetry spans",
+    "OpenTelemetry log records",
+    "spans of a Tracer",
+    "Exits of spans",
+    ...Supervising.sinks,
+    "value of a success",
+    "services, context, status and token",
+    "options and layers",
+    "metrics",
+    "what reaches the service"
+  ]
 
-  for (
-    const sink of [
-      "message of the error",
-      "stack of the error",
-      "String of the error",
-      "JSON of the error",
-      "inspect of the error",
-      "everything that the error reaches",
-      "Cause.pretty",
-      "Cause",
-      "Exit",
-      "Exits of spans",
-      ...Supervising.sinks,
-      "FiberFailure"
-    ]
-  ) {
-    testLive(`sees a secret in ${sink} where a careless client fails`, function*() {
-      expect(yield* sinksOf(search, true)).toContain(sink)
-    })
-  }
+  testLive.each(shown)("sees a secret in %s where a careless client shows it", function*(sink) {
+    expect(yield* sinksOf(search, false)).toContain(sink)
+  })
+
+  const failed = [
+    "message of the error",
+    "stack of the error",
+    "String of the error",
+    "JSON of the error",
+    "inspect of the error",
+    "everything that the error reaches",
+    "Cause.pretty",
+    "Cause",
+    "Exit",
+    "Exits of spans",
+    ...Supervising.sinks,
+    "FiberFailure"
+  ]
+
+  testLive.each(failed)("sees a secret in %s where a careless client fails", function*(sink) {
+    expect(yield* sinksOf(search, true)).toContain(sink)
+  })
 
   for (const { name, of } of Secrets.forms) {
     it(`knows each secret that is ${name}`, () => {
