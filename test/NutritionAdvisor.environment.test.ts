@@ -59,32 +59,24 @@ describe("layerConfig", () => {
     expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
   }, configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))
 
+  const inCompose = (flag: string) =>
+    built(configured({
+      NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
+      NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
+    }))
+
   it.effect.each(["true", "1", "yes", "ON"])(
     "allows a simulator in Compose by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
-    (
-      flag
-    ) =>
-      built(configured({
-        NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
-        NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
-      }))
+    inCompose
   )
 
   test.each(["false", "0", "no", "off", ""])(
     "allows none by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
     function*(flag) {
-      const error = yield* Effect.flip(built(configured({
-        NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
-        NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
-      })))
+      const error = yield* Effect.flip(inCompose(flag))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
     }
   )
-
-  test("takes NUTRITION_ADVISOR_USER_AGENT for the User-Agent", function*() {
-    yield* search
-    expect((yield* requests).map(({ headers }) => headers["user-agent"])).toEqual(["shop/2", "shop/2"])
-  }, configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }))
 
   test("takes NUTRITION_ADVISOR_OBSERVE_HEADERS for names with commas between them", function*() {
     const { respondNext } = yield* Simulator.Simulator
@@ -105,31 +97,22 @@ describe("layerConfig", () => {
     expect(String(error)).not.toContain(value)
   })
 
-  test(
-    "counts blank variables as unset",
-    function*() {
-      yield* search
-      expect(yield* requests).toHaveLength(2)
-    },
-    configured(
-      Object.fromEntries(Object.values(names).filter((name) => !(name in required)).map((name) => [name, " "]))
-    )
-  )
+  const optional = Object.values(names).filter((name) => !(name in required))
 
-  test(
-    "reads a variable for what is not given",
-    function*() {
-      yield* search
-      expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
-        ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
-        ["given/1", "/v2/products/napi/food/search/semantic"]
-      ])
-    },
-    configured(
-      { NUTRITION_ADVISOR_USER_AGENT: "shop/2", NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" },
-      { userAgent: Config.succeed("given/1") }
-    )
-  )
+  test("counts blank variables as unset", function*() {
+    yield* search
+    expect(yield* requests).toHaveLength(2)
+  }, configured(Object.fromEntries(optional.map((name) => [name, " "]))))
+
+  const other: Values = { NUTRITION_ADVISOR_USER_AGENT: "shop/2", NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" }
+
+  test("reads a variable for what is not given", function*() {
+    yield* search
+    expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
+      ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
+      ["given/1", "/v2/products/napi/food/search/semantic"]
+    ])
+  }, configured(other, { userAgent: Config.succeed("given/1") }))
 
   test("does not need the variable of what is given", function*() {
     const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
@@ -141,18 +124,13 @@ describe("layerConfig", () => {
     yield* built(layer)
   })
 
-  test(
-    "reads no variable beside one Config of all settings",
-    function*() {
-      yield* search
-      expect((yield* requests).map(({ path }) => path)[0])
-        .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")
-    },
-    configured(
-      { NUTRITION_ADVISOR_TOKEN_ROUTE: "unified", NUTRITION_ADVISOR_LICENSE_KEY: "" },
-      Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-    )
-  )
+  const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+
+  test("reads no variable beside one Config of all settings", function*() {
+    yield* search
+    expect((yield* requests).map(({ path }) => path)[0])
+      .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")
+  }, configured({ ...other, NUTRITION_ADVISOR_LICENSE_KEY: "" }, whole))
 })
 
 describe("a refused setting", () => {
