@@ -34,7 +34,10 @@ const naming = (headers: Record<string, string>, status: number) =>
     Effect.succeed(HttpClientResponse.fromWeb(request, new Response("", { status, headers })))
   )
 
-const options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
+const options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey, observeHeaders: ["x-trace"] }
+
+const advisorOver = (provider: Layer.Layer<TokenProvider.TokenProvider>, client: HttpClient.HttpClient) =>
+  Layer.provide(NutritionAdvisor.layerWithoutTokens(options), [provider, Layer.succeed(HttpClient.HttpClient, client)])
 
 describe("a request whose every token comes from a peer and is rejected", () => {
   it.effect("is sent five times at most, and asks for an exchange at the last renewal", () => {
@@ -58,12 +61,7 @@ describe("a request whose every token comes from a peer and is rejected", () => 
     return Effect.gen(function*() {
       const error = yield* Effect.flip(NutritionAdvisor.search("oats"))
       expect(error._tag === "Forbidden" && error.headers).toEqual({})
-    }).pipe(
-      Effect.provide(
-        Layer.provide(NutritionAdvisor.layerWithoutTokens({ ...options, observeHeaders: ["x-trace"] }), tokensOfPeers())
-      ),
-      Effect.provideService(HttpClient.HttpClient, naming(headers, 403))
-    )
+    }).pipe(Effect.provide(advisorOver(tokensOfPeers(), naming(headers, 403))))
   })
 })
 
@@ -89,12 +87,7 @@ describe("what an error shows of an answer", () => {
       yield* TestClock.adjust("1 second")
       const error = yield* Fiber.join(first)
       expect(error._tag === "ServerError" && error.headers).toEqual({})
-    }).pipe(
-      Effect.provide(
-        Layer.provide(NutritionAdvisor.layerWithoutTokens({ ...options, observeHeaders: ["x-trace"] }), provider)
-      ),
-      Effect.provideService(HttpClient.HttpClient, client)
-    )
+    }).pipe(Effect.provide(advisorOver(provider, client)))
   })
 
   it.effect.each<readonly [identifier: string, header: string, status: number, retryAfter: number | undefined]>([
@@ -113,10 +106,7 @@ describe("what an error shows of an answer", () => {
         const error = yield* Effect.flip(NutritionAdvisor.search("oats"))
         expect("retryAfter" in error ? error.retryAfter : undefined).toBe(retryAfter)
         expect(inspect(error).includes(identifier)).toBe(retryAfter !== undefined)
-      }).pipe(
-        Effect.provide(Layer.provide(NutritionAdvisor.layerWithoutTokens(options), provider)),
-        Effect.provideService(HttpClient.HttpClient, naming({ "retry-after": header }, status))
-      )
+      }).pipe(Effect.provide(advisorOver(provider, naming({ "retry-after": header }, status))))
     }
   )
 })
@@ -125,10 +115,7 @@ describe("a TokenProvider of the user's", () => {
   const bug = Effect.die(new Error("secret-token-0"))
 
   const advisorWith = (part: Partial<TokenProvider.Service>, status: number) =>
-    NutritionAdvisor.layerWithoutTokens(options).pipe(
-      Layer.provide(providerWith(part)),
-      Layer.provide(Layer.succeed(HttpClient.HttpClient, naming({}, status)))
-    )
+    advisorOver(providerWith(part), naming({}, status))
 
   it.effect.each<readonly [string, Partial<TokenProvider.Service>]>([
     ["get", { get: bug }],
