@@ -1,36 +1,17 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { testLive } from "../doubles/arranged.js"
 import * as Bulk from "./bulk/BulkRun.js"
 import type { Greeting, Order, Sight } from "./bulk-queue/serviceProcess.js"
+import * as Program from "./Program.js"
 import * as RedisServer from "./redis/RedisServer.js"
 import * as OrderedProcess from "./storms/OrderedProcess.js"
 
-const until = <R>(condition: Effect.Effect<boolean, never, R>) =>
-  Effect.repeat(Effect.delay(condition, "20 millis"), { until: (met) => met })
-
-const environment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith("NUTRITION_ADVISOR_"))
-)
-
 /** A part of examples/bulk-queue as a process of its own, for the time of a scope. */
-const start = (name: "run" | "work", args: ReadonlyArray<string>, settings: Bulk.Settings) =>
+const start = (name: "run" | "work", args: ReadonlyArray<string>, settings: Program.Settings) =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => {
-        const child = spawn(process.execPath, ["--import", "tsx", `examples/bulk-queue/${name}.ts`, ...args], {
-          cwd: Bulk.root,
-          env: { ...environment, ...settings },
-          stdio: ["ignore", "inherit", "pipe"]
-        })
-        let said = ""
-        child.stderr.on("data", (chunk) => {
-          said += chunk
-        })
-        const ended = once(child, "close").then(([code]: Array<number | null>) => ({ code, stderr: said }))
-        return { child, ended }
-      }),
+      Effect.sync(() => Program.start(`examples/bulk-queue/${name}.ts`, args, settings)),
       ({ child, ended }) =>
         Effect.promise(() => {
           child.kill("SIGKILL")
@@ -48,7 +29,7 @@ const service = Effect.map(
 const setting = Effect.gen(function*() {
   const redis = yield* RedisServer.make()
   const { port, sight } = yield* service
-  const settings: Bulk.Settings = {
+  const settings: Program.Settings = {
     NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${port}`,
     NUTRITION_ADVISOR_LICENSE_KEY: "key-of-the-queue-tests",
     NUTRITION_ADVISOR_REDIS_URL: Redacted.value(redis.url)
@@ -84,14 +65,14 @@ RedisServer.describeWithRedis("a queue of terms", () => {
           start("work", [], settings)
         ])
         const { ended } = yield* start("run", [input, "--output", output, "--rate", "1000"], settings)
-        yield* until(Effect.map(sight, ({ terms }) => terms.length > 1_000))
+        yield* Bulk.until(Effect.map(sight, ({ terms }) => terms.length > 1_000))
         expect(yield* redis.command("KEYS", "bull:bulk-queue:[0-9]*")).not.toEqual([])
         doomed.child.kill("SIGKILL")
         const isPaused = Effect.map(
           redis.command("GET", "bull:bulk-queue:limiter"),
           (count) => Number(count) === Number.MAX_SAFE_INTEGER
         )
-        yield* until(isPaused)
+        yield* Bulk.until(isPaused)
         const { now: pausedAt } = yield* sight
         const { code, stderr } = yield* ended
 
@@ -127,7 +108,7 @@ RedisServer.describeWithRedis("a queue of terms", () => {
         yield* start("work", ["--queue", "menu.of-may"], settings)
         const leaving = yield* start("work", ["--queue", "menu.of-may"], settings)
         const killed = yield* start("run", args, settings)
-        yield* until(Effect.map(Bulk.sizeOf(path("foods.jsonl")), (size) => size > 5_000))
+        yield* Bulk.until(Effect.map(Bulk.sizeOf(path("foods.jsonl")), (size) => size > 5_000))
         killed.child.kill("SIGKILL")
         leaving.child.kill("SIGINT")
         yield* killed.ended
@@ -158,7 +139,7 @@ RedisServer.describeWithRedis("a queue of terms", () => {
 
         yield* start("work", [], settings)
         const { ended } = yield* start("run", args, settings)
-        yield* until(Effect.map(Bulk.sizeOf(path("foods.jsonl")), (size) => size > 2_000))
+        yield* Bulk.until(Effect.map(Bulk.sizeOf(path("foods.jsonl")), (size) => size > 2_000))
         yield* redis.kill
         yield* redis.start
         const { code, stderr } = yield* ended
@@ -173,7 +154,7 @@ RedisServer.describeWithRedis("a queue of terms", () => {
     180_000
   )
 
-  it.scopedLive.each<["run" | "work", ReadonlyArray<string>, Bulk.Settings, RegExp]>([
+  testLive.each<["run" | "work", ReadonlyArray<string>, Program.Settings, RegExp]>([
     ["run", [], {}, /^Name one file/],
     ["run", ["package.json", "--output", "/missing/o", "--rate", "0"], {}, /^--rate must be/],
     ["run", ["package.json", "--output", "/missing/o", "--queue", "a:b"], {}, /^--queue must be/],
@@ -186,12 +167,11 @@ RedisServer.describeWithRedis("a queue of terms", () => {
     ],
     ["work", ["--concurrency", "0"], {}, /^--concurrency must be/],
     ["work", [], {}, /^A setting can't be used\. .*REDIS_URL/]
-  ])("ends %s %j in one sentence where it can't go on", ([name, args, settings, sentence]) =>
-    Effect.gen(function*() {
-      const { code, stderr } = yield* Effect.flatMap(start(name, args, settings), ({ ended }) => ended)
-      const sentences = stderr.trim().split("\n").filter((line) => !line.startsWith("timestamp="))
-      expect(sentences).toEqual([expect.stringMatching(sentence)])
-      expect(stderr).not.toContain("a-password-7c1")
-      expect(code).toBe(1)
-    }))
+  ])("ends %s %j in one sentence where it can't go on", function*([name, args, settings, sentence]) {
+    const { code, stderr } = yield* Effect.flatMap(start(name, args, settings), ({ ended }) => ended)
+    const sentences = stderr.trim().split("\n").filter((line) => !line.startsWith("timestamp="))
+    expect(sentences).toEqual([expect.stringMatching(sentence)])
+    expect(stderr).not.toContain("a-password-7c1")
+    expect(code).toBe(1)
+  })
 })

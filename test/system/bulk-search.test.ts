@@ -3,13 +3,18 @@ import { once } from "node:events"
 import { appendFile, chmod, readdir, readlink, rename, stat, symlink, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
+import { arrangedLive, testLive } from "../doubles/arranged.js"
 import * as Bulk from "./bulk/BulkRun.js"
+import * as Program from "./Program.js"
+
+/** Tests with a service and a directory of their own. */
+const withService = arrangedLive(
+  Effect.map(Effect.all([Bulk.service, Bulk.directory]), ([service, directory]) => ({ ...service, ...directory })),
+  Layer.empty
+)
 
 const escape = "\u001b"
-
-const until = <R>(condition: Effect.Effect<boolean, never, R>) =>
-  Effect.repeat(Effect.delay(condition, "20 millis"), { until: (met) => met })
 
 const terms = (count: number, term: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => `${term(index)}\n`).join("")
@@ -17,9 +22,9 @@ const terms = (count: number, term: (index: number) => string) =>
 const uneven = (count: number) => terms(count, (index) => `food ${index} ${(index * 7919) % 40} ms`)
 
 describe("a line for each term", () => {
-  it.scopedLive("comes in the order of the input, though the answers come in another, and no more searches run than allowed", () =>
-    Effect.gen(function*() {
-      const { settings, sight } = yield* Bulk.service
+  withService(
+    "comes in the order of the input, though the answers come in another, and no more searches run than allowed",
+    function*({ settings, sight }) {
       const input = terms(8, (index) => `slow food ${index} ${900 - index * 50} ms`) + uneven(150)
       const { code, stdout } = yield* Bulk.run(["--concurrency", "8"], settings, input)
       expect(Bulk.lines(stdout)).toEqual(
@@ -31,33 +36,32 @@ describe("a line for each term", () => {
       )
       expect(yield* sight).toEqual({ exchanges: 1, searches: 158, searchesAtOnce: 8 })
       expect(code).toBe(0)
-    }))
+    }
+  )
 
-  it.scopedLive("holds the error of a term that failed, and the run goes on", () =>
-    Effect.gen(function*() {
-      const { settings } = yield* Bulk.service
-      const input = ["apple", "", "x".repeat(10_001), "a status 400", "b status 429", "c nested", "oats"]
-      const { code, stderr, stdout } = yield* Bulk.run([], settings, input.join("\n"))
-      const error = (_tag: string) => ({ error: { _tag, message: expect.stringMatching(/^[A-Z].*\.$/) } })
-      const result = { result: expect.anything() }
-      expect(Bulk.lines(stdout)).toEqual(
-        [
-          result,
-          error("BadRequest"),
-          error("BadRequest"),
-          error("BadRequest"),
-          error("TooManyRequests"),
-          error("UnexpectedResponse"),
-          result
-        ].map((outcome, index) => ({ line: index + 1, term: input[index], ...outcome }))
-      )
-      expect(stderr).toMatch(/^7 terms, 5 failed, /m)
-      expect(code).toBe(0)
-    }))
+  withService("holds the error of a term that failed, and the run goes on", function*({ settings }) {
+    const input = ["apple", "", "x".repeat(10_001), "a status 400", "b status 429", "c nested", "oats"]
+    const { code, stderr, stdout } = yield* Bulk.run([], settings, input.join("\n"))
+    const error = (_tag: string) => ({ error: { _tag, message: expect.stringMatching(/^[A-Z].*\.$/) } })
+    const result = { result: expect.anything() }
+    expect(Bulk.lines(stdout)).toEqual(
+      [
+        result,
+        error("BadRequest"),
+        error("BadRequest"),
+        error("BadRequest"),
+        error("TooManyRequests"),
+        error("UnexpectedResponse"),
+        result
+      ].map((outcome, index) => ({ line: index + 1, term: input[index], ...outcome }))
+    )
+    expect(stderr).toMatch(/^7 terms, 5 failed, /m)
+    expect(code).toBe(0)
+  })
 
-  it.scopedLive("comes after three tries where the service fails, and after one where it calls the term wrong", () =>
-    Effect.gen(function*() {
-      const { settings, sight } = yield* Bulk.service
+  withService(
+    "comes after three tries where the service fails, and after one where it calls the term wrong",
+    function*({ settings, sight }) {
       const { stdout } = yield* Bulk.run([], settings, "a status 503 once\nb status 503\nc status 400\n")
       expect(Bulk.lines(stdout)).toMatchObject([
         { result: expect.anything() },
@@ -65,30 +69,31 @@ describe("a line for each term", () => {
         { error: { _tag: "BadRequest" } }
       ])
       expect((yield* sight).searches).toBe(2 + 3 + 1)
-    }))
+    }
+  )
 
-  it.scopedLive("is for what the line says, without byte order mark and carriage return, with or without an end of line", () =>
-    Effect.gen(function*() {
-      const { settings } = yield* Bulk.service
+  withService(
+    "is for what the line says, without byte order mark and carriage return, with or without an end of line",
+    function*({ settings }) {
       const { stdout } = yield* Bulk.run([], settings, "\ufeffcrème brûlée\r\n\r\nmuesli\rflakes\n豆腐")
       expect(Bulk.lines(stdout).map(({ term }) => term)).toEqual(["crème brûlée", "", "muesli\rflakes", "豆腐"])
-    }))
+    }
+  )
 
-  it.live("is written by the embedded simulator where nothing is set", () =>
-    Effect.gen(function*() {
-      const { code, stdout } = yield* Bulk.run([], {}, "apple\n")
-      expect(Bulk.lines(stdout)).toMatchObject([{ line: 1, term: "apple", result: { results: expect.any(Array) } }])
-      expect(code).toBe(0)
-    }))
+  testLive("is written by the embedded simulator where nothing is set", function*() {
+    const { code, stdout } = yield* Bulk.run([], {}, "apple\n")
+    expect(Bulk.lines(stdout)).toMatchObject([{ line: 1, term: "apple", result: { results: expect.any(Array) } }])
+    expect(code).toBe(0)
+  })
 })
 
 describe.concurrent("a run that can't go on", () => {
-  const wrong: Bulk.Settings = {
+  const wrong: Program.Settings = {
     NUTRITION_ADVISOR_BASE_URL: "http://127.0.0.1:1",
     NUTRITION_ADVISOR_LICENSE_KEY: "wrong-key-91c2"
   }
 
-  it.live.each<[string, ReadonlyArray<string>, Bulk.Settings, RegExp]>([
+  testLive.each<[string, ReadonlyArray<string>, Program.Settings, RegExp]>([
     ["no input", ["/missing/terms.txt"], {}, /^\/missing\/terms.txt can't be read: no such file or directory\.$/],
     ["a directory as input", ["/"], {}, /^\/ can't be read/],
     ["--resume without --output", ["--resume"], {}, /^--resume needs --output/],
@@ -103,88 +108,81 @@ describe.concurrent("a run that can't go on", () => {
     ["a full disk", ["--output", "/dev/full"], {}, /^\/dev\/full can't be written: no space left on device\.$/],
     ["an output that is there", ["--output", "package.json"], {}, /^package.json is not empty: .*--resume/],
     ["the output of another program", ["--output", "package.json", "--resume"], {}, /^package.json is not the output/]
-  ])("ends with one sentence for %s", ([_, args, settings, sentence]) =>
-    Effect.gen(function*() {
-      const { code, stderr, stdout } = yield* Bulk.run(args, settings, "apple\n")
-      expect(stderr.trim().split("\n")).toEqual([expect.stringMatching(sentence)])
-      expect(stderr).not.toContain("wrong-key-91c2")
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-    }))
+  ])("ends with one sentence for %s", function*([_, args, settings, sentence]) {
+    const { code, stderr, stdout } = yield* Bulk.run(args, settings, "apple\n")
+    expect(stderr.trim().split("\n")).toEqual([expect.stringMatching(sentence)])
+    expect(stderr).not.toContain("wrong-key-91c2")
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+  })
 })
 
 describe("a run that is interrupted", () => {
-  it.scopedLive(
+  withService(
     "leaves whole lines in order, and --resume makes them the file of a run that was not",
-    () =>
-      Effect.gen(function*() {
-        const { settings } = yield* Bulk.service
-        const { path, write } = yield* Bulk.directory
-        const input = yield* write("terms.txt", uneven(600))
-        yield* Bulk.run([input, "--output", path("whole.jsonl")], settings)
-        const whole = yield* Bulk.read(path("whole.jsonl"))
+    function*({ path, settings, write }) {
+      const input = yield* write("terms.txt", uneven(600))
+      yield* Bulk.run([input, "--output", path("whole.jsonl")], settings)
+      const whole = yield* Bulk.read(path("whole.jsonl"))
 
-        const resumed = [input, "--output", path("resumed.jsonl"), "--resume"]
-        for (const size of [whole.length / 4, whole.length / 2]) {
-          const { child, ended } = Bulk.start(resumed, settings)
-          yield* until(Effect.map(Bulk.sizeOf(path("resumed.jsonl")), (written) => written > size))
-          child.kill("SIGINT")
-          const { code, stderr } = yield* Effect.promise(ended)
-          const left = yield* Bulk.read(path("resumed.jsonl"))
-          expect(left.endsWith("\n")).toBe(true)
-          expect(left.length).toBeLessThan(whole.length)
-          expect(whole.startsWith(left)).toBe(true)
-          expect(code).toBe(130)
-          expect(stderr).toMatch(/^Interrupted\. .*--resume/m)
-          expect(stderr).not.toMatch(/^ +at /m)
-          yield* Effect.promise(() => appendFile(path("resumed.jsonl"), whole.slice(left.length, left.length + 25)))
-        }
-        const { code } = yield* Bulk.run(resumed, settings)
-        expect(yield* Bulk.read(path("resumed.jsonl"))).toBe(whole)
-        expect(code).toBe(0)
-        yield* Bulk.run(resumed, settings)
-        expect(yield* Bulk.read(path("resumed.jsonl"))).toBe(whole)
-      }),
-    60_000
+      const resumed = [input, "--output", path("resumed.jsonl"), "--resume"]
+      for (const size of [whole.length / 4, whole.length / 2]) {
+        const { child, ended } = Bulk.start(resumed, settings)
+        yield* Bulk.until(Effect.map(Bulk.sizeOf(path("resumed.jsonl")), (written) => written > size))
+        child.kill("SIGINT")
+        const { code, stderr } = yield* Effect.promise(ended)
+        const left = yield* Bulk.read(path("resumed.jsonl"))
+        expect(left.endsWith("\n")).toBe(true)
+        expect(left.length).toBeLessThan(whole.length)
+        expect(whole.startsWith(left)).toBe(true)
+        expect(code).toBe(130)
+        expect(stderr).toMatch(/^Interrupted\. .*--resume/m)
+        expect(stderr).not.toMatch(/^ +at /m)
+        yield* Effect.promise(() => appendFile(path("resumed.jsonl"), whole.slice(left.length, left.length + 25)))
+      }
+      const { code } = yield* Bulk.run(resumed, settings)
+      expect(yield* Bulk.read(path("resumed.jsonl"))).toBe(whole)
+      expect(code).toBe(0)
+      yield* Bulk.run(resumed, settings)
+      expect(yield* Bulk.read(path("resumed.jsonl"))).toBe(whole)
+    }
   )
 
-  it.scopedLive("leaves nothing where the first exchange was still under way", () =>
-    Effect.gen(function*() {
-      const { hangTokens, settings, sight } = yield* Bulk.service
-      const { path, write } = yield* Bulk.directory
+  withService(
+    "leaves nothing where the first exchange was still under way",
+    function*({ hangTokens, path, settings, sight, write }) {
       yield* hangTokens
       const { child, ended } = Bulk.start(
         [yield* write("terms.txt", "apple\n"), "--output", path("out.jsonl")],
         settings
       )
-      yield* until(Effect.map(sight, ({ exchanges }) => exchanges > 0))
+      yield* Bulk.until(Effect.map(sight, ({ exchanges }) => exchanges > 0))
       child.kill("SIGINT")
       const { code, stderr } = yield* Effect.promise(ended)
       expect({ code, stderr }).toEqual({ code: 130, stderr: expect.stringMatching(/^Interrupted\. .*--resume.*\n$/) })
       expect(yield* Bulk.sizeOf(path("out.jsonl"))).toBe(0)
-    }))
+    }
+  )
 
-  it.scopedLive("is not gone on with from another input", () =>
-    Effect.gen(function*() {
-      const { path, write } = yield* Bulk.directory
-      const first = yield* write("first.txt", "apple\noats\n")
-      const args = ["--output", path("out.jsonl"), "--resume"]
-      yield* Bulk.run([first, ...args])
-      const before = yield* Bulk.read(path("out.jsonl"))
-      for (const other of ["apple\nlentils\nquince\n", "apple\n", ""]) {
-        const { code, stderr } = yield* Bulk.run([yield* write("other.txt", other), ...args])
-        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/another input.*\n$/) })
-        expect(yield* Bulk.read(path("out.jsonl"))).toBe(before)
-      }
-    }))
+  testLive("is not gone on with from another input", function*() {
+    const { path, write } = yield* Bulk.directory
+    const first = yield* write("first.txt", "apple\noats\n")
+    const args = ["--output", path("out.jsonl"), "--resume"]
+    yield* Bulk.run([first, ...args])
+    const before = yield* Bulk.read(path("out.jsonl"))
+    for (const other of ["apple\nlentils\nquince\n", "apple\n", ""]) {
+      const { code, stderr } = yield* Bulk.run([yield* write("other.txt", other), ...args])
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/another input.*\n$/) })
+      expect(yield* Bulk.read(path("out.jsonl"))).toBe(before)
+    }
+  })
 })
 
 describe("a term that failed", () => {
   const counted = (stderr: string) => stderr.trim().split("\n").at(-1)
 
-  it.scopedLive("is searched for again by --retry-failed, and no other is; link, mode and the files beside stay as they were", () =>
-    Effect.gen(function*() {
-      const { settings, sight } = yield* Bulk.service
-      const { path, write } = yield* Bulk.directory
+  withService(
+    "is searched for again by --retry-failed, and no other is; link, mode and the files beside stay as they were",
+    function*({ path, settings, sight, write }) {
       const input = yield* write("terms.txt", "apple\na \"quoted\" status 400 once\nb status 400\noats\n")
       const args = [input, "--output", path("out.jsonl")]
       yield* Bulk.run(args, settings)
@@ -218,57 +216,49 @@ describe("a term that failed", () => {
       })
       expect(yield* Bulk.read(path("elsewhere.jsonl.next"))).toBe("the user's own")
       expect(code).toBe(0)
-    }))
+    }
+  )
 
-  it.scopedLive("stays as it was where --retry-failed is interrupted", () =>
-    Effect.gen(function*() {
-      const { settings, sight } = yield* Bulk.service
-      const { path, write } = yield* Bulk.directory
-      const input = yield* write("terms.txt", "a status 400\nb status 400 9000 ms\n")
-      const written = `${
-        ["a status 400", "b status 400 9000 ms"].map((term, index) =>
-          JSON.stringify({ line: index + 1, term, error: { _tag: "BadRequest", message: "Earlier." } })
-        ).join("\n")
-      }\n`
-      yield* write("out.jsonl", written)
-      const { child, ended } = Bulk.start([input, "--output", path("out.jsonl"), "--retry-failed"], settings)
-      yield* until(Effect.map(sight, ({ searches }) => searches === 2))
-      child.kill("SIGINT")
-      expect((yield* Effect.promise(ended)).code).toBe(130)
-      expect(yield* Bulk.read(path("out.jsonl"))).toBe(written)
-      expect((yield* Effect.promise(() => readdir(dirname(input)))).toSorted()).toEqual(["out.jsonl", "terms.txt"])
-    }))
+  withService("stays as it was where --retry-failed is interrupted", function*({ path, settings, sight, write }) {
+    const input = yield* write("terms.txt", "a status 400\nb status 400 9000 ms\n")
+    const written = `${
+      ["a status 400", "b status 400 9000 ms"].map((term, index) =>
+        JSON.stringify({ line: index + 1, term, error: { _tag: "BadRequest", message: "Earlier." } })
+      ).join("\n")
+    }\n`
+    yield* write("out.jsonl", written)
+    const { child, ended } = Bulk.start([input, "--output", path("out.jsonl"), "--retry-failed"], settings)
+    yield* Bulk.until(Effect.map(sight, ({ searches }) => searches === 2))
+    child.kill("SIGINT")
+    expect((yield* Effect.promise(ended)).code).toBe(130)
+    expect(yield* Bulk.read(path("out.jsonl"))).toBe(written)
+    expect((yield* Effect.promise(() => readdir(dirname(input)))).toSorted()).toEqual(["out.jsonl", "terms.txt"])
+  })
 
-  it.scopedLive("counts after --resume too", () =>
-    Effect.gen(function*() {
-      const { settings } = yield* Bulk.service
-      const { path, write } = yield* Bulk.directory
-      const args = [yield* write("terms.txt", "a status 400\napple\n"), "--output", path("out.jsonl"), "--resume"]
-      yield* Bulk.run(args, settings)
-      yield* write("terms.txt", "a status 400\napple\nb status 400\n")
-      expect(counted((yield* Bulk.run(args, settings)).stderr)).toMatch(/^3 of 3 terms, 2 failed/)
-    }))
+  withService("counts after --resume too", function*({ path, settings, write }) {
+    const args = [yield* write("terms.txt", "a status 400\napple\n"), "--output", path("out.jsonl"), "--resume"]
+    yield* Bulk.run(args, settings)
+    yield* write("terms.txt", "a status 400\napple\nb status 400\n")
+    expect(counted((yield* Bulk.run(args, settings)).stderr)).toMatch(/^3 of 3 terms, 2 failed/)
+  })
 })
 
 describe("an input that is not UTF-8", () => {
   const latin1 = Buffer.from("café\n".repeat(3), "latin1")
   const late = Buffer.concat([Buffer.from("crème brûlée 豆腐\n".repeat(9_000)), latin1])
 
-  it.scopedLive.each<[string, Buffer, string]>([
+  withService.each<[string, Buffer, string]>([
     ["at its start", latin1, "line 1, byte 4"],
     ["after 200 kB", late, "line 9001, byte 4"],
     ["in half a character at its end", Buffer.from("oats\n豆").subarray(0, -1), "line 2, byte 1"]
   ])(
     "is refused with line and byte before anything is searched for: %s",
-    ([_, input, where]) =>
-      Effect.gen(function*() {
-        const { settings, sight } = yield* Bulk.service
-        const { path } = yield* Bulk.directory
-        yield* Effect.promise(() => writeFile(path("terms.txt"), input))
-        const { code, stderr } = yield* Bulk.run([path("terms.txt"), "--output", path("out.jsonl")], settings)
-        expect({ code, stderr }).toEqual({ code: 1, stderr: `${path("terms.txt")} is not UTF-8: ${where}.\n` })
-        expect(yield* sight).toMatchObject({ exchanges: 0, searches: 0 })
-      })
+    function*([_, input, where], { path, settings, sight }) {
+      yield* Effect.promise(() => writeFile(path("terms.txt"), input))
+      const { code, stderr } = yield* Bulk.run([path("terms.txt"), "--output", path("out.jsonl")], settings)
+      expect({ code, stderr }).toEqual({ code: 1, stderr: `${path("terms.txt")} is not UTF-8: ${where}.\n` })
+      expect(yield* sight).toMatchObject({ exchanges: 0, searches: 0 })
+    }
   )
 
   it.live("ends a run that reads it from standard input", () =>
@@ -278,46 +268,39 @@ describe("an input that is not UTF-8", () => {
 })
 
 describe("a reader of standard output", () => {
-  it.scopedLive("that ends early ends the run without a word", () =>
-    Effect.gen(function*() {
-      const { settings } = yield* Bulk.service
-      const { child, ended } = Bulk.start([], settings, uneven(5_000))
-      child.stdout.once("data", () => child.stdout.destroy())
-      expect(yield* Effect.promise(ended)).toMatchObject({ code: 141, stderr: "" })
-    }))
+  withService("that ends early ends the run without a word", function*({ settings }) {
+    const { child, ended } = Bulk.start([], settings, uneven(5_000))
+    child.stdout.once("data", () => child.stdout.destroy())
+    expect(yield* Effect.promise(ended)).toMatchObject({ code: 141, stderr: "" })
+  })
 
-  it.scopedLive("that stops reading stops the searches", () =>
-    Effect.gen(function*() {
-      const { settings, sight } = yield* Bulk.service
-      const { child, ended } = Bulk.start([], settings, terms(40_000, (index) => `food ${index} of a long name`))
-      yield* until(Effect.map(sight, ({ searches }) => searches > 0))
-      let before = 0
-      yield* until(
-        Effect.gen(function*() {
-          const { searches } = yield* Effect.delay(sight, "1 second")
-          const stands = searches === before
-          before = searches
-          return stands
-        })
-      )
-      expect(before).toBeGreaterThan(100)
-      expect(before).toBeLessThan(20_000)
-      child.kill("SIGKILL")
-      yield* Effect.promise(ended)
-    }), 60_000)
+  withService("that stops reading stops the searches", function*({ settings, sight }) {
+    const { child, ended } = Bulk.start([], settings, terms(40_000, (index) => `food ${index} of a long name`))
+    yield* Bulk.until(Effect.map(sight, ({ searches }) => searches > 0))
+    let before = 0
+    yield* Bulk.until(
+      Effect.gen(function*() {
+        const { searches } = yield* Effect.delay(sight, "1 second")
+        const stands = searches === before
+        before = searches
+        return stands
+      })
+    )
+    expect(before).toBeGreaterThan(100)
+    expect(before).toBeLessThan(20_000)
+    child.kill("SIGKILL")
+    yield* Effect.promise(ended)
+  })
 })
 
 describe("progress", () => {
-  it.scopedLive("is plain lines where stderr is no terminal", () =>
-    Effect.gen(function*() {
-      const { settings } = yield* Bulk.service
-      const { path, write } = yield* Bulk.directory
-      const input = yield* write("terms.txt", terms(70, (index) => `food ${index} 100 ms`))
-      const { stderr } = yield* Bulk.run([input, "--output", path("out.jsonl"), "--concurrency", "1"], settings)
-      expect(stderr).toMatch(
-        /^(\d+ of 70 terms, 0 failed, \d+\.\d a second, \d+s left\n)+70 of 70 terms, 0 failed, \d+\.\d a second\n$/
-      )
-    }))
+  withService("is plain lines where stderr is no terminal", function*({ path, settings, write }) {
+    const input = yield* write("terms.txt", terms(70, (index) => `food ${index} 100 ms`))
+    const { stderr } = yield* Bulk.run([input, "--output", path("out.jsonl"), "--concurrency", "1"], settings)
+    expect(stderr).toMatch(
+      /^(\d+ of 70 terms, 0 failed, \d+\.\d a second, \d+s left\n)+70 of 70 terms, 0 failed, \d+\.\d a second\n$/
+    )
+  })
 
   const hasScript = spawnSync("script", ["--version"]).status === 0
 
@@ -334,7 +317,7 @@ describe("progress", () => {
           path("out.jsonl")
         }`
         const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
-          cwd: Bulk.root,
+          cwd: Program.repository,
           env: { ...process.env, ...settings },
           encoding: "utf8"
         })

@@ -1,19 +1,12 @@
 /** examples/bulk-search.ts as a process of its own, against a service of its own, for the time of a scope. */
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
+import * as Program from "../Program.js"
 import * as OrderedProcess from "../storms/OrderedProcess.js"
 import type { Greeting, Order, Sight } from "./serviceProcess.js"
-
-export const root = fileURLToPath(new URL("../../..", import.meta.url))
-
-const { NUTRITION_ADVISOR_BASE_URL: _, NUTRITION_ADVISOR_LICENSE_KEY: __, ...environment } = process.env
-
-export type Settings = Record<string, string>
 
 export interface Ending {
   readonly code: number | null
@@ -21,24 +14,21 @@ export interface Ending {
   readonly stderr: string
 }
 
-export const start = (args: ReadonlyArray<string>, settings: Settings = {}, input: string | Uint8Array = "") => {
-  const child = spawn(process.execPath, ["--import", "tsx", "examples/bulk-search.ts", ...args], {
-    cwd: root,
-    env: { ...environment, ...settings }
-  })
-  let stderr = ""
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk
-  })
+/** Its standard output is read where its end is waited for, and not before. */
+export const start = (
+  args: ReadonlyArray<string>,
+  settings: Program.Settings = {},
+  input: string | Uint8Array = ""
+) => {
+  const child = Program.spawned("examples/bulk-search.ts", args, settings)
+  const output = { stdout: "", stderr: "" }
+  child.stderr.on("data", (chunk) => output.stderr += chunk)
   child.stdin.on("error", () => {}).end(input)
   const closed = once(child, "close")
   const ended = async (): Promise<Ending> => {
-    let stdout = ""
-    child.stdout.on("data", (chunk) => {
-      stdout += chunk
-    })
+    child.stdout.on("data", (chunk) => output.stdout += chunk)
     const [code] = await closed
-    return { code, stdout, stderr }
+    return { code, ...output }
   }
   return { child, ended }
 }
@@ -72,6 +62,9 @@ export const directory = Effect.map(
 export const read = (path: string) => Effect.promise(() => readFile(path, "utf8").catch(() => ""))
 
 export const sizeOf = (path: string) => Effect.promise(() => stat(path).then(({ size }) => size, () => 0))
+
+export const until = <R>(condition: Effect.Effect<boolean, never, R>) =>
+  Effect.repeat(Effect.delay(condition, "20 millis"), { until: (met) => met })
 
 export const lines = (text: string): ReadonlyArray<{ readonly line: number; readonly term: string }> =>
   text.split("\n").slice(0, -1).map((line) => JSON.parse(line))
