@@ -19,20 +19,10 @@ const forNode: BuildOptions = { platform: "node" }
 /** What bundlers for pages ask for, where they bundle a web worker. */
 const forWebWorkers: BuildOptions = { platform: "browser", conditions: ["worker", "browser"] }
 
-const builtins = [...builtinModules, "node:*"]
-
-/** What wrangler asks for. */
-const forWorkerd: BuildOptions = {
-  conditions: ["workerd", "worker", "browser"],
-  external: builtins,
-  mainFields: ["browser", "module", "main"],
-  platform: "browser"
-}
-
 /** What a bundler for the Edge Runtime asks for. */
 const forEdge: BuildOptions = {
   conditions: ["edge-light", "worker", "browser"],
-  external: builtins,
+  external: [...builtinModules, "node:*"],
   platform: "browser"
 }
 
@@ -103,7 +93,7 @@ describe("a bundler for browsers", () => {
   })
 })
 
-describe.each([["workerd, as wrangler does,", forWorkerd], ["the Edge Runtime", forEdge]])(
+describe.each([["workerd, as wrangler does,", Project.forWorkerd], ["the Edge Runtime", forEdge]])(
   "a bundler for %s",
   (_, options) => {
     it("finds every export of every entry", async () => {

@@ -5,9 +5,10 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
 import axe from "axe-core"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Layer, Scope } from "effect"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll } from "vitest"
+import { arrangedLive, testLive } from "../doubles/arranged.js"
 import { searchPath, tokenPath } from "../doubles/WatchedSimulator.js"
 import { meetSecrets, options, shownIn } from "../leaks/watched.js"
 import { programsOf } from "../readme/importBlock.js"
@@ -38,6 +39,11 @@ const expectNoComplaint = ({ asked, complaints, url }: Page.Page) => {
   expect(asked.filter((one) => !one.startsWith(`${url}/simulator/`))).toEqual([])
 }
 
+const onPage = arrangedLive(Effect.suspend(() => Page.open(browser)), Layer.empty)
+
+const hasMarks = ({ page }: Page.Page, count: number) =>
+  eventually(async () => (await page.locator(".mark").count()) === count)
+
 const rowsOf = ({ page }: Page.Page) =>
   promise(async () => {
     const rows = await page.locator("tbody tr").allInnerTexts()
@@ -50,20 +56,18 @@ const rowsOf = ({ page }: Page.Page) =>
 const search = (page: Page.Page, headers = {}) => page.send(`${searchPath}?term=apple`, { headers })
 
 describe.skipIf(Chromium.executable === undefined)("the page", () => {
-  it.scopedLive("says where a client is pointed while there is no call, and never shows a key", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      const text = yield* promise(() => page.page.locator("body").innerText())
-      expect(text).toContain(`Point your client here: ${page.url}`)
-      expect(text).toContain(`NUTRITION_ADVISOR_BASE_URL=${page.url}\nNUTRITION_ADVISOR_LICENSE_KEY=\n`)
-      expect(text).toMatch(/The key was named, or given, when the simulator was started/)
-      expect(yield* promise(() => page.page.content())).not.toContain("demo-key")
-      expectNoComplaint(page)
-    }))
+  onPage("says where a client is pointed while there is no call, and never shows a key", function*(page) {
+    const text = yield* promise(() => page.page.locator("body").innerText())
+    expect(text).toContain(`Point your client here: ${page.url}`)
+    expect(text).toContain(`NUTRITION_ADVISOR_BASE_URL=${page.url}\nNUTRITION_ADVISOR_LICENSE_KEY=\n`)
+    expect(text).toMatch(/The key was named, or given, when the simulator was started/)
+    expect(yield* promise(() => page.page.content())).not.toContain("demo-key")
+    expectNoComplaint(page)
+  })
 
-  it.scopedLive("has a mark for each call, by operation, status and fault, and a bar for each token, cut at its revocation", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
+  onPage(
+    "has a mark for each call, by operation, status and fault, and a bar for each token, cut at its revocation",
+    function*(page) {
       const headers = yield* page.exchange
       yield* search(page, headers)
       yield* page.service.revoke
@@ -72,7 +76,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
       yield* search(page, headers)
       yield* page.service.provoke("request", "drop", 1)
       yield* page.send("/v2/plan")
-      yield* eventually(async () => (await page.page.locator(".mark").count()) === 6)
+      yield* hasMarks(page, 6)
       const marks = yield* page.marks
       expect(marks.map(({ kind, label }) => `${kind}: ${label.replaceAll(/\d\d:\d\d:\d\d/g, "…")}`).sort()).toEqual([
         "bar: token 1, received at …, revoked at …",
@@ -87,183 +91,169 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
       expect(heights).toEqual([...heights].sort((one, other) => one - other))
       expect(yield* promise(() => page.page.getByText("No calls yet").isVisible())).toBe(false)
       expectNoComplaint(page)
-    }))
+    }
+  )
 
-  it.scopedLive("tells what a mark was: by mouse, and by keyboard from mark to mark", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      const headers = yield* page.exchange
-      yield* search(page, headers)
-      yield* page.service.provoke("search", "forbidden", 1)
-      yield* search(page, headers)
-      yield* eventually(async () => (await page.page.locator(".mark").count()) === 4)
-      const picked = page.page.getByRole("region", { name: "Picked mark" })
-      const says = (text: RegExp) =>
-        eventually(async () => text.test((await picked.innerText()).replaceAll(/\s+/g, " ")))
-      yield* promise(() => page.page.getByRole("button", { name: "search, status 403" }).click())
-      yield* says(
-        /time \d\d:\d\d:\d\d\.\d{3} operation search route GET \/v2\/products\S+ status 403 duration \d+ ms token #1 fault forbidden ago \d/
-      )
-      const press = (...keys: ReadonlyArray<string>) =>
-        promise(async () => {
-          for (const key of keys) await page.page.keyboard.press(key)
-        })
-      yield* press("ArrowUp")
-      yield* says(/status 200 .*token #1 fault none/)
-      yield* press("ArrowUp")
-      yield* says(/token #1 received \S+ lifetime 23\.9 h end/)
-      yield* press("ArrowUp")
-      yield* says(/operation exchange route POST \S+\{key\} status 200 .*token none/)
-      yield* promise(() => page.page.getByRole("button", { name: "Table" }).focus())
-      yield* press("Tab", "End", "ArrowDown")
-      yield* says(/token #1 received/)
-      expectNoComplaint(page)
-    }))
+  onPage("tells what a mark was: by mouse, and by keyboard from mark to mark", function*(page) {
+    const headers = yield* page.exchange
+    yield* search(page, headers)
+    yield* page.service.provoke("search", "forbidden", 1)
+    yield* search(page, headers)
+    yield* hasMarks(page, 4)
+    const picked = page.page.getByRole("region", { name: "Picked mark" })
+    const says = (text: RegExp) => eventually(async () => text.test((await picked.innerText()).replaceAll(/\s+/g, " ")))
+    yield* promise(() => page.page.getByRole("button", { name: "search, status 403" }).click())
+    yield* says(
+      /time \d\d:\d\d:\d\d\.\d{3} operation search route GET \/v2\/products\S+ status 403 duration \d+ ms token #1 fault forbidden ago \d/
+    )
+    const press = (...keys: ReadonlyArray<string>) =>
+      promise(async () => {
+        for (const key of keys) await page.page.keyboard.press(key)
+      })
+    yield* press("ArrowUp")
+    yield* says(/status 200 .*token #1 fault none/)
+    yield* press("ArrowUp")
+    yield* says(/token #1 received \S+ lifetime 23\.9 h end/)
+    yield* press("ArrowUp")
+    yield* says(/operation exchange route POST \S+\{key\} status 200 .*token none/)
+    yield* promise(() => page.page.getByRole("button", { name: "Table" }).focus())
+    yield* press("Tab", "End", "ArrowDown")
+    yield* says(/token #1 received/)
+    expectNoComplaint(page)
+  })
 
-  it.scopedLive("has the same calls in a table, the newest first", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      const headers = yield* page.exchange
-      const toggle = page.page.getByRole("button", { name: "Table" })
-      yield* promise(() => toggle.click())
-      yield* search(page, headers)
-      yield* eventually(async () => (await page.page.locator("tbody tr").count()) === 2)
-      expect(yield* rowsOf(page)).toEqual([
-        expect.objectContaining({
-          operation: "search",
-          route: `GET ${searchPath}`,
-          status: "200",
-          token: "#1",
-          fault: "none"
-        }),
-        expect.objectContaining({ operation: "exchange", route: `POST ${tokenPath}/{key}`, token: "none" })
-      ])
-      yield* promise(() => toggle.click())
-      expect(yield* promise(() => page.page.locator("table").isVisible())).toBe(false)
-    }))
+  onPage("has the same calls in a table, the newest first", function*(page) {
+    const headers = yield* page.exchange
+    const toggle = page.page.getByRole("button", { name: "Table" })
+    yield* promise(() => toggle.click())
+    yield* search(page, headers)
+    yield* eventually(async () => (await page.page.locator("tbody tr").count()) === 2)
+    expect(yield* rowsOf(page)).toEqual([
+      expect.objectContaining({
+        operation: "search",
+        route: `GET ${searchPath}`,
+        status: "200",
+        token: "#1",
+        fault: "none"
+      }),
+      expect.objectContaining({ operation: "exchange", route: `POST ${tokenPath}/{key}`, token: "none" })
+    ])
+    yield* promise(() => toggle.click())
+    expect(yield* promise(() => page.page.locator("table").isVisible())).toBe(false)
+  })
 
-  it.scopedLive("holds the picture while it is paused, and shows what came meanwhile afterwards", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      yield* search(page)
-      yield* eventually(async () => (await page.page.locator(".mark").count()) === 1)
-      const pause = page.page.getByRole("button", { name: "Pause" })
-      yield* promise(() => pause.click())
-      yield* search(page)
-      yield* promise(() => page.page.getByText("1 min", { exact: true }).click())
-      yield* promise(() => page.page.waitForTimeout(1_000))
-      expect((yield* page.marks).length).toBe(1)
-      yield* promise(() => pause.click())
-      yield* eventually(async () => (await page.page.locator(".mark").count()) === 2)
-    }))
+  onPage("holds the picture while it is paused, and shows what came meanwhile afterwards", function*(page) {
+    yield* search(page)
+    yield* hasMarks(page, 1)
+    const pause = page.page.getByRole("button", { name: "Pause" })
+    yield* promise(() => pause.click())
+    yield* search(page)
+    yield* promise(() => page.page.getByText("1 min", { exact: true }).click())
+    yield* promise(() => page.page.waitForTimeout(1_000))
+    expect((yield* page.marks).length).toBe(1)
+    yield* promise(() => pause.click())
+    yield* hasMarks(page, 2)
+  })
 
-  it.scopedLive("controls the simulator, and shows its counters", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      const lifetimes = () => page.page.getByRole("spinbutton", { name: "lifetime" })
-      const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))
-      const said = (text: string) => promise(() => page.page.getByText(text).waitFor())
-      yield* promise(() => lifetimes().fill("20"))
-      yield* said("lifetime of the next ones, in seconds: 20.")
-      yield* fill("latency of search", "30")
-      yield* said("latency of search, in ms: 30.")
-      const headers = yield* page.exchange
-      yield* promise(() => page.page.getByRole("combobox", { name: "operation" }).selectOption("search"))
-      yield* promise(() => page.page.getByRole("combobox", { name: "fault" }).selectOption("unavailable"))
-      yield* fill("times", "1")
-      yield* promise(() => page.page.getByRole("button", { name: "Provoke" }).click())
-      yield* said("search calls, the next 1, will meet unavailable.")
-      const statuses = [(yield* search(page, headers))?.status, (yield* search(page, headers))?.status]
-      yield* fill("times", "")
-      yield* promise(() => page.page.getByRole("button", { name: "Provoke" }).click())
-      yield* said("each search call will meet unavailable.")
-      statuses.push((yield* search(page, headers))?.status, (yield* search(page, headers))?.status)
-      yield* promise(() => page.page.getByRole("button", { name: "Recover" }).click())
-      yield* said("no fault is left.")
-      statuses.push((yield* search(page, headers))?.status)
-      yield* promise(() => page.page.getByRole("button", { name: "Revoke all tokens" }).click())
-      yield* said("all tokens are revoked.")
-      statuses.push((yield* search(page, headers))?.status)
-      expect(statuses).toEqual([503, 200, 503, 503, 200, 403])
-      yield* eventually(async () =>
-        /1 ?exchanges.*6 ?searches.*1 ?rejected tokens/s.test(
-          (await page.page.locator("#counters").innerText()).replaceAll(/\s+/g, " ").replace(/^/, "")
-        ) || (await page.page.locator("[data-counter=rejections]").innerText()) === "1"
-      )
-      const [token] = (yield* page.seen).filter((event) => "expiresAt" in event)
-      expect(Number(token?.["expiresAt"]) - Number(token?.["receivedAt"])).toBe(20_000)
-      const durations = (yield* page.seen).filter((event) => event["operation"] === "search").map((event) =>
-        event["duration"]
-      )
-      expect(Math.min(...durations.map(Number))).toBeGreaterThanOrEqual(29)
-      expectNoComplaint(page)
-    }))
+  onPage("controls the simulator, and shows its counters", function*(page) {
+    const lifetimes = () => page.page.getByRole("spinbutton", { name: "lifetime" })
+    const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))
+    const said = (text: string) => promise(() => page.page.getByText(text).waitFor())
+    yield* promise(() => lifetimes().fill("20"))
+    yield* said("lifetime of the next ones, in seconds: 20.")
+    yield* fill("latency of search", "30")
+    yield* said("latency of search, in ms: 30.")
+    const headers = yield* page.exchange
+    yield* promise(() => page.page.getByRole("combobox", { name: "operation" }).selectOption("search"))
+    yield* promise(() => page.page.getByRole("combobox", { name: "fault" }).selectOption("unavailable"))
+    yield* fill("times", "1")
+    yield* promise(() => page.page.getByRole("button", { name: "Provoke" }).click())
+    yield* said("search calls, the next 1, will meet unavailable.")
+    const statuses = [(yield* search(page, headers))?.status, (yield* search(page, headers))?.status]
+    yield* fill("times", "")
+    yield* promise(() => page.page.getByRole("button", { name: "Provoke" }).click())
+    yield* said("each search call will meet unavailable.")
+    statuses.push((yield* search(page, headers))?.status, (yield* search(page, headers))?.status)
+    yield* promise(() => page.page.getByRole("button", { name: "Recover" }).click())
+    yield* said("no fault is left.")
+    statuses.push((yield* search(page, headers))?.status)
+    yield* promise(() => page.page.getByRole("button", { name: "Revoke all tokens" }).click())
+    yield* said("all tokens are revoked.")
+    statuses.push((yield* search(page, headers))?.status)
+    expect(statuses).toEqual([503, 200, 503, 503, 200, 403])
+    yield* eventually(async () =>
+      /1 ?exchanges.*6 ?searches.*1 ?rejected tokens/s.test(
+        (await page.page.locator("#counters").innerText()).replaceAll(/\s+/g, " ").replace(/^/, "")
+      ) || (await page.page.locator("[data-counter=rejections]").innerText()) === "1"
+    )
+    const [token] = (yield* page.seen).filter((event) => "expiresAt" in event)
+    expect(Number(token?.["expiresAt"]) - Number(token?.["receivedAt"])).toBe(20_000)
+    const durations = (yield* page.seen).filter((event) => event["operation"] === "search").map((event) =>
+      event["duration"]
+    )
+    expect(Math.min(...durations.map(Number))).toBeGreaterThanOrEqual(29)
+    expectNoComplaint(page)
+  })
 
-  it.scopedLive("stays small and keeps every call in a storm of them", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
-      const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
-      yield* Effect.repeatN(storm, 99)
-      yield* eventually(async () => (await page.page.locator("caption").innerText()).endsWith("of 5000"))
-      expect(yield* promise(() => page.page.locator("tbody tr").count())).toBe(300)
-      expect(yield* promise(() => page.page.locator("svg *").count())).toBeLessThan(2_000)
-      expect(yield* promise(() => page.page.getByText("Live", { exact: true }).isVisible())).toBe(true)
-      expect(page.complaints).toEqual([])
-    }))
+  onPage("stays small and keeps every call in a storm of them", function*(page) {
+    yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
+    const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
+    yield* Effect.repeatN(storm, 99)
+    yield* eventually(async () => (await page.page.locator("caption").innerText()).endsWith("of 5000"))
+    expect(yield* promise(() => page.page.locator("tbody tr").count())).toBe(300)
+    expect(yield* promise(() => page.page.locator("svg *").count())).toBeLessThan(2_000)
+    expect(yield* promise(() => page.page.getByText("Live", { exact: true }).isVisible())).toBe(true)
+    expect(page.complaints).toEqual([])
+  })
 
-  it.scopedLive("shows no marker secret, in its marks, its table or what it says", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser, {}, options)
-      yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
-      const own = yield* meetSecrets(page)
-      yield* eventually(async () => (await page.page.locator("tbody tr").count()) > 50)
-      yield* promise(() => page.page.locator(".mark.wrong").last().click())
-      const content = yield* promise(() => page.page.content())
-      expect(content).toContain("{token}")
-      expect(shownIn(content, own)).toEqual([])
-      expectNoComplaint(page)
-    }))
+  testLive("shows no marker secret, in its marks, its table or what it says", function*() {
+    const page = yield* Page.open(browser, {}, options)
+    yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
+    const own = yield* meetSecrets(page)
+    yield* eventually(async () => (await page.page.locator("tbody tr").count()) > 50)
+    yield* promise(() => page.page.locator(".mark.wrong").last().click())
+    const content = yield* promise(() => page.page.content())
+    expect(content).toContain("{token}")
+    expect(shownIn(content, own)).toEqual([])
+    expectNoComplaint(page)
+  })
 
-  it.scopedLive("goes on by itself where its connection breaks, or where there are 64 viewers already", () =>
-    Effect.gen(function*() {
-      const page = yield* Page.open(browser)
-      yield* search(page)
-      yield* page.breakConnections
-      yield* promise(() => page.page.getByText("Trying again").waitFor())
-      const others = yield* Effect.replicateEffect(page.watch(), 64)
-      yield* search(page)
-      yield* promise(() => page.page.waitForTimeout(3_000))
-      for (const other of others) other.leave()
-      yield* promise(() => page.page.getByText("Live", { exact: true }).waitFor())
-      yield* eventually(async () => (await page.page.locator(".mark").count()) === 2)
-    }))
+  onPage("goes on by itself where its connection breaks, or where there are 64 viewers already", function*(page) {
+    yield* search(page)
+    yield* page.breakConnections
+    yield* promise(() => page.page.getByText("Trying again").waitFor())
+    const others = yield* Effect.replicateEffect(page.watch(), 64)
+    yield* search(page)
+    yield* promise(() => page.page.waitForTimeout(3_000))
+    for (const other of others) other.leave()
+    yield* promise(() => page.page.getByText("Live", { exact: true }).waitFor())
+    yield* hasMarks(page, 2)
+  })
 
   for (const colorScheme of ["light", "dark"] as const) {
-    it.scopedLive(`has no serious fault of accessibility, in ${colorScheme}, and fits 400 pixels`, () =>
-      Effect.gen(function*() {
-        const page = yield* Page.open(browser, { colorScheme, width: 400 })
-        const serious = promise(async () => {
-          await page.page.evaluate(axe.source)
-          const { violations }: axe.AxeResults = await page.page.evaluate("axe.run()")
-          return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map((
-            { help, nodes }
-          ) => ({
-            help,
-            nodes: nodes.map(({ html }) => html)
-          }))
-        })
-        expect(yield* serious).toEqual([])
-        const headers = yield* page.exchange
-        yield* search(page, headers)
-        yield* page.service.revoke
-        yield* search(page, headers)
-        yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
-        yield* promise(() => page.page.getByRole("button", { name: "Pause" }).click())
-        yield* promise(() => page.page.getByRole("button", { name: "search, status 403" }).click())
-        expect(yield* serious).toEqual([])
-        expect(yield* promise(() => page.page.evaluate("document.documentElement.scrollWidth"))).toBe(400)
-      }))
+    testLive(`has no serious fault of accessibility, in ${colorScheme}, and fits 400 pixels`, function*() {
+      const page = yield* Page.open(browser, { colorScheme, width: 400 })
+      const serious = promise(async () => {
+        await page.page.evaluate(axe.source)
+        const { violations }: axe.AxeResults = await page.page.evaluate("axe.run()")
+        return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map((
+          { help, nodes }
+        ) => ({
+          help,
+          nodes: nodes.map(({ html }) => html)
+        }))
+      })
+      expect(yield* serious).toEqual([])
+      const headers = yield* page.exchange
+      yield* search(page, headers)
+      yield* page.service.revoke
+      yield* search(page, headers)
+      yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
+      yield* promise(() => page.page.getByRole("button", { name: "Pause" }).click())
+      yield* promise(() => page.page.getByRole("button", { name: "search, status 403" }).click())
+      expect(yield* serious).toEqual([])
+      expect(yield* promise(() => page.page.evaluate("document.documentElement.scrollWidth"))).toBe(400)
+    })
   }
 })
 

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { existsSync } from "node:fs"
 import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
-import { createRequire } from "node:module"
+import { builtinModules, createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -28,6 +28,14 @@ export const manifest: Manifest = JSON.parse(await readFile(join(repository, "pa
 export const entries: ReadonlyArray<string> = Object.entries(manifest.exports)
   .filter(([, target]) => typeof target === "object" && target !== null)
   .map(([entry]) => `${manifest.name}${entry.slice(1)}`)
+
+/** What wrangler asks for. */
+export const forWorkerd: BuildOptions = {
+  conditions: ["workerd", "worker", "browser"],
+  external: [...builtinModules, "node:*", "cloudflare:*"],
+  mainFields: ["browser", "module", "main"],
+  platform: "browser"
+}
 
 export interface Project {
   readonly folder: string

@@ -1,24 +1,11 @@
 /** The simulator's page, from its source, in a Chromium that tells what the page asked for and complained about. */
 import { Effect, type Scope } from "effect"
-import { type Browser, chromium, type Page as BrowserPage } from "playwright-core"
+import type { Browser, Page as BrowserPage } from "playwright-core"
 import * as WatchedSimulator from "../../doubles/WatchedSimulator.js"
-import { executable } from "../browser/Chromium.js"
+import { launch } from "../browser/Chromium.js"
 
 export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(
-  Effect.promise(() =>
-    chromium.launch({
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync"
-      ],
-      executablePath: executable ?? "chromium"
-    })
-  ),
+  Effect.promise(launch),
   (browser) => Effect.promise(() => browser.close())
 )
 

@@ -1,24 +1,14 @@
 /** The real runtime of Cloudflare's workers, with a worker that is bundled as wrangler does. */
 import { spawn } from "node:child_process"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { builtinModules } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, type Scope } from "effect"
-import type { BuildOptions } from "esbuild"
-import type * as Project from "../browser/Project.js"
+import * as Project from "../browser/Project.js"
 import * as Runtime from "../runtimes/Runtime.js"
 
 /** Undefined where npm can't give it to this machine. */
 export const found = await Runtime.find(Runtime.workerd)
-
-/** What wrangler asks for. */
-export const bundling: BuildOptions = {
-  conditions: ["workerd", "worker", "browser"],
-  external: [...builtinModules, "node:*", "cloudflare:*"],
-  mainFields: ["browser", "module", "main"],
-  platform: "browser"
-}
 
 export interface Settings {
   readonly baseUrl: string
@@ -71,7 +61,7 @@ export const serve = (
 ): Effect.Effect<Worker, never, Scope.Scope> =>
   Effect.gen(function*() {
     const path = yield* folder
-    const bundle = yield* Effect.promise(() => project.bundle({ file }, bundling))
+    const bundle = yield* Effect.promise(() => project.bundle({ file }, Project.forWorkerd))
     yield* Effect.promise(async () => {
       await mkdir(join(path, "objects"))
       await writeFile(join(path, "worker.js"), bundle)

@@ -93,17 +93,14 @@ describeInWorkerd.each(["index.ts", "durable-object.ts"])("examples/worker/%s in
     }
   )
 
-  over(file)(
-    "answers the others where the first client goes away during the exchange",
-    function*({ simulator, worker }) {
-      yield* simulator.setLatency("token", "1500 millis")
-      const first = yield* Effect.fork(askAndLeave(`${worker.url}/?term=oats`))
-      yield* Effect.sleep("200 millis")
-      expect(statusesOf(yield* askTimes(7, `${worker.url}/?term=oats`, 7))).toEqual([200])
-      yield* Fiber.join(first)
-      expect((yield* simulator.counters).exchanges).toBe(1)
-    }
-  )
+  over(file)("answers the others where the first client leaves during the exchange", function*({ simulator, worker }) {
+    yield* simulator.setLatency("token", "1500 millis")
+    const first = yield* Effect.fork(askAndLeave(`${worker.url}/?term=oats`))
+    yield* Effect.sleep("200 millis")
+    expect(statusesOf(yield* askTimes(7, `${worker.url}/?term=oats`, 7))).toEqual([200])
+    yield* Fiber.join(first)
+    expect((yield* simulator.counters).exchanges).toBe(1)
+  })
 })
 
 describeInWorkerd("in workerd, a layer in module scope", () => {
