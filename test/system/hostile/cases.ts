@@ -25,6 +25,9 @@ const connection = "TransportError Connection"
 
 const foods = "{\"foods\":[]}"
 
+/** An answer that is none to an exchange. */
+const good = (name: string, reply: Reply): Case => same(name, reply, `answered ${foods}`, schema)
+
 const inflatedByFetchAlone = (ending: string): Expected => ({
   undici: notJson,
   "node:http": notJson,
@@ -47,10 +50,10 @@ export const bodies: ReadonlyArray<Case> = [
   same("an empty array", json("[]"), "answered []", schema),
   same("a number", json("7"), "answered 7", schema),
   same("a page of HTML", answer("<!doctype html><title>Oops</title>", { "content-type": "text/html" }), notJson),
-  same("JSON called HTML", answer(foods, { "content-type": "text/html" }), `answered ${foods}`, schema),
+  good("JSON called HTML", answer(foods, { "content-type": "text/html" })),
   same("two JSON texts", json(foods + foods), notJson),
   same("half a JSON text of whole length", json("{\"foods\":["), notJson),
-  same("JSON after a byte order mark", json(`\ufeff${foods}`), `answered ${foods}`, schema),
+  good("JSON after a byte order mark", json(`\ufeff${foods}`)),
   same("JSON after two byte order marks", json(`\ufeff\ufeff${foods}`), notJson),
   same("invalid UTF-8 in a string", json(Buffer.from("22c328ff22", "hex")), notJson),
   same("UTF-8 cut in the middle of a character", json(Buffer.from("22e282", "hex")), notJson),
@@ -75,13 +78,11 @@ export const bodies: ReadonlyArray<Case> = [
   same("cut between two chunks", cut(head("transfer-encoding: chunked"), "c\r\n", foods, "\r\n"), aborted),
   same("in chunks with a size that is no number", raw(head("transfer-encoding: chunked"), "zz\r\n", foods), aborted),
   same("in a chunk of 2^64 bytes", raw(head("transfer-encoding: chunked"), "ffffffffffffffffff\r\n", foods), aborted),
-  same("as long as the connection holds", raw(head("connection: close"), foods), `answered ${foods}`, schema),
-  same("longer than its length", raw(head("content-length: 12"), foods, foods), `answered ${foods}`, schema),
-  same(
+  good("as long as the connection holds", raw(head("connection: close"), foods)),
+  good("longer than its length", raw(head("content-length: 12"), foods, foods)),
+  good(
     "followed by an answer that nobody asked for",
-    raw(head("content-length: 12"), foods, head("content-length: 2"), "[]"),
-    `answered ${foods}`,
-    schema
+    raw(head("content-length: 12"), foods, head("content-length: 2"), "[]")
   ),
   same(
     "packed with gzip",
@@ -106,12 +107,7 @@ export const bodies: ReadonlyArray<Case> = [
     json(gzipSync(foods).subarray(0, 15), { "content-encoding": "gzip" }),
     inflatedByFetchAlone(notJson)
   ),
-  same(
-    "called an encoding that nobody knows",
-    json(foods, { "content-encoding": "nonsense" }),
-    `answered ${foods}`,
-    schema
-  ),
+  good("called an encoding that nobody knows", json(foods, { "content-encoding": "nonsense" })),
   same(
     "an own __proto__ key",
     json("{\"__proto__\":{\"polluted\":true}}"),
@@ -150,41 +146,27 @@ export const headers: ReadonlyArray<Case> = [
     UndiciClient: `answered ${foods}`
   }, { undici: schema, "node:http": connection, fetch: schema, UndiciClient: schema }),
   same("10,000 headers", answered(...many(10_000)), connection),
-  same("500 headers", answered(...many(500)), `answered ${foods}`, schema),
+  good("500 headers", answered(...many(500))),
   same("the same content-length twice", answered(length), connection),
   same("two content-lengths that differ", answered("content-length: 5"), connection),
   same("a negative content-length", raw(head("content-length: -1"), foods), connection),
   same("a content-length that is no number", raw(head("content-length: twelve"), foods), connection),
   same("a content-length of 2^64", raw(head("content-length: 18446744073709551616"), foods), connection),
   same("a content-length beside chunks", answered("transfer-encoding: chunked"), connection),
-  same(
-    "the same content-type three times",
-    answered("content-type: a/b", "content-type: a/b", "content-type: a/c"),
-    `answered ${foods}`,
-    schema
-  ),
-  same(
+  good("the same content-type three times", answered("content-type: a/b", "content-type: a/b", "content-type: a/c")),
+  good(
     "headers named as what every object has",
-    answered("__proto__: x", "constructor: x", "toString: x", "hasOwnProperty: x"),
-    `answered ${foods}`,
-    schema
+    answered("__proto__: x", "constructor: x", "toString: x", "hasOwnProperty: x")
   ),
-  same("two __proto__ headers", answered("__proto__: polluted", "__proto__: polluted"), `answered ${foods}`, schema),
-  same(
+  good("two __proto__ headers", answered("__proto__: polluted", "__proto__: polluted")),
+  good(
     "a header in UTF-8 and one in Latin-1",
-    raw(head(length, "x-euro: €").slice(0, -2), Buffer.from("x-latin: \xff\r\n\r\n", "latin1"), foods),
-    `answered ${foods}`,
-    schema
+    raw(head(length, "x-euro: €").slice(0, -2), Buffer.from("x-latin: \xff\r\n\r\n", "latin1"), foods)
   ),
   same("a NUL byte in a header", answered("x-nul: a\0b"), connection),
   same("a header without a name", answered(": x"), connection),
   same("a header without a colon", answered("nonsense"), connection),
-  same(
-    "a set-cookie that is no cookie",
-    answered("set-cookie: =;=;;;%%%", "set-cookie: "),
-    `answered ${foods}`,
-    schema
-  ),
+  good("a set-cookie that is no cookie", answered("set-cookie: =;=;;;%%%", "set-cookie: ")),
   same("no HTTP at all", raw("220 mail.example ESMTP\r\n"), connection),
   same("another version of HTTP", raw("HTTP/9.9 200 OK\r\n\r\n"), connection),
   same("a connection that ends at once", raw(), aborted),
