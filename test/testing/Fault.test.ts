@@ -35,7 +35,7 @@ const inMemoryFor = (fault?: Simulator.Fault) =>
 
 const inMemory = inMemoryFor()
 
-const test = arranged(Effect.void, inMemory)
+const test = arranged(Simulator.Simulator, inMemory)
 
 const onAPortOver = (client: Layer.Layer<HttpClient.HttpClient>) => (fault: Simulator.Fault) =>
   Layer.unwrapEffect(
@@ -111,8 +111,8 @@ const rows = operations.flatMap((operation): ReadonlyArray<Row> =>
   }))
 )
 
-const provoke = ({ fault, operation }: Row, times?: number) =>
-  Effect.flatMap(Simulator.Simulator, (simulator) => simulator.provoke(operation, fault as never, times))
+const provoke = ({ fault, operation }: Row) =>
+  Effect.flatMap(Simulator.Simulator, (simulator) => simulator.provoke(operation, fault as never))
 
 const recover = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.recover)
 
@@ -184,36 +184,31 @@ describe("a fault", () => {
     (row) => isOver(row, Time.pass("33 seconds"))
   )
 
-  test("says in its body what it is", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("says in its body what it is", function*(simulator) {
     yield* simulator.provoke("search", "bad-request")
     expect(yield* Effect.flip(search)).toMatchObject({ body: Redacted.make("{\"error\":\"bad request\"}") })
   })
 
-  test("meets the next calls alone where their number is given", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("meets the next calls alone where their number is given", function*(simulator) {
     yield* simulator.provoke("search", "server-error", 2)
     const answers = yield* Effect.replicateEffect(Effect.option(search), 3)
     expect(answers.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some"])
   })
 
-  test("waits behind the answers that were planned before", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("waits behind the answers that were planned before", function*(simulator) {
     yield* simulator.respondNext("search", { status: 429 })
     yield* simulator.provoke("search", "server-error", 1)
     const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
     expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
   })
 
-  test("is taken back by respondAlways with undefined", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("is taken back by respondAlways with undefined", function*(simulator) {
     yield* simulator.provoke("search", "server-error")
     yield* simulator.respondAlways("search", undefined)
     expect((yield* search).results).not.toEqual([])
   })
 
-  test("of one operation leaves the others alone", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("of one operation leaves the others alone", function*(simulator) {
     yield* simulator.provoke("request", "server-error")
     expect((yield* search).results).not.toEqual([])
   })
@@ -248,15 +243,13 @@ describe("a fault", () => {
       )
     ))
 
-  test("same-token issues a token where there is none to hand back", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("same-token issues a token where there is none to hand back", function*(simulator) {
     yield* simulator.provoke("token", "same-token")
     yield* search
     expect(yield* simulator.counters).toMatchObject({ exchanges: 1, tokensIssued: 1 })
   })
 
-  test("same-token hands back a token that was revoked and issues no other", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("same-token hands back a token that was revoked and issues no other", function*(simulator) {
     yield* search
     yield* simulator.revoke
     yield* simulator.provoke("token", "same-token")
@@ -264,16 +257,14 @@ describe("a fault", () => {
     expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
   })
 
-  test("that has no such name dies with the names that there are", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("that has no such name dies with the names that there are", function*(simulator) {
     const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
     expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
   })
 })
 
 describe("recover", () => {
-  test("takes back the faults and the planned answers of every operation", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("takes back the faults and the planned answers of every operation", function*(simulator) {
     yield* simulator.provoke("token", "server-error")
     yield* simulator.provoke("search", "redirect", 3)
     yield* simulator.respondNext("request", { status: 418 })

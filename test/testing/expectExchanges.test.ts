@@ -14,7 +14,7 @@ const Simulated = NutritionAdvisor.layer({
   refresh: { background: false }
 }).pipe(Layer.provideMerge(Simulator.layerHttpClient({ customerId })))
 
-const test = arranged(Effect.void, Simulated)
+const test = arranged(Simulator.Simulator, Simulated)
 
 const search = NutritionAdvisor.search("apple")
 
@@ -33,8 +33,7 @@ describe("expectExchanges", () => {
     yield* Simulator.expectExchanges(1)
   })
 
-  test("counts an exchange that failed", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("counts an exchange that failed", function*(simulator) {
     yield* simulator.provoke("token", "bad-request")
     yield* Effect.flip(search)
     yield* Simulator.expectExchanges(1)
@@ -45,8 +44,7 @@ describe("expectExchanges", () => {
     expect(yield* complaint(expected)).toMatchObject({ _tag: "UnexpectedExchanges", expected, actual: 1 })
   })
 
-  test("says both numbers and which requests were seen, and when", function*() {
-    const simulator = yield* Simulator.Simulator
+  test("says both numbers and which requests were seen, and when", function*(simulator) {
     yield* search
     yield* Time.pass("90 seconds")
     yield* simulator.revoke
