@@ -47,19 +47,16 @@ const resultsIn = (text: string) => ({
 })
 
 describe("calls that wait for a slow service, in 128 MiB of heap,", () => {
-  testLive(
-    "are answered up to 16 that run and 1,024 that wait over stdio; the others are told so at once",
-    function*() {
-      const { held, options, release } = yield* slowService
-      const { ended, output, write } = yield* McpProcess.start(options)
-      for (let id = 0; id < 1_100; id += 1) write(`${callOf(id, "oats")}\n`)
-      yield* until(() => held.length === 16 && output.lines.length === 60)
-      release()
-      yield* until(() => output.lines.length === 1_100)
-      expect(resultsIn(output.lines.join("\n"))).toEqual({ found: 1_040, waiting: 60, batch: 0 })
-      expect(yield* Effect.promise(() => Promise.race([ended, "running"]))).toBe("running")
-    }
-  )
+  testLive("are answered up to 16 that run and 1,024 that wait over stdio; others are told so at once", function*() {
+    const { held, options, release } = yield* slowService
+    const { ended, output, write } = yield* McpProcess.start(options)
+    for (let id = 0; id < 1_100; id += 1) write(`${callOf(id, "oats")}\n`)
+    yield* until(() => held.length === 16 && output.lines.length === 60)
+    release()
+    yield* until(() => output.lines.length === 1_100)
+    expect(resultsIn(output.lines.join("\n"))).toEqual({ found: 1_040, waiting: 60, batch: 0 })
+    expect(yield* Effect.promise(() => Promise.race([ended, "running"]))).toBe("running")
+  })
 
   testLive("are answered in batches of 256 over HTTP; what a larger batch holds beyond them is told so", function*() {
     const { held, options, release } = yield* slowService
@@ -93,29 +90,26 @@ const talkativeService = Effect.gen(function*() {
 })
 
 describe("results that wait for the last call of their batch, in 128 MiB of heap,", () => {
-  testLive(
-    "are held as long as there is room; the others are told so, and the room is free once they are sent",
-    function*() {
-      const { held, options } = yield* talkativeService
-      const { url } = yield* McpProcess.startHttp(options)
-      const batches: Array<Promise<string>> = []
-      for (const count of [1, 2, 3, 4, 5, 6]) {
-        batches.push(postBatch(url, 250, "slow"))
-        yield* until(() => held.length === count)
-      }
-      yield* Effect.promise(() => postBatch(url, 1))
-      held.forEach((answer) => answer())
-      const texts = yield* Effect.promise(() => Promise.all(batches))
-      const short = texts.map((text) => text.match(/too long together/g)?.length ?? 0)
-      const found = texts.map((text) => resultsIn(text).found)
-      expect(texts.map((text) => text.match(/"isError":/g)?.length)).toEqual(texts.map(() => 250))
-      expect(Math.min(...found.map((count, index) => count + (short[index] ?? 0)))).toBeGreaterThanOrEqual(249)
-      expect(found[0]).toBeGreaterThanOrEqual(249)
-      expect(short.at(-1)).toBeGreaterThan(100)
-      expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
-      expect(resultsIn(yield* Effect.promise(() => postBatch(url, 250))).found).toBe(250)
+  testLive("are held while there is room; others are told so, and the room is free once they are sent", function*() {
+    const { held, options } = yield* talkativeService
+    const { url } = yield* McpProcess.startHttp(options)
+    const batches: Array<Promise<string>> = []
+    for (const count of [1, 2, 3, 4, 5, 6]) {
+      batches.push(postBatch(url, 250, "slow"))
+      yield* until(() => held.length === count)
     }
-  )
+    yield* Effect.promise(() => postBatch(url, 1))
+    held.forEach((answer) => answer())
+    const texts = yield* Effect.promise(() => Promise.all(batches))
+    const short = texts.map((text) => text.match(/too long together/g)?.length ?? 0)
+    const found = texts.map((text) => resultsIn(text).found)
+    expect(texts.map((text) => text.match(/"isError":/g)?.length)).toEqual(texts.map(() => 250))
+    expect(Math.min(...found.map((count, index) => count + (short[index] ?? 0)))).toBeGreaterThanOrEqual(249)
+    expect(found[0]).toBeGreaterThanOrEqual(249)
+    expect(short.at(-1)).toBeGreaterThan(100)
+    expect(texts.join("").length).toBeLessThan(40 * 1024 * 1024)
+    expect(resultsIn(yield* Effect.promise(() => postBatch(url, 250))).found).toBe(250)
+  })
 })
 
 const marker = "marker-4e1f"

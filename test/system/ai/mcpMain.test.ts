@@ -110,16 +110,13 @@ describe("the shared token", () => {
     }
   )
 
-  simulated(
-    "is not shared where the folder can't be made, which a warning says, and foods are found",
-    function*({ settings }) {
-      const XDG_CACHE_HOME = join(yield* folder, "a-file")
-      writeFileSync(XDG_CACHE_HOME, "")
-      const { isError, stderr } = yield* searchOnce({ env: { ...settings, XDG_CACHE_HOME } })
-      expect(isError).toBe(false)
-      expect(stderr).toMatch(/level=WARN.*The cache folder can't be used/)
-    }
-  )
+  simulated("is not shared without its folder, which a warning says, and foods are found", function*({ settings }) {
+    const XDG_CACHE_HOME = join(yield* folder, "a-file")
+    writeFileSync(XDG_CACHE_HOME, "")
+    const { isError, stderr } = yield* searchOnce({ env: { ...settings, XDG_CACHE_HOME } })
+    expect(isError).toBe(false)
+    expect(stderr).toMatch(/level=WARN.*The cache folder can't be used/)
+  })
 
   testLive("is not made from the simulator's", function*() {
     const XDG_CACHE_HOME = yield* folder
@@ -129,25 +126,22 @@ describe("the shared token", () => {
 })
 
 describe("over HTTP", () => {
-  testLive(
-    "listens beyond this machine with a token from the environment, which it asks for and does not show",
-    function*() {
-      const token = "mcp-token-51c7"
-      const server = yield* McpProcess.startHttp({
-        args: ["--simulator", "--host", "0.0.0.0"],
-        env: { NUTRITION_ADVISOR_MCP_TOKEN: token }
-      })
-      expect(yield* McpProcess.pingStatus(server.url)).toBe(401)
-      expect(yield* McpProcess.pingStatus(server.url, { authorization: `Bearer ${token}` })).toBe(200)
-      expect(server.output.stderr).not.toContain(token)
-      const port = new URL(server.url).port
-      const { code, stderr } = yield* McpProcess.run({ args: ["--simulator", "--http", "--port", port] })
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringMatching(new RegExp(`^Port ${port} .*in use`, "m"))
-      })
-    }
-  )
+  testLive("listens beyond this machine with a token of the environment, which it asks for and hides", function*() {
+    const token = "mcp-token-51c7"
+    const server = yield* McpProcess.startHttp({
+      args: ["--simulator", "--host", "0.0.0.0"],
+      env: { NUTRITION_ADVISOR_MCP_TOKEN: token }
+    })
+    expect(yield* McpProcess.pingStatus(server.url)).toBe(401)
+    expect(yield* McpProcess.pingStatus(server.url, { authorization: `Bearer ${token}` })).toBe(200)
+    expect(server.output.stderr).not.toContain(token)
+    const port = new URL(server.url).port
+    const { code, stderr } = yield* McpProcess.run({ args: ["--simulator", "--http", "--port", port] })
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(new RegExp(`^Port ${port} .*in use`, "m"))
+    })
+  })
 
   testLive("answers pages of the origin that --allow-origin names, and no others", function*() {
     const server = yield* McpProcess.startHttp({ args: ["--simulator", "--allow-origin", "https://a.example"] })
