@@ -84,24 +84,9 @@ describe("expires_in", () => {
     expect(yield* lifeOf(given)).toBe(life)
   })
 
-  const impossible = [
-    0,
-    -5,
-    -0.001,
-    null,
-    undefined,
-    "",
-    " ",
-    "abc",
-    "0",
-    "-1",
-    "NaN",
-    "Infinity",
-    "1e400",
-    "12 seconds"
-  ]
+  const texts = ["", " ", "abc", "0", "-1", "NaN", "Infinity", "1e400", "12 seconds"]
 
-  test.each(named([...impossible, true, [], [3600], {}, { seconds: 3600 }]))(
+  test.each(named([0, -5, -0.001, null, undefined, ...texts, true, [], [3600], {}, { seconds: 3600 }]))(
     "is refused where it is no positive finite number: %s",
     ([, given]) => refused(response({ expires_in: given }), "Schema")
   )
@@ -405,13 +390,6 @@ describe("licenseKey", () => {
   test.each(impossible)("is a ConfigurationError where it is %j from the start", function*(key) {
     expect(yield* endOf([], { licenseKey: Redacted.make(key) }))
       .toMatchObject({ calls: 0, outcome: { _tag: "ConfigurationError", field: "licenseKey" } })
-  })
-
-  test("is one segment of the path, whatever it holds", function*() {
-    const paths = yield* seenPaths(Redacted.make("a/b?c#d e+f%2F🥑"), 1)
-    expect(paths).toEqual([
-      "/v2/token-cache/nutrition-advisor/oauth/licence/a%2Fb%3Fc%23d%20e%2Bf%252F%F0%9F%A5%91"
-    ])
   })
 
   it.effect.prop(
