@@ -11,8 +11,8 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/telemetry/*.test.ts"
   ],
   request: [
-    "test/NutritionAdvisor{,.closing,.context,.observed,.shared,.untyped,.userAgent}.test.ts",
-    "test/TokenProvider.renewal.test.ts",
+    "test/NutritionAdvisor{,.closing,.context,.environment,.observed,.shared,.standardSchema,.untyped,.userAgent}.test.ts",
+    "test/{SearchCache,TokenProvider.renewal}.test.ts",
     "test/undici/UndiciClient.queue.test.ts",
     "test/internal/request/*.test.ts",
     "test/telemetry/{metrics,spans}.test.ts"
@@ -23,8 +23,11 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/telemetry/spans.test.ts"
   ],
   http: [
-    "test/{NutritionAdvisor,NutritionAdvisor.clients,NutritionAdvisor.closing,NutritionAdvisor.observed,TokenIssuer,boundaries}.test.ts",
-    "test/internal/http/*.test.ts"
+    "test/NutritionAdvisor{,.clients,.closing,.environment,.observed}.test.ts",
+    "test/{TokenIssuer,boundaries}.test.ts",
+    "test/undici/UndiciClient.responses.test.ts",
+    "test/internal/http/*.test.ts",
+    "test/internal/request/build.test.ts"
   ],
   shared: ["test/SharedTokenIssuer.test.ts", "test/internal/shared/*.test.ts"]
 }
