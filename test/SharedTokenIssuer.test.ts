@@ -221,6 +221,15 @@ describe("a cached token", () => {
     expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(exchanges), exchanges])
   })
 
+  test("does not count where the key must be exchanged, though it is newer than the one being replaced", function*() {
+    yield* Time.set(1_000)
+    const { issuer } = yield* cached
+    yield* Time.pass("1 second")
+    const here = yield* replica()
+    const next = yield* settle(here.issue({ ...replacing(Issuer.token(9, 0, life), "rejection"), mustExchange: true }))
+    expect([Issuer.valueOf(next), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
+
   test.each<readonly [string, number, Partial<SharedTokenIssuer.Options>, number]>([
     ["is handed over while it is stale", life - 50_000, {}, 1],
     ["is not handed over within its margin", life - 10_000, {}, 2],
