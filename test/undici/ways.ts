@@ -4,7 +4,7 @@ import { Context, Effect, identity, Layer, Option, Redacted, type Scope } from "
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 
 /** As the client itself names an error of a connection, or the library. */
-export const connectionError = /^(RequestError|TransportError)$/
+export const connectionError = new RegExp(["RequestError", "TransportError"].map((tag) => `^${tag}$`).join("|"))
 
 export const tokenNamed = (value: string) =>
   AccessToken.make({ value, serviceId: "a-customer", receivedAt: Date.now(), expiresAt: Date.now() + 3_600_000 })
