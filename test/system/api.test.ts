@@ -40,7 +40,7 @@ describe("the API reference", () => {
   beforeAll(async () => {
     await promisify(execFile)(process.execPath, [script, folder])
     pages = pagesIn(folder)
-  }, 240_000)
+  })
 
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -37,7 +37,7 @@ const inProject = () => {
 
 beforeAll(async () => {
   project = await Project.create()
-}, 240_000)
+})
 
 afterAll(() => project?.remove())
 
@@ -188,5 +188,5 @@ if (isLeftOut) {
 }
 
 describe.skipIf(isLeftOut)("in Chromium, the library", () => {
-  for (const [title, test] of Object.entries(browserTests)) it(title, test, 120_000)
+  for (const [title, test] of Object.entries(browserTests)) it(title, test)
 })

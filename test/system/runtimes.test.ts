@@ -90,7 +90,7 @@ describe("the core of the suite", () => {
   console.log(`on Node ${process.versions.node}, this one, the core runs with the rest of the suite`)
 
   for (const runtime of Runtime.nodes.filter((runtime) => !Runtime.isCurrent(runtime))) {
-    it(`passes on ${runtime.name}`, { timeout: 300_000 }, async ({ skip }) => {
+    it(`passes on ${runtime.name}`, async ({ skip }) => {
       const found = await Runtime.find(runtime) ?? skip()
       const { failed, files, passed, seconds, versions } = await runCore(found)
       console.log(`on Node ${found.version} the core passed ${passed} tests in ${seconds} s`)

@@ -384,5 +384,5 @@ describe.skipIf(Chromium.executable === undefined)("docs/see-it.md", () => {
         yield* promise(() => page.page.waitForTimeout(2_000))
       }
       expectNoComplaint(page)
-    }), 240_000)
+    }))
 })

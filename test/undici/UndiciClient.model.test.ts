@@ -212,7 +212,7 @@ describe("Whatever a service answers", () => {
       })
       yield* holds(given, ({ reply, term, ...options }) =>
         endAlike(server, reply, advisors, ({ search }) => search(term, options)))
-    }), 60_000)
+    }))
 
   it.scopedLive("a request through httpClient ends in one step as it does through a response", () =>
     Effect.gen(function*() {

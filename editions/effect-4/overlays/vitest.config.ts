@@ -18,8 +18,8 @@ export const config = defineConfig({
     include: ["test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
     server: { deps: { inline: ["@effect/vitest"] } },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     silent: "passed-only",
     maxWorkers: 2
   }

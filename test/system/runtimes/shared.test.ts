@@ -56,6 +56,6 @@ RedisServer.describeWithRedis("examples/shared-token.ts over Redis", () => {
           "was handed the token."
         ])
         expect(stderr).toBe("")
-      }), 120_000)
+      }))
   }
 })

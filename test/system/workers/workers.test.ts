@@ -31,7 +31,7 @@ beforeAll(async () => {
   }
   await created.add("examples/worker/tsconfig.json")
   await created.link("@cloudflare/workers-types")
-}, 240_000)
+})
 
 afterAll(() => created?.remove())
 
