@@ -30,7 +30,7 @@ const shown = ({ lines, stderr }: McpProcess.McpProcess["output"]) => Secrets.sh
 
 const levelAll = ["--no-shared-token", "--log-level", "all"]
 
-describe("no marker secret shows in a frame, on stdout or on stderr", () => {
+describe("no marker secret shows in a frame, on stdout or on stderr", { retry: 0 }, () => {
   testLive("under each fault of the search that echoes them, over stdio", function*() {
     let reply = Replies.found
     const service = yield* LocalService.start({ token: Replies.issue, data: (call) => reply(call) })

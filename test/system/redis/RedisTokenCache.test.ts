@@ -637,10 +637,12 @@ describeWithRedis("Redis and the way to it", () => {
 
   const places = ["wire", "monitor", "memory", "clients", "slowlog"] as const
 
-  testLive.each(places)("hold no token, identifier, license key or URL in the %s", function*(place) {
-    const { places, secrets } = yield* traces
-    const text = places[place]
-    expect(secrets.flatMap(formsOf).filter((form) => text.includes(form))).toEqual([])
+  describe("at the first try", { retry: 0 }, () => {
+    testLive.each(places)("hold no token, identifier, license key or URL in the %s", function*(place) {
+      const { places, secrets } = yield* traces
+      const text = places[place]
+      expect(secrets.flatMap(formsOf).filter((form) => text.includes(form))).toEqual([])
+    })
   })
 
   testLive("were looked into where they hold the sealed entry of two tokens", function*() {
