@@ -130,6 +130,18 @@ describe("a header that is observed", () => {
     expect([error._tag, headersOf(error)]).toEqual(["ServerError", {}])
   })
 
+  test("is left out where it holds one of the last five tokens, which a search before it was sent with", function*() {
+    const renewed: ReadonlyArray<Answer> = [{ status: 403 }, found]
+    const headers = { "x-request-id": `${token}0 is old` }
+    const searches = Effect.repeatN(NutritionAdvisor.search("apple"), 4)
+    const error = yield* failureOf(
+      [...Array.from({ length: 4 }, () => renewed).flat(), { status: 500, headers }],
+      undefined,
+      searches
+    )
+    expect([error._tag, headersOf(error)]).toEqual(["ServerError", {}])
+  })
+
   test("is never one of the token route", function*() {
     const error = yield* Effect.flip(NutritionAdvisor.search("apple")).pipe(
       Effect.provide(observing(["x-request-id"])),
