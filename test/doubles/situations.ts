@@ -1,4 +1,4 @@
-/** Tests of the real provider and the real store over IssuerDouble, by the situation in which they begin; and those three. */
+/** Tests of the real provider and the real store over IssuerDouble, by the situation in which they begin; and issuer, provider and store. */
 import { type Duration, Effect } from "effect"
 import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"

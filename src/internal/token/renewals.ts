@@ -11,7 +11,7 @@ interface Record {
   readonly rejections: number
   /** Whether the renewal that brought this token helped a request. */
   readonly renewal: "unknown" | "helped" | "did not help"
-  /** Renewals in a row that had not helped before the one that brought this token. */
+  /** How many renewals in a row had not helped when the one that brought this token began. */
   readonly unhelpfulBefore: number
 }
 
@@ -20,12 +20,12 @@ interface Record {
  * a cool-down, and each further one a longer one.
  */
 export interface Renewals {
-  /** Of the last few tokens, since answers about an old token come late. The last one is the one heard of last. */
+  /** Of the last few tokens, since answers about an old token come late. The newest news is about the last one. */
   readonly records: ReadonlyArray<Record>
   /** Renewals in a row that did not help. One that helps starts the count anew. */
   readonly unhelpful: number
   readonly coolDown: Pause.Pause | undefined
-  /** After a renewal during a cool-down, for a revocation: no other one follows before this is over. */
+  /** The pause after a renewal that a revocation caused during a cool-down. No other renewal of that kind begins in it. */
   readonly revocation: Pause.Pause | undefined
 }
 
@@ -65,8 +65,8 @@ export const rejected = (self: Renewals, token: AccessToken.AccessToken): Renewa
 }
 
 /**
- * A request was accepted with the new token: the cool-down ends, and the next one is as short as the first. Where the same
- * token was rejected again before, it is the request that is refused, and the cool-down stays.
+ * A request was accepted with the new token: the cool-down ends, and the next one is as short as the first. But where another
+ * request was rejected with that token, the service refuses that request and not the token, and the cool-down stays.
  */
 export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): Renewals => {
   const after = accepted(self, token)
