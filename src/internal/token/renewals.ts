@@ -20,7 +20,7 @@ interface Record {
  * a cool-down, and each further one a longer one.
  */
 export interface Renewals {
-  /** Of the last few tokens, since answers about an old token come late. The newest news is about the last one. */
+  /** Of the last few tokens, since answers about an old token come late. The last record is the one that changed last. */
   readonly records: ReadonlyArray<Record>
   /** Renewals in a row that did not help. One that helps starts the count anew. */
   readonly unhelpful: number
