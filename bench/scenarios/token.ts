@@ -27,12 +27,13 @@ export const token: Scenario = async ({ quick, say }) => {
   const bytes = await interleaved(bodies, count, (body) => process.tell("allocate", body))
   await process.end()
   const nanosOf = (body: Body) => median(times.get(body) ?? [])
-  const bytesOf = (body: Body) => median(bytes.get(body) ?? [])
+  /** In whole bytes: what else runs in the process adds a fraction. */
+  const bytesOf = (body: Body) => Math.round(median(bytes.get(body) ?? []))
   return {
     tables: [{
       title: "One token, in a loop",
       columns: ["body", "ns", "bytes allocated"],
-      rows: bodies.map((body) => [body, nanosOf(body).toFixed(0), bytesOf(body).toFixed(0)])
+      rows: bodies.map((body) => [body, nanosOf(body).toFixed(0), String(bytesOf(body))])
     }],
     goals: [
       beside(
@@ -43,7 +44,7 @@ export const token: Scenario = async ({ quick, say }) => {
       atMost(
         4,
         `${get}, allocated where ${ownEffect} takes the most`,
-        Math.ceil(bytesOf(ownEffect)),
+        bytesOf(ownEffect),
         bytesOf(get),
         " bytes"
       )
