@@ -72,7 +72,7 @@ const serviceAround = (memory: Memory | undefined): Effect.Effect<Service, never
     const clock = yield* Effect.clock
     Metrics.cachedSearches.start()
 
-    /** How each caller reads the payload. Text is parsed for each one, so that what one does to its payload no other sees. */
+    /** Each caller gets a way to read the payload: text is parsed for each one, so that what one does to its payload no other sees. */
     const join = yield* SharedRequests.make((key, value, waiting): () => unknown => {
       const text = memory === undefined && waiting < 2 ? undefined : textOf(value)
       if (text === undefined) return () => value

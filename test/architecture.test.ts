@@ -157,14 +157,13 @@ const isOnlyTypes = ({ importClause }: ts.ImportDeclaration) =>
   (importClause?.namedBindings !== undefined && ts.isNamedImports(importClause.namedBindings) &&
     importClause.namedBindings.elements.every(({ isTypeOnly }) => isTypeOnly))
 
-/** What of a global is used: `process.env`, or all of it. */
+/** What of a global is used: `process.env`, or all of it. A name of something else, as of a field, or of a type is none. */
 const globalIn = (node: ts.Node): string | undefined => {
   if (!ts.isIdentifier(node) || !globals.has(node.text)) return undefined
   const { parent } = node
   if (ts.isPropertyAccessExpression(parent)) return parent.expression === node ? parent.getText() : undefined
-  return ts.isExpression(parent) || ts.isVariableDeclaration(parent) && parent.initializer === node
-    ? node.text
-    : undefined
+  const isName = "name" in parent && parent.name === node && !ts.isShorthandPropertyAssignment(parent)
+  return isName || ts.isTypeNode(parent) ? undefined : node.text
 }
 
 const reachesIn = (tree: ts.SourceFile) => {
@@ -369,6 +368,11 @@ describe("src", () => {
     "process.report.writeReport()",
     "const { env } = process",
     "send(globalThis)",
+    "send({ process })",
+    "send({ host: process })",
+    "send(`${process}`)",
+    "const host = () => { return process }",
+    "globalThis[\"fetch\"](url)",
     "import * as Metric from \"effect/Metric\""
   ])("would see that a file reaches outside by %s", (text) => {
     expect(reachesIn(ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest, true))).not.toEqual([])
