@@ -1,7 +1,7 @@
 import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
+import * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as Option from "effect/Option"
@@ -15,8 +15,8 @@ export const unlogged: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effec
   Option.none()
 )
 
-/** Starts an effect in a fiber of its own. */
-export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, unknown>
+/** Starts an effect in a fiber of its own, which may also fail as its services are made. */
+export type Start<R, MakeError = never> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.RuntimeFiber<A, E | MakeError>
 
 /**
  * Starts effects in a context, with the FiberRefs of the fiber that runs this: loggers and log level, among others. From here on Effect
@@ -36,22 +36,16 @@ export const startIn = <R>(context: Context.Context<R>): Effect.Effect<Start<R>>
 
 /**
  * Starts effects in a scope and in the context that it was made in: services, ConfigProvider, loggers, annotations, tracer. Who
- * starts one gives it nothing of its own. In a closed scope the effect still runs as far as it can't be interrupted.
+ * starts one gives it nothing of its own. Each begins where it can't be interrupted, and so far it runs in a closed scope, too.
  */
 export type Launch = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.RuntimeFiber<A, E>>
 
 export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
-  Effect.map(unlogged(Effect.getFiberRefs), (captured): Launch => {
-    /** Only whether the fiber was interrupted stays its own. */
-    const restoreContext = Effect.updateFiberRefs((fiberId, current) =>
-      FiberRefs.updateAs(captured, {
-        fiberId,
-        fiberRef: FiberRef.interruptedCause,
-        value: FiberRefs.getOrDefault(current, FiberRef.interruptedCause)
-      })
-    )
-    return (effect) => Effect.forkIn(Effect.zipRight(restoreContext, effect), scope)
-  })
+  Effect.map(
+    unlogged(Effect.flatMap(Effect.context<never>(), startIn)),
+    (start): Launch => (effect) =>
+      Effect.suspend(() => Effect.flatten(Fiber.await(start(Effect.uninterruptible(Effect.forkIn(effect, scope))))))
+  )
 
 /** Ends at once where it is interrupted, also where the effect can't be: then that one ends by itself, later. */
 export const abandonable = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

@@ -81,7 +81,7 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
       start = startBuilt
     })))
 
-  let start: Fork.Start<NutritionAdvisor> = runtime.runFork
+  let start: Fork.Start<NutritionAdvisor, E> = runtime.runFork
 
   /** It runs for each search, and so makes little: one promise, one object to end it by, and no effect around it once the layer is built. */
   const run = <A, E2>(

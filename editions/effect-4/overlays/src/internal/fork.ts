@@ -8,14 +8,14 @@ import type * as Scope from "effect/Scope"
 
 /**
  * Starts effects in a scope and in the context that it was made in: services, ConfigProvider, loggers, annotations, tracer. Who
- * starts one gives it nothing of its own. In a closed scope the effect still runs as far as it can't be interrupted.
+ * starts one gives it nothing of its own. Each begins where it can't be interrupted, and so far it runs in a closed scope, too.
  */
 export type Launch = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<Fiber.Fiber<A, E>>
 
-const inheriting = { uninterruptible: "inherit" } as const
+const uninterruptible = { uninterruptible: true } as const
 
 /** Begun before the timer that bounds it: what ends just in time is in time. */
-const atOnce = { startImmediately: true, ...inheriting } as const
+const atOnce = { startImmediately: true, uninterruptible: "inherit" } as const
 
 const interrupt = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sync(() => fiber.interruptUnsafe())
 
@@ -24,8 +24,8 @@ export const launchIn = (scope: Scope.Scope): Effect.Effect<Launch> =>
     Effect.suspend(() => {
       const inContext = Effect.setContext(effect, context)
       return scope.state._tag === "Closed"
-        ? Effect.tap(Effect.forkDetach(inContext, inheriting), interrupt)
-        : Effect.forkIn(inContext, scope, inheriting)
+        ? Effect.tap(Effect.forkDetach(inContext, uninterruptible), interrupt)
+        : Effect.forkIn(inContext, scope, uninterruptible)
     }))
 
 /** Ends at once where it is interrupted, also where the effect can't be: then that one ends by itself, later. */
@@ -47,6 +47,6 @@ export const unsupervised: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.E
 /** A fiber that fails is not logged, either. */
 export const unlogged = unsupervised
 
-export type Start<R> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.Fiber<A, unknown>
+export type Start<R, MakeError = never> = <A, E>(effect: Effect.Effect<A, E, R>) => Fiber.Fiber<A, E | MakeError>
 
 export const startIn = <R>(context: Context.Context<R>): Effect.Effect<Start<R>> => Effect.succeed(Effect.runForkWith(context))
