@@ -186,7 +186,7 @@ export const fromSettings = (
           onSome: Effect.succeed
         })
         const serviceId = yield* identifierOf(response.customer_id, status)
-        const secrets = [key, response.access_token, serviceId]
+        const secrets = [key, response.access_token, serviceId, ...known]
         return new AccessToken({
           value: response.access_token,
           serviceId,

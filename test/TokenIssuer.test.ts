@@ -28,11 +28,11 @@ const fields = {
 /** A token response with other fields; undefined takes one away. */
 const response = (others: Record<string, unknown> = {}): Record<string, unknown> => ({ ...fields, ...others })
 
-const answered = (body: unknown, options?: Partial<TokenIssuer.Options>) =>
+const answered = (body: unknown, options?: Partial<TokenIssuer.Options>, request = Issuer.missing) =>
   Effect.gen(function*() {
     const simulator = yield* Simulator.Simulator
     yield* simulator.respondAlways("token", { status: 200, body })
-    return yield* issue(options)
+    return yield* issue(options, request)
   }).pipe(Effect.provide(Simulator.layerHttpClient()))
 
 const lifeOf = (expiresIn: unknown) =>
@@ -42,6 +42,12 @@ const refused = function*(body: unknown, reason: "Schema" | "NotJson" | "TooLarg
   expect(yield* Effect.flip(answered(body)))
     .toMatchObject({ _tag: "UnexpectedResponse", operation: "token", status: 200, reason })
 }
+
+const replacing = (value: string, serviceId: string) => ({
+  ...Issuer.missing,
+  reason: "refresh" as const,
+  replacing: Option.some(AccessToken.make({ value, serviceId, receivedAt: 0, expiresAt: 1 }))
+})
 
 /** Rows with what they are called in a title. */
 const named = (values: ReadonlyArray<unknown>) => values.map((value) => [inspect(value), value] as const)
@@ -172,6 +178,11 @@ describe("scope", () => {
     const scopes = secrets.flatMap((secret) => [`read:${secret}`, `read ${inEveryByte(secret)}`])
     const kept = yield* Effect.forEach(scopes, (scope) => answered(response({ scope })))
     expect(kept.map(({ scope }) => scope)).toEqual(scopes.map(() => Option.none()))
+  })
+
+  test.each(["token-0", "customer-0"])("is left out where it repeats %s, which is to be replaced", function*(secret) {
+    const token = yield* answered(response({ scope: `read:${secret}` }), {}, replacing("token-0", "customer-0"))
+    expect(token.scope).toEqual(Option.none())
   })
 })
 
@@ -305,11 +316,8 @@ describe("attempts", () => {
   })
 
   test("go on after a Retry-After that repeats the identifier of the token to be replaced", function*() {
-    const replacing = Option.some(
-      AccessToken.make({ value: "token-0", serviceId: "482137745", receivedAt: 0, expiresAt: 1 })
-    )
-    const request = { ...Issuer.missing, reason: "refresh" as const, replacing }
-    expect(yield* endOf([busy("482137745")], {}, request)).toMatchObject({ outcome: "issued", calls: 2 })
+    expect(yield* endOf([busy("482137745")], {}, replacing("token-0", "482137745")))
+      .toMatchObject({ outcome: "issued", calls: 2 })
   })
 
   const lasting = refusals.filter(([status]) => status < 500)
