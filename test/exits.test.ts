@@ -9,9 +9,7 @@ const withoutSecret = readFileSync(new URL("./exits.md", import.meta.url), "utf8
 
 /** Each place that a row of SECURITY.md or exits.md names, by the channel of the row. */
 const exits = Array.from(
-  (security + withoutSecret).matchAll(
-    /^\| (network|result|parts|cache|file|comparison|error|log|span|metric|console|arguments) \| ([^|]+) \|/gm
-  ),
+  (security + withoutSecret).matchAll(/^\| (?!channel|---)(\w+) \| ([^|]+) \|/gm),
   ([, channel = "", places = ""]) =>
     Array.from(places.matchAll(/`([\w/]+)`/g), ([, place = ""]) => ({ channel, place }))
 ).flat()
@@ -44,8 +42,7 @@ const channels = {
       "TaggedError[<(]",
       "\\bEffect\\.die",
       "\\bthrow\\b",
-      "\\bnew (\\w+\\.)*(BadRequest|LicenseKeyUnavailable|ConfigurationError|SharedTokenCacheError)\\(",
-      "\\bnew (\\w+\\.)*(Type|Request|Response|RequestAborted)?Error\\(",
+      "\\bnew (\\w+\\.)*(BadRequest|Forbidden|LicenseKeyUnavailable|MissingServiceId|TooManyRequests|UnexpectedResponse|\\w*Error)\\(",
       "\\bPromise\\.reject\\(",
       "(?<![.\\w])reject\\(",
       "\\.validate\\(",
@@ -53,11 +50,11 @@ const channels = {
       "\\bresponseIn\\b"
     ].join("|")
   ),
-  log: /\bEffect\.(log|annotateLogs)|\bLogger\.replace|\bemitWarning\(|\bunhandledErrorLogLevel\b/,
+  log: /\b(Effect|Layer)\.(log|annotateLogs)|\bLogger\.replace|\bemitWarning\(|\bunhandledErrorLogLevel\b/,
   span:
-    /\b(Effect|Layer)\.(fn\(|annotateCurrentSpan|annotateSpans|withSpan|withLogSpan|useSpan|makeSpan)|\.(attribute|event)\(|\blinkSpan|TracerDisabledWhen\b/,
+    /\b(Effect|Layer|Stream)\.(fn\(|functionWithSpan|annotateCurrentSpan|annotateSpans|with(Log)?Span|useSpan|makeSpan|span)|\.(attribute|event)\(|\blinkSpan|TracerDisabledWhen\b/,
   metric: /\bMetricLabel\.make\(|\bgauge\(\s*"|\bMetric\.tagged|\b(tag|label)Metrics/,
-  console: /\b(with)?[cC]onsole(Error|Log)?\b|\.(stdout|stderr)\b/,
+  console: /\b(with)?[cC]onsole(Error|Log|With)?\b|\.(stdout|stderr)\b/,
   arguments: /\bprocess\.argv\b/
 }
 
@@ -122,19 +119,12 @@ const reaches: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** These hold or compute values, and reach nothing. */
 const reachesNothing =
-  /^(\.|effect\/(?!Console$|Logger$|Metric)|node:(buffer|crypto|os|path)$|@effect\/ai\/|@effect\/platform\/(Cookies|Headers|HttpBody|HttpClientError|HttpClientRequest|UrlParams)$|globalThis\.(crypto|Response)$|process\.platform$)/
+  /^(\.|effect\/(?!Console$|Logger$|Metric)|node:(buffer|crypto|os|path)$|@effect\/ai\/(AiError|McpSchema|Tool|Toolkit)$|@effect\/platform\/(Cookies|Headers|HttpBody|HttpClientError|HttpClientRequest|UrlParams)$|globalThis\.(crypto|Response)$|process\.platform$)/
 
-const globals = new Set([
-  "BroadcastChannel",
-  "WebSocket",
-  "console",
-  "fetch",
-  "globalThis",
-  "navigator",
-  "performance",
-  "process",
-  "require"
-])
+const globals = new Set(
+  "BroadcastChannel EventSource Function WebSocket XMLHttpRequest caches console eval fetch global globalThis indexedDB localStorage navigator performance process require sessionStorage"
+    .split(" ")
+)
 
 const isOnlyTypes = ({ importClause }: ts.ImportDeclaration) =>
   importClause?.isTypeOnly === true ||
@@ -242,13 +232,14 @@ describe("the exits of a secret", () => {
       .toEqual([])
   })
 
-  it("unwraps a secret in the files that SECURITY.md or exits.md lists and no other, and each that they list is there", () => {
+  it("unwraps a secret in the files that SECURITY.md or exits.md lists and no other, and each that they list is there, in a channel that is known", () => {
     const places = exits.map(({ place }) => place)
     expect(
       code.filter(({ text }) => unwraps.test(text)).map(({ name }) => name).filter((name) => !places.includes(name))
     )
       .toEqual([])
     expect(places.filter((place) => !code.some(({ name }) => name === place))).toEqual([])
+    expect(exits.filter(({ channel }) => !Object.hasOwn(channels, channel))).toEqual([])
   })
 
   it("reaches outside of the program only by what is known of each file", () => {
@@ -270,6 +261,8 @@ describe("the exits of a secret", () => {
     "send(`${process}`)",
     "const host = () => { return process }",
     "globalThis[\"fetch\"](url)",
+    "global.fetch(url)",
+    "import * as LanguageModel from \"@effect/ai/LanguageModel\"",
     "import * as Metric from \"effect/Metric\""
   ])("would see that a file reaches outside by %s", (text) => {
     expect(reachesIn(ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest, true))).not.toEqual([])
@@ -315,6 +308,8 @@ describe("the exits of a secret", () => {
     ["log", "process.emitWarning(key)"],
     ["span", "Effect.annotateSpans(key)"],
     ["span", "Effect.fn(key)"],
+    ["span", "Layer.span(key)"],
+    ["console", "Effect.consoleWith((console) => console.log(key))"],
     ["metric", "Metric.tagged(counter, key)"],
     ["metric", "Effect.tagMetrics(\"key\", key)"],
     ["log", "FiberRef.unhandledErrorLogLevel"],
