@@ -51,6 +51,8 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts"],
     rules: {
+      "max-lines": ["error", { max: 400, skipComments: true }],
+      "max-lines-per-function": ["error", 100],
       "no-console": "error",
       "no-restricted-imports": ["error", {
         paths: ["effect", "@effect/platform"].map((name) => ({
