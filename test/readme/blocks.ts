@@ -13,58 +13,37 @@ export interface Link {
   readonly line: number
 }
 
-interface Document {
-  readonly blocks: ReadonlyArray<Block>
-  /** The lines outside of fences, those within left empty, so that numbers hold. */
-  readonly prose: ReadonlyArray<string>
+const fenced = /^```([^\s`]*)([^\n`]*)\n([^]*?)^```$/gm
+
+/** The text without its blocks: their lines are left empty, so that numbers hold. */
+const proseOf = (markdown: string) => {
+  const prose = markdown.replace(fenced, (block) => block.replace(/.+/g, ""))
+  const [unread] = /^\s*(?:`{3,}[^`]*|~~~.*)$/m.exec(prose) ?? []
+  if (unread !== undefined) throw new Error(`No block begins and ends like this: ${unread.trim()}`)
+  return prose
 }
 
-const fence = /^(\s*)(`{3,}|~{3,})\s*([^\s`]*)\s*([^`]*)$/
+const lineAt = (text: string, index: number) => text.slice(0, index).split("\n").length
 
-const parse = (markdown: string): Document => {
-  const blocks: Array<Block> = []
-  const prose: Array<string> = []
-  let open: { readonly mark: string; readonly indent: number; readonly block: Block } | undefined
-  let code: Array<string> = []
-  for (const [index, line] of markdown.split(/\r?\n/).entries()) {
-    const [, indent = "", mark = "", language = "", meta = ""] = fence.exec(line) ?? []
-    if (open === undefined) {
-      if (mark === "") {
-        prose.push(line)
-        continue
-      }
-      open = { mark, indent: indent.length, block: { language, meta: meta.trim(), line: index + 2, code: "" } }
-      code = []
-    } else if (mark.startsWith(open.mark) && language === "") {
-      blocks.push({ ...open.block, code: code.join("\n") })
-      open = undefined
-    } else {
-      code.push(line.slice(Math.min(open.indent, line.length - line.trimStart().length)))
-    }
-    prose.push("")
-  }
-  if (open !== undefined) throw new Error(`The block at line ${open.block.line} is not closed.`)
-  return { blocks, prose }
+/** Only one kind of fence is read, three backticks at the beginning of a line; any other one is refused. */
+export const blocksOf = (markdown: string): ReadonlyArray<Block> => {
+  proseOf(markdown)
+  return Array.from(markdown.matchAll(fenced), ({ index, 1: language = "", 2: meta = "", 3: code = "" }) => ({
+    language,
+    meta: meta.trim(),
+    line: lineAt(markdown, index) + 1,
+    code: code.replace(/\n$/, "")
+  }))
 }
 
-export const blocksOf = (markdown: string): ReadonlyArray<Block> => parse(markdown).blocks
+const withoutCode = (text: string) => text.replace(/(`+)[^`\n].*?\1/g, (code) => " ".repeat(code.length))
 
-const proseOf = (markdown: string) => parse(markdown).prose.map((line) => /^(?: {4}|\t)/.test(line) ? "" : line)
-
-const withoutCode = (line: string) => line.replace(/(`+)[^`].*?\1/g, (code) => " ".repeat(code.length))
-
-/** The links and images that point into the repository, inline or by reference, their titles left out. */
+/** The links and images that point into the repository. */
 export const relativeLinksOf = (markdown: string): ReadonlyArray<Link> =>
-  // A link's text may go over the end of a line, so lines are joined and counted again.
-  [
-    ...proseOf(markdown).map(withoutCode).join("\n")
-      .matchAll(/\]\(\s*<?([^\s)>]+)>?(?:\s+["'(][^)]*)?\s*\)|^ {0,3}\[[^\]]+\]:\s*<?([^\s>]+)>?/gm)
-  ]
-    .map((match) => ({
-      target: match[1] ?? match[2] ?? "",
-      line: match.input.slice(0, match.index).split("\n").length
-    }))
-    .filter(({ target }) => !/^(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(target))
+  Array.from(withoutCode(proseOf(markdown)).matchAll(/\]\(([^\s)]+)/g), ({ index, input, 1: target = "" }) => ({
+    target,
+    line: lineAt(input, index)
+  })).filter(({ target }) => !/^(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(target))
 
 const slug = (heading: string) =>
   heading
@@ -76,23 +55,13 @@ const slug = (heading: string) =>
     .replace(/ /g, "-")
 
 /** The anchors that GitHub gives the headings of a text: the second of the same name ends in "-1". */
-export const anchorsOf = (markdown: string): ReadonlySet<string> => {
-  const times = new Map<string, number>()
-  const anchors = new Set<string>()
-  const prose = proseOf(markdown)
-  for (const [index, line] of prose.entries()) {
-    const underlined = /^ {0,3}(?:=+|-+)\s*$/.test(prose[index + 1] ?? "") && !/^\s*(?:[-*+>|#]|\d+[.)]|$)/.test(line)
-    const heading = /^ {0,3}#{1,6}\s+(.*?)(?:\s+#+)?\s*$/.exec(line)?.[1] ?? (underlined ? line : undefined)
-    if (heading !== undefined) {
-      const name = slug(heading)
-      const before = times.get(name) ?? 0
-      times.set(name, before + 1)
-      anchors.add(before === 0 ? name : `${name}-${before}`)
+const anchorsOf = (markdown: string) =>
+  Array.from(proseOf(markdown).matchAll(/^#{1,6} (.*)$/gm), ([, heading = ""]) => slug(heading)).map(
+    (name, index, all) => {
+      const before = all.slice(0, index).filter((other) => other === name).length
+      return before === 0 ? name : `${name}-${before}`
     }
-    for (const [, id = ""] of withoutCode(line).matchAll(/<a\s+(?:id|name)="([^"]+)"/g)) anchors.add(id)
-  }
-  return anchors
-}
+  )
 
 /** What is wrong with the links of a text at `path`; `read` gives a file's text, "" for a folder, undefined for nothing. */
 export const brokenLinksOf = (
@@ -105,6 +74,6 @@ export const brokenLinksOf = (
     const pointedTo = file === "" ? path : posix.join(posix.dirname(path), decodeURIComponent(file))
     const text = file === "" ? markdown : pointedTo.startsWith("../") ? undefined : read(pointedTo)
     if (text === undefined) return [`${path}:${line} ${target}: no such file`]
-    if (anchor === undefined || !pointedTo.endsWith(".md") || anchorsOf(text).has(anchor)) return []
+    if (anchor === undefined || !pointedTo.endsWith(".md") || anchorsOf(text).includes(anchor)) return []
     return [`${path}:${line} ${target}: no such heading`]
   })
