@@ -10,17 +10,16 @@ const repository = fileURLToPath(new URL("../..", import.meta.url))
 /** Its own folder below node_modules: the packages resolve, and no lint, test run or type-check of the repository sees it. */
 const cache = join(repository, "node_modules", ".cache")
 
-const compilerOptions = (): ts.CompilerOptions => {
+/** Those of the repository. */
+export const compilerOptions = (): ts.CompilerOptions => {
   const path = join(repository, "tsconfig.json")
   const { config, error } = ts.readConfigFile(path, ts.sys.readFile)
   if (error !== undefined) throw new Error(ts.flattenDiagnosticMessageText(error.messageText, "\n"))
-  return {
-    ...ts.parseJsonConfigFileContent({ ...config, include: [], files: ["src/index.ts"] }, ts.sys, repository).options,
-    // An example may end in a value that its reader goes on with.
-    noUnusedLocals: false,
-    noEmit: true
-  }
+  return ts.parseJsonConfigFileContent({ ...config, include: [], files: ["src/index.ts"] }, ts.sys, repository).options
 }
+
+/** An example may end in a value that its reader goes on with. */
+const ofExamples = () => ({ ...compilerOptions(), noUnusedLocals: false, noEmit: true })
 
 const textOf = ({ messageText }: ts.Diagnostic) => ts.flattenDiagnosticMessageText(messageText, "\n")
 
@@ -42,7 +41,7 @@ export const complaintsAbout = async (
       })
     ))
     for (const [name, { code }] of files) writeFileSync(join(folder, name), code)
-    const program = ts.createProgram([...files.keys()].map((name) => join(folder, name)), compilerOptions())
+    const program = ts.createProgram([...files.keys()].map((name) => join(folder, name)), ofExamples())
     const complaints = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()].map(textOf)
     for (const [name, { line, path }] of files) {
       await setImmediate()

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import ts from "typescript"
 import { beforeAll } from "vitest"
+import { compilerOptions } from "../readme/typeCheck.js"
 
 const repository = fileURLToPath(new URL("../..", import.meta.url))
 
@@ -50,11 +51,6 @@ export const remembered/*a search cache*/ = SearchCache.layer/*search cache laye
 export const coalesced/*a search cache without memory*/ = SearchCache.layerCoalescing/*layerCoalescing*/
 export const simulated/*a simulator*/ = Simulator.layerHttpClient/*simulator layer*/()
 `
-
-const compilerOptions = (): ts.CompilerOptions => {
-  const { config } = ts.readConfigFile(`${repository}/tsconfig.json`, ts.sys.readFile)
-  return ts.parseJsonConfigFileContent({ ...config, include: [], files: ["src/index.ts"] }, ts.sys, repository).options
-}
 
 const readFile = (name: string) => name === path ? program : ts.sys.readFile(name)
 
