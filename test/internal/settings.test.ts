@@ -1,11 +1,142 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Either, FastCheck, Option, Redacted } from "effect"
+import { type Duration, Either, FastCheck, Option, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings.js"
 import { ConfigurationError } from "../../src/NutritionAdvisorError.js"
 
-const fieldOf = (checked: Settings.Checked<unknown>) => Either.isLeft(checked) ? checked.left.field : undefined
+const keyOf = (text: unknown) => Settings.licenseKey(Redacted.make(text) as Redacted.Redacted<string>)
 
-const ruleOf = (checked: Settings.Checked<unknown>) => Either.isLeft(checked) ? checked.left.rule : undefined
+const urlOf = (text: string) => Settings.baseUrl(text)
+
+/** What a check makes of values, by the rule that they break. */
+const broken = <A>(
+  field: string,
+  check: (value: A) => Settings.Checked<unknown>,
+  rules: Readonly<Record<string, ReadonlyArray<A>>>
+) => Object.entries(rules).map(([rule, values]) => [field, rule, values.map((value) => check(value))] as const)
+
+const otherMachines = ["a.example", "localhost.example", "127.0.0.1.example", "10.0.0.1", "[::2]", "notlocalhost"]
+
+const takenHeaders = [
+  "Authorization",
+  "Host",
+  "Content-Length",
+  "content-type",
+  "Transfer-Encoding",
+  "Cookie",
+  "Accept"
+]
+
+const browsers = [{ window: {}, document: {} }, { WorkerGlobalScope: {}, importScripts: {} }]
+
+const refusals = [
+  ...broken("baseUrl", urlOf, {
+    "holds white space, a control character or half of a surrogate pair": [
+      " https://a.example",
+      ...["\n", "/a b", "/\u0000", "/\r\nx", "/\ud800"].map((end) => `https://a.example${end}`)
+    ],
+    "is no absolute address, such as https://service.example": ["", "a.example", "//a.example", "/v2", "https://"],
+    "must begin with https:// (http only to this machine itself, or with allowInsecureHttp)": [
+      ...["ftp://a.example", "file:///etc", "data:text/plain,x"],
+      ...otherMachines.map((host) => `http://${host}`)
+    ],
+    "holds a user name or a password": ["user@", "user:word@", ":word@"].map((user) => `https://${user}a.example`),
+    "has a query or a fragment": ["?", "?a=1", "#", "/#part"].map((end) => `https://a.example${end}`)
+  }),
+  ...broken("baseUrl", (text: string) => Settings.baseUrl(text, true), {
+    "must begin with https:// (http only to this machine itself, or with allowInsecureHttp)": ["ftp://a.example"]
+  }),
+  ...broken("licenseKey", (text: unknown) => Settings.licenseKey(text as Redacted.Redacted<string>), {
+    "is not Redacted: wrap it in Redacted.make": ["demo-key-7f3a"]
+  }),
+  ...broken<unknown>("licenseKey", keyOf, {
+    "is no text": [4711],
+    "is blank": ["", " ", "\t"],
+    "ends with a line break": ["key\n", "key\r\n"],
+    "has white space at its beginning or end": [" key-1", "key-1 "],
+    "holds a control character": ["a\u0000b", "a\r\nb"],
+    "holds half of a surrogate pair": ["\ud800", "key\udc00"],
+    "is a dot segment, which a URL can't carry": [".", "..", "%2e", "%2E%2e", ".%2e"],
+    "looks like a placeholder": [
+      ...["undefined", "null", "[object Object]", "[object Promise]", "<your key>", "<license-key>", "{key}", "${KEY}"],
+      ...["your-license-key", "YOUR_API_KEY", "YOUR_LICENCE_KEY_HERE", "changeme", "change-me"]
+    ]
+  }),
+  ...broken<string>("serviceId", Settings.serviceId, {
+    "is blank": ["", " "],
+    "ends with a line break": ["a\n"],
+    "has white space at its beginning or end": [" a", "a "],
+    "holds characters that are not visible ASCII, which no header can carry": ["a\r\nb", "é", "\u0000", "\u007f"]
+  }),
+  ...broken("userAgent", Settings.userAgent, { "ends with a line break": ["shop/2\n"] }),
+  ...broken("serviceIdHeader", Settings.serviceIdHeader, {
+    "is no header name that HTTP allows": ["", "a b", "a:b", "a\r\nb", "é", "a\n", "Service-ID ", "(a)", "\ud800"],
+    "is the name of a header that something else uses": [...takenHeaders, "User-Agent"]
+  }),
+  ...broken("observeHeaders", (name: string) => Settings.observeHeaders([name], "service-id"), {
+    "names a header that carries secrets": ["Set-Cookie"],
+    "holds what is no header name that HTTP allows": ["a b"]
+  }),
+  ...broken("tokenRoute", Settings.tokenRoute, {
+    "must be advisor-licence, advisor-token, unified, or a path that starts with / and ends with /{key}": [
+      ...["", "/", "{key}", "v2/own/{key}", "/v2/own", "/v2/own/", "/v2/{key}/own", "/v2/own/{key}/", "/v2/own/x{key}"],
+      ...["/v2/own?key={key}", "\\\\a.example/{key}", "https://a.example/{key}"],
+      ...["toString", "constructor", "__proto__"]
+    ],
+    "has an empty segment, a dot segment, or a segment with characters that a path can't have": [
+      ...["/v2/own#/{key}", "/v2/../{key}", "/./{key}", "/%2e%2e/{key}", "//a.example/{key}", "/a//{key}"],
+      ...["/a b/{key}", "/a\r\nb/{key}", "/{key}/{key}"]
+    ]
+  }),
+  ...broken("rejectedStatuses", (status: number) => Settings.rejectedStatuses([403, status]), {
+    "must be an array of whole numbers from 400 to 499": [0, 200, 302, 399, 500, 403.5, -403, NaN, Infinity]
+  }),
+  ...broken("tokenTimeout", (value: unknown) => Settings.timeout("tokenTimeout", value as Duration.DurationInput), {
+    "is no duration, such as \"30 seconds\" or a number of milliseconds": ["soon"],
+    "must be above zero and below 2^31 milliseconds (24.8 days)": [0, -1, Infinity, NaN, 2 ** 31, "25 days"]
+  }),
+  ...broken("maxResponseBytes", Settings.maxResponseBytes, {
+    "must be a whole number above 0": [0, -1, 0.5, NaN, Infinity, 2 ** 53]
+  }),
+  ...broken("environment", Settings.server, {
+    "must be a server: in a browser the license key would be visible to everyone": browsers
+  })
+]
+
+describe("a setting is refused by its name and the rule that it broke", () => {
+  it.each(refusals)("%s %s", (field, rule, all) => {
+    expect(all.map((checked) => Either.flip(checked).pipe(Either.merge))).toEqual(
+      all.map(() => expect.objectContaining({ field, rule }))
+    )
+  })
+})
+
+describe("a setting is taken", () => {
+  it.each<readonly [string, ReadonlyArray<Settings.Checked<unknown>>]>([
+    [
+      "baseUrl, as plain http to the machine itself",
+      ["localhost", "localhost:3000/proxy", "advisor.localhost", "127.0.0.1:3000", "127.9.9.9", "[::1]:3000"].map(
+        (host) => urlOf(`http://${host}`)
+      )
+    ],
+    ["baseUrl, as plain http to any host where that is allowed", [Settings.baseUrl("http://a.example", true)]],
+    [
+      "licenseKey, as a word that is no placeholder",
+      ["demo-key-7f3a", "key", "the-key", "license-key", "my-api-key", "NaN", "todo", "xxxxxxxx"].map(keyOf)
+    ],
+    [
+      "licenseKey, of any characters",
+      ["3f2b8c1e-5a47-4d0e-9b6c-2d1f", "a/b?c#d%e+f", "two words", "...", "🥑-key", "k7".repeat(50_000)].map(keyOf)
+    ],
+    [
+      "requestTimeout",
+      (["10 seconds", 1, "1 milli", 2 ** 31 - 1] as const).map((value) => Settings.timeout("requestTimeout", value))
+    ],
+    ["the process that these tests run in", [Settings.server()]],
+    ["a server that has one of a browser's globals alone", [Settings.server({ window: {} })]]
+  ])("%s", (_, all) => {
+    expect(all.filter(Either.isLeft)).toEqual([])
+  })
+})
 
 describe("baseUrl", () => {
   it.each([
@@ -25,165 +156,35 @@ describe("baseUrl", () => {
       Either.merge(Settings.baseUrl("https://advisor.example/proxy"))
     )
   })
-
-  it.each([
-    "",
-    " ",
-    "undefined",
-    "advisor.example",
-    "//advisor.example",
-    "/v2",
-    "https://",
-    "ftp://advisor.example",
-    "file:///etc",
-    "data:text/plain,x",
-    "https://advisor.example?",
-    "https://advisor.example?a=1",
-    "https://advisor.example#",
-    "https://advisor.example/#part",
-    "https://user@advisor.example",
-    "https://user:word@advisor.example",
-    "https://:word@advisor.example",
-    " https://advisor.example",
-    "https://advisor.example\n",
-    "https://advisor.example/\r\nx",
-    "https://advisor.example/a b",
-    "https://advisor.example/\u0000",
-    "https://advisor.example/\ud800",
-    "https://advisor.example:99999"
-  ])("refuses %j", (text) => {
-    expect(fieldOf(Settings.baseUrl(text))).toBe("baseUrl")
-  })
-
-  it.each([
-    "http://advisor.example",
-    "http://localhost.example",
-    "http://127.0.0.1.example",
-    "http://10.0.0.1",
-    "http://0.0.0.0",
-    "http://[::2]",
-    "http://notlocalhost"
-  ])("refuses plain http to %s", (text) => {
-    expect(fieldOf(Settings.baseUrl(text))).toBe("baseUrl")
-  })
-
-  it.each([
-    "http://localhost",
-    "http://localhost:3000/proxy",
-    "http://advisor.localhost",
-    "http://127.0.0.1:3000",
-    "http://127.9.9.9",
-    "http://[::1]:3000"
-  ])("accepts plain http to %s, the machine itself", (text) => {
-    expect(fieldOf(Settings.baseUrl(text))).toBeUndefined()
-  })
-
-  it("accepts plain http to any host where that is allowed", () => {
-    expect(fieldOf(Settings.baseUrl("http://advisor.example", true))).toBeUndefined()
-  })
-
-  it("refuses other schemes also where plain http is allowed", () => {
-    expect(fieldOf(Settings.baseUrl("ftp://advisor.example", true))).toBe("baseUrl")
-  })
 })
 
-describe("licenseKey", () => {
-  it.each([
-    "",
-    " ",
-    "\t",
-    ".",
-    "..",
-    "%2e",
-    "%2E%2e",
-    ".%2e",
-    "undefined",
-    "null",
-    "[object Object]",
-    "[object Promise]",
-    "<your key>",
-    "<license-key>",
-    "{key}",
-    "${LICENSE_KEY}",
-    "your-license-key",
-    "YOUR_API_KEY",
-    "YOUR_LICENCE_KEY_HERE",
-    "changeme",
-    "change-me",
-    "key\n",
-    "key\r\n",
-    " key-1",
-    "key-1 ",
-    "a\u0000b",
-    "a\r\nb",
-    "\ud800",
-    "key\udc00"
-  ])("refuses %j", (key) => {
-    expect(fieldOf(Settings.licenseKey(Redacted.make(key)))).toBe("licenseKey")
-  })
-
-  it.each([
-    "demo-key-7f3a",
-    "key",
-    "the-key",
-    "license-key",
-    "my-api-key",
-    "NaN",
-    "todo",
-    "xxxxxxxx",
-    "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00",
-    "a/b?c#d%e+f",
-    "two words",
-    "...",
-    "🥑-key",
-    "k7".repeat(50_000)
-  ])("accepts a key (case %#)", (key) => {
-    expect(fieldOf(Settings.licenseKey(Redacted.make(key)))).toBeUndefined()
+describe("a setting that is left out", () => {
+  it.each<readonly [string, Settings.Checked<unknown>, unknown]>([
+    ["serviceId is none", Settings.serviceId(undefined), Option.none()],
+    ["serviceIdHeader is service-id", Settings.serviceIdHeader(undefined), "service-id"],
+    ["rejectedStatuses are 401 and 403", Settings.rejectedStatuses(undefined), new Set([401, 403])],
+    ["maxResponseBytes is 16 MiB", Settings.maxResponseBytes(undefined), 16_777_216]
+  ])("%s", (_, checked, expected) => {
+    expect(Either.merge(checked)).toEqual(expected)
   })
 })
 
 describe("serviceId", () => {
-  it("is none where none is given", () => {
-    expect(Either.merge(Settings.serviceId(undefined))).toEqual(Option.none())
-  })
-
   it("is redacted from the start", () => {
     expect(Either.merge(Settings.serviceId("customer-1"))).toEqual(Option.some(Redacted.make("customer-1")))
-  })
-
-  it.each(["", " ", "a\r\nb", "a\n", " a", "a ", "é", "🥑", "\u0000", "\ud800", "\u007f"])("refuses %j", (id) => {
-    expect(fieldOf(Settings.serviceId(id))).toBe("serviceId")
   })
 })
 
 describe("serviceIdHeader", () => {
-  it("is service-id where no other is given", () => {
-    expect(Either.merge(Settings.serviceIdHeader(undefined))).toEqual("service-id")
-  })
-
   it("is kept in lower case", () => {
     expect(Either.merge(Settings.serviceIdHeader("X-Customer"))).toEqual("x-customer")
   })
+})
 
-  it.each(["", " ", "a b", "a:b", "a\r\nb", "é", "a\n", "Service-ID ", "(a)", "\ud800"])("refuses %j", (name) => {
-    expect(fieldOf(Settings.serviceIdHeader(name))).toBe("serviceIdHeader")
+describe("rejectedStatuses", () => {
+  it("may be none", () => {
+    expect(Either.merge(Settings.rejectedStatuses([]))).toEqual(new Set())
   })
-
-  it.each([
-    "Authorization",
-    "Host",
-    "Content-Length",
-    "content-type",
-    "Transfer-Encoding",
-    "Cookie",
-    "Accept",
-    "User-Agent"
-  ])(
-    "refuses %s, which something else uses",
-    (name) => {
-      expect(fieldOf(Settings.serviceIdHeader(name))).toBe("serviceIdHeader")
-    }
-  )
 })
 
 describe("tokenRoute", () => {
@@ -196,122 +197,6 @@ describe("tokenRoute", () => {
     ["/{key}", "/{key}"]
   ])("takes %s for %s", (route, template) => {
     expect(Either.merge(Settings.tokenRoute(route))).toEqual(template)
-  })
-
-  it.each([
-    "",
-    "/",
-    "{key}",
-    "v2/own/{key}",
-    "/v2/own",
-    "/v2/own/",
-    "/v2/{key}/own",
-    "/v2/own/{key}/",
-    "/v2/own/x{key}",
-    "/v2/own?key={key}",
-    "/v2/own#/{key}",
-    "/v2/../{key}",
-    "/./{key}",
-    "/%2e%2e/{key}",
-    "//other.example/{key}",
-    "/a//{key}",
-    "/a b/{key}",
-    "/a\r\nb/{key}",
-    "/{key}/{key}",
-    "\\\\other.example/{key}",
-    "https://other.example/{key}",
-    "toString",
-    "constructor",
-    "__proto__"
-  ])("refuses %j", (route) => {
-    expect(fieldOf(Settings.tokenRoute(route))).toBe("tokenRoute")
-  })
-})
-
-describe("rejectedStatuses", () => {
-  it("are 401 and 403 where no others are given", () => {
-    expect(Either.merge(Settings.rejectedStatuses(undefined))).toEqual(new Set([401, 403]))
-  })
-
-  it("may be none", () => {
-    expect(Either.merge(Settings.rejectedStatuses([]))).toEqual(new Set())
-  })
-
-  it.each([0, 200, 302, 399, 500, 403.5, -403, Number.NaN, Number.POSITIVE_INFINITY])("refuse %d", (status) => {
-    expect(fieldOf(Settings.rejectedStatuses([403, status]))).toBe("rejectedStatuses")
-  })
-})
-
-describe("timeout", () => {
-  it.each(["10 seconds", 1, "1 milli", 2 ** 31 - 1] as const)("accepts %s", (duration) => {
-    expect(fieldOf(Settings.timeout("requestTimeout", duration))).toBeUndefined()
-  })
-
-  it.each([0, -1, "0 seconds", Number.POSITIVE_INFINITY, Number.NaN, 2 ** 31, "25 days"] as const)(
-    "refuses %s",
-    (duration) => {
-      expect(fieldOf(Settings.timeout("tokenTimeout", duration))).toBe("tokenTimeout")
-    }
-  )
-})
-
-describe("maxResponseBytes", () => {
-  it("is 16 MiB where no other is given", () => {
-    expect(Either.merge(Settings.maxResponseBytes(undefined))).toEqual(16_777_216)
-  })
-
-  it.each([0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])("refuses %d", (bytes) => {
-    expect(fieldOf(Settings.maxResponseBytes(bytes))).toBe("maxResponseBytes")
-  })
-})
-
-describe("server", () => {
-  it("accepts the process that these tests run in", () => {
-    expect(fieldOf(Settings.server())).toBeUndefined()
-  })
-
-  it("refuses a page of a browser", () => {
-    expect(fieldOf(Settings.server({ window: {}, document: {} }))).toBe("environment")
-  })
-
-  it("refuses a worker of a browser", () => {
-    expect(fieldOf(Settings.server({ WorkerGlobalScope: {}, importScripts: {} }))).toBe("environment")
-  })
-
-  it("accepts a server that has one of these globals alone", () => {
-    expect(fieldOf(Settings.server({ window: {} }))).toBeUndefined()
-  })
-})
-
-describe("the rule that a setting broke", () => {
-  const unredacted = "demo-key-7f3a" as unknown as Redacted.Redacted<string>
-
-  it.each<readonly [string, Settings.Checked<unknown>]>([
-    ["is not Redacted: wrap it in Redacted.make", Settings.licenseKey(unredacted)],
-    ["is no text", Settings.licenseKey(Redacted.make(4711) as unknown as Redacted.Redacted<string>)],
-    ["is blank", Settings.licenseKey(Redacted.make(" "))],
-    ["ends with a line break", Settings.licenseKey(Redacted.make("demo-key-7f3a\r\n"))],
-    ["has white space at its beginning or end", Settings.licenseKey(Redacted.make(" demo-key-7f3a"))],
-    ["holds a control character", Settings.licenseKey(Redacted.make("demo\u0000key"))],
-    ["holds half of a surrogate pair", Settings.licenseKey(Redacted.make("demo\ud800"))],
-    ["is a dot segment, which a URL can't carry", Settings.licenseKey(Redacted.make(".%2e"))],
-    ["looks like a placeholder", Settings.licenseKey(Redacted.make("${LICENSE_KEY}"))],
-    ["ends with a line break", Settings.serviceId("customer-1\n")],
-    ["ends with a line break", Settings.userAgent("shop/2\n")],
-    ["holds a user name or a password", Settings.baseUrl("https://user@service.example")],
-    ["has a query or a fragment", Settings.baseUrl("https://service.example/?a")],
-    ["is no absolute address, such as https://service.example", Settings.baseUrl("service.example")],
-    ["is the name of a header that something else uses", Settings.serviceIdHeader("Host")],
-    [
-      "is no duration, such as \"30 seconds\" or a number of milliseconds",
-      Settings.timeout("requestTimeout", "soon" as never)
-    ],
-    ["must be above zero and below 2^31 milliseconds (24.8 days)", Settings.timeout("requestTimeout", 0)],
-    ["must be a whole number above 0", Settings.maxResponseBytes(0)],
-    ["names a header that carries secrets", Settings.observeHeaders(["Set-Cookie"], "service-id")],
-    ["holds what is no header name that HTTP allows", Settings.observeHeaders(["a b"], "service-id")]
-  ])("is named: %s", (rule, checked) => {
-    expect(ruleOf(checked)).toBe(rule)
   })
 })
 
