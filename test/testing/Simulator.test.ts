@@ -51,11 +51,28 @@ const withoutIdentifier = ({ access_token }: typeof Token.Type): Call => ({
 
 const withAnotherIdentifier = (token: typeof Token.Type) => authorizedBy({ ...token, customer_id: "someone-else" })
 
+const withAnotherScheme = ({ access_token, customer_id }: typeof Token.Type): Call => ({
+  headers: { authorization: `Basic ${access_token}`, "Service-ID": customer_id }
+})
+
+const nothing = (): Call => ({})
+
+type Asked = typeof withoutIdentifier
+
+const unknownKey = `POST ${licenceRoute}/another-key`
+
+const oneSearch = `GET ${searchRoute}?term=greek%20yogurt`
+
 const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogurt`, call)
 
 const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
 
 const test = arranged(Simulator.Simulator, inMemory())
+
+const routes: Simulator.Options["routes"] = {
+  "GET /v2/plan": ({ query }) => ({ status: 200, body: { plan: "pro", query } }),
+  "POST /v2/meals": ({ body }) => ({ status: 201, body })
+}
 
 const places = [
   ["in memory", inMemory],
@@ -88,38 +105,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       })
     }, simulated({ customerId: "c-1", tokenLifetime: 3600.25 }))
 
-    live("gives tokens the life of the sample in SERVICE.md by default", function*() {
-      expect((yield* exchange).expires_in).toBeCloseTo(86_155.482, 3)
-    })
-
-    live("issues another token at each exchange", function*() {
-      const first = yield* exchange
-      const second = yield* exchange
-      expect(second.access_token).not.toBe(first.access_token)
-    })
-
-    live.each(["GET", "PUT", "DELETE", "PATCH"] as const)(
-      "refuses %s with 405, names POST and issues no token",
-      function*(method, { counters }) {
-        const { headers, status } = yield* ask(method, `${licenceRoute}/${key}`)
-        expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "POST" })
-        expect((yield* counters).tokensIssued).toBe(0)
-      }
-    )
-
-    it.live.each<readonly [what: string, path: string, status: number, Call?, Simulator.Options?]>([
-      ["a key that it does not know", "another-key", 400],
-      ["a key that it does not know, with the status that is set", "another-key", 401, {}, { unknownKeyStatus: 401 }],
-      ["a key that is no percent-encoded text", "%E0%A4%A", 400],
-      ["a body", key, 400, { body: HttpBody.text("{}") }],
-      ["an Authorization header", key, 400, { headers: { authorization: "Bearer x" } }]
-    ])("refuses %s, and issues no token", ([, path, status, call, options]) =>
-      Effect.gen(function*() {
-        const { counters } = yield* Simulator.Simulator
-        expect(yield* statusOf("POST", `${licenceRoute}/${path}`, call)).toBe(status)
-        expect((yield* counters).tokensIssued).toBe(0)
-      }).pipe(Effect.provide(simulated(options))))
-
     live("decodes the key of the path once", function*() {
       expect(yield* statusOf("POST", `${licenceRoute}/a%2Fb%20c%2525`)).toBe(200)
     }, simulated({ licenseKeys: ["a/b c%25"] }))
@@ -133,35 +118,52 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }, simulated({ licenseKeys: ["one", "two"] }))
   })
 
-  describe("authorization", () => {
-    it.live.each<
-      readonly [what: string, call: (token: typeof Token.Type) => Call, status: number, Simulator.Options?]
-    >([
-      ["the token and its customer identifier", authorizedBy, 200],
-      ["no Authorization", ({ customer_id }) => ({ headers: { "Service-ID": customer_id } }), 401],
-      ["no Authorization, with the status that is set", () => ({}), 403, { missingTokenStatus: 403 }],
-      [
-        "a scheme that is not Bearer",
-        ({ access_token, customer_id }) => ({
-          headers: { authorization: `Basic ${access_token}`, "Service-ID": customer_id }
-        }),
-        401
-      ],
-      ["a token that it does not know", (token) => authorizedBy({ ...token, access_token: "never-issued" }), 403],
-      ["no customer identifier", withoutIdentifier, 400],
-      ["no customer identifier, with the status that is set", withoutIdentifier, 422, { missingServiceIdStatus: 422 }],
-      ["another customer identifier", withAnotherIdentifier, 400],
-      [
-        "another customer identifier, with the status that is set",
-        withAnotherIdentifier,
-        422,
-        { missingServiceIdStatus: 422 }
-      ]
-    ])("answers a search with %s as the service does", ([, call, status, options]) =>
+  describe("a call", () => {
+    it.live.each<readonly [what: string, status: number, request: string, Asked, Simulator.Options?]>([
+      ["an unknown key", 400, unknownKey, nothing],
+      ["an unknown key, with the status that is set", 401, unknownKey, nothing, { unknownKeyStatus: 401 }],
+      ["a key that is no percent-encoded text", 400, `POST ${licenceRoute}/%E0%A4%A`, nothing],
+      ["an exchange with a body", 400, `POST ${licenceRoute}/${key}`, () => ({ body: HttpBody.text("{}") })],
+      ["an exchange with an Authorization header", 400, `POST ${licenceRoute}/${key}`, withoutIdentifier],
+      ["the token and its customer identifier", 200, oneSearch, authorizedBy],
+      ["no Authorization", 401, oneSearch, ({ customer_id }) => ({ headers: { "Service-ID": customer_id } })],
+      ["no Authorization, with the status that is set", 403, oneSearch, nothing, { missingTokenStatus: 403 }],
+      ["a scheme that is not Bearer", 401, oneSearch, withAnotherScheme],
+      ["an unknown token", 403, oneSearch, (token) => authorizedBy({ ...token, access_token: "never-issued" })],
+      ["no customer identifier", 400, oneSearch, withoutIdentifier],
+      ["another customer identifier", 400, oneSearch, withAnotherIdentifier],
+      ["none, with the status that is set", 422, oneSearch, withoutIdentifier, { missingServiceIdStatus: 422 }],
+      ["no term", 400, `GET ${searchRoute}`, authorizedBy],
+      ["a blank term", 400, `GET ${searchRoute}?term=%20`, authorizedBy],
+      ["another parameter than term", 400, `GET ${searchRoute}?terms=yogurt`, authorizedBy],
+      ["a route that there is not", 404, "GET /v2/nothing", authorizedBy],
+      ["a route below the search", 404, `GET ${searchRoute}/more`, authorizedBy],
+      ["a route of another version", 404, "GET /v1/products/napi/food/search/semantic", authorizedBy],
+      ["another method of a route that is given", 404, "POST /v2/plan", authorizedBy, { routes }],
+      ["a route that is given, without Authorization", 401, "GET /v2/plan", nothing, { routes }],
+      ["a route that is given, without customer identifier", 400, "GET /v2/plan", withoutIdentifier, { routes }]
+    ])("with %s is answered as the service does", ([, status, asked, call, options]) =>
       Effect.gen(function*() {
-        expect(yield* search(call(yield* exchange))).toBe(status)
+        const { counters } = yield* Simulator.Simulator
+        const [method = "", path = ""] = asked.split(" ")
+        expect(yield* statusOf(method as "GET" | "POST", path, call(yield* exchange))).toBe(status)
+        expect((yield* counters).tokensIssued).toBe(1)
       }).pipe(Effect.provide(simulated(options))))
 
+    live.each(
+      [
+        ["GET", `${licenceRoute}/${key}`, "POST"],
+        ["DELETE", `${licenceRoute}/${key}`, "POST"],
+        ["POST", `${searchRoute}?term=egg`, "GET"]
+      ] as const
+    )("with %s at %s is refused with 405, which names %s", function*([method, path, allow]) {
+      const call = allow === "GET" ? authorizedBy(yield* exchange) : {}
+      const { headers, status } = yield* ask(method, path, call)
+      expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow })
+    })
+  })
+
+  describe("authorization", () => {
     it.live.each<readonly [status: number, Simulator.Options]>([[403, {}], [401, { rejectedTokenStatus: 401 }]])(
       "refuses every token that was revoked with %i, and none that was issued after",
       ([status, options]) =>
@@ -172,12 +174,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
           expect(yield* Effect.forEach([...tokens, yield* exchange], searchWith)).toEqual([status, status, 200])
         }).pipe(Effect.provide(simulated(options)))
     )
-
-    live("keeps earlier tokens valid when it issues another", function*() {
-      const first = yield* exchange
-      yield* exchange
-      expect(yield* searchWith(first)).toBe(200)
-    })
 
     live("reads the customer identifier from the header that is set", function*() {
       const token = yield* exchange
@@ -202,15 +198,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
   })
 
   describe("search", () => {
-    live.each(["", "?term=", "?term=%20", "?terms=yogurt"])("refuses a missing term with 400: %j", function*(query) {
-      expect(yield* statusOf("GET", `${searchRoute}${query}`, authorizedBy(yield* exchange))).toBe(400)
-    })
-
-    live("refuses POST with 405 and names GET", function*() {
-      const { headers, status } = yield* ask("POST", `${searchRoute}?term=egg`, authorizedBy(yield* exchange))
-      expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow: "GET" })
-    })
-
     live(
       "answers in JSON with the foods that the term means",
       function*() {
@@ -238,18 +225,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
   })
 
   describe("other routes", () => {
-    const routes: Simulator.Options["routes"] = {
-      "GET /v2/plan": ({ query }) => ({ status: 200, body: { plan: "pro", query } }),
-      "POST /v2/meals": ({ body }) => ({ status: 201, body })
-    }
-
-    live.each(["/v2/nothing", `${searchRoute}/more`, "/v1/products/napi/food/search/semantic", "/"])(
-      "answers 404 at %s",
-      function*(path) {
-        expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(404)
-      }
-    )
-
     live("answers a route that is given", function*() {
       const { body, status } = yield* ask("GET", "/v2/plan?for=today", authorizedBy(yield* exchange))
       expect({ status, body: JSON.parse(body) }).toEqual({ status: 200, body: { plan: "pro", query: "for=today" } })
@@ -259,19 +234,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       const call = { ...authorizedBy(yield* exchange), body: HttpBody.text("two eggs") }
       const { body, status } = yield* ask("POST", "/v2/meals", call)
       expect({ status, body }).toEqual({ status: 201, body: "two eggs" })
-    }, simulated({ routes }))
-
-    live("answers 404 to another method of a route that is given", function*() {
-      expect(yield* statusOf("POST", "/v2/plan", authorizedBy(yield* exchange))).toBe(404)
-    }, simulated({ routes }))
-
-    live("asks for both headers at a route that is given", function*() {
-      const { access_token } = yield* exchange
-      const statuses = yield* Effect.all([
-        statusOf("GET", "/v2/plan"),
-        statusOf("GET", "/v2/plan", { headers: { authorization: `Bearer ${access_token}` } })
-      ])
-      expect(statuses).toEqual([401, 400])
     }, simulated({ routes }))
   })
 
@@ -286,29 +248,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         (path) => statusOf("GET", `/advisor${path}`, call)
       )
       expect(statuses).toEqual([200, 200])
-    }, simulated(prefixed))
-
-    live("answers 404 outside the prefix", function*() {
-      const statuses = yield* Effect.all([
-        statusOf("POST", `${licenceRoute}/${key}`),
-        statusOf("GET", `${searchRoute}?term=egg`),
-        statusOf("POST", `/advisors${licenceRoute}/${key}`, { headers: { "Service-ID": "c-1" } })
-      ])
-      expect(statuses.slice(0, 2)).toEqual([404, 404])
-      expect(statuses[2]).not.toBe(200)
-    }, simulated(prefixed))
-
-    live("counts nothing outside the prefix as an exchange", function*({ counters }) {
-      // As long as the prefix, so that cutting without comparing finds a token path.
-      yield* ask("POST", `/another${licenceRoute}/${key}`)
-      expect(yield* counters).toEqual({
-        exchanges: 0,
-        exchangesAtOnce: 0,
-        rejections: 0,
-        requests: 1,
-        searches: 0,
-        tokensIssued: 0
-      })
     }, simulated(prefixed))
   })
 
@@ -347,10 +286,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     live("does not show outside the prefix", function*() {
       expect(yield* shown(`${licenceRoute}/${segment}`)).toEqual([`${licenceRoute}/{key}`])
     }, simulated({ pathPrefix: "/api" }))
-
-    live("does not show at a token route of one's own", function*() {
-      expect(yield* shown(`/oauth/${segment}`, `/oauth/${segment}/`)).toEqual(["/oauth/{key}", "/oauth/{key}"])
-    })
 
     live("is not looked for in a request to a route of one's own, or in one with a token", function*() {
       yield* ask("POST", "/v2/dishes", { headers: { authorization: "Bearer x" } })
@@ -420,18 +355,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     live.each([204, 205, 304])("sends %i without a body", function*(status, { respondNext }) {
       yield* respondNext("token", { status, body: "ignored" })
       expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({ status, body: "" })
-    })
-
-    live("never answers with \"hang\"", function*({ respondNext }) {
-      yield* respondNext("token", "hang")
-      const answer = yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
-      expect(answer).toEqual(Option.none())
-    })
-
-    live("answers other calls while one hangs", function*({ respondNext }) {
-      yield* respondNext("token", "hang")
-      yield* Effect.timeoutOption(ask("POST", `${licenceRoute}/${key}`), "100 millis")
-      expect(yield* searchWith(yield* exchange)).toBe(200)
     })
 
     live.each(["token", "search"] as const)(
