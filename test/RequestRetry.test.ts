@@ -234,19 +234,6 @@ describe("the budget of RequestRetry", () => {
     expect(waiting.every((fiber) => fiber.unsafePoll() !== null)).toBe(true)
   })
 
-  it.effect("gives the error at once where it is used up", () => {
-    const double = AdvisorDouble.answering(unavailable())
-    return Effect.gen(function*() {
-      yield* Effect.all(Array.from({ length: 10 }, () => Effect.exit(search)))
-      const sent = double.sent.length
-      const before = yield* Effect.clockWith((clock) => clock.currentTimeMillis)
-      const error = yield* Effect.flip(search)
-      expect(error).toEqual(new ServerError({ operation: "search", status: 503 }))
-      expect(double.sent).toHaveLength(sent + 1)
-      expect(yield* Effect.clockWith((clock) => clock.currentTimeMillis)).toBe(before)
-    }).pipe(Effect.provide(provided(double, { times: 1, base: 0, budget: 0 })))
-  })
-
   it.effect("gets back what an interrupted pause had reserved", () => {
     const double = AdvisorDouble.answering(unavailable(5))
     return Effect.gen(function*() {
