@@ -222,18 +222,6 @@ describe("the budget of RequestRetry", () => {
     expect(outage(begun, () => retryAfter, options, oneIn)).toHaveLength(repeats)
   })
 
-  it("is not taken up by those who wait: another one is repeated at once while ten wait", () => {
-    const double = AdvisorDouble.make(({ index }) => index < 10 ? unavailable(5) : unavailable())
-    const world = new AdvisorWorld(provided(double, { times: 1, base: 100, budget: 0 }))
-    const waiting = atOnce(10).map(() => world.search("waits"))
-    world.search("goes")
-    world.pass(100)
-    expect(double.sent.slice(11).map(({ what }) => what)).toEqual(["goes"])
-    world.pass(5_000)
-    expect(double.sent.slice(12)).toHaveLength(9)
-    expect(waiting.every((fiber) => fiber.unsafePoll() !== null)).toBe(true)
-  })
-
   it.effect("gets back what an interrupted pause had reserved", () => {
     const double = AdvisorDouble.answering(unavailable(5))
     return Effect.gen(function*() {

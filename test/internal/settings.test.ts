@@ -132,7 +132,12 @@ describe("a setting is taken", () => {
       (["10 seconds", 1, "1 milli", 2 ** 31 - 1] as const).map((value) => Settings.timeout("requestTimeout", value))
     ],
     ["the process that these tests run in", [Settings.server()]],
-    ["a server that has one of a browser's globals alone", [Settings.server({ window: {} })]]
+    [
+      "a server that has one of a browser's globals alone",
+      [{ window: {} }, { document: {} }, { WorkerGlobalScope: {} }, { importScripts: {} }].map((one) =>
+        Settings.server(one)
+      )
+    ]
   ])("%s", (_, all) => {
     expect(all.filter(Either.isLeft)).toEqual([])
   })

@@ -78,16 +78,10 @@ describe("foodIndex", () => {
     ["qqqqzzzz apple", "Apple", "some words, where no food matches all"],
     ["bannana", "Banana", "a typing error"],
     ["chiken brest", "Chicken breast, roasted", "two typing errors"],
-    ["avocdo", "Avocado", "a missing letter"],
-    ["brocoli", "Broccoli", "a missing letter"],
     ["aubergine", "Eggplant", "another name"],
-    ["courgette", "Zucchini", "another name"],
     ["porridge", "Oatmeal, cooked with water", "another name"],
-    ["garbanzo", "Chickpeas, cooked", "another name"],
-    ["prawns", "Shrimp, cooked", "another name"],
     ["strawberry", "Strawberries", "one, where it is called by many"],
     ["bananas", "Banana", "many, where it is called by one"],
-    ["eggs", "Egg, boiled", "many, where it is called by one"],
     ["tomatoes", "Tomato", "many, where it is called by one"]
   ])("finds for %j first %s, by %s", (term, name) => {
     expect(names(term)[0]).toBe(name)
