@@ -189,12 +189,6 @@ describe("a fault", () => {
     expect(yield* Effect.flip(search)).toMatchObject({ body: Redacted.make("{\"error\":\"bad request\"}") })
   })
 
-  test("meets the next calls alone where their number is given", function*(simulator) {
-    yield* simulator.provoke("search", "server-error", 2)
-    const answers = yield* Effect.replicateEffect(Effect.option(search), 3)
-    expect(answers.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some"])
-  })
-
   test("waits behind the answers that were planned before", function*(simulator) {
     yield* simulator.respondNext("search", { status: 429 })
     yield* simulator.provoke("search", "server-error", 1)
@@ -202,46 +196,32 @@ describe("a fault", () => {
     expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
   })
 
-  test("is taken back by respondAlways with undefined", function*(simulator) {
-    yield* simulator.provoke("search", "server-error")
-    yield* simulator.respondAlways("search", undefined)
-    expect((yield* search).results).not.toEqual([])
-  })
-
   test("of one operation leaves the others alone", function*(simulator) {
     yield* simulator.provoke("request", "server-error")
     expect((yield* search).results).not.toEqual([])
   })
 
-  it.effect("of the token response leaves a refusal of the service as it is", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
-      yield* simulator.provoke("token", "blank-customer-id")
-      expect(yield* Effect.flip(search)).toMatchObject({
-        _tag: "BadRequest",
-        operation: "token",
-        body: Redacted.make("{\"error\":\"unknown license key\"}")
-      })
-    }).pipe(
-      Effect.provide(
-        Layer.provideMerge(advisor(Simulator.baseUrl), Simulator.layerHttpClient({ licenseKeys: ["another-key"] }))
-      )
-    ))
+  test("of the token response leaves a refusal of the service as it is", function*(simulator) {
+    yield* simulator.provoke("token", "blank-customer-id")
+    expect(yield* Effect.flip(search)).toMatchObject({
+      _tag: "BadRequest",
+      operation: "token",
+      body: Redacted.make("{\"error\":\"unknown license key\"}")
+    })
+  }, Layer.provideMerge(advisor(Simulator.baseUrl), Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
 
-  it.effect("keeps the other fields of a token response, so that a client with a service id of its own goes on", () =>
-    Effect.gen(function*() {
-      const simulator = yield* Simulator.Simulator
+  const { baseUrl, licenseKey } = Simulator
+  const serviceId = "from-the-dashboard"
+  const withServiceId = NutritionAdvisor.layer({ baseUrl, licenseKey, serviceId })
+
+  test(
+    "keeps the other fields of a token response, so that a client with a service id of its own goes on",
+    function*(simulator) {
       yield* simulator.provoke("token", "missing-customer-id")
       expect((yield* search).results).not.toEqual([])
-    }).pipe(
-      Effect.provide(
-        NutritionAdvisor.layer({
-          baseUrl: Simulator.baseUrl,
-          licenseKey: Simulator.licenseKey,
-          serviceId: "from-the-dashboard"
-        }).pipe(Layer.provideMerge(Simulator.layerHttpClient({ customerId: "from-the-dashboard" })))
-      )
-    ))
+    },
+    Layer.provideMerge(withServiceId, Simulator.layerHttpClient({ customerId: serviceId }))
+  )
 
   test("same-token issues a token where there is none to hand back", function*(simulator) {
     yield* simulator.provoke("token", "same-token")

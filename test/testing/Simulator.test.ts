@@ -347,11 +347,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       })
     })
 
-    live("sends the content type that a reply names", function*({ respondNext }) {
-      yield* respondNext("token", { status: 500, headers: { "content-type": "text/html" }, body: "<p>" })
-      expect((yield* ask("POST", `${licenceRoute}/${key}`)).headers["content-type"]).toBe("text/html")
-    })
-
     live.each([204, 205, 304])("sends %i without a body", function*(status, { respondNext }) {
       yield* respondNext("token", { status, body: "ignored" })
       expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({ status, body: "" })
@@ -370,12 +365,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
         expect(["RequestError", "ResponseError"]).toContain(failure._tag)
       }
     )
-
-    live("answers by itself again after it broke a connection", function*({ respondNext }) {
-      yield* respondNext("token", "drop")
-      yield* Effect.flip(exchange)
-      expect(yield* searchWith(yield* exchange)).toBe(200)
-    })
   })
 
   describe("counters", () => {

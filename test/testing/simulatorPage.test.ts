@@ -116,16 +116,6 @@ describe("the stream of events", () => {
     expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
   })
 
-  testLive("tells of a call as it ends, to all who watch", function*() {
-    const { send, watch } = yield* start()
-    const viewers = [yield* watch(), yield* watch()]
-    yield* send("/v2/plan")
-    yield* until(() => viewers.every((viewer) => viewer.events().length === 1))
-    yield* send("/v2/plan")
-    yield* until(() => viewers.every((viewer) => viewer.events().length === 2))
-    expect(viewers[0]?.events()).toEqual(viewers[1]?.events())
-  })
-
   testLive.each(["drop", "cut-short"] as const)("names the fault %s as status", function*(fault) {
     const { seen, send, service } = yield* start()
     yield* service.provoke("search", fault, 1)
@@ -150,25 +140,6 @@ describe("the stream of events", () => {
     yield* send(searchPath, { leavesAfter: 50 })
     yield* until(() => viewer.events().length > 0)
     expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: null })])
-  })
-
-  testLive("counts the latency of an answer to its duration", function*() {
-    const { seen, send } = yield* start()
-    yield* send("/simulator/latency/request?millis=60", post)
-    yield* send("/v2/plan")
-    expect(Number((yield* seen)[0]?.["duration"])).toBeGreaterThanOrEqual(59)
-  })
-
-  testLive("gives a token the same number once it was revoked, and none to one that is unknown", function*() {
-    const { exchange, seen, send, service } = yield* start()
-    const first = yield* exchange
-    yield* service.revoke
-    const second = yield* exchange
-    for (const headers of [first, second, { authorization: "Bearer somebody-else" }, {}]) {
-      yield* send(searchPath, { headers })
-    }
-    const searches = (yield* seen).filter((event) => event["operation"] === "search")
-    expect(searches.map((event) => event["token"])).toEqual([1, 2, null, null])
   })
 
   testLive("names the tokens that a revocation ended, and none that had ended before", function*() {
