@@ -362,14 +362,9 @@ describe("unchecked", () => {
 describe("complaintsAbout", () => {
   const text = [
     "```ts",
-    "import { NutritionAdvisor } from \"effect-nutrition-advisor\"",
     "import { Simulator } from \"effect-nutrition-advisor/testing\"",
-    "import type { TokenStore } from \"effect-nutrition-advisor/TokenStore\"",
-    "",
-    "const unused = [NutritionAdvisor.search(\"egg\"), Simulator.baseUrl]",
     "const count: number = Simulator.baseUrl",
     "```",
-    "",
     "```ts",
     "export const found = await Promise.resolve(missing)",
     "```"
@@ -377,8 +372,8 @@ describe("complaintsAbout", () => {
 
   it("names the line of the Markdown file for each mistake and for nothing else", async () => {
     expect(await complaintsAbout([["README.md", blocksOf(text)]])).toEqual([
-      "README.md:7 Type 'string' is not assignable to type 'number'.",
-      "README.md:11 Cannot find name 'missing'."
+      "README.md:3 Type 'string' is not assignable to type 'number'.",
+      "README.md:6 Cannot find name 'missing'."
     ])
   })
 })

@@ -367,19 +367,6 @@ describe("a signal", () => {
     expect(timeout).toMatchObject({ name: "TimeoutError" })
   })
 
-  it("of one who waits for the token leaves the others, and the exchange goes on", async () => {
-    await using world = simulated()
-    await world.told(({ setLatency }) => setLatency("token", "50 millis"))
-    const controller = new AbortController()
-    const leaving = rejection(world.advisor.search("oats", { signal: controller.signal }))
-    const staying = [world.advisor.search("oats"), world.advisor.fetch("/v2/products/napi/food/search/semantic?term=a")]
-    await setImmediate()
-    controller.abort(reason)
-    expect(await leaving).toBe(reason)
-    await Promise.all(staying)
-    expect(await world.told(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 2 })
-  })
-
   it("aborted while the layer is built leaves the build to the others", async () => {
     const slow = Layer.effectDiscard(Effect.sleep("20 millis"))
     const double = Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(1) }), slow)
