@@ -7,7 +7,6 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../doubles/arranged.js"
-import * as Time from "../doubles/Time.js"
 import { clients } from "../leaks/clients.js"
 
 const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
@@ -114,8 +113,6 @@ const rows = operations.flatMap((operation): ReadonlyArray<Row> =>
 const provoke = ({ fault, operation }: Row) =>
   Effect.flatMap(Simulator.Simulator, (simulator) => simulator.provoke(operation, fault as never))
 
-const recover = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.recover)
-
 const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revoke)
 
 const places = [
@@ -148,41 +145,6 @@ describe("a fault", () => {
   it("has a row in docs/testing.md, and a row has its fault", () => {
     expect([...documented.keys()].sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
   })
-
-  const coldRows = rows.filter(({ fault, operation }) => operation === "token" && fault !== "same-token")
-
-  it.live.each(coldRows)("$fault of the first exchange ends in $ending._tag", (row) =>
-    Effect.gen(function*() {
-      yield* provoke(row)
-      expect(yield* Effect.flip(search)).toMatchObject(row.ending)
-    }).pipe(Effect.provide(inMemoryFor(row.fault))))
-
-  const isOver = (row: (typeof rows)[number], wait: Effect.Effect<void>) =>
-    Effect.gen(function*() {
-      yield* search
-      yield* revoke
-      yield* provoke(row)
-      yield* Effect.flip(search)
-      yield* recover
-      yield* wait
-      expect((yield* search).results).not.toEqual([])
-    }).pipe(Effect.provide(inMemoryFor(row.fault)))
-
-  const waits = ({ fault, operation }: (typeof rows)[number]) => operation === "token" && fault.endsWith("retry-after")
-
-  const [waiting, others] = [true, false].map((isWaiting) =>
-    rows.filter((row) => row.operation !== "request" && waits(row) === isWaiting)
-  )
-
-  it.live.each(others ?? [])(
-    "$fault of $operation is over once the simulator recovers",
-    (row) => isOver(row, Effect.sleep("5 millis"))
-  )
-
-  it.effect.each(waiting ?? [])(
-    "$fault of $operation is over once the simulator recovers and the Retry-After has passed",
-    (row) => isOver(row, Time.pass("33 seconds"))
-  )
 
   test("says in its body what it is", function*(simulator) {
     yield* simulator.provoke("search", "bad-request")
