@@ -1,21 +1,7 @@
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import type { HttpClientRequest } from "@effect/platform"
-import {
-  Cause,
-  Context,
-  Effect,
-  Exit,
-  type Fiber,
-  FiberId,
-  FiberRef,
-  HashSet,
-  Layer,
-  Logger,
-  LogLevel,
-  Option,
-  Scope
-} from "effect"
+import { Cause, Context, Effect, Exit, type Fiber, FiberId, Layer, Option, Scope } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -29,6 +15,7 @@ import { isSealing } from "../doubles/CacheDouble.js"
 import { seeded } from "../doubles/runtime.js"
 import * as BrokenStore from "./BrokenStore.js"
 import { type Fault, HostileParts, type Part } from "./HostileParts.js"
+import { keptIn } from "./lines.js"
 import { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
@@ -244,18 +231,12 @@ export class HostileWorld {
   }
 
   private run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
-    const logger = Logger.make(({ cause, message }) => {
-      this.logged.push(`${String(message)} ${Cause.pretty(cause)}`)
-    })
-    return Effect.runFork(
-      effect.pipe(
-        Effect.withRandom(this.random.service),
-        Effect.withClock(this.time.clock),
-        Effect.locally(FiberRef.currentLoggers, HashSet.make(logger)),
-        Logger.withMinimumLogLevel(LogLevel.All)
-      ),
-      { scheduler: this.scheduler }
+    const kept = effect.pipe(
+      Effect.withRandom(this.random.service),
+      Effect.withClock(this.time.clock),
+      keptIn(this.logged)
     )
+    return Effect.runFork(kept, { scheduler: this.scheduler })
   }
 
   /** Runs all fibers until they wait for the time, and for nothing else: entries are sealed outside of it. */

@@ -1,23 +1,10 @@
 import { setImmediate } from "node:timers/promises"
 import { HttpClient, type HttpClientError, HttpClientResponse } from "@effect/platform"
-import {
-  Cause,
-  Effect,
-  Exit,
-  Fiber,
-  FiberId,
-  FiberRef,
-  HashSet,
-  Layer,
-  Logger,
-  LogLevel,
-  Redacted,
-  Scope,
-  Stream
-} from "effect"
+import { Effect, Exit, Fiber, FiberId, Layer, Redacted, Scope, Stream } from "effect"
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, TokenIssuer } from "effect-nutrition-advisor"
 import { isSealing } from "../doubles/CacheDouble.js"
 import * as Issuer from "../doubles/IssuerDouble.js"
+import { keptIn } from "./lines.js"
 import { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
@@ -69,17 +56,8 @@ export class Sharing {
   }
 
   fork<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
-    const logger = Logger.make(({ cause, message }) => {
-      this.logged.push(`${String(message)} ${Cause.pretty(cause)}`)
-    })
-    return Effect.runFork(
-      effect.pipe(
-        Effect.withClock(this.time.clock),
-        Effect.locally(FiberRef.currentLoggers, HashSet.make(logger)),
-        Logger.withMinimumLogLevel(LogLevel.All)
-      ),
-      { scheduler: this.scheduler }
-    )
+    const kept = effect.pipe(Effect.withClock(this.time.clock), keptIn(this.logged))
+    return Effect.runFork(kept, { scheduler: this.scheduler })
   }
 
   /** Runs all fibers until they wait for the time, and for nothing else. */
