@@ -6,13 +6,20 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../doubles/arranged.js"
-import { afterBody, type Answer, eventually, replying, serve } from "../doubles/Wire.js"
+import { type Answer, eventually, replying, serve } from "../doubles/Wire.js"
 import { advisor, connectionError, ways } from "./ways.js"
 
 const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
 
 const manyTimes = <A, E>(count: number, effect: Effect.Effect<A, E>) =>
-  Effect.forEach(Array.from({ length: count }), () => effect, { concurrency: "unbounded" })
+  Effect.replicateEffect(effect, count, { concurrency: "unbounded" })
+
+const silence: Answer = () => {}
+
+const halfAnswer: Answer = (_, response) => {
+  response.writeHead(200, { "content-length": 1_000 })
+  response.write("{")
+}
 
 /** Holds each request until it is let go. */
 const holding = () => {
@@ -24,14 +31,6 @@ const holding = () => {
 }
 
 describe("The connections to an origin", () => {
-  testLive("are as many as the setting says while 500 requests are on their way", function*() {
-    const wire = yield* serve((_, response) => setTimeout(() => response.end("{}"), 5))
-    const client = yield* UndiciClient.make({ connections: 7 })
-    yield* manyTimes(500, get(client, wire.origin))
-    expect(wire.requests.length).toBe(500)
-    expect([wire.connections.most, wire.connections.opened]).toEqual([7, 7])
-  })
-
   it.scopedLive("are at most 64 for ten thousand searches at once", () =>
     Effect.gen(function*() {
       const wire = yield* serve(replying("{\"foods\":[]}", { "content-type": "application/json" }))
@@ -49,24 +48,6 @@ describe("The connections to an origin", () => {
       concurrent: true
     })
     expect([one.connections.opened, two.connections.opened]).toEqual([2, 2])
-  })
-
-  testLive("are used again for one request after another", function*() {
-    const wire = yield* serve(replying("{}"))
-    const client = yield* UndiciClient.make()
-    yield* Effect.repeatN(get(client, wire.origin), 49)
-    expect(wire.connections.opened).toBeLessThanOrEqual(2)
-  })
-
-  testLive("end when they had nothing to do for keepAliveTimeout", function*() {
-    const wire = yield* serve(replying("{}", { connection: "keep-alive" }))
-    const client = yield* UndiciClient.make({
-      keepAliveTimeout: "100 millis",
-      undici: { keepAliveTimeoutThreshold: 0 }
-    })
-    yield* get(client, wire.origin)
-    expect(wire.connections.open).toBe(1)
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
   })
 })
 
@@ -87,29 +68,21 @@ const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
 ]
 
 describe("An interruption", () => {
-  testLive.each(requests)("while headers are awaited closes the connection of %s", function*([, request]) {
-    const wire = yield* serve(() => {})
-    const client = yield* UndiciClient.make()
-    const fiber = yield* Effect.fork(request(client, wire.origin))
-    yield* eventually(() => wire.requests.length === 1)
-    const exit = yield* Fiber.interrupt(fiber)
-    expect(Exit.isInterrupted(exit)).toBe(true)
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-  })
-
-  testLive.each(requests)("while a body is awaited closes the connection of %s", function*([, request]) {
-    const wire = yield* serve((_, response) => {
-      response.writeHead(200, { "content-length": 1_000 })
-      response.write("{")
-    })
-    const client = yield* UndiciClient.make()
-    const fiber = yield* Effect.fork(request(client, wire.origin))
-    yield* eventually(() => wire.requests.length === 1)
-    yield* Effect.sleep("100 millis")
-    expect(wire.connections.open).toBe(1)
-    yield* Fiber.interrupt(fiber)
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-  })
+  describe.each([["headers are awaited", silence], ["a body is awaited", halfAnswer]] as const)(
+    "while %s",
+    (_, answer) => {
+      testLive.each(requests)("closes the connection of %s", function*([, request]) {
+        const wire = yield* serve(answer)
+        const client = yield* UndiciClient.make()
+        const fiber = yield* Effect.fork(request(client, wire.origin))
+        yield* eventually(() => wire.requests.length === 1)
+        yield* Effect.sleep("100 millis")
+        expect(wire.connections.open).toBe(1)
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      })
+    }
+  )
 
   testLive.each(requests.filter(([name]) => name.endsWith("in one step")))(
     "in the queue for a connection leaves %s unsent, and the connection to the next",
@@ -146,7 +119,7 @@ describe("The end of the scope", () => {
   })
 
   testLive.each(requests)("ends what is on its way and what is in the queue in an error: %s", function*([, request]) {
-    const wire = yield* serve(() => {})
+    const wire = yield* serve(silence)
     const scope = yield* Scope.make()
     const client = yield* Scope.extend(UndiciClient.make({ connections: 1 }), scope)
     const fibers = yield* Effect.all([
@@ -190,43 +163,6 @@ const silent = Effect.gen(function*() {
 describe("A time that is over", () => {
   const patience = "150 millis"
 
-  const halfAnswer: Answer = (_, response) => {
-    response.writeHead(200, { "content-length": 1_000 })
-    response.write("{")
-  }
-
-  testLive("is a RequestError where headersTimeout is", function*() {
-    const wire = yield* serve(() => {})
-    const client = yield* UndiciClient.make({ headersTimeout: patience })
-    expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
-      _tag: "RequestError",
-      reason: "Transport",
-      cause: { code: "UND_ERR_HEADERS_TIMEOUT" }
-    })
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-  })
-
-  testLive("is a ResponseError where bodyTimeout is", function*() {
-    const wire = yield* serve(halfAnswer)
-    const client = yield* UndiciClient.make({ bodyTimeout: patience })
-    const response = yield* client.get(wire.origin)
-    expect(yield* Effect.flip(response.text)).toMatchObject({
-      _tag: "ResponseError",
-      reason: "Decode",
-      cause: { code: "UND_ERR_BODY_TIMEOUT" }
-    })
-    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-  })
-
-  testLive("is a RequestError where connectTimeout is", function*() {
-    const client = yield* UndiciClient.make({ connectTimeout: patience })
-    expect(yield* Effect.flip(client.get(yield* silent))).toMatchObject({
-      _tag: "RequestError",
-      reason: "Transport",
-      cause: { code: "UND_ERR_CONNECT_TIMEOUT" }
-    })
-  })
-
   testLive("is that of connectTimeout though undici is told something else of connections", function*() {
     const client = yield* UndiciClient.make({
       connectTimeout: patience,
@@ -239,20 +175,23 @@ describe("A time that is over", () => {
   })
 
   for (const { name, through } of ways) {
-    testLive.each<readonly [keyof UndiciClient.Options, Effect.Effect<string, never, Scope.Scope>]>([
-      ["headersTimeout", Effect.map(serve(() => {}), ({ origin }) => origin)],
-      ["bodyTimeout", Effect.map(serve(halfAnswer), ({ origin }) => origin)],
-      ["connectTimeout", silent]
-    ])(`is a TransportError "Timeout" to a search ${name} where %s is`, function*([setting, server]) {
-      const client = yield* UndiciClient.make({ [setting]: patience })
-      const { search } = yield* advisor(through(client), yield* server)
-      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-    })
+    testLive.each<readonly [keyof UndiciClient.Options, code: string, Effect.Effect<string, never, Scope.Scope>]>([
+      ["headersTimeout", "UND_ERR_HEADERS_TIMEOUT", Effect.map(serve(silence), ({ origin }) => origin)],
+      ["bodyTimeout", "UND_ERR_BODY_TIMEOUT", Effect.map(serve(halfAnswer), ({ origin }) => origin)],
+      ["connectTimeout", "UND_ERR_CONNECT_TIMEOUT", silent]
+    ])(
+      `is a TransportError "Timeout" with its code to a search ${name} where %s is`,
+      function*([setting, code, server]) {
+        const client = yield* UndiciClient.make({ [setting]: patience })
+        const { search } = yield* advisor(through(client), yield* server)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout", code })
+      }
+    )
 
     testLive(
       `is a TransportError "Timeout" to a search ${name} where requestTimeout is, and closes its connection`,
       function*() {
-        const wire = yield* serve(() => {})
+        const wire = yield* serve(silence)
         const client = yield* UndiciClient.make({ connections: 1 })
         const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
         expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
@@ -275,16 +214,4 @@ describe("A time that is over", () => {
       expect(wire.requests.map(({ url }) => url)).toEqual(["/", "/"])
     })
   }
-})
-
-describe("A server that reads a request before it answers", () => {
-  testLive("may close the connection after each answer", function*() {
-    const wire = yield* serve(afterBody((_, __, response) => {
-      response.writeHead(200, { connection: "close" })
-      response.end("{}")
-    }))
-    const client = yield* UndiciClient.make({ connections: 2 })
-    yield* manyTimes(20, get(client, wire.origin))
-    expect([wire.requests.length, wire.connections.most <= 2]).toEqual([20, true])
-  })
 })

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import * as Http from "node:http"
 import { type AddressInfo, connect } from "node:net"
-import { HttpBody, HttpClient, HttpClientResponse } from "@effect/platform"
+import { HttpBody, HttpClient } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -103,17 +103,6 @@ describe("A client over a dispatcher of one's own", () => {
     expect(wire.connections.opened).toBe(1)
   })
 
-  testLive("ends in an error where it was closed", function*() {
-    const wire = yield* serve(replying("{}"))
-    const agent = new Agent()
-    yield* Effect.promise(() => agent.close())
-    const client = yield* clientOver(agent)
-    expect(yield* Effect.flip(client.get(wire.origin))).toMatchObject({
-      _tag: "RequestError",
-      cause: { code: expect.stringMatching(/^UND_ERR_(CLOSED|DESTROYED)$/) }
-    })
-  })
-
   testLive.each(ways)("ends as typed where it throws, $name", function*({ through }) {
     const throwing = {
       dispatch: () => {
@@ -181,28 +170,5 @@ describe("A client over a dispatcher of one's own", () => {
     const { search } = yield* advisor(client, wire.origin)
     expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "UnexpectedResponse", reason: "Redirect" })
     expect(elsewhere.requests.length).toBe(0)
-  })
-})
-
-describe("A client that was made from an UndiciClient", () => {
-  const own: HttpClient.HttpClient["execute"] = (request) =>
-    Effect.succeed(HttpClientResponse.fromWeb(request, new Response("{\"own\":true}")))
-
-  testLive.each<readonly [string, (client: HttpClient.HttpClient) => HttpClient.HttpClient]>([
-    ["as an object spread with an execute of its own", (client) => ({ ...client, execute: own })],
-    [
-      "as an object with an execute of its own that inherits from it",
-      (client) => Object.create(client, { execute: { value: own } })
-    ],
-    ["by putting an execute of its own in its place", (client) => Object.assign(client, { execute: own })],
-    [
-      "as a proxy with an execute of its own",
-      (client) => new Proxy(client, { get: (target, name) => name === "execute" ? own : Reflect.get(target, name) })
-    ]
-  ])("is asked itself: %s", function*([, made]) {
-    const wire = yield* serve(replying("{\"own\":false}"))
-    const { search } = yield* advisor(made(yield* UndiciClient.make()), wire.origin)
-    expect(yield* search("oats")).toEqual({ own: true })
-    expect(wire.requests.length).toBe(0)
   })
 })

@@ -1,11 +1,9 @@
-import { HttpBody, HttpClient, HttpClientRequest, type HttpClientResponse, type HttpMethod } from "@effect/platform"
-import { NodeHttpClient } from "@effect/platform-node"
+import { HttpBody, HttpClientRequest, type HttpClientResponse, type HttpMethod } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Context, Effect, Exit, FastCheck, Layer, Option } from "effect"
-import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { Cause, Effect, Exit, FastCheck, Option } from "effect"
 import { runs } from "../doubles/runs.js"
 import { afterBody, serve } from "../doubles/Wire.js"
-import { advisor, behindAnother } from "./ways.js"
+import { advisor, behindAnother, ours, stock } from "./ways.js"
 
 interface Reply {
   readonly status: number
@@ -139,10 +137,6 @@ const holds = <A>(given: FastCheck.Arbitrary<A>, check: (given: A) => Effect.Eff
       { numRuns: runs(300) }
     )
   )
-
-const stock = Layer.build(NodeHttpClient.layerUndici).pipe(Effect.map(Context.get(HttpClient.HttpClient)))
-
-const ours = Effect.orDie(UndiciClient.make())
 
 const readings: Record<string, (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<unknown, unknown>> = {
   text: ({ text }) => text,

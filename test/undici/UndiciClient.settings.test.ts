@@ -41,13 +41,6 @@ describe("A setting", () => {
     expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
   })
 
-  test("ends a layer in the same error", function*() {
-    expect(yield* building(UndiciClient.layer({ connections: 0 })))
-      .toMatchObject({ _tag: "ConfigurationError", field: "connections" })
-  })
-
-  it.scoped("may be left out, every one of them", () => UndiciClient.make())
-
   it.scoped("may be at its limit", () =>
     UndiciClient.make({
       connections: 1,
@@ -133,8 +126,6 @@ describe("A layer from Config", () => {
     expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
   })
 
-  it.scoped("needs no variable", () => Layer.build(Layer.provide(UndiciClient.layerConfig(), from({}))))
-
   testLive.each<readonly [string, Layer.Layer<HttpClient.HttpClient, unknown>]>([
     ["the variable", UndiciClient.layerConfig()],
     ["a Config of one's own", UndiciClient.layerConfig({ connections: Config.integer("POOL") })]
@@ -142,11 +133,10 @@ describe("A layer from Config", () => {
     const wire = yield* serve((_, response) => {
       setTimeout(() => response.end("{}"), 20)
     })
-    yield* Effect.forEach(
-      Array.from({ length: 20 }),
-      () => Effect.flatMap(HttpClient.get(wire.origin), ({ text }) => text),
-      { concurrency: "unbounded" }
-    ).pipe(Effect.provide(Layer.provide(layer, from({ NUTRITION_ADVISOR_CONNECTIONS: "3", POOL: "3" }))))
+    const got = Effect.flatMap(HttpClient.get(wire.origin), ({ text }) => text)
+    yield* Effect.replicateEffect(got, 20, { concurrency: "unbounded" }).pipe(
+      Effect.provide(Layer.provide(layer, from({ NUTRITION_ADVISOR_CONNECTIONS: "3", POOL: "3" })))
+    )
     expect(wire.connections.opened).toBe(3)
   })
 })

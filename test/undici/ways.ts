@@ -1,7 +1,14 @@
 /** The ways by which a request of NutritionAdvisor comes to an UndiciClient. */
 import { HttpClient } from "@effect/platform"
+import { NodeHttpClient } from "@effect/platform-node"
 import { Context, Effect, identity, Layer, Option, Redacted, type Scope } from "effect"
 import { AccessToken, NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+
+export const ours = Effect.orDie(UndiciClient.make())
+
+/** The client of the platform over undici. */
+export const stock = Layer.build(NodeHttpClient.layerUndici).pipe(Effect.map(Context.get(HttpClient.HttpClient)))
 
 /** As the client itself names an error of a connection, or the library. */
 export const connectionError = new RegExp(["RequestError", "TransportError"].map((tag) => `^${tag}$`).join("|"))
