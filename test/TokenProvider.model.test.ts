@@ -68,7 +68,7 @@ type History = typeof history extends FastCheck.Arbitrary<infer A> ? A : never
 const violationsOf = (
   scheduler: ShakenScheduler,
   { closes, life, seed, steps }: History,
-  isStoreBroken = false
+  isStoreBroken: boolean
 ) => {
   const world = new World(scheduler, life, seed, isStoreBroken)
   for (const step of steps) world.step(step)
@@ -77,42 +77,38 @@ const violationsOf = (
   return world.violations
 }
 
+const shaken = (operations: number) => ({ seed }: History) => new ShakenScheduler(operations, seeded(seed).next)
+
+const expectNoViolation = (
+  histories: typeof history,
+  numRuns: number,
+  schedulerOf: (history: History) => ShakenScheduler,
+  isStoreBroken = false
+) =>
+  FastCheck.assert(
+    FastCheck.asyncProperty(histories, async (history) => {
+      await setImmediate()
+      expect(violationsOf(schedulerOf(history), history, isStoreBroken)).toEqual([])
+    }),
+    { numRuns: runs(numRuns) }
+  )
+
 const plans: ReadonlyArray<Plan> = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die"]
 
 const exchangesPerHour = 420
 
 describe("TokenProvider in any history", { timeout: 900_000 }, () => {
-  it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", async () => {
-    await FastCheck.assert(
-      FastCheck.asyncProperty(history, async (history) => {
-        await setImmediate()
-        expect(violationsOf(new ShakenScheduler(2_048), history)).toEqual([])
-      }),
-      { numRuns: runs(1_000) }
-    )
-  })
+  it("never sends an expired token, exchanges twice at once, leaves a caller waiting, tears a pair or keeps a fiber", () =>
+    expectNoViolation(history, 1_000, () => new ShakenScheduler(2_048)))
 
-  it.each([1, 7, 13])("does so in any order of fibers that yield after %i operations", async (operations) => {
-    await FastCheck.assert(
-      FastCheck.asyncProperty(history, async (history) => {
-        await setImmediate()
-        expect(violationsOf(new ShakenScheduler(operations, seeded(history.seed).next), history)).toEqual([])
-      }),
-      { numRuns: runs(200) }
-    )
-  })
+  it.each([1, 7, 13])(
+    "does so in any order of fibers that yield after %i operations",
+    (operations) => expectNoViolation(history, 200, shaken(operations))
+  )
 
   it.each([1, 7, 13, 2_048])(
     "does so, ends every call in its type or in a masked defect, and closes, whatever parts of the user's do (yielding after %i operations)",
-    async (operations) => {
-      await FastCheck.assert(
-        FastCheck.asyncProperty(hostileHistory, async (history) => {
-          await setImmediate()
-          expect(violationsOf(new ShakenScheduler(operations, seeded(history.seed).next), history, true)).toEqual([])
-        }),
-        { numRuns: runs(200) }
-      )
-    }
+    (operations) => expectNoViolation(hostileHistory, 200, shaken(operations), true)
   )
 
   it(`exchanges at most ${exchangesPerHour} times in an hour of two searches a second, whatever the token route does`, async () => {
