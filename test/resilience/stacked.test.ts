@@ -1,11 +1,7 @@
-import { createServer } from "node:http"
-import { HttpServer } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
+import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { UndiciClient } from "effect-nutrition-advisor/undici"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 
@@ -24,20 +20,9 @@ const orders = ordersOf(Object.keys(three)).map((order) => order.join(" around "
 
 const stacked = (order: string) => {
   const layers = order.split(" around ").flatMap((name) => three[name] ?? [])
-  return (client: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =>
+  return <R>(client: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, R>) =>
     layers.reduceRight<typeof client>((inner, outer) => Layer.provide(outer, inner), client)
 }
-
-const Service = Simulator.layerServer().pipe(
-  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-)
-
-const origin = Effect.map(
-  HttpServer.HttpServer,
-  ({ address }) => `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`
-)
-
-const shares = ["layer", "layerShared"] as const
 
 /** A 503 and a broken connection before the payload; then the same again, from memory, while the service is down. */
 const searches = Effect.gen(function*() {
@@ -55,18 +40,8 @@ const searches = Effect.gen(function*() {
 })
 
 describe("cache, retry and throttle", () => {
-  for (const share of shares) {
-    it.scopedLive.each(orders)(
-      `search over a port with UndiciClient and ${share}: %s`,
-      (order) =>
-        Effect.gen(function*() {
-          const baseUrl = yield* origin
-          const options = { baseUrl, licenseKey: Simulator.licenseKey }
-          const client = share === "layer"
-            ? NutritionAdvisor.layer(options)
-            : Layer.provide(NutritionAdvisor.layerShared(options), SharedTokenCache.layerMemory)
-          yield* Effect.provide(searches, stacked(order)(Layer.provide(client, UndiciClient.layer())))
-        }).pipe(Effect.provide(Service))
-    )
-  }
+  it.scopedLive.each(orders)("work in this order: %s", (order) => {
+    const client = NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+    return searches.pipe(Effect.provide(stacked(order)(client)), Effect.provide(Simulator.layerHttpClient()))
+  })
 })
