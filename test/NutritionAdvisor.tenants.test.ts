@@ -66,22 +66,10 @@ const tenantLayer = (tenant: number, composition: Composition) =>
     }))
   )
 
-type Tenants = Layer.Layer<`tenant-${number}`, unknown, HttpClient.HttpClient>
-
-/** Each way gives both layers' services, whatever it does on the way. */
-const joins = {
-  merge: (self: Tenants, that: Tenants): Tenants => Layer.merge(self, that),
-  provideMerge: (self: Tenants, that: Tenants): Tenants => Layer.provideMerge(self, that),
-  providedTwice: (self: Tenants, that: Tenants): Tenants => Layer.merge(that, Layer.provide(self, that)),
-  nested: (self: Tenants, that: Tenants): Tenants =>
-    Layer.unwrapScoped(Effect.map(Layer.build(that), (context) => Layer.merge(self, Layer.succeedContext(context))))
-}
+type Tenant = Layer.Layer<`tenant-${number}`, unknown, HttpClient.HttpClient>
 
 const arbitraryTenants = FastCheck.array(
-  FastCheck.record({
-    composition: FastCheck.constantFrom<Composition>("layer", "layerShared", "make", "composed"),
-    join: FastCheck.constantFrom<keyof typeof joins>("merge", "provideMerge", "providedTwice", "nested")
-  }),
+  FastCheck.constantFrom<Composition>("layer", "layerShared", "make", "composed"),
   { minLength: 2, maxLength: 20 }
 )
 
@@ -91,13 +79,8 @@ describe("tenants in one program", () => {
       FastCheck.asyncProperty(arbitraryTenants, async (tenants) => {
         run += 1
         const { client, sent } = serviceDouble()
-        const layers = tenants.map(({ composition, join }, tenant) => ({
-          join,
-          layer: tenantLayer(tenant, composition) as Tenants
-        }))
-        const all = layers.map(({ layer }) => layer).reduce((self, layer, at) =>
-          joins[layers[at]?.join ?? "merge"](layer, self)
-        )
+        const all = tenants.map((composition, tenant) => tenantLayer(tenant, composition) as Tenant)
+          .reduce((self, layer) => Layer.merge(self, layer))
         const searches = tenants.flatMap((_, tenant) =>
           [1, 2, 3].map(() => Effect.flatMap(tagOf(tenant), (advisor) => advisor.search(`term of ${tenant}`)))
         )
