@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "@effect/vitest"
-import { Effect, Equal, JSONSchema, Redacted, Schema } from "effect"
+import { Effect, JSONSchema, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 
 const {
@@ -94,18 +94,6 @@ describe("fields", () => {
     expect(decoded).toEqual(error)
     expect(decoded.constructor).toBe(error.constructor)
   })
-
-  it.prop("survive JSON for any error", [AnyError], ([error]) => {
-    const encoded = Schema.encodeSync(AnyError)(error)
-    const hasOddNumber = Object.values(encoded).some((value) => typeof value === "number" && !Number.isFinite(value))
-    if (hasOddNumber) return
-    const json = JSON.stringify(encoded)
-    expect(JSON.stringify(Schema.encodeSync(AnyError)(Schema.decodeUnknownSync(AnyError)(JSON.parse(json))))).toBe(json)
-  })
-
-  it.each(fields)("leave no room for a cause in %s", (_, error) => {
-    expect(error.cause).toBeUndefined()
-  })
 })
 
 describe("errors", () => {
@@ -157,12 +145,6 @@ describe("body", () => {
     expect(Schema.decodeUnknownSync(AnyError)(JSON.parse(JSON.stringify(error)))).toEqual(
       new BadRequest({ operation: "search", status: 400 })
     )
-  })
-
-  it("tells two errors apart", () => {
-    const alike = new BadRequest({ operation: "search", status: 400, body: Redacted.make("the service's own words") })
-    const other = new BadRequest({ operation: "search", status: 400, body: Redacted.make("other words") })
-    expect([Equal.equals(error, alike), Equal.equals(error, other)]).toEqual([true, false])
   })
 
   it("leaves the errors a JSON Schema, for who declares them in an API of their own", () => {
@@ -239,20 +221,5 @@ describe("types", () => {
 
   it("leave never where catchTags names every error", () => {
     expectTypeOf(handled).toEqualTypeOf<Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor>>()
-  })
-
-  it("name exactly the errors of a search", () => {
-    expectTypeOf<Effect.Effect.Error<typeof search>>().toEqualTypeOf<NutritionAdvisorError.NutritionAdvisorError>()
-  })
-
-  it("add nothing to the errors of searchAs but what the schema needs", () => {
-    const searchAs = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.NumberFromString }))("apple")
-    expectTypeOf(searchAs).toEqualTypeOf<
-      Effect.Effect<
-        { readonly total: number },
-        NutritionAdvisorError.NutritionAdvisorError,
-        NutritionAdvisor.NutritionAdvisor
-      >
-    >()
   })
 })

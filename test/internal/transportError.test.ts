@@ -79,9 +79,3 @@ describe("transportText", () => {
     expect(transportText(reasonOf(code, undefined), code)).toMatch(new RegExp(`^[a-z].*\\(${code}\\)\\. [A-Z].*[.)]$`))
   })
 })
-
-describe("transportCodes", () => {
-  it("are listed once each", () => {
-    expect(new Set(transportCodes).size).toBe(transportCodes.length)
-  })
-})
