@@ -1,15 +1,8 @@
 import { HttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, ConfigProvider, Effect, type Exit, Layer, Option, Redacted } from "effect"
-import {
-  AccessToken,
-  NutritionAdvisor,
-  type NutritionAdvisorError,
-  TokenIssuer,
-  TokenProvider,
-  TokenStore
-} from "effect-nutrition-advisor"
+import { Cause, Effect, type Exit, Layer, Option, Redacted } from "effect"
+import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "./doubles/arranged.js"
 import { clients } from "./leaks/clients.js"
@@ -17,23 +10,14 @@ import { clientOf, diesOnInterruption, type Double, doubles, type Place } from "
 import * as LeakyAdvisor from "./leaks/LeakyAdvisor.js"
 import { LeakyDispatcher } from "./leaks/LeakyDispatcher.js"
 import * as LocalService from "./leaks/LocalService.js"
-import { type End, environments, type Outcome, outcomes, settings } from "./leaks/outcomes.js"
+import { type End, type Outcome, outcomes, settings } from "./leaks/outcomes.js"
 import * as Replies from "./leaks/replies.js"
-import { allAround, type Around, misconfigured } from "./leaks/resilience.js"
+import { allAround, type Around } from "./leaks/resilience.js"
 import * as Secrets from "./leaks/secrets.js"
-import { observe, type Services, withoutPlaces } from "./leaks/sinks.js"
+import { observe, withoutPlaces } from "./leaks/sinks.js"
 import * as Supervising from "./leaks/supervising.js"
 
 const places: ReadonlyArray<Place> = ["token call", "search"]
-
-const segmentOf = (key: string) =>
-  encodeURIComponent(key).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-
-const belonging = {
-  segments: [segmentOf(Secrets.key), segmentOf(Secrets.rotatedKey)],
-  authorizations: [`Bearer ${Secrets.token}`, `Bearer ${Secrets.renewedToken}`],
-  serviceId: Secrets.customerId
-}
 
 const leaksIn = (sinks: ReadonlyMap<string, string>) =>
   [...sinks].flatMap(([sink, text]) => Secrets.shownIn(text).slice(0, 1).map((secret) => `${sink} shows ${secret}`))
@@ -47,26 +31,6 @@ const endOf = (exit: Exit.Exit<unknown, unknown>) =>
 
 const expectEnd = (exit: Exit.Exit<unknown, unknown>, end: End) =>
   typeof end === "string" ? expect(endOf(exit)).toBe(end) : expect(endOf(exit)).toMatchObject(end)
-
-const baseUrlOf = ({ unreachable }: Outcome, service: LocalService.LocalService) =>
-  unreachable === "unknown host"
-    ? Effect.succeed("https://nutrition-advisor.invalid")
-    : unreachable === "dead port"
-    ? LocalService.deadOrigin
-    : Effect.succeed(service.origin)
-
-const heldToken = AccessToken.make({
-  value: Secrets.token,
-  serviceId: Secrets.customerId,
-  receivedAt: Date.now(),
-  expiresAt: Date.now() + 3_600_000
-})
-
-const layerHolding = (options: NutritionAdvisor.Options) =>
-  NutritionAdvisor.layerWithoutTokens(options).pipe(
-    Layer.provideMerge(TokenProvider.layer(options.refresh)),
-    Layer.provide([TokenIssuer.layer(options), TokenStore.layerStatic(heldToken)])
-  )
 
 const hurried: Pick<NutritionAdvisor.Options, "requestTimeout" | "tokenTimeout"> = {
   tokenTimeout: "400 millis",
@@ -82,10 +46,10 @@ const timeoutsOf = ({ end, isInterrupted }: Outcome) =>
     ? hurried
     : patient
 
-const optionsOf = (outcome: Outcome, service: LocalService.LocalService, baseUrl: string): NutritionAdvisor.Options => {
+const optionsOf = (outcome: Outcome, service: LocalService.LocalService): NutritionAdvisor.Options => {
   const more = outcome.options?.(service) ?? {}
   return {
-    baseUrl,
+    baseUrl: service.origin,
     licenseKey: Redacted.make(Secrets.key),
     ...timeoutsOf(outcome),
     ...more,
@@ -99,31 +63,18 @@ const run = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>, aroun
       token: outcome.token ?? Replies.issue,
       data: outcome.data ?? Replies.found
     })
-    const options = optionsOf(outcome, service, yield* baseUrlOf(outcome, service))
-    const below = (outcome.holdsToken === true ? layerHolding : NutritionAdvisor.layer)(options)
+    const options = optionsOf(outcome, service)
+    const below = NutritionAdvisor.layer(options)
     const layer = around === undefined ? below : Layer.provideMerge(around, below)
     const { serviceId: _, ...printed } = options
     const observation = yield* observe({
       layer: Layer.provide(layer, client),
       program: outcome.program ?? NutritionAdvisor.search("apple"),
       printed: [printed, layer],
-      sent: () => [service.received.map((request) => withoutPlaces(request, belonging)), service.receivedElsewhere],
+      sent: () => [service.received.map((request) => withoutPlaces(request)), service.receivedElsewhere],
       ...(outcome.isInterrupted === true ? { interruptedAt: service.hanging } : {})
     })
     return { ...observation, service }
-  })
-
-/** What a search over a layer shows that can't be built. */
-const expectRefused = (layer: Layer.Layer<Services, unknown>, end: End, printed: ReadonlyArray<unknown> = []) =>
-  Effect.gen(function*() {
-    const { exit, sinks } = yield* observe({
-      layer,
-      program: NutritionAdvisor.search("apple"),
-      printed,
-      sent: () => []
-    })
-    expect(leaksIn(sinks)).toEqual([])
-    expectEnd(exit, end)
   })
 
 for (const { layer, name } of clients) {
@@ -140,10 +91,14 @@ for (const { layer, name } of clients) {
     for (const [title, field, options] of settings) {
       testLive(`where ${title}`, function*() {
         const complete = { baseUrl: "https://service.example", licenseKey: Redacted.make(Secrets.key), ...options }
-        yield* expectRefused(Layer.provide(NutritionAdvisor.layer(complete), layer), {
-          _tag: "ConfigurationError",
-          field
+        const { exit, sinks } = yield* observe({
+          layer: Layer.provide(NutritionAdvisor.layer(complete), layer),
+          program: NutritionAdvisor.search("apple"),
+          printed: [],
+          sent: () => []
         })
+        expect(leaksIn(sinks)).toEqual([])
+        expectEnd(exit, { _tag: "ConfigurationError", field })
       })
     }
   })
@@ -162,29 +117,6 @@ describe("with SearchCache, RequestRetry and Throttle around UndiciClient no sec
       expect(leaksIn(withoutPayload(outcome, sinks))).toEqual([])
       expectEnd(exit, outcome.end)
       expect(service.receivedElsewhere).toEqual([])
-    })
-  }
-})
-
-describe("with a secret in a setting of a layer around the client no secret shows", () => {
-  for (const { field, layer } of misconfigured) {
-    testLive(`where it is in ${field}`, function*() {
-      const below = NutritionAdvisor.layer({
-        baseUrl: "https://service.example",
-        licenseKey: Redacted.make(Secrets.key)
-      })
-      const around = Layer.provideMerge(layer, below).pipe(Layer.provide(NodeHttpClient.layerUndici))
-      yield* expectRefused(around, { _tag: "ConfigurationError", field })
-    })
-  }
-})
-
-describe("with settings from Config no secret shows", () => {
-  for (const [title, values, end] of environments) {
-    testLive(`where the environment has ${title}`, function*() {
-      const layer = NutritionAdvisor.layerConfig()
-      const config = Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
-      yield* expectRefused(Layer.provide(layer, [NodeHttpClient.layerUndici, config]), end, [layer])
     })
   }
 })
@@ -248,7 +180,7 @@ describe("the collector of what shows", () => {
         layer: Layer.provide(LeakyAdvisor.layer(baseUrl), NodeHttpClient.layerUndici),
         program,
         printed: [{ licenseKey: Secrets.key }],
-        sent: () => service.received.map((request) => withoutPlaces(request, belonging))
+        sent: () => service.received.map((request) => withoutPlaces(request))
       })
       return new Set([...sinks].filter(([, text]) => Secrets.shownIn(text).length > 0).map(([sink]) => sink))
     })

@@ -37,11 +37,6 @@ export interface LocalService {
   readonly hanging: Promise<void>
 }
 
-interface Listening {
-  readonly origin: string
-  readonly received: ReadonlyArray<Received>
-}
-
 const receive = (incoming: Http.IncomingMessage, body: string): Received => {
   const [path = "", query = ""] = (incoming.url ?? "").split("?", 2)
   return { method: incoming.method ?? "", path, query, headers: incoming.headers, body }
@@ -49,7 +44,7 @@ const receive = (incoming: Http.IncomingMessage, body: string): Received => {
 
 const listen = (
   answer: (request: Received, response: Http.ServerResponse) => void
-): Effect.Effect<Listening, never, Scope.Scope> =>
+): Effect.Effect<Pick<LocalService, "origin" | "received">, never, Scope.Scope> =>
   Effect.gen(function*() {
     const received: Array<Received> = []
     const { origin } = yield* serve(afterBody((body, incoming, response) => {

@@ -9,8 +9,4 @@ describe("mutations of the boundary", () => {
       expect(source.split(find).length - 1).toBe(1)
     })
   }
-
-  it("have names of their own", () => {
-    expect(new Set(mutations.map(({ name }) => name)).size).toBe(mutations.length)
-  })
 })

@@ -1,5 +1,4 @@
 import { HttpClientRequest, HttpClientResponse } from "@effect/platform"
-import { expect } from "@effect/vitest"
 import { type Duration, Effect, Redacted, Schema, Stream } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { untilHeldUp } from "../doubles/coolDown.js"
@@ -19,10 +18,6 @@ export interface Outcome {
   readonly data?: Reply
   readonly options?: (service: LocalService) => Partial<NutritionAdvisor.Options>
   readonly program?: Effect.Effect<unknown, unknown, Services>
-  /** The base URL of an origin that does not answer, where the service itself is not to be called. */
-  readonly unreachable?: "dead port" | "unknown host"
-  /** Whether a token is there before the first request. */
-  readonly holdsToken?: boolean
   readonly isInterrupted?: boolean
 }
 
@@ -264,27 +259,6 @@ const shapes: ReadonlyArray<Outcome> = [
   }))
 ]
 
-const unreachable: ReadonlyArray<Outcome> = [
-  { title: "a token call to a port where nothing listens", unreachable: "dead port", end: transport("Connection") },
-  {
-    title: "a search to a port where nothing listens",
-    holdsToken: true,
-    unreachable: "dead port",
-    end: { operation: "search", ...transport("Connection") }
-  },
-  {
-    title: "a token call to a host that does not exist",
-    unreachable: "unknown host",
-    end: { _tag: "TransportError", operation: "token" }
-  },
-  {
-    title: "a search to a host that does not exist",
-    holdsToken: true,
-    unreachable: "unknown host",
-    end: { _tag: "TransportError", operation: "search" }
-  }
-]
-
 const unavailable: ReadonlyArray<Outcome> = [
   {
     title: "a key whose effect fails",
@@ -382,7 +356,6 @@ export const outcomes: ReadonlyArray<Outcome> = [
   ...rejections,
   ...failures,
   ...shapes,
-  ...unreachable,
   ...unavailable,
   ...refusedRequests,
   ...interruptions
@@ -426,39 +399,4 @@ export const settings: ReadonlyArray<
   ["the attempts of the policy are the key", "refresh.attempts", {
     refresh: { attempts: Secrets.key as unknown as number }
   }]
-]
-
-const environment = {
-  NUTRITION_ADVISOR_BASE_URL: "https://service.example",
-  NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key
-}
-
-/** Environments with a secret in the wrong place. */
-export const environments: ReadonlyArray<
-  readonly [title: string, values: Readonly<Record<string, string>>, end: Readonly<Record<string, unknown>>]
-> = [
-  ["the key and no base URL", { NUTRITION_ADVISOR_LICENSE_KEY: Secrets.key }, {
-    _tag: "ConfigError",
-    message: expect.stringMatching("NUTRITION_ADVISOR_BASE_URL is not set")
-  }],
-  ["the key for the base URL", { ...environment, NUTRITION_ADVISOR_BASE_URL: Secrets.key }, {
-    _tag: "ConfigurationError",
-    field: "baseUrl"
-  }],
-  ["the key with a line break", { ...environment, NUTRITION_ADVISOR_LICENSE_KEY: `${Secrets.key}\n` }, {
-    _tag: "ConfigurationError",
-    field: "licenseKey"
-  }],
-  ["the key for the token route", { ...environment, NUTRITION_ADVISOR_TOKEN_ROUTE: Secrets.key }, {
-    _tag: "ConfigError",
-    message: expect.stringMatching("Expected advisor-licence")
-  }],
-  ["an identifier that no header can carry", {
-    ...environment,
-    NUTRITION_ADVISOR_SERVICE_ID: `${Secrets.customerId}ü`
-  }, { _tag: "ConfigurationError", field: "serviceId" }],
-  ["the identifier for the name of its header", {
-    ...environment,
-    NUTRITION_ADVISOR_SERVICE_ID_HEADER: Secrets.customerId
-  }, { _tag: "ConfigurationError", field: "serviceIdHeader" }]
 ]

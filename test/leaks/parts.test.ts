@@ -1,7 +1,7 @@
 /** What parts of the user's are given, as a careless one shows it: printed, written as JSON, inspected or cloned. */
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { expect, it } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Schedule, TestClock } from "effect"
+import { Effect, Layer, Redacted, Schedule, TestClock } from "effect"
 import {
   AccessToken,
   NutritionAdvisor,
@@ -30,24 +30,21 @@ const issuerThatKeeps = (given: Given) => {
   })
 }
 
-const storeThatKeeps = (given: Given) => {
-  let token = Option.none<AccessToken.AccessToken>()
-  return Layer.succeed(TokenStore.TokenStore, {
-    current: Effect.sync(() => token),
-    put: (put) =>
-      Effect.sync(() => {
-        given.push(["TokenStore", [put]])
-        token = Option.some(put)
-      }),
-    invalidate: (rejected) =>
-      Effect.sync(() => {
+const storeThatKeeps = (given: Given) =>
+  Layer.effect(
+    TokenStore.TokenStore,
+    Effect.map(TokenStore.make, ({ current, invalidate, put }) => ({
+      current,
+      put: (token) => {
+        given.push(["TokenStore", [token]])
+        return put(token)
+      },
+      invalidate: (rejected) => {
         given.push(["TokenStore", [rejected]])
-        const isHeld = Option.exists(token, (held) => AccessToken.isSame(held, rejected))
-        if (isHeld) token = Option.none()
-        return isHeld
-      })
-  })
-}
+        return invalidate(rejected)
+      }
+    }))
+  )
 
 const providerThatKeeps = (given: Given) => (tokens: TokenProvider.Service): TokenProvider.Service => ({
   ...tokens,

@@ -11,7 +11,7 @@ const all = { key, rotatedKey, token, renewedToken, customerId }
 
 const percent = (code: number) => `%${code.toString(16).toUpperCase().padStart(2, "0")}`
 
-const withReserved = (text: string) =>
+export const withReserved = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => percent(char.charCodeAt(0)))
 
 const inLowerCase = (text: string) => withReserved(text).replace(/%../g, (escape) => escape.toLowerCase())

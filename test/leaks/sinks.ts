@@ -21,6 +21,7 @@ import {
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "./LocalService.js"
 import { inspected, json, rendered } from "./rendering.js"
+import * as Secrets from "./secrets.js"
 import * as Supervising from "./supervising.js"
 
 /** What the library puts into a context: other services in it are their owners' to keep secret. */
@@ -218,26 +219,23 @@ export const observe = (subject: Subject): Effect.Effect<Observation> =>
     return { exit, sinks: sinks.texts }
   })
 
-export interface Belonging {
-  readonly segments: ReadonlyArray<string>
-  readonly authorizations: ReadonlyArray<string>
-  readonly serviceId: string
-}
+const segments = [Secrets.key, Secrets.rotatedKey].map(Secrets.withReserved)
+
+const authorizations = [`Bearer ${Secrets.token}`, `Bearer ${Secrets.renewedToken}`]
 
 /** A request without the three places where SERVICE.md has a secret: the last segment of a token path, and two headers. */
 export const withoutPlaces = (
-  { headers: { authorization, "service-id": serviceId, ...headers }, path, ...request }: Received,
-  belonging: Belonging
+  { headers: { authorization, "service-id": serviceId, ...headers }, path, ...request }: Received
 ) => {
   const isToken = path.startsWith("/v2/token-cache/")
-  const segment = belonging.segments.find((segment) => isToken && path.endsWith(`/${segment}`)) ?? ""
+  const segment = segments.find((segment) => isToken && path.endsWith(`/${segment}`)) ?? ""
   return {
     ...request,
     headers,
     path: path.slice(0, path.length - segment.length),
     misplaced: [
-      isToken || !belonging.authorizations.includes(String(authorization)) ? authorization : undefined,
-      isToken || serviceId !== belonging.serviceId ? serviceId : undefined
+      isToken || !authorizations.includes(String(authorization)) ? authorization : undefined,
+      isToken || serviceId !== Secrets.customerId ? serviceId : undefined
     ]
   }
 }

@@ -21,6 +21,8 @@ const refresh = { background: false }
 
 const readKey = Effect.succeed(Simulator.licenseKey)
 
+const lost = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({ detail: Secrets.key }))
+
 const cache = Layer.effect(
   SharedTokenCache.SharedTokenCache,
   Effect.map(SharedTokenCache.makeMemory, (cache) => ({ ...cache, read: (name: string) => forking(cache.read(name)) }))
@@ -54,18 +56,20 @@ const linesOf = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E, Htt
 
 describe("Effect's own log line of a fiber that fails shows no secret", () => {
   test.each<readonly [string, Parameters<typeof linesOf>[0]]>([
-    ["the effect that reads the key", NutritionAdvisor.layer({ baseUrl, licenseKey: forking(readKey), refresh })],
     [
-      "a SharedTokenCache",
+      "where the effect that reads the key starts it",
+      NutritionAdvisor.layer({ baseUrl, licenseKey: forking(readKey), refresh })
+    ],
+    [
+      "where a SharedTokenCache starts it",
       Layer.provide(NutritionAdvisor.layerShared({ baseUrl, licenseKey: readKey, refresh }), cache)
     ],
-    ["a RateLimiter", throttled]
-  ])("where %s starts it", function*([, layer]) {
+    ["where a RateLimiter starts it", throttled],
+    [
+      "where it ends in the `detail` of the application's own",
+      NutritionAdvisor.layer({ baseUrl, licenseKey: lost, refresh })
+    ]
+  ])("%s", function*([, layer]) {
     expect(yield* linesOf(layer)).toEqual([])
-  })
-
-  test("where it ends in the `detail` of the application's own", function*() {
-    const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({ detail: Secrets.key }))
-    expect(yield* linesOf(NutritionAdvisor.layer({ baseUrl, licenseKey, refresh }))).toEqual([])
   })
 })
