@@ -16,8 +16,6 @@ export interface TcpProxy {
   readonly cutNextAnswers: (count: number) => Effect.Effect<void>
   /** A connection is cut as soon as its client sends something that holds this text. */
   readonly cutAt: (text: string) => Effect.Effect<void>
-  /** Answers come so many milliseconds late once a client has sent something that holds this text. */
-  readonly delayFrom: (text: string, millis: number) => Effect.Effect<void>
   /** The connections of now stay open, and nothing passes through them ever again; new ones work. */
   readonly silence: Effect.Effect<void>
   /** Refuses new connections, or takes them again. */
@@ -38,7 +36,6 @@ interface State {
   commandsToCut: number
   answersToCut: number
   textToCutAt?: string
-  delayed?: { readonly text: string; readonly millis: number } | undefined
   isRefusing: boolean
 }
 
@@ -67,7 +64,6 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       sent.push(bytes)
       record.push(bytes)
       if (pair.isSilent) return
-      if (state.delayed !== undefined && bytes.includes(state.delayed.text)) state.delay = state.delayed.millis
       if (state.textToCutAt !== undefined && bytes.includes(state.textToCutAt)) {
         end(pair)
       } else if (state.commandsToCut > 0) {
@@ -132,14 +128,13 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       port,
       url: Redacted.make(`redis://127.0.0.1:${port}`),
       setDelay: (delay) =>
-        Effect.map(set({ delay, delayed: undefined }), () => {
+        Effect.map(set({ delay }), () => {
           for (const pair of pairs) deliver(pair, pair.late.length)
         }),
       cut,
       cutNextCommands: (commandsToCut) => set({ commandsToCut }),
       cutNextAnswers: (answersToCut) => set({ answersToCut }),
       cutAt: (textToCutAt) => set({ textToCutAt }),
-      delayFrom: (text, millis) => set({ delayed: { text, millis } }),
       silence: Effect.sync(() => {
         for (const pair of pairs) pair.isSilent = true
       }),

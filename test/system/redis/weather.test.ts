@@ -1,10 +1,8 @@
 import { describe, expect } from "@effect/vitest"
-import { Context, Effect, Fiber, Layer, Option, Schedule } from "effect"
-import { SharedTokenCache, SharedTokenIssuer } from "effect-nutrition-advisor"
+import { Effect, Fiber, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../../doubles/arranged.js"
-import * as IssuerDouble from "../../doubles/IssuerDouble.js"
 import * as RedisServer from "./RedisServer.js"
 import * as Replicas from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
@@ -49,8 +47,6 @@ const costsAfterwards = (replicas: ReadonlyArray<Replicas.Replica>) =>
 const warningsOf = (replicas: ReadonlyArray<Replicas.Replica>) => Effect.forEach(replicas, ({ warnings }) => warnings)
 
 const oneEach = Array.from({ length: count }, () => 1)
-
-const noneEach = Array.from({ length: count }, () => 0)
 
 const live = arrangedLive(Effect.void, Simulator.layerHttpClient())
 
@@ -162,23 +158,6 @@ describeWithRedis("a Redis in bad weather", () => {
     })
   })
 
-  describe("that is away when the replicas start", () => {
-    const withoutServer = arrangedLive(
-      Effect.tap(surroundings, ({ server }) => server.stop),
-      Simulator.layerHttpClient()
-    )
-
-    withoutServer("fails no search, and each replica exchanges for itself", function*({ replicas }) {
-      expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(count)
-    })
-
-    withoutServer("is shared by itself once it has come", function*({ replicas, server }) {
-      yield* Replicas.searchAll(replicas)
-      yield* server.start
-      expect(yield* costsAfterwards(replicas)).toEqual(shared)
-    })
-  })
-
   describe("that changes while replicas wait for a peer's exchange", () => {
     /** What a cold start costs when this happens in the middle of the one exchange that all wait for. */
     const coldStart = (happens: (around: Effect.Effect.Success<typeof surroundings>) => Effect.Effect<unknown>) =>
@@ -189,45 +168,19 @@ describeWithRedis("a Redis in bad weather", () => {
         yield* Effect.repeat(Replicas.exchanges, { until: (exchanges) => exchanges > 0, schedule: Schedule.spaced(10) })
         yield* Effect.sleep("100 millis")
         yield* happens(around)
-        const cost = yield* Fiber.join(searches)
-        yield* around.simulator.setLatency("token", 0)
-        return { ...around, cost }
+        return yield* Fiber.join(searches)
       })
 
     live("lets each replica exchange once when it goes away", function*() {
-      expect((yield* coldStart(({ server }) => server.kill)).cost).toBe(count)
-    })
-
-    live("is shared again after it went away and came back", function*() {
-      const { replicas, server } = yield* coldStart(({ server }) => server.kill)
-      yield* server.start
-      expect(yield* costsAfterwards(replicas)).toEqual(shared)
+      expect(yield* coldStart(({ server }) => server.kill)).toBe(count)
     })
 
     live("costs one exchange when every connection is cut and can be made again", function*() {
-      expect((yield* coldStart(({ proxy }) => proxy.cut)).cost).toBe(1)
+      expect(yield* coldStart(({ proxy }) => proxy.cut)).toBe(1)
     })
 
     live("costs one exchange more when it is flushed: the lease is lost", function*() {
-      expect((yield* coldStart(({ server }) => server.command("FLUSHALL"))).cost).toBe(2)
-    })
-  })
-
-  describe("that is flushed", () => {
-    whileRunning("costs no exchange while the replicas have their token", function*({ replicas, server }) {
-      yield* server.command("FLUSHALL")
-      expect(yield* Replicas.cost(Replicas.searchAll(replicas, 10))).toBe(0)
-    })
-
-    whileRunning("costs one exchange where a token has to be renewed", function*({ replicas, server }) {
-      yield* server.command("FLUSHALL")
-      expect(yield* revocations(3, replicas)).toEqual(shared)
-    })
-
-    whileRunning("is no failure to warn of", function*({ replicas, server }) {
-      yield* server.command("FLUSHALL")
-      yield* revocations(3, replicas)
-      expect(yield* warningsOf(replicas)).toEqual(noneEach)
+      expect(yield* coldStart(({ server }) => server.command("FLUSHALL"))).toBe(2)
     })
   })
 
@@ -246,29 +199,9 @@ describeWithRedis("a Redis in bad weather", () => {
 
     const duringFailover = arrangedLive(failingOver, Simulator.layerHttpClient())
 
-    const afterFailover = arrangedLive(
-      Effect.tap(
-        failingOver,
-        ({ proxy, successor }) =>
-          Effect.zipRight(successor.command("REPLICAOF", "NO", "ONE"), proxy.switchTo(successor.port))
-      ),
-      Simulator.layerHttpClient()
-    )
-
-    duringFailover(
-      "fails no search between the end of the one and the promotion of the other",
-      function*({ proxy, replicas, successor }) {
-        yield* proxy.switchTo(successor.port)
-        expect(yield* revocations(2, replicas)).toEqual([count, count])
-      }
-    )
-
-    afterFailover("hands its token on to replicas that start later", function*({ proxy }) {
-      const later = yield* Replicas.makeMany(count, layerTo(proxy))
-      expect(yield* Replicas.cost(Replicas.searchAll(later))).toBe(0)
-    })
-
-    afterFailover("is shared again by itself", function*({ replicas }) {
+    duringFailover("is shared again by itself", function*({ proxy, replicas, successor }) {
+      yield* successor.command("REPLICAOF", "NO", "ONE")
+      yield* proxy.switchTo(successor.port)
       expect(yield* costsAfterwards(replicas)).toEqual(shared)
     })
 
@@ -293,165 +226,24 @@ describeWithRedis("a Redis in bad weather", () => {
     )
   })
 
-  describe("that loses an answer in the middle of a search", () => {
-    const leases = ({ command }: RedisServer.RedisServer) =>
-      Effect.map(command("KEYS", "*:lease"), (keys) => Array.isArray(keys) ? keys.length : Number.NaN)
-
-    whileRunning(
-      "keeps no lease that a replica was given without knowing it",
-      function*({ proxy, replica, server, simulator }) {
-        yield* simulator.revoke
-        yield* proxy.delayFrom(":lease", 30_000)
-        yield* replica.search
-        yield* Effect.sleep("200 millis")
-        expect(yield* leases(server)).toBe(0)
-      }
-    )
-
-    whileRunning("is shared again by itself afterwards", function*({ proxy, replicas }) {
-      yield* proxy.delayFrom(":lease", 30_000)
-      yield* revocations(2, replicas)
-      yield* proxy.setDelay(0)
-      expect(yield* costsAfterwards(replicas)).toEqual(shared)
-    })
-  })
-
-  describe("whose connections fell silent", () => {
-    whileRunning("fails no search", function*({ proxy, replicas }) {
-      yield* proxy.silence
-      expect(yield* Replicas.revocationCost(replicas)).toBe(count)
-    })
-
-    whileRunning("is shared again by itself, over new connections", function*({ proxy, replicas }) {
+  whileRunning(
+    "is shared again by itself, over new connections, where those fell silent",
+    function*({ proxy, replicas }) {
       yield* proxy.silence
       expect(yield* costsAfterwards(replicas)).toEqual(shared)
-    })
-  })
+    }
+  )
 
-  describe("that holds revoked tokens", () => {
-    /** Sealed entries of tokens that the Simulator does not accept, as peers may have published them before a revocation. */
-    const revokedEntry = Effect.gen(function*() {
-      const written: Array<string> = []
-      const memory = yield* SharedTokenCache.makeMemory
-      const issuer = yield* SharedTokenIssuer.make({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-        .pipe(
-          Effect.provideService(SharedTokenCache.SharedTokenCache, {
-            ...memory,
-            write: (name, entry, options) => {
-              written.push(entry)
-              return memory.write(name, entry, options)
-            }
-          })
-        )
-      yield* issuer.issue(IssuerDouble.missing)
-      return written.join()
-    })
-
-    /** The next revoked token stands in Redis as soon as the one before was removed. */
-    const following = (entries: Array<string>) => (cache: SharedTokenCache.Service): SharedTokenCache.Service => ({
-      ...cache,
-      remove: (name, entry) =>
-        Effect.tap(cache.remove(name, entry), () => {
-          const next = entries.shift()
-          return next === undefined
-            ? Effect.void
-            : cache.write(name, next, { over: Option.none(), timeToLive: 60_000 })
-        })
-    })
-
-    live.each([1, 2, 5])("costs a search one exchange where %i of them come one after another", function*(count) {
-      const server = yield* RedisServer.make()
-      const simulator = yield* Simulator.Simulator
-      const entries: Array<string> = []
-      const replica = yield* Replicas.make(Layer.map(layerTo(server)(), (context) =>
-        Context.make(
-          SharedTokenCache.SharedTokenCache,
-          following(entries)(Context.get(context, SharedTokenCache.SharedTokenCache))
-        )))
-      yield* replica.search
-      yield* simulator.revoke
-      entries.push(...yield* Effect.provide(Effect.replicateEffect(revokedEntry, count), IssuerDouble.layer))
-      expect(yield* Replicas.cost(replica.search)).toBe(1)
-    })
-  })
-
-  describe("that breaks again and again", () => {
-    whileRunning("is told of once more after a minute", function*({ replicas, server }) {
-      yield* server.stop
-      yield* revocations(2, replicas)
-      yield* Effect.forEach(replicas, ({ setOffset }) => setOffset(60_001))
-      yield* revocations(2, replicas)
-      expect(yield* warningsOf(replicas)).toEqual([2, 2, 2, 2])
-    })
-
-    whileRunning("is told of once in that minute, though it worked between", function*({ replicas, server }) {
-      yield* server.stop
-      yield* revocations(2, replicas)
-      yield* server.start
-      yield* costsAfterwards(replicas)
-      yield* server.stop
-      yield* revocations(2, replicas)
-      expect(yield* warningsOf(replicas)).toEqual(oneEach)
-    })
-
-    whileRunning(
-      "leaves no rejected promise behind when the connection of those who listen is cut while it comes back",
-      function*({ proxy, replicas, simulator }) {
-        const rejections = yield* Unhandled.rejections
-        yield* simulator.setLatency("token", "300 millis")
-        yield* Replicas.revocationCost(replicas)
-        yield* proxy.cutAt("subscribe")
-        yield* proxy.cut
-        yield* Effect.sleep("700 millis")
-        expect(yield* rejections).toEqual([])
-      }
-    )
-  })
-
-  describe.each([
-    { title: "an hour ahead", offset: 3_600_000 },
-    { title: "an hour behind", offset: -3_600_000 }
-  ])("with one replica whose clock is $title", ({ offset }) => {
-    const withSkew = arrangedLive(
-      Effect.tap(surroundings, ({ replica }) => replica.setOffset(offset)),
-      Simulator.layerHttpClient()
-    )
-
-    withSkew("costs one exchange for all at a cold start that this replica begins", function*({ others, replica }) {
-      const cost = yield* Replicas.cost(Effect.zipRight(replica.search, Replicas.searchAll(others)))
-      expect(cost).toBe(1)
-    })
-
-    withSkew("costs one exchange for all at a cold start that another replica begins", function*({ others, replica }) {
-      const cost = yield* Replicas.cost(Effect.zipRight(Replicas.searchAll(others), replica.search))
-      expect(cost).toBe(1)
-    })
-
-    withSkew("costs at most two exchanges for all at a revocation", function*({ replicas }) {
-      yield* Replicas.searchAll(replicas)
-      expect(Math.max(...yield* revocations(5, replicas))).toBeLessThanOrEqual(2)
-    })
-
-    withSkew("warns of nothing", function*({ replicas }) {
-      yield* Replicas.searchAll(replicas)
-      yield* revocations(3, replicas)
-      expect(yield* warningsOf(replicas)).toEqual(noneEach)
-    })
-
-    withSkew("is shared as before once the clock is right", function*({ replica, replicas }) {
-      yield* Replicas.searchAll(replicas)
-      yield* revocations(2, replicas)
-      yield* replica.setOffset(0)
-      expect(yield* costsAfterwards(replicas)).toEqual(shared)
-    })
-
-    withSkew("sends no token that has expired", function*({ others, replica, simulator }) {
-      yield* simulator.setTokenLifetime(1)
-      yield* replica.search
-      yield* Replicas.searchAll(others)
-      yield* Effect.sleep("1100 millis")
-      yield* Replicas.searchAll(others)
-      expect((yield* simulator.counters).rejections).toBe(0)
-    })
-  })
+  whileRunning(
+    "leaves no rejected promise behind when the connection of those who listen is cut while it comes back",
+    function*({ proxy, replicas, simulator }) {
+      const rejections = yield* Unhandled.rejections
+      yield* simulator.setLatency("token", "300 millis")
+      yield* Replicas.revocationCost(replicas)
+      yield* proxy.cutAt("subscribe")
+      yield* proxy.cut
+      yield* Effect.sleep("700 millis")
+      expect(yield* rejections).toEqual([])
+    }
+  )
 })
