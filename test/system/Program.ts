@@ -55,10 +55,17 @@ export const start = (...given: Parameters<typeof commandOf>) => {
   return { child, output, ended }
 }
 
+/** The same, killed at the end of the scope. */
+export const started = (...given: Parameters<typeof commandOf>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => start(...given)),
+    ({ child, ended }) =>
+      Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      })
+  )
+
 /** Until it ends by itself; killed where its test ends before. */
 export const run = (...given: Parameters<typeof commandOf>) =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => start(...given)),
-    ({ ended }) => Effect.promise(() => ended),
-    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
-  )
+  Effect.scoped(Effect.flatMap(started(...given), ({ ended }) => Effect.promise(() => ended)))

@@ -43,6 +43,7 @@ export const service = Effect.map(
       NUTRITION_ADVISOR_LICENSE_KEY: "key-of-the-bulk-tests"
     },
     hangTokens: tell({ name: "hangTokens" }),
+    list: tell({ name: "list" }),
     sight: tell({ name: "look" })
   })
 )
@@ -61,10 +62,13 @@ export const directory = Effect.map(
 
 export const read = (path: string) => Effect.promise(() => readFile(path, "utf8").catch(() => ""))
 
-export const sizeOf = (path: string) => Effect.promise(() => stat(path).then(({ size }) => size, () => 0))
+const sizeOf = (path: string) => Effect.promise(() => stat(path).then(({ size }) => size, () => 0))
 
 export const until = <R>(condition: Effect.Effect<boolean, never, R>) =>
   Effect.repeat(Effect.delay(condition, "20 millis"), { until: (met) => met })
+
+/** The file has grown beyond so many bytes. */
+export const grows = (path: string, size: number) => until(Effect.map(sizeOf(path), (now) => now > size))
 
 export const lines = (text: string): ReadonlyArray<{ readonly line: number; readonly term: string }> =>
   text.split("\n").slice(0, -1).map((line) => JSON.parse(line))
