@@ -1,34 +1,40 @@
 import { describe, expect } from "@effect/vitest"
-import { type Duration, Effect, Redacted, Schedule } from "effect"
+import { type Duration, Effect, Fiber, Redacted, Schedule } from "effect"
 import { arrangedLive } from "../../doubles/arranged.js"
 import * as RedisServer from "../redis/RedisServer.js"
 import * as SimulatorOnPort from "../SimulatorOnPort.js"
-import * as FunctionProcess from "./FunctionProcess.js"
-import type { Settings } from "./searchingFunction.js"
+import * as OrderedProcess from "../storms/OrderedProcess.js"
+import type { Outcomes, Settings } from "./searchingFunction.js"
+
+/** A function as a process that is frozen and thawed, as platforms do between two calls; it is told how often to search at once. */
+const startFunction = (settings: Settings) =>
+  OrderedProcess.start<object, number, Outcomes>(
+    ["--import", "tsx", "test/system/functions/searchingFunction.ts", JSON.stringify(settings)]
+  )
 
 /** Tests with a simulator, and functions that call it. */
 const inPlace = arrangedLive(
   Effect.map(SimulatorOnPort.place, ({ baseUrl, simulator }) => ({
     simulator,
-    start: (settings: Partial<Settings> = {}) => FunctionProcess.start({ baseUrl, background: false, ...settings })
+    start: (settings: Partial<Settings> = {}) => startFunction({ baseUrl, background: false, ...settings })
   })),
   SimulatorOnPort.layer
 )
 
 /** Freezes a function half a second after eight searches began, and says how they ended once it went on. */
 const searchFrozenFor = (
-  process: FunctionProcess.FunctionProcess,
+  process: Effect.Effect.Success<ReturnType<typeof startFunction>>,
   duration: Duration.DurationInput,
   meanwhile: Effect.Effect<void> = Effect.void
 ) =>
   Effect.gen(function*() {
-    const searches = yield* process.begin(8)
+    const searches = yield* Effect.fork(process.tell(8))
     yield* Effect.sleep("500 millis")
     yield* process.freeze
     yield* Effect.sleep(duration)
     yield* meanwhile
     yield* process.thaw
-    return yield* searches
+    return yield* Fiber.join(searches)
   })
 
 describe.each([{ background: false }, { background: true }])("a function with %j", (settings) => {
@@ -37,13 +43,13 @@ describe.each([{ background: false }, { background: true }])("a function with %j
     function*({ simulator, start }) {
       yield* simulator.setTokenLifetime(3)
       const process = yield* start(settings)
-      expect(yield* process.search(1)).toEqual({ answered: 1 })
+      expect(yield* process.tell(1)).toEqual({ answered: 1 })
       const { exchanges } = yield* simulator.counters
       yield* process.freeze
       yield* Effect.sleep("4 seconds")
       yield* simulator.setTokenLifetime(3_600)
       yield* process.thaw
-      expect(yield* process.search(8)).toEqual({ answered: 8 })
+      expect(yield* process.tell(8)).toEqual({ answered: 8 })
       expect((yield* simulator.counters).exchanges - exchanges).toBe(1)
     }
   )
@@ -57,7 +63,7 @@ describe.each([{ background: false }, { background: true }])("a function with %j
 
   inPlace("that was frozen during a search answers it", function*({ simulator, start }) {
     const process = yield* start(settings)
-    yield* process.search(1)
+    yield* process.tell(1)
     yield* simulator.setLatency("search", "1 second")
     expect(yield* searchFrozenFor(process, "3 seconds")).toEqual({ answered: 8 })
     expect((yield* simulator.counters).exchanges).toBe(1)
@@ -85,17 +91,17 @@ describe("a function that was frozen for longer than a timeout", () => {
       const process = yield* start({ tokenTimeout: 2_000 })
       expect(yield* searchFrozenFor(process, "4 seconds")).toEqual({ "TransportError Timeout": 8 })
       yield* Effect.sleep("1500 millis")
-      expect(yield* process.search(8)).toEqual({ answered: 8 })
+      expect(yield* process.tell(8)).toEqual({ answered: 8 })
       expect((yield* simulator.counters).exchanges).toBe(2)
     }
   )
 
   inPlace("fails in a timeout during a search, and answers the next ones", function*({ simulator, start }) {
     const process = yield* start({ requestTimeout: 2_000 })
-    yield* process.search(1)
+    yield* process.tell(1)
     yield* simulator.setLatency("search", "1 second")
     expect(yield* searchFrozenFor(process, "4 seconds")).toEqual({ "TransportError Timeout": 8 })
-    expect(yield* process.search(8)).toEqual({ answered: 8 })
+    expect(yield* process.tell(8)).toEqual({ answered: 8 })
     expect((yield* simulator.counters).exchanges).toBe(1)
   })
 })
@@ -105,7 +111,7 @@ describe("a function with background: false", () => {
     "ends by itself long before requestTimeout once its last search is over, though nobody closes its layer",
     function*({ start }) {
       const process = yield* start({ requestTimeout: 3_600_000 })
-      expect(yield* process.search(8)).toEqual({ answered: 8 })
+      expect(yield* process.tell(8)).toEqual({ answered: 8 })
       expect(yield* process.end).toBe(0)
     }
   )
@@ -119,17 +125,17 @@ RedisServer.describeWithRedis("functions that share a token", () => {
       const settings = { lease: 3_000, tokenTimeout: 2_000, redisUrl: Redacted.value(redis.url) }
       yield* simulator.setLatency("token", "500 millis")
       const [holder, other] = yield* Effect.all([start(settings), start(settings)])
-      const held = yield* holder.begin(8)
+      const held = yield* Effect.fork(holder.tell(8))
       yield* Effect.repeat(simulator.counters, {
         until: ({ exchanges }) => exchanges === 1,
         schedule: Schedule.spaced("10 millis")
       })
       yield* holder.freeze
-      expect(yield* other.search(8)).toEqual({ answered: 8 })
+      expect(yield* other.tell(8)).toEqual({ answered: 8 })
       expect((yield* simulator.counters).exchanges).toBe(2)
       yield* holder.thaw
-      expect(yield* held).toEqual({ answered: 8 })
-      expect(yield* Effect.all([holder.search(8), other.search(8)])).toEqual([{ answered: 8 }, { answered: 8 }])
+      expect(yield* Fiber.join(held)).toEqual({ answered: 8 })
+      expect(yield* Effect.all([holder.tell(8), other.tell(8)])).toEqual([{ answered: 8 }, { answered: 8 }])
       expect((yield* simulator.counters).exchanges).toBeLessThanOrEqual(3)
     }
   )

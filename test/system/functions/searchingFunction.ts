@@ -1,13 +1,10 @@
-/**
- * A function as a process: for each line on stdin it searches so many times at once, and prints what came of it. It ends when
- * stdin does and nothing keeps it alive.
- */
-import { createInterface } from "node:readline"
+/** A function as a process: it searches so many times at once as it is ordered to. Without orders it ends once nothing keeps it alive. */
 import { NodeHttpClient } from "@effect/platform-node"
 import { Effect, Layer, Logger, ManagedRuntime, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import type { Letter } from "../storms/OrderedProcess.js"
 
 /** As JSON in the first argument. */
 export interface Settings {
@@ -54,9 +51,9 @@ const outcomesOf = (all: ReadonlyArray<string>): Outcomes => {
   return outcomes
 }
 
-createInterface({ input: process.stdin }).on("line", (times) => {
-  const searches = Effect.all(Array.from({ length: Number(times) }, () => search), { concurrency: "unbounded" })
-  void runtime.runPromise(searches).then((all) => console.log(JSON.stringify(outcomesOf(all))))
+process.on("message", ({ id, order }: Letter<number>) => {
+  const searches = Effect.all(Array.from({ length: order }, () => search), { concurrency: "unbounded" })
+  void runtime.runPromise(searches).then((all) => process.send?.({ id, sight: outcomesOf(all) }))
 })
 
-console.log(JSON.stringify("ready"))
+process.send?.({ name: "ready" })
