@@ -11,12 +11,6 @@ const size = 12
 
 const searchesEach = 10
 
-/** Searches that each replica has in flight all the time while it is under load. */
-const loops = 50
-
-/** How long a search takes under load: 12 replicas, 2 cores and no latency would measure the machine. */
-const searchLatency = 3_000
-
 const tokenLatency = 2_000
 
 const lease = 4_000
@@ -58,55 +52,6 @@ RedisServer.describeWithRedis("A fleet of 12 processes that share a token", () =
     expect(cold).toEqual({ ...noneFailed, exchanges: 1, exchanged: 1, handedOver: size - 1 })
     expect(warm).toEqual({ ...noneFailed, exchanges: 1, exchanged: 0, handedOver: size })
   })
-
-  testLive(
-    "costs one exchange at a revocation under load, and one a replica while Redis is away; no search fails",
-    function*() {
-      const { redis, simulator, started } = yield* world()
-      const replicas = yield* started
-      yield* Fleet.tell(replicas, { name: "search", count: 1 })
-      yield* simulator.tell({ name: "setLatency", operation: "search", millis: searchLatency })
-
-      const revokeUnderLoad = (atRevocation: Effect.Effect<void> = Effect.void) =>
-        Effect.gen(function*() {
-          yield* Fleet.tell(replicas, { name: "startLoad", loops, over: searchLatency })
-          yield* Effect.sleep(1.5 * searchLatency)
-          yield* atRevocation
-          const before = yield* simulator.tell({ name: "revoke" })
-          yield* Effect.sleep(searchLatency / 2)
-          const sum = yield* Fleet.tell(replicas, { name: "stopLoad" })
-          const after = yield* simulator.sight
-          return { exchanges: after.exchanges - before.exchanges, ...sum }
-        })
-
-      const noneFailed = { answered: expect.any(Number), failed: {} }
-      expect(yield* revokeUnderLoad()).toEqual({
-        ...noneFailed,
-        exchanges: 1,
-        exchanged: 2,
-        exchangedAlone: 0,
-        handedOver: 2 * (size - 1),
-        warnings: 0
-      })
-      expect(yield* revokeUnderLoad(redis.stop)).toEqual({
-        ...noneFailed,
-        exchanges: size,
-        exchanged: 2,
-        exchangedAlone: size,
-        handedOver: 2 * (size - 1),
-        warnings: size
-      })
-      yield* redis.start
-      expect(yield* revokeUnderLoad()).toEqual({
-        ...noneFailed,
-        exchanges: 1,
-        exchanged: 3,
-        exchangedAlone: size,
-        handedOver: 3 * (size - 1),
-        warnings: size
-      })
-    }
-  )
 
   testLive(
     "costs one exchange beside the one that its lease holder was killed in, and no search of the others fails",

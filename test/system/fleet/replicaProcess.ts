@@ -1,18 +1,6 @@
 /** One replica of a fleet: the client with a shared token, as a process that is ordered about over Node's IPC. */
 import { NodeRuntime } from "@effect/platform-node"
-import {
-  Array as Arr,
-  Cause,
-  Deferred,
-  Effect,
-  FiberSet,
-  Layer,
-  Logger,
-  LogLevel,
-  Option,
-  Redacted,
-  Runtime
-} from "effect"
+import { Array as Arr, Cause, Deferred, Effect, Layer, Logger, LogLevel, Option, Redacted, Runtime } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -29,13 +17,11 @@ export interface Settings {
   readonly tokenTimeout?: number
 }
 
-export type Order =
-  /** So many searches at once; carried out when all have ended. */
-  | { readonly name: "search"; readonly count: number }
-  /** So many loops, each of one search after the other; they start evenly over a time, in milliseconds. */
-  | { readonly name: "startLoad"; readonly loops: number; readonly over: number }
-  /** Carried out when the last search of every loop has ended. */
-  | { readonly name: "stopLoad" }
+/** So many searches at once; carried out when all have ended. */
+export interface Order {
+  readonly name: "search"
+  readonly count: number
+}
 
 /** What a replica has seen since it was started. */
 export interface Report {
@@ -102,32 +88,9 @@ const send = (message: Greeting | Receipt<Report>) => process.send?.(message)
 const program = Effect.gen(function*() {
   const runtime = yield* Effect.runtime<NutritionAdvisor.NutritionAdvisor>()
   const disconnected = yield* Deferred.make<boolean>()
-  const loops = yield* FiberSet.make()
-  let isLoaded = false
-
-  const carryOut = (order: Order) => {
-    switch (order.name) {
-      case "search":
-        return searches(order.count)
-      case "startLoad":
-        isLoaded = true
-        return Effect.forEach(
-          Arr.range(0, order.loops - 1),
-          (index) => {
-            const loop = Effect.repeat(search(index), { while: () => isLoaded })
-            return FiberSet.run(loops, Effect.delay(loop, order.over * index / order.loops))
-          },
-          { discard: true }
-        )
-      case "stopLoad":
-        isLoaded = false
-        return FiberSet.awaitEmpty(loops)
-    }
-  }
-
   process.on("message", ({ id, order }: Letter<Order>) => {
     Runtime.runFork(runtime)(
-      Effect.map(Effect.zipRight(Effect.suspend(() => carryOut(order)), report), (sight) => send({ id, sight }))
+      Effect.map(Effect.zipRight(searches(order.count), report), (sight) => send({ id, sight }))
     )
   })
   process.once("disconnect", () => Deferred.unsafeDone(disconnected, Effect.succeed(true)))
