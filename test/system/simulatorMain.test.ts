@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
 import { get, type IncomingMessage } from "node:http"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { document } from "../../src/testing/ServiceApi.js"
 import { usage } from "../../src/testing/simulatorArguments.js"
 import { leaveUpgrades } from "./hostile/leaveUpgrades.js"
 import * as Program from "./Program.js"
@@ -64,10 +62,6 @@ describe("the simulator as a program", () => {
     simulator = await listening()
   })
 
-  it("starts as a script of Node", () => {
-    expect(readFileSync(`${Program.repository}/${main}`, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
-  })
-
   it("prints its address, with the port that it was given by the system, the demo key and its page, and nothing else", () => {
     expect(simulator.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
     expect(simulator.output).toEqual({
@@ -81,19 +75,6 @@ describe("the simulator as a program", () => {
     const response = await search(simulator.url, await exchange(simulator.url))
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
-  })
-
-  it("serves the OpenAPI document", async () => {
-    const response = await fetch(`${simulator.url}/openapi.json`)
-    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(document())))
-  })
-
-  it("can be controlled over HTTP", async () => {
-    const token = await exchange(simulator.url)
-    await post(`${simulator.url}/simulator/revoke`)
-    expect((await search(simulator.url, token)).status).toBe(403)
-    await post(`${simulator.url}/simulator/provoke/search/unavailable?times=1`)
-    expect((await search(simulator.url, await exchange(simulator.url))).status).toBe(503)
   })
 
   it("goes on where connections that ask for an upgrade have left", async () => {
