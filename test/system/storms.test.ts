@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Array as Arr, Context, Duration, Effect, identity, Layer, Record, Schedule } from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -43,15 +43,6 @@ const endings = (all: Iterable<Effect.Effect<string>>) =>
   )
 
 const atOnce = (count: number, search: Search) => endings(Arr.makeBy(count, (index) => ending(search, index)))
-
-/** An open load: each search starts at its own time, whatever became of those before it. */
-const steadily = (perSecond: number, seconds: number, search: Search) =>
-  endings(
-    Arr.makeBy(
-      perSecond * seconds,
-      (index) => Effect.delay(ending(search, index), Duration.millis(index * 1000 / perSecond))
-    )
-  )
 
 const manyAtOnce = 10_000
 
@@ -113,60 +104,4 @@ describe.each(BoundedClient.clients)("A token route that hangs over $name", (cli
     expect(closed).toMatchObject({ exchanges: 1, openExchanges: 0, abandonedExchanges: 1, searches: 0 })
     expect({ after, exchanges }).toEqual({ after: "answered", exchanges: 2 })
   })
-})
-
-const rate = 100
-
-describe.concurrent.each(BoundedClient.clients)("A storm of a minute over $name", (client) => {
-  it.scopedLive(
-    `costs at most 12 exchanges when every search is refused with 403, at ${rate} searches a second`,
-    () =>
-      Effect.gen(function*() {
-        const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
-        const { search } = yield* clientOf(client, baseUrl)
-        yield* search("oats")
-        yield* tell({ name: "respondAlways", operation: "search", answer: { status: 403 } })
-        const ended = yield* steadily(rate, 60, search)
-        const { exchanges } = yield* sight
-        expect(Object.keys(ended).filter((name) => !name.startsWith("Forbidden "))).toEqual([])
-        expect(Object.values(ended).reduce((sum, count) => sum + count)).toBe(60 * rate)
-        expect(exchanges).toBeLessThanOrEqual(12)
-      }),
-    600_000
-  )
-
-  it.scopedLive(
-    "fails no search while the token route answers 500 and the stale token holds",
-    () =>
-      Effect.gen(function*() {
-        const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
-        const { search, status } = yield* clientOf(client, baseUrl, {
-          refresh: { windowFraction: 0.99 },
-          tokenTimeout: "10 seconds"
-        })
-        yield* tell({ name: "setTokenLifetime", seconds: 200 })
-        yield* search("oats")
-        yield* tell({ name: "respondAlways", operation: "token", answer: { status: 500 } })
-        yield* Effect.sleep("2100 millis")
-        const before = yield* status
-        const ended = yield* steadily(50, 60, search)
-        const outage = yield* sight
-        yield* tell({ name: "setTokenLifetime", seconds: 86_400 })
-        yield* tell({ name: "respondAlways", operation: "token", answer: undefined })
-        yield* Effect.repeat(status, {
-          until: ({ state }) => state === "fresh",
-          schedule: Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(650))
-        })
-        const after = yield* status
-        const afterwards = yield* ending(search, 0)
-        expect(before.state).toBe("stale")
-        expect(ended).toEqual({ answered: 3_000 })
-        expect(outage).toMatchObject({ tokensIssued: 1, rejections: 0 })
-        expect(outage.exchanges - 1).toBeGreaterThanOrEqual(6 * 3)
-        expect(outage.exchanges - 1).toBeLessThanOrEqual(7 * 3)
-        expect({ afterwards, state: after.state }).toEqual({ afterwards: "answered", state: "fresh" })
-        expect((yield* sight).tokensIssued).toBe(2)
-      }),
-    200_000
-  )
 })

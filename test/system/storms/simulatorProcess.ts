@@ -15,7 +15,6 @@ export type Order =
     readonly answer: Simulator.Answer | undefined
   }
   | { readonly name: "setLatency"; readonly operation: Simulator.Operation; readonly millis: number }
-  | { readonly name: "setTokenLifetime"; readonly seconds: number }
 
 /** What the server saw after an order was carried out. */
 export interface Sight extends Simulator.Counters {
@@ -59,8 +58,6 @@ const carryOut = (simulator: Simulator.Service, order: Order): Effect.Effect<voi
       return simulator.respondAlways(order.operation, order.answer)
     case "setLatency":
       return simulator.setLatency(order.operation, order.millis)
-    case "setTokenLifetime":
-      return simulator.setTokenLifetime(order.seconds)
   }
 }
 
