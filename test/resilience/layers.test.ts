@@ -113,16 +113,17 @@ const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
   ["staleIfError", durations.map((staleIfError) => SearchCache.layer({ timeToLive, staleIfError }))]
 ]
 
+const refusals = (layers: ReadonlyArray<AdvisorLayer>) =>
+  Effect.forEach(layers, (layer) => Effect.flip(Layer.build(Layer.provide(layer, double("")))))
+
 describe("a setting that makes no sense", () => {
-  test.each(refused)(
-    "is refused by its name, in words that do not depend on its value: %s",
-    function*([field, layers]) {
-      const errors = yield* Effect.forEach(
-        layers,
-        (layer) => Effect.flip(Layer.build(Layer.provide(layer, double(""))))
-      )
-      expect(errors).toEqual(layers.map(() => expect.objectContaining({ _tag: "ConfigurationError", field })))
-      expect(new Set(errors.map((error) => String(error) + JSON.stringify(error))).size).toBe(1)
-    }
-  )
+  test.each(refused)("is refused by its name: %s", function*([field, layers]) {
+    const named = expect.objectContaining({ _tag: "ConfigurationError", field })
+    expect(yield* refusals(layers)).toEqual(layers.map(() => named))
+  })
+
+  test.each(refused)("is refused in words that do not depend on its value: %s", function*([, layers]) {
+    const words = (yield* refusals(layers)).map((error) => String(error) + JSON.stringify(error))
+    expect(new Set(words).size).toBe(1)
+  })
 })
