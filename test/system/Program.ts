@@ -1,10 +1,19 @@
 /** A program of this repository in a process of its own. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { Effect } from "effect"
 
 export const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+/** An empty folder, for the time of a scope. */
+export const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "system-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+)
 
 export type Settings = Readonly<Record<string, string>>
 

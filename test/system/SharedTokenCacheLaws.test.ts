@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { inspect } from "node:util"
 import { KeyValueStore } from "@effect/platform"
 import { NodeContext } from "@effect/platform-node"
@@ -11,16 +8,13 @@ import { SharedTokenCacheLaws } from "effect-nutrition-advisor/testing"
 import { beforeAll } from "vitest"
 import { arranged, arrangedLive, testLive } from "../doubles/arranged.js"
 import { brokenCaches, foreignEntry } from "./laws/BrokenCaches.js"
+import { brokenOf } from "./laws/brokenOf.js"
+import * as Program from "./Program.js"
 
 const { laws } = SharedTokenCacheLaws
 
 /** A KeyValueStore can't compare and write in one step: SharedTokenCache.layerKeyValueStore says so. */
 const exceptions = ["write compares and writes in one step: of ten at once, one writes"]
-
-const directory = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "laws-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
-)
 
 const filesIn = (path: string) =>
   SharedTokenCache.layerKeyValueStore.pipe(
@@ -28,10 +22,10 @@ const filesIn = (path: string) =>
     Layer.provide(NodeContext.layer)
   )
 
-const Files = Layer.unwrapScoped(Effect.map(directory, filesIn))
+const Files = Layer.unwrapScoped(Effect.map(Program.folder, filesIn))
 
 /** Caches over one directory, each as another process has it. */
-const eightCaches = Effect.flatMap(directory, (path) =>
+const eightCaches = Effect.flatMap(Program.folder, (path) =>
   Effect.replicateEffect(
     Effect.map(Layer.build(Layer.fresh(filesIn(path))), Context.get(SharedTokenCache.SharedTokenCache)),
     8
@@ -46,10 +40,7 @@ const Slow = Layer.effect(KeyValueStore.KeyValueStore, slow).pipe(Layer.provide(
 
 type Results = ReadonlyArray<SharedTokenCacheLaws.LawBroken>
 
-/** Every law at once: those that are broken, each with what was seen. */
-const broken = Effect.forEach(laws, ({ holds }) => Effect.option(Effect.flip(Effect.scoped(holds))), {
-  concurrency: "unbounded"
-}).pipe(Effect.map((results): Results => results.flatMap(Option.toArray)))
+const broken = brokenOf(laws, "unbounded")
 
 const brokenIn = (cache: SharedTokenCache.Service) =>
   Effect.provideService(broken, SharedTokenCache.SharedTokenCache, cache)

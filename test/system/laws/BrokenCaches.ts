@@ -55,6 +55,10 @@ const readLaws = [
   law.leaseApart
 ]
 
+const removeLaws = [law.over, law.remove, law.removeLeaves]
+
+const changesLaws = [law.changesWrite, law.changesRelease]
+
 const minute = 60_000
 
 /** What nobody may see: it stands in what the broken caches answer and throw. */
@@ -129,11 +133,7 @@ export const brokenCaches: ReadonlyArray<Broken> = [
   ["whose remove ignores the entry", (cache) => ({
     remove: (name) => Effect.flatMap(cache.read(name), (found) => cache.remove(name, Option.getOrElse(found, () => "")))
   }), [law.removeLeaves]],
-  ["whose remove removes nothing", () => ({ remove: () => Effect.succeed(true) }), [
-    law.over,
-    law.remove,
-    law.removeLeaves
-  ]],
+  ["whose remove removes nothing", () => ({ remove: () => Effect.succeed(true) }), removeLaws],
   [
     "whose lease is given to everyone",
     () => ({ lease: (_, owner, remaining) => Effect.succeed({ owner, remaining }) }),
@@ -189,52 +189,32 @@ export const brokenCaches: ReadonlyArray<Broken> = [
     law.releaseLeaves,
     law.changesRelease
   ]],
+  ["whose changes begin and never tell", () => ({
+    changes: () => Stream.concat(Stream.make(undefined), Stream.never)
+  }), changesLaws],
+  ["whose changes tell of the past twice and of nothing then", () => ({
+    changes: () => Stream.concat(Stream.make(undefined, undefined), Stream.never)
+  }), changesLaws],
+  ["whose changes tell nothing at the beginning", (cache) => ({
+    changes: (name) => Stream.drop(cache.changes(name), 1)
+  }), changesLaws],
+  ["whose changes end", (cache) => ({ changes: (name) => Stream.take(cache.changes(name), 1) }), changesLaws],
+  ["whose changes die", () => ({ changes: () => Stream.die(new Error(foreignEntry)) }), changesLaws],
   [
-    "whose changes begin and never tell",
-    () => ({ changes: () => Stream.concat(Stream.make(undefined), Stream.never) }),
-    [law.changesWrite, law.changesRelease]
+    "whose remove hangs and can't be interrupted",
+    () => ({ remove: () => Effect.uninterruptible(Effect.never) }),
+    removeLaws
   ],
-  [
-    "whose changes tell of the past twice and of nothing then",
-    () => ({ changes: () => Stream.concat(Stream.make(undefined, undefined), Stream.never) }),
-    [law.changesWrite, law.changesRelease]
-  ],
-  [
-    "whose changes tell nothing at the beginning",
-    (cache) => ({ changes: (name) => Stream.drop(cache.changes(name), 1) }),
-    [law.changesWrite, law.changesRelease]
-  ],
-  ["whose changes end", (cache) => ({ changes: (name) => Stream.take(cache.changes(name), 1) }), [
-    law.changesWrite,
-    law.changesRelease
-  ]],
-  ["whose changes die", () => ({ changes: () => Stream.die(new Error(foreignEntry)) }), [
-    law.changesWrite,
-    law.changesRelease
-  ]],
-  ["whose remove hangs and can't be interrupted", () => ({ remove: () => Effect.uninterruptible(Effect.never) }), [
-    law.over,
-    law.remove,
-    law.removeLeaves
-  ]],
-  ["whose remove dies", () => ({ remove: () => Effect.die(new RangeError(foreignEntry)) }), [
-    law.over,
-    law.remove,
-    law.removeLeaves
-  ]],
-  ["whose remove interrupts itself", () => ({ remove: () => Effect.interrupt }), [
-    law.over,
-    law.remove,
-    law.removeLeaves
-  ]],
+  ["whose remove dies", () => ({ remove: () => Effect.die(new RangeError(foreignEntry)) }), removeLaws],
+  ["whose remove interrupts itself", () => ({ remove: () => Effect.interrupt }), removeLaws],
   ["whose remove throws before it gives an effect", () => ({
     remove: () => {
       throw new Error(foreignEntry)
     }
-  }), [law.over, law.remove, law.removeLeaves]],
+  }), removeLaws],
   ["whose remove fails", () => ({
     remove: () => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "READONLY" })
-  }), [law.over, law.remove, law.removeLeaves]],
+  }), removeLaws],
   [
     "whose read is something else than an Option",
     () => ({ read: () => Effect.sync(() => JSON.parse("null")) }),

@@ -8,16 +8,8 @@ const startNode = ([first, last]: readonly [number, number]) =>
   Effect.gen(function*() {
     const bus = yield* RedisServer.freePort
     const server = yield* RedisServer.make([
-      "--cluster-enabled",
-      "yes",
-      "--cluster-config-file",
-      "nodes.conf",
-      "--cluster-port",
-      String(bus),
-      "--cluster-announce-ip",
-      "127.0.0.1",
-      "--cluster-node-timeout",
-      "5000"
+      ...["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-port", String(bus)],
+      ...["--cluster-announce-ip", "127.0.0.1", "--cluster-node-timeout", "5000"]
     ])
     yield* server.command("CLUSTER", "ADDSLOTSRANGE", first, last)
     return { bus, server }

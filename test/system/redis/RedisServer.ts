@@ -2,13 +2,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { Effect, Redacted, type Scope } from "effect"
 import { Redis } from "ioredis"
 import { describe, expect, it } from "vitest"
+import * as Program from "../Program.js"
 
 const program = process.env["REDIS_SERVER"] ?? "redis-server"
 
@@ -67,10 +66,7 @@ export const make = (
 ): Effect.Effect<RedisServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const port = yield* freePort
-    const folder = yield* Effect.acquireRelease(
-      Effect.promise(() => mkdtemp(join(tmpdir(), "redis-"))),
-      (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-    )
+    const folder = yield* Program.folder
     const control = yield* Effect.acquireRelease(
       Effect.sync(() => {
         const client = new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
@@ -87,16 +83,7 @@ export const make = (
       child = spawn(
         program,
         [
-          "--port",
-          String(port),
-          "--bind",
-          "127.0.0.1",
-          "--save",
-          "",
-          "--appendonly",
-          "no",
-          "--dir",
-          folder,
+          ...["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder],
           ...settings
         ],
         { stdio: "ignore" }

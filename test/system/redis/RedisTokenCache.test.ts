@@ -17,9 +17,10 @@ import {
 } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import { SharedTokenCacheLaws, Simulator } from "effect-nutrition-advisor/testing"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
 import { arrangedLive, test, testLive } from "../../doubles/arranged.js"
+import { brokenOf } from "../laws/brokenOf.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as Replicas from "./replicas.js"
@@ -90,6 +91,16 @@ const heardWhile = <A, E, R>(
     yield* Effect.sleep("150 millis")
     return heard - heardBefore
   })
+
+describeWithRedis("the laws of a SharedTokenCache", () => {
+  overServer.each<RedisOptions>([{}, { stringNumbers: true }])(
+    "hold with the options %j of ioredis",
+    function*(redis, { url }) {
+      const broken = brokenOf(SharedTokenCacheLaws.laws, "unbounded")
+      expect(yield* Effect.provide(broken, RedisTokenCache.layer({ url, redis }))).toEqual([])
+    }
+  )
+})
 
 describeWithRedis("a watch", () => {
   overEmpty.each<readonly [string, (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>, number]>([
