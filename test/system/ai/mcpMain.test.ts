@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -17,11 +16,6 @@ const read = (path: string) => readFileSync(join(Program.repository, path), "utf
 const agentsPage = read("docs/agents.md")
 
 const manifest = JSON.parse(read("package.json"))
-
-const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "mcp-cache-"))),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-)
 
 const searchOnce = (options: McpProcess.Options) =>
   Effect.scoped(Effect.gen(function*() {
@@ -87,7 +81,7 @@ describe("the shared token", () => {
   simulated(
     "is bought once by eight servers one after the other, and lies sealed in a folder of the user alone",
     function*({ settings, simulator: { counters } }) {
-      const XDG_CACHE_HOME = yield* folder
+      const XDG_CACHE_HOME = yield* Program.folder
       const env = { ...settings, XDG_CACHE_HOME }
       for (let server = 0; server < 8; server += 1) expect((yield* searchOnce({ env })).isError).toBe(false)
       expect(yield* counters).toMatchObject({ exchanges: 1, searches: 8 })
@@ -102,7 +96,7 @@ describe("the shared token", () => {
   simulated(
     "is not shared with --no-shared-token: each buys its own, and no folder is made",
     function*({ settings, simulator }) {
-      const XDG_CACHE_HOME = yield* folder
+      const XDG_CACHE_HOME = yield* Program.folder
       const env = { ...settings, XDG_CACHE_HOME }
       for (let server = 0; server < 2; server += 1) yield* searchOnce({ args: ["--no-shared-token"], env })
       expect(yield* simulator.counters).toMatchObject({ exchanges: 2, searches: 2 })
@@ -111,7 +105,7 @@ describe("the shared token", () => {
   )
 
   simulated("is not shared without its folder, which a warning says, and foods are found", function*({ settings }) {
-    const XDG_CACHE_HOME = join(yield* folder, "a-file")
+    const XDG_CACHE_HOME = join(yield* Program.folder, "a-file")
     writeFileSync(XDG_CACHE_HOME, "")
     const { isError, stderr } = yield* searchOnce({ env: { ...settings, XDG_CACHE_HOME } })
     expect(isError).toBe(false)
@@ -119,7 +113,7 @@ describe("the shared token", () => {
   })
 
   testLive("is not made from the simulator's", function*() {
-    const XDG_CACHE_HOME = yield* folder
+    const XDG_CACHE_HOME = yield* Program.folder
     yield* searchOnce({ ...McpProcess.simulated, env: { XDG_CACHE_HOME } })
     expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
   })

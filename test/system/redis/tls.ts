@@ -1,10 +1,10 @@
 /** A certificate of a test's own, and whether redis-server can use it. */
 import { spawnSync } from "node:child_process"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { describe } from "vitest"
+import * as Program from "../Program.js"
 import { describeWithRedis, isInstalled, isRequired } from "./RedisServer.js"
 
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
@@ -29,10 +29,7 @@ export const describeWithTls = (title: string, tests: () => void): void => {
 
 /** Files of a certificate for 127.0.0.1 that nobody has signed but itself. */
 export const certificate = Effect.gen(function*() {
-  const folder = yield* Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "redis-tls-"))),
-    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-  )
+  const folder = yield* Program.folder
   const key = join(folder, "key.pem")
   const file = join(folder, "certificate.pem")
   yield* Effect.sync(() =>
