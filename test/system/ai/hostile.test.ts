@@ -204,18 +204,6 @@ describe(`frames with anything in any position (SEED=${seed})`, () => {
       if (isShort(frame)) expect(JSON.parse(text).id).toBe(isJson(frame) ? id : null)
     }
   })
-
-  testLive("that are no JSON, or no object, are answered with null as their id", function*() {
-    const server = yield* McpProcess.start(McpProcess.simulated)
-    const lines = ["{", "\u0000", "nul", "5", "[]", "[1,[]]", "\"x\"", "null", deep[0]]
-    for (const line of lines) server.write(`${line}\n`)
-    server.child.stdin?.write(Buffer.from([0xff, 0xfe, 0x0a]))
-    yield* until(() => server.output.lines.length === lines.length + 1)
-    const answers = server.output.lines.flatMap((line) => [JSON.parse(line)].flat())
-    expect(answers.map(({ error, id }) => [id, error.code])).toEqual(
-      [-32700, -32700, -32700, ...new Array<number>(7).fill(-32600), -32700].map((code) => [null, code])
-    )
-  })
 })
 
 describe("a server over stdio", () => {

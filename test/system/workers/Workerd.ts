@@ -1,10 +1,10 @@
 /** The real runtime of Cloudflare's workers, with a worker that is bundled as wrangler does. */
 import { spawn } from "node:child_process"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, type Scope } from "effect"
 import * as Project from "../browser/Project.js"
+import * as Program from "../Program.js"
 import * as Runtime from "../runtimes/Runtime.js"
 
 /** Undefined where npm can't give it to this machine. */
@@ -48,11 +48,6 @@ const worker :Workerd.Worker = (
 );
 `
 
-const folder = Effect.acquireRelease(
-  Effect.promise(() => mkdtemp(join(tmpdir(), "workerd-"))),
-  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-)
-
 /** Runs a file of the project until the scope is closed. */
 export const serve = (
   project: Project.Project,
@@ -60,7 +55,7 @@ export const serve = (
   settings: Settings
 ): Effect.Effect<Worker, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const path = yield* folder
+    const path = yield* Program.folder
     const bundle = yield* Effect.promise(() => project.bundle({ file }, Project.forWorkerd))
     yield* Effect.promise(async () => {
       await mkdir(join(path, "objects"))
