@@ -205,10 +205,9 @@ const costOf = (cases: ReadonlyArray<Case>, client: Client, rounds: number) =>
   })
 
 describe.concurrent.each(clients)("A flood over $name", (client) => {
-  it.scopedLive("ends every call as typed and costs less than 64 MB of resident memory", () =>
-    Effect.gen(function*() {
-      expect(yield* costOf(floods, client, 2)).toBeLessThan(64)
-    }), 300_000)
+  testLive("ends every call as typed and costs less than 64 MB of resident memory", function*() {
+    expect(yield* costOf(floods, client, 2)).toBeLessThan(64)
+  })
 })
 
 const belowTheLimit = 15 * megabyte
@@ -221,10 +220,9 @@ const crumbled: ReadonlyArray<Case> = [
 ]
 
 describe.concurrent.each(ourClients)("Bodies in small chunks over $name", (client) => {
-  it.scopedLive("cost less than a small multiple of the limit of 16 MiB", () =>
-    Effect.gen(function*() {
-      expect(yield* costOf(crumbled, client, 1)).toBeLessThan(8 * 16)
-    }), 300_000)
+  testLive("cost less than a small multiple of the limit of 16 MiB", function*() {
+    expect(yield* costOf(crumbled, client, 1)).toBeLessThan(8 * 16)
+  })
 })
 
 /** A reply that counts the answers which hold a socket. */
@@ -398,27 +396,6 @@ describe.each(clients)("Statuses over $name", ({ layer, name }) => {
       )
       expect(endings.filter((ended) => !/ (TransportError|UnexpectedResponse Status)/.test(ended))).toEqual([])
     })
-
-    testLive.each<readonly [string, number | undefined]>([
-      ["120", 120],
-      ["", undefined],
-      ["\u00ff\u00fe", undefined],
-      ["9".repeat(400), undefined],
-      ["Thu, 01 Jan 1970 00:00:00 GMT", 0]
-    ])("read a Retry-After of %j as %s seconds", function*([value, retryAfter]) {
-      const refusal = json("{}", { "retry-after": value }, 503)
-      const { search } = yield* advisorOver(layer, refusal, operation === "token" ? refusal : undefined)
-      const error = yield* Effect.flip(search("oats"))
-      expect(error).toMatchObject({ _tag: "ServerError", operation, status: 503 })
-      expect("retryAfter" in error ? error.retryAfter : undefined).toBe(retryAfter)
-    })
-
-    testLive("take the first of two Retry-After headers or neither", function*() {
-      const twice = raw(lineOf(503, "content-length: 0", "retry-after: 7", "retry-after: 9"))
-      const { search } = yield* advisorOver(layer, twice, operation === "token" ? twice : undefined)
-      const error = yield* Effect.flip(search("oats"))
-      expect([undefined, 7]).toContain("retryAfter" in error ? error.retryAfter : undefined)
-    })
   })
 })
 
@@ -567,64 +544,52 @@ const asking = <A>(
   })
 
 describe("Whatever status, headers and body a service sends", () => {
-  it.scopedLive("search ends in the JSON that was sent or in a typed error", () =>
-    Effect.gen(function*() {
-      const ask = yield* asking(({ search }) => search("oats"))
-      yield* always((data) =>
-        Effect.map(ask(data), (exit) => {
-          const value = valueOf(exit, data)
-          if (Option.isSome(value)) expect(value.value).toEqual(JSON.parse(new TextDecoder().decode(data.body)))
-        })
-      )
-    }), 300_000)
+  testLive("search ends in the JSON that was sent or in a typed error", function*() {
+    const ask = yield* asking(({ search }) => search("oats"))
+    yield* always((data) =>
+      Effect.map(ask(data), (exit) => {
+        const value = valueOf(exit, data)
+        if (Option.isSome(value)) expect(value.value).toEqual(JSON.parse(new TextDecoder().decode(data.body)))
+      })
+    )
+  })
 
-  it.scopedLive("searchAs ends in a value of its schema or in a typed error", () =>
-    Effect.gen(function*() {
-      const ask = yield* asking(({ searchAs }) => searchAs(Foods)("oats"))
-      yield* always((data) =>
-        Effect.map(ask(data), (exit) => {
-          const value = valueOf(exit, data)
-          if (Option.isSome(value)) expect(Schema.is(Foods)(value.value)).toBe(true)
-        })
-      )
-    }), 300_000)
+  testLive("searchAs ends in a value of its schema or in a typed error", function*() {
+    const ask = yield* asking(({ searchAs }) => searchAs(Foods)("oats"))
+    yield* always((data) =>
+      Effect.map(ask(data), (exit) => {
+        const value = valueOf(exit, data)
+        if (Option.isSome(value)) expect(Schema.is(Foods)(value.value)).toBe(true)
+      })
+    )
+  })
 
-  it.scopedLive(
-    "httpClient ends in a response with the status and body that were sent or in a typed error",
-    () =>
-      Effect.gen(function*() {
-        const ask = yield* asking(({ httpClient }) =>
-          Effect.flatMap(httpClient.get("/v2/x"), (response) =>
-            Effect.map(Effect.orDie(response.arrayBuffer), (body) => ({
-              status: response.status,
-              body: new Uint8Array(body)
-            })))
-        )
-        yield* always((data) =>
-          Effect.map(ask(data), (exit) => {
-            const value = valueOf(exit, data)
-            const body = data.status === 204 || data.status === 205 ? new Uint8Array() : data.body
-            if (Option.isSome(value)) {
-              expect(value.value).toEqual({ status: data.status, body })
-            }
-          })
-        )
-      }),
-    300_000
-  )
+  testLive("httpClient ends in a response with the status and body that were sent or in a typed error", function*() {
+    const ask = yield* asking(({ httpClient }) =>
+      Effect.flatMap(httpClient.get("/v2/x"), (response) =>
+        Effect.map(Effect.orDie(response.arrayBuffer), (body) => ({
+          status: response.status,
+          body: new Uint8Array(body)
+        })))
+    )
+    yield* always((data) =>
+      Effect.map(ask(data), (exit) => {
+        const value = valueOf(exit, data)
+        const body = data.status === 204 || data.status === 205 ? new Uint8Array() : data.body
+        if (Option.isSome(value)) {
+          expect(value.value).toEqual({ status: data.status, body })
+        }
+      })
+    )
+  })
 
-  it.scopedLive(
-    "the token call ends in a token that a header can carry or in a typed error",
-    () =>
-      Effect.gen(function*() {
-        const exchange = yield* exchanging
-        yield* always((token) =>
-          Effect.map(exchange(token), (exit) => {
-            const value = valueOf(exit, token)
-            if (Option.isSome(value)) expect(Redacted.value(value.value.value)).toMatch(/^[\x21-\x7e]+$/)
-          })
-        )
-      }),
-    300_000
-  )
+  testLive("the token call ends in a token that a header can carry or in a typed error", function*() {
+    const exchange = yield* exchanging
+    yield* always((token) =>
+      Effect.map(exchange(token), (exit) => {
+        const value = valueOf(exit, token)
+        if (Option.isSome(value)) expect(Redacted.value(value.value.value)).toMatch(/^[\x21-\x7e]+$/)
+      })
+    )
+  })
 })
