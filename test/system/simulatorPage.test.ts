@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "@effect/vitest"
 import axe from "axe-core"
 import { Effect, Exit, Layer, Scope } from "effect"
@@ -13,9 +11,8 @@ import { searchPath, tokenPath } from "../doubles/WatchedSimulator.js"
 import { meetSecrets, options, shownIn } from "../leaks/watched.js"
 import { programsOf } from "../readme/importBlock.js"
 import * as Chromium from "./browser/Chromium.js"
+import * as Program from "./Program.js"
 import * as Page from "./simulatorPage/Page.js"
-
-const repository = fileURLToPath(new URL("../..", import.meta.url))
 
 const scope = Effect.runSync(Scope.make())
 
@@ -257,7 +254,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
   }
 })
 
-const document = readFileSync(join(repository, "docs/see-it.md"), "utf8")
+const document = readFileSync(join(Program.repository, "docs/see-it.md"), "utf8")
 
 interface Scene {
   readonly title: string
@@ -294,17 +291,14 @@ const startClient = (url: string) =>
   Effect.gen(function*() {
     const [program, ...others] = programsOf("docs/see-it.md")
     expect(others).toEqual([])
-    const folder = yield* Effect.acquireRelease(
-      Effect.sync(() => mkdtempSync(join(tmpdir(), "see-it-"))),
-      (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-    )
-    symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"), "junction")
+    const folder = yield* Program.folder
+    symlinkSync(join(Program.repository, "node_modules"), join(folder, "node_modules"), "junction")
     writeFileSync(join(folder, "client.mts"), program?.code.replace("http://127.0.0.1:8787", url) ?? "")
     yield* Effect.acquireRelease(
       Effect.sync(() =>
         spawn(process.execPath, ["--import", "tsx", join(folder, "client.mts")], {
-          cwd: repository,
-          env: { ...process.env, TSX_TSCONFIG_PATH: join(repository, "tsconfig.json") },
+          cwd: Program.repository,
+          env: { ...process.env, TSX_TSCONFIG_PATH: join(Program.repository, "tsconfig.json") },
           stdio: ["ignore", "ignore", "inherit"]
         })
       ),

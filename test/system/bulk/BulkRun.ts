@@ -1,7 +1,6 @@
 /** examples/bulk-search.ts as a process of its own, against a service of its own, for the time of a scope. */
 import { once } from "node:events"
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { readFile, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import * as Program from "../Program.js"
@@ -49,10 +48,7 @@ export const service = Effect.map(
 )
 
 export const directory = Effect.map(
-  Effect.acquireRelease(
-    Effect.promise(() => mkdtemp(join(tmpdir(), "bulk-"))),
-    (path) => Effect.promise(() => rm(path, { recursive: true }))
-  ),
+  Program.folder,
   (path) => ({
     path: (name: string) => join(path, name),
     write: (name: string, text: string) =>
