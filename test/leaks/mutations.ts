@@ -175,8 +175,9 @@ export const mutations: ReadonlyArray<Mutation> = [
   {
     name: "an exchange runs in the context of the caller who started it",
     file: "src/internal/fork.ts",
-    find: "Effect.zipRight(restoreContext, effect)",
-    replace: "effect"
+    find:
+      "Effect.suspend(() => Effect.flatten(Fiber.await(start(Effect.uninterruptible(Effect.forkIn(effect, scope))))))",
+    replace: "Effect.uninterruptible(Effect.forkIn(effect, scope))"
   },
   {
     name: "Effect logs how a fiber of a part of the user's ends",
