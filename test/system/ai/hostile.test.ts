@@ -77,27 +77,32 @@ describe("calls that wait for a slow service, in 128 MiB of heap,", () => {
 /** Answers all terms at once with much text, but "slow" only once it is released. */
 const talkativeService = Effect.gen(function*() {
   const held: Array<() => void> = []
+  let answered = 0
   const results = Array.from({ length: 300 }, (_, index) => ({ name: `food \"${index}\"`, about: "much".repeat(20) }))
   const service = yield* LocalService.start({
     token: Replies.issue,
     data: (call) => {
       const answer = () => Replies.answer(200, JSON.stringify({ results }))(call)
       if (call.request.query.includes("slow")) held.push(answer)
-      else answer()
+      else {
+        answered += 1
+        answer()
+      }
     }
   })
-  return { held, options: inLittleMemory(service.origin) }
+  return { held, answered: () => answered, options: inLittleMemory(service.origin) }
 })
 
 describe("results that wait for the last call of their batch, in 128 MiB of heap,", () => {
   testLive("are held while there is room; others are told so, and the room is free once they are sent", function*() {
-    const { held, options } = yield* talkativeService
+    const { answered, held, options } = yield* talkativeService
     const { url } = yield* McpProcess.startHttp(options)
     const batches: Array<Promise<string>> = []
     for (const count of [1, 2, 3, 4, 5, 6]) {
       batches.push(postBatch(url, 250, "slow"))
       yield* until(() => held.length === count)
     }
+    yield* until(() => answered() === 6 * 249)
     yield* Effect.promise(() => postBatch(url, 1))
     held.forEach((answer) => answer())
     const texts = yield* Effect.promise(() => Promise.all(batches))
