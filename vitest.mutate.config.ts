@@ -18,7 +18,8 @@ const tests: Readonly<Record<string, ReadonlyArray<string>>> = {
     "test/telemetry/{metrics,spans}.test.ts"
   ],
   exchange: [
-    "test/{TokenIssuer,TokenProvider.parts,SharedTokenIssuer,NutritionAdvisor.untyped}.test.ts",
+    "test/{TokenIssuer,TokenProvider.parts,SharedTokenIssuer}.test.ts",
+    "test/NutritionAdvisor.{shared,untyped}.test.ts",
     "test/internal/exchange/*.test.ts",
     "test/telemetry/spans.test.ts"
   ],
