@@ -106,7 +106,7 @@ export class ServerError
 
 /**
  * Why a {@link Forbidden} is final: `RejectedAgain` after one renewal; `TokenUnchanged`, the exchange handed back the very
- * token that was rejected; `CoolingDown`, the last renewal did not help and the next one must wait; `KeyRejected`, the
+ * token that was rejected; `CoolingDown`, renewals cool down, and the next one must wait; `KeyRejected`, the
  * token route refused the license key; `BodyNotReplayable`, the token was renewed, but this body can't be sent
  * twice: a stream, or raw and neither text nor bytes.
  *

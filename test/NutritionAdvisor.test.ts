@@ -320,7 +320,7 @@ describe("a rejected token", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 1 })
   })
 
-  test("ends as CoolingDown, with no exchange, soon after a renewal that did not help", function*() {
+  test("ends as CoolingDown, with no exchange, while renewals cool down", function*() {
     yield* respondAlways("search", { status: 401 })
     yield* Effect.flip(untilHeldUp(NutritionAdvisor.search("apple")))
     const { exchanges } = yield* counters

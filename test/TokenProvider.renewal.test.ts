@@ -347,19 +347,27 @@ describe("the counters", () => {
       yield* Effect.flip(search("oats"))
       yield* simulator.revoke
       yield* search("oats")
-      yield* simulator.respondNext("search", { status: 403 }, { status: 403 }, { status: 403 })
-      yield* Effect.flip(search("oats"))
+      yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
       yield* Effect.flip(search("oats"))
     })
     expect(yield* added(script)).toEqual({
       "token_exchanges_total issued none rejection": 2,
-      "tokens_served_total fresh": 7,
+      "tokens_served_total fresh": 6,
       "rejections_total AcceptedAfterRenewal": 1,
       "rejections_total RejectedAgain": 1,
-      "rejections_total CoolingDown": 1,
       "requests_total Success request search": 2,
       "requests_total ServerError request search": 1,
-      "requests_total Forbidden request search": 2
+      "requests_total Forbidden request search": 1
+    })
+  })
+
+  search("count a rejection while renewals cool down, and no exchange", function*({ search, simulator }) {
+    yield* simulator.respondAlways("search", { status: 403 })
+    yield* Effect.flip(untilHeldUp(search("oats")))
+    expect(yield* added(Effect.flip(search("oats")))).toEqual({
+      "tokens_served_total fresh": 1,
+      "rejections_total CoolingDown": 1,
+      "requests_total Forbidden request search": 1
     })
   })
 

@@ -14,7 +14,7 @@ export const fresh = arranged(Issuer.begun, Issuer.layerOnDemand)
 /** The first exchange has just failed, and the next ones fail as well. */
 export const backingOff = arranged(Issuer.backingOff(), Issuer.layerOnDemand)
 
-/** A renewal has just not helped, and no other one may follow. */
+/** Renewals cool down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
 
 /** With the usual Schedule, which renews by itself. */

@@ -56,70 +56,83 @@ const after = (steps: ReadonlyArray<Step>) => {
   }
 }
 
-/** The fewest steps after which a cool-down stands. */
-const coolingDown = [newTokenRejected(2)]
-
 /** How long it is after so many renewals in a row that did not help: `test/RefreshPolicy.test.ts` has the numbers. */
 const lengthAfter = (unhelpful: number) => RefreshPolicy.coolDownAfter(timing, unhelpful)
+
+/** The fewest renewals that did not help after which a cool-down stands. */
+const fewest = times(16, (index) => index + 1).find((count) => lengthAfter(count) > 0) ?? 1
+
+/** Renewals in a row that did not help, each with a token of its own from this number on. */
+const unhelpful = (count: number, from = 2) => times(count, (index) => newTokenRejected(from + index))
+
+const coolingDown = unhelpful(fewest)
+
+/** The number of the next token after these. */
+const next = 2 + fewest
 
 type Row = readonly [title: string, steps: ReadonlyArray<Step>, expected: Partial<ReturnType<typeof after>>]
 
 describe("the cool-down", () => {
   it.each<Row>([
     ["does not stand at first", [], { hasStood: false, mayRenew: true }],
-    ["stands 1 ms before its time", [...coolingDown, pass(lengthAfter(coolingDown.length) - 1)], { mayRenew: false }],
-    ["is over after its time", [...coolingDown, pass(lengthAfter(coolingDown.length))], { mayRenew: true }],
-    ["goes on growing after it has been over", [newTokenRejected(2), pass(60_000), newTokenRejected(3)], {
-      coolDown: lengthAfter(2)
+    ["stands 1 ms before its time", [...coolingDown, pass(lengthAfter(fewest) - 1)], { mayRenew: false }],
+    ["is over after its time", [...coolingDown, pass(lengthAfter(fewest))], { mayRenew: true }],
+    ["goes on growing after it has been over", [...coolingDown, pass(60_000), newTokenRejected(next)], {
+      coolDown: lengthAfter(fewest + 1)
     }],
     [
       "counts a token once, however many replays it failed",
-      [...times(3, () => newTokenRejected(2)), newTokenRejected(3)],
-      { coolDown: lengthAfter(2) }
+      [...times(3, () => newTokenRejected(2)), ...unhelpful(fewest, 3)],
+      { coolDown: lengthAfter(fewest + 1) }
     ],
     [
-      "counts two tokens twice, in whatever order their replays failed",
-      [newTokenRejected(2), newTokenRejected(3), newTokenRejected(2), newTokenRejected(3)],
-      { coolDown: lengthAfter(2) }
+      "counts each token once, in whatever order their replays failed",
+      [...unhelpful(fewest + 1), ...unhelpful(fewest + 1)],
+      { coolDown: lengthAfter(fewest + 1) }
     ],
     [
       "is not shortened by a late verdict on an older token whose renewal had helped",
-      [renewalHelped(2), newTokenRejected(3), newTokenRejected(4), newTokenRejected(2)],
-      { coolDown: lengthAfter(2) }
+      [renewalHelped(2), ...unhelpful(fewest + 1, 3), newTokenRejected(2)],
+      { coolDown: lengthAfter(fewest + 1) }
+    ],
+    [
+      "goes on growing after such a verdict",
+      [renewalHelped(2), ...unhelpful(fewest + 1, 3), newTokenRejected(2), newTokenRejected(fewest + 4)],
+      { coolDown: lengthAfter(fewest + 2) }
     ],
     [
       "is cleared by a renewal that helped after one that brought no other token",
-      [noNewToken, renewalHelped(2)],
+      [...times(fewest, () => noNewToken), renewalHelped(2)],
       { mayRenew: true }
     ],
     [
       "does not begin anew with another replay of the token that began it",
-      [newTokenRejected(2), newTokenRejected(3), pass(3_000), newTokenRejected(3)],
-      { coolDown: lengthAfter(2) - 3_000 }
+      [...unhelpful(fewest + 1), pass(3_000), newTokenRejected(next)],
+      { coolDown: lengthAfter(fewest + 1) - 3_000 }
     ],
-    ["is cleared by a renewal that helped", [...coolingDown, renewalHelped(3)], { mayRenew: true }],
+    ["is cleared by a renewal that helped", [...coolingDown, renewalHelped(next)], { mayRenew: true }],
     [
       "is cleared by a renewal that helped, though its token had been accepted before without one",
-      [...coolingDown, accepted(3), renewalHelped(3)],
+      [...coolingDown, accepted(next), renewalHelped(next)],
       { mayRenew: true }
     ],
     [
       "begins anew, as short as at first, after a renewal that helped",
-      [newTokenRejected(2), newTokenRejected(3), renewalHelped(4), newTokenRejected(5)],
-      { coolDown: lengthAfter(1) }
+      [...unhelpful(fewest + 1), renewalHelped(next + 1), ...unhelpful(fewest, next + 2)],
+      { coolDown: lengthAfter(fewest) }
     ],
     ["is not cleared by a search that succeeds without a renewal", [...coolingDown, accepted(2)], {
       mayRenew: false
     }],
     [
       "stays where one replay of the new token was rejected and another one accepted",
-      [newTokenRejected(2), newTokenRejected(3), renewalHelped(3)],
-      { mayRenew: false, coolDown: lengthAfter(2) }
+      [...unhelpful(fewest + 1), renewalHelped(next)],
+      { mayRenew: false, coolDown: lengthAfter(fewest + 1) }
     ],
     [
       "begins where one replay of the new token was accepted and another one rejected",
-      [newTokenRejected(2), renewalHelped(3), newTokenRejected(3)],
-      { mayRenew: false, coolDown: lengthAfter(2) }
+      [...coolingDown, renewalHelped(next), newTokenRejected(next)],
+      { mayRenew: false, coolDown: lengthAfter(fewest + 1) }
     ]
   ])("%s", (_, steps, expected) => {
     expect(after(steps)).toMatchObject({ hasStood: true, ...expected })
@@ -137,9 +150,9 @@ describe("the cool-down", () => {
       (number) => [renewalHelped(number), newTokenRejected(number)]
     ]
   ])("grows %s", (_, stepsFor) => {
-    const unhelpful = [1, 2, 3, 4, 5, 6]
-    const grown = unhelpful.map((count) => after(times(count, (index) => stepsFor(index + 2)).flat()).coolDown)
-    expect(grown).toEqual(unhelpful.map(lengthAfter))
+    const counts = [1, 2, 3, 4, 5, 6]
+    const grown = counts.map((count) => after(times(count, (index) => stepsFor(index + 2)).flat()).coolDown)
+    expect(grown).toEqual(counts.map(lengthAfter))
   })
 })
 

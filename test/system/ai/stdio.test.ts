@@ -85,7 +85,7 @@ const sentence = (baseUrl: string, requestTimeout: "700 millis" | "30 seconds") 
     )
   )
 
-/** A rejection soon after another one is answered without a new token, and with another sentence. */
+/** While renewals cool down, a rejection has another sentence. */
 const sentencesOf = (fault: string, own: string) =>
   fault === "forbidden" || fault === "unauthorized"
     ? [own, expect.stringMatching(/^The search was rejected, and renewing the token did not help/)]
