@@ -3,16 +3,24 @@ import { describe, expect, it } from "@effect/vitest"
 import ts from "typescript"
 import { code } from "./types/sources.js"
 
-const security = readFileSync(new URL("../SECURITY.md", import.meta.url), "utf8")
+/** The rows of the table in a document whose last column has this name, cell by cell. */
+const rowsOf = (document: string, lastColumn: string): ReadonlyArray<ReadonlyArray<string>> => {
+  const lines = readFileSync(new URL(document, import.meta.url), "utf8").split("\n")
+  const head = lines.findIndex((line) => line.startsWith("| channel ") && line.endsWith(` ${lastColumn} |`))
+  const length = lines.slice(head).findIndex((line) => !line.startsWith("|"))
+  return lines.slice(head + 2, head + length).map((line) => line.slice(2, -2).split(" | "))
+}
 
-const withoutSecret = readFileSync(new URL("./exits.md", import.meta.url), "utf8")
+const security = rowsOf("../SECURITY.md", "what protects it")
 
-/** Each place that a row of SECURITY.md or exits.md names, by the channel of the row. */
-const exits = Array.from(
-  (security + withoutSecret).matchAll(/^\| (?!channel|---)(\w+) \| ([^|]+) \|/gm),
-  ([, channel = "", places = ""]) =>
-    Array.from(places.matchAll(/`([\w/]+)`/g), ([, place = ""]) => ({ channel, place }))
-).flat()
+const shownBy = rowsOf("./exits.md", "shown by")
+
+const withoutSecret = rowsOf("./exits.md", "what it does")
+
+/** Each place that a row names, by the channel of the row. */
+const exits = [...security, ...withoutSecret].flatMap(([channel = "", places = ""]) =>
+  Array.from(places.matchAll(/`([\w/]+)`/g), ([, place = ""]) => ({ channel, place }))
+)
 
 /** What the code of a file shows of the channels to which it writes. */
 const channels = {
@@ -216,14 +224,13 @@ describe("the exits of a secret", () => {
     }
   )
 
-  it("names a test for each exit in SECURITY.md, which the file has by that title", () => {
-    const [table = ""] = /^\| channel \| place \| what could leave [^]*?\n\n/m.exec(security) ?? []
-    const rows = table.trim().split("\n").slice(2)
-    const titles = rows.map((row) =>
-      Array.from(row.matchAll(/`(test\/[\w/.]+)` "([^"]+)"/g), ([, path = "", title = ""]) => ({ path, title }))
+  it("names in exits.md, for each row of SECURITY.md, tests that their files have by those titles", () => {
+    const titles = shownBy.map(([, , tests = ""]) =>
+      Array.from(tests.matchAll(/`(test\/[\w/.]+)` "([^"]+)"/g), ([, path = "", title = ""]) => ({ path, title }))
     )
-    expect(rows.length).toBeGreaterThan(15)
-    expect(rows.filter((_, index) => titles[index]?.length === 0)).toEqual([])
+    expect(security.length).toBeGreaterThan(15)
+    expect(shownBy.map((row) => row.slice(0, 2))).toEqual(security.map((row) => row.slice(0, 2)))
+    expect(shownBy.filter((_, index) => titles[index]?.length === 0)).toEqual([])
     expect(
       titles.flat().filter(({ path, title }) =>
         titlesIn(path).filter((one) => one.includes(title.replace(/ …$/, " "))).length !== 1
