@@ -1,106 +1,164 @@
-/** The codes that an error may name: those of Node, undici and OpenSSL, so that no text of a foreign error is among them. */
-export const transportCodes = [
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ECONNABORTED",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "EHOSTDOWN",
-  "ENETUNREACH",
-  "ENETDOWN",
-  "EADDRNOTAVAIL",
-  "EACCES",
-  "EPERM",
-  "ENOENT",
-  "EMFILE",
-  "ENFILE",
-  "ENOBUFS",
-  "EPROTO",
-  "ENOTFOUND",
-  "ENODATA",
-  "ESERVFAIL",
-  "EAI_AGAIN",
-  "EAI_FAIL",
-  "EAI_NODATA",
-  "EAI_NONAME",
-  "ERR_INVALID_URL",
-  "ERR_SOCKET_CLOSED",
-  "ERR_SOCKET_CONNECTION_TIMEOUT",
-  "ERR_STREAM_PREMATURE_CLOSE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "ERR_TLS_HANDSHAKE_TIMEOUT",
-  "ERR_SSL_WRONG_VERSION_NUMBER",
-  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
-  "ERR_SSL_UNSUPPORTED_PROTOCOL",
-  "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
-  "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
-  "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
-  "HPE_HEADER_OVERFLOW",
-  "HPE_INVALID_CHUNK_SIZE",
-  "HPE_INVALID_CONSTANT",
-  "HPE_INVALID_CONTENT_LENGTH",
-  "HPE_INVALID_EOF_STATE",
-  "HPE_INVALID_HEADER_TOKEN",
-  "HPE_INVALID_STATUS",
-  "HPE_INVALID_TRANSFER_ENCODING",
-  "HPE_INVALID_VERSION",
-  "HPE_UNEXPECTED_CONTENT_LENGTH",
-  "UND_ERR_ABORT",
-  "UND_ERR_ABORTED",
-  "UND_ERR_BODY_TIMEOUT",
-  "UND_ERR_BPL_MISSING_UPSTREAM",
-  "UND_ERR_CLOSED",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_DESTROYED",
-  "UND_ERR_HEADERS_OVERFLOW",
-  "UND_ERR_HEADERS_TIMEOUT",
-  "UND_ERR_INFO",
-  "UND_ERR_INVALID_ARG",
-  "UND_ERR_INVALID_RETURN_VALUE",
-  "UND_ERR_MAX_ORIGINS_REACHED",
-  "UND_ERR_NOT_SUPPORTED",
-  "UND_ERR_PRX_TLS",
-  "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
-  "UND_ERR_REQ_RETRY",
-  "UND_ERR_RESPONSE",
-  "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
-  "UND_ERR_RES_EXCEEDED_MAX_SIZE",
-  "UND_ERR_SOCKET",
-  "CERT_CHAIN_TOO_LONG",
-  "CERT_HAS_EXPIRED",
-  "CERT_NOT_YET_VALID",
-  "CERT_REJECTED",
-  "CERT_REVOKED",
-  "CERT_SIGNATURE_FAILURE",
-  "CERT_UNTRUSTED",
-  "CRL_HAS_EXPIRED",
-  "CRL_NOT_YET_VALID",
-  "CRL_SIGNATURE_FAILURE",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "ERROR_IN_CERT_NOT_AFTER_FIELD",
-  "ERROR_IN_CERT_NOT_BEFORE_FIELD",
-  "ERROR_IN_CRL_LAST_UPDATE_FIELD",
-  "ERROR_IN_CRL_NEXT_UPDATE_FIELD",
-  "HOSTNAME_MISMATCH",
-  "INVALID_CA",
-  "INVALID_PURPOSE",
-  "OUT_OF_MEM",
-  "PATH_LENGTH_EXCEEDED",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY",
-  "UNABLE_TO_DECRYPT_CERT_SIGNATURE",
-  "UNABLE_TO_DECRYPT_CRL_SIGNATURE",
-  "UNABLE_TO_GET_CRL",
-  "UNABLE_TO_GET_ISSUER_CERT",
-  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+/** What to say of a call that ended in each reason, where no code says more. */
+const general = {
+  Timeout: { reason: "Timeout", what: "timed out", advice: "Try again, or raise the timeout." },
+  Aborted: {
+    reason: "Aborted",
+    what: "was cut off, or not sent since the client is closed",
+    advice: "Try again with an open client."
+  },
+  Connection: {
+    reason: "Connection",
+    what: "could not reach the service",
+    advice: "Check the base URL and the network."
+  }
+} as const
+
+const unreachable = <const Code extends string>(why: string, advice: string, codes: ReadonlyArray<Code>) => ({
+  ...general.Connection,
+  what: `${general.Connection.what}: ${why}`,
+  advice,
+  codes
+})
+
+/** The codes of Node, undici and OpenSSL that an error may name, so that no text of a foreign error is among them, and what each says. */
+const failures = [
+  {
+    ...general.Timeout,
+    codes: [
+      "ETIMEDOUT",
+      "ERR_SOCKET_CONNECTION_TIMEOUT",
+      "ERR_TLS_HANDSHAKE_TIMEOUT",
+      "UND_ERR_BODY_TIMEOUT",
+      "UND_ERR_CONNECT_TIMEOUT",
+      "UND_ERR_HEADERS_TIMEOUT"
+    ]
+  },
+  {
+    ...general.Aborted,
+    codes: [
+      "ECONNABORTED",
+      "ECONNRESET",
+      "EPIPE",
+      "ERR_STREAM_PREMATURE_CLOSE",
+      "UND_ERR_ABORTED",
+      "UND_ERR_CLOSED",
+      "UND_ERR_RES_EXCEEDED_MAX_SIZE",
+      "UND_ERR_SOCKET"
+    ]
+  },
+  {
+    ...general.Connection,
+    codes: [
+      "EADDRNOTAVAIL",
+      "EACCES",
+      "EPERM",
+      "ENOENT",
+      "EMFILE",
+      "ENFILE",
+      "ENOBUFS",
+      "ERR_INVALID_URL",
+      "ERR_SOCKET_CLOSED",
+      "ERR_SSL_UNSUPPORTED_PROTOCOL",
+      "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+      "ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE",
+      "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+      "HPE_HEADER_OVERFLOW",
+      "HPE_INVALID_CHUNK_SIZE",
+      "HPE_INVALID_CONSTANT",
+      "HPE_INVALID_CONTENT_LENGTH",
+      "HPE_INVALID_EOF_STATE",
+      "HPE_INVALID_HEADER_TOKEN",
+      "HPE_INVALID_STATUS",
+      "HPE_INVALID_TRANSFER_ENCODING",
+      "HPE_INVALID_VERSION",
+      "HPE_UNEXPECTED_CONTENT_LENGTH",
+      "UND_ERR_ABORT",
+      "UND_ERR_BPL_MISSING_UPSTREAM",
+      "UND_ERR_DESTROYED",
+      "UND_ERR_HEADERS_OVERFLOW",
+      "UND_ERR_INFO",
+      "UND_ERR_INVALID_ARG",
+      "UND_ERR_INVALID_RETURN_VALUE",
+      "UND_ERR_MAX_ORIGINS_REACHED",
+      "UND_ERR_NOT_SUPPORTED",
+      "UND_ERR_PRX_TLS",
+      "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
+      "UND_ERR_REQ_RETRY",
+      "UND_ERR_RESPONSE",
+      "UND_ERR_RES_CONTENT_LENGTH_MISMATCH",
+      "CERT_CHAIN_TOO_LONG",
+      "CERT_REJECTED",
+      "CERT_REVOKED",
+      "CERT_SIGNATURE_FAILURE",
+      "CRL_HAS_EXPIRED",
+      "CRL_NOT_YET_VALID",
+      "CRL_SIGNATURE_FAILURE",
+      "ERROR_IN_CERT_NOT_AFTER_FIELD",
+      "ERROR_IN_CERT_NOT_BEFORE_FIELD",
+      "ERROR_IN_CRL_LAST_UPDATE_FIELD",
+      "ERROR_IN_CRL_NEXT_UPDATE_FIELD",
+      "INVALID_CA",
+      "INVALID_PURPOSE",
+      "OUT_OF_MEM",
+      "PATH_LENGTH_EXCEEDED",
+      "UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY",
+      "UNABLE_TO_DECRYPT_CERT_SIGNATURE",
+      "UNABLE_TO_DECRYPT_CRL_SIGNATURE",
+      "UNABLE_TO_GET_CRL"
+    ]
+  },
+  unreachable("the connection was refused", "Check that the service is listening at the base URL.", ["ECONNREFUSED"]),
+  unreachable("its host name is not known", "Check the base URL and the DNS.", [
+    "ENOTFOUND",
+    "EAI_NODATA",
+    "EAI_NONAME",
+    "ENODATA"
+  ]),
+  unreachable("its host name could not be looked up", "Check the DNS, and try again.", [
+    "EAI_AGAIN",
+    "EAI_FAIL",
+    "ESERVFAIL"
+  ]),
+  unreachable("no network leads to it", "Check the network, and the firewall or proxy in between.", [
+    "EHOSTUNREACH",
+    "EHOSTDOWN",
+    "ENETUNREACH",
+    "ENETDOWN"
+  ]),
+  unreachable(
+    "its certificate is not trusted",
+    "Check the base URL, or add the CA that signed the certificate to those that Node trusts (NODE_EXTRA_CA_CERTS).",
+    [
+      "CERT_UNTRUSTED",
+      "DEPTH_ZERO_SELF_SIGNED_CERT",
+      "SELF_SIGNED_CERT_IN_CHAIN",
+      "UNABLE_TO_GET_ISSUER_CERT",
+      "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+      "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+    ]
+  ),
+  unreachable(
+    "its certificate is not valid today",
+    "Check the certificate of the service, and the clock of this machine.",
+    ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]
+  ),
+  unreachable("its certificate is for another host name", "Check the host name in the base URL.", [
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "HOSTNAME_MISMATCH"
+  ]),
+  unreachable("it does not answer in TLS", "Check the scheme and the port of the base URL.", [
+    "EPROTO",
+    "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+    "ERR_SSL_WRONG_VERSION_NUMBER"
+  ])
 ] as const
 
 /** Extract gives the union a name of its own, which editors show in place of the whole list. */
-export type TransportCode = Extract<(typeof transportCodes)[number], string>
+export type TransportCode = Extract<(typeof failures)[number]["codes"][number], string>
 
-export type TransportReason = "Timeout" | "Connection" | "Aborted"
+export const transportCodes = failures.flatMap<TransportCode>(({ codes }) => codes)
+
+export type TransportReason = keyof typeof general
 
 const known: ReadonlySet<unknown> = new Set(transportCodes)
 
@@ -144,100 +202,17 @@ const codeWithin = (error: unknown, depth: number): TransportCode | undefined =>
  */
 export const codeOf = (error: unknown): TransportCode | undefined => codeWithin(error, deepest)
 
-const abortedCodes: ReadonlySet<TransportCode> = new Set<TransportCode>([
-  "ECONNABORTED",
-  "ECONNRESET",
-  "EPIPE",
-  "ERR_STREAM_PREMATURE_CLOSE",
-  "UND_ERR_ABORTED",
-  "UND_ERR_CLOSED",
-  "UND_ERR_RES_EXCEEDED_MAX_SIZE",
-  "UND_ERR_SOCKET"
-])
-
-const timeoutCodes: ReadonlySet<TransportCode> = new Set<TransportCode>([
-  "ERR_SOCKET_CONNECTION_TIMEOUT",
-  "ERR_TLS_HANDSHAKE_TIMEOUT",
-  "ETIMEDOUT",
-  "UND_ERR_BODY_TIMEOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-  "UND_ERR_HEADERS_TIMEOUT"
-])
+const failureOf = (code: TransportCode | undefined) => failures.find(({ codes }) => codes.some((one) => one === code))
 
 /** Where the head of an answer was there, its status is known, and the rest of it is what is missing. */
-export const reasonOf = (code: TransportCode | undefined, status: number | undefined): TransportReason =>
-  code !== undefined && timeoutCodes.has(code)
-    ? "Timeout"
-    : status !== undefined || (code !== undefined && abortedCodes.has(code))
-    ? "Aborted"
-    : "Connection"
-
-interface Text {
-  readonly what: string
-  readonly advice: string
-}
-
-const texts: Record<TransportReason, Text> = {
-  Timeout: { what: "timed out", advice: "Try again, or raise the timeout." },
-  Connection: { what: "could not reach the service", advice: "Check the base URL and the network." },
-  Aborted: { what: "was cut off, or not sent since the client is closed", advice: "Try again with an open client." }
-}
-
-const unreachable = (why: string, advice: string): Text => ({ what: `could not reach the service: ${why}`, advice })
-
-const refused = unreachable("the connection was refused", "Check that the service is listening at the base URL.")
-
-const unknownName = unreachable("its host name is not known", "Check the base URL and the DNS.")
-
-const noLookup = unreachable("its host name could not be looked up", "Check the DNS, and try again.")
-
-const noRoute = unreachable("no network leads to it", "Check the network, and the firewall or proxy in between.")
-
-const untrusted = unreachable(
-  "its certificate is not trusted",
-  "Check the base URL, or add the CA that signed the certificate to those that Node trusts (NODE_EXTRA_CA_CERTS)."
-)
-
-const outOfDate = unreachable(
-  "its certificate is not valid today",
-  "Check the certificate of the service, and the clock of this machine."
-)
-
-const otherName = unreachable("its certificate is for another host name", "Check the host name in the base URL.")
-
-const notTls = unreachable("it does not answer in TLS", "Check the scheme and the port of the base URL.")
-
-const textsOfCodes: Partial<Record<TransportCode, Text>> = {
-  ECONNREFUSED: refused,
-  ENOTFOUND: unknownName,
-  EAI_NODATA: unknownName,
-  EAI_NONAME: unknownName,
-  ENODATA: unknownName,
-  EAI_AGAIN: noLookup,
-  EAI_FAIL: noLookup,
-  ESERVFAIL: noLookup,
-  EHOSTUNREACH: noRoute,
-  EHOSTDOWN: noRoute,
-  ENETUNREACH: noRoute,
-  ENETDOWN: noRoute,
-  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
-  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
-  UNABLE_TO_GET_ISSUER_CERT: untrusted,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
-  CERT_UNTRUSTED: untrusted,
-  CERT_HAS_EXPIRED: outOfDate,
-  CERT_NOT_YET_VALID: outOfDate,
-  ERR_TLS_CERT_ALTNAME_INVALID: otherName,
-  HOSTNAME_MISMATCH: otherName,
-  EPROTO: notTls,
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
-  ERR_SSL_WRONG_VERSION_NUMBER: notTls
+export const reasonOf = (code: TransportCode | undefined, status: number | undefined): TransportReason => {
+  const reason = failureOf(code)?.reason ?? "Connection"
+  return status !== undefined && reason === "Connection" ? "Aborted" : reason
 }
 
 /** What happened to a call and what to check, as the rest of a sentence that begins with the call. */
 export const transportText = (reason: TransportReason, code: TransportCode | undefined): string => {
-  if (code === undefined) return `${texts[reason].what}. ${texts[reason].advice}`
-  const { advice, what } = (reason === "Connection" ? textsOfCodes[code] : undefined) ?? texts[reason]
-  return `${what} (${code}). ${advice}`
+  const failure = failureOf(code)
+  const { advice, what } = failure?.reason === reason ? failure : general[reason]
+  return `${what}${code === undefined ? "" : ` (${code})`}. ${advice}`
 }
