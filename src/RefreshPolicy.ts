@@ -232,8 +232,8 @@ export const backoffAfter = (
   )
 
 /**
- * How long renewals cool down after so many in a row that did not help, in milliseconds: `coolDownStart`, doubled for each further
- * one up to `coolDownCap`. A renewal that helps starts the count anew.
+ * How long renewals cool down after `unhelpful` ones in a row that did not help, in milliseconds: `coolDownStart`, doubled for each
+ * further one up to `coolDownCap`. A renewal that helps starts the count anew.
  *
  * @since 1.0.0
  * @category rules

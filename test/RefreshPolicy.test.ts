@@ -227,7 +227,9 @@ describe("coolDownAfter", () => {
 describe("docs/token-life.md", () => {
   const document = readFileSync(new URL("../docs/token-life.md", import.meta.url), "utf8").replaceAll(/\s+/g, " ")
 
-  const coolDowns = Arr.makeBy(5, (index) => RefreshPolicy.coolDownAfter(policy, index + 1) / 1_000)
+  /** Without renewals that start none. */
+  const coolDowns = Arr.makeBy(8, (index) => RefreshPolicy.coolDownAfter(policy, index + 1) / 1_000)
+    .filter((seconds) => seconds > 0).slice(0, 5)
 
   /** The sums of all that went before. */
   const moments = coolDowns.map((_, index) => coolDowns.slice(0, index).reduce((sum, next) => sum + next, 0))

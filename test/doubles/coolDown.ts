@@ -1,11 +1,23 @@
 /** Brings about a cool-down by rejections, however many the rule asks for. */
 import { Effect } from "effect"
-import type { AccessToken, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import {
+  type AccessToken,
+  type NutritionAdvisorError,
+  RefreshPolicy,
+  type TokenProvider
+} from "effect-nutrition-advisor"
 
 const isCoolDown = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   error._tag === "Forbidden" && error.reason === "CoolingDown"
 
 const triesAtMost = 16
+
+/** How many renewals in a row must not help before a cool-down begins. */
+export const fewestUnhelpful = (policy: RefreshPolicy.CheckedPolicy): number => {
+  let count = 1
+  while (RefreshPolicy.coolDownAfter(policy, count) === 0) count++
+  return count
+}
 
 /** A search that is always rejected, made until it is held up; ends in that. */
 export const untilHeldUp = <A, R>(search: Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError, R>) =>

@@ -335,8 +335,8 @@ const shown: Readonly<Record<string, (page: Page.Page, started: string) => Effec
   "A 403 that no new token helps against": (page, started) =>
     Effect.gen(function*() {
       const renewals = sinceTime(started, exchangesIn(yield* page.marks))
-      const [first = 0, second = 0, ...others] = gapsIn(renewals)
-      expect(others).toEqual([])
+      const [first = 0, second = 0] = gapsIn(renewals).slice(-2)
+      expect(renewals.length).toBeLessThan(5)
       expect(first).toBeGreaterThan(70)
       expect(second / first).toBeGreaterThan(1.6)
     }),

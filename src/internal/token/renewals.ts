@@ -11,13 +11,13 @@ interface Record {
   readonly rejections: number
   /** Whether the renewal that brought this token helped a request. */
   readonly renewal: "unknown" | "helped" | "did not help"
-  /** How many renewals in a row had not helped when the one that brought this token began. */
+  /** How many renewals in a row had not helped before the first verdict on this token. */
   readonly unhelpfulBefore: number
 }
 
 /**
- * What rejections of tokens say about the next renewal. Not every 403 is about the token. So a renewal that did not help starts
- * a cool-down, and each further one a longer one.
+ * What rejections of tokens say about the next renewal. Not every 403 is about the token. So renewals that do not help start
+ * cool-downs: `coolDownAfter` of RefreshPolicy says when, and for how long.
  */
 export interface Renewals {
   /** Of the last few tokens, since answers about an old token come late. The last record is the one that changed last. */
@@ -78,8 +78,8 @@ export const renewalHelped = (self: Renewals, token: AccessToken.AccessToken): R
   }
 }
 
-/** A cool-down that has longer to go stays. */
-const withCoolDown = (
+/** Raises the count to this one, and starts its cool-down, unless the one that stands has longer to go. */
+const withUnhelpful = (
   self: Renewals,
   unhelpful: number,
   policy: RefreshPolicy.CheckedPolicy,
@@ -103,7 +103,7 @@ export const newTokenRejected = (
   const record = recordOf(self, token)
   if (record.renewal === "did not help") return self
   const before = record.renewal === "helped" ? record.unhelpfulBefore : self.unhelpful
-  return withCoolDown(
+  return withUnhelpful(
     withRecord(self, { ...record, renewal: "did not help", unhelpfulBefore: before }),
     before + 1,
     policy,
@@ -111,9 +111,9 @@ export const newTokenRejected = (
   )
 }
 
-/** The renewal brought no other token: its exchange failed, or gave back the very one that was rejected. Each counts. */
+/** The renewal brought no other token: its exchange failed, or gave back the very one that was rejected. Each such exchange counts. */
 export const noNewToken = (self: Renewals, policy: RefreshPolicy.CheckedPolicy, now: Moment): Renewals =>
-  withCoolDown(self, self.unhelpful + 1, policy, now)
+  withUnhelpful(self, self.unhelpful + 1, policy, now)
 
 /** Whether the token was accepted once and every request has been rejected since: a revocation does not wait. */
 const looksRevoked = ({ records, revocation }: Renewals, now: Moment): boolean => {

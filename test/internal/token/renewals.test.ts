@@ -3,6 +3,7 @@ import { momentOf } from "../../../src/internal/clock.js"
 import * as Pause from "../../../src/internal/pause.js"
 import * as Renewals from "../../../src/internal/token/renewals.js"
 import * as RefreshPolicy from "../../../src/RefreshPolicy.js"
+import { fewestUnhelpful } from "../../doubles/coolDown.js"
 import { token } from "../../doubles/IssuerDouble.js"
 import * as ManualClock from "../../doubles/ManualClock.js"
 import { policyOf } from "../../doubles/policy.js"
@@ -59,22 +60,21 @@ const after = (steps: ReadonlyArray<Step>) => {
 /** How long it is after so many renewals in a row that did not help: `test/RefreshPolicy.test.ts` has the numbers. */
 const lengthAfter = (unhelpful: number) => RefreshPolicy.coolDownAfter(timing, unhelpful)
 
-/** The fewest renewals that did not help after which a cool-down stands. */
-const fewest = times(16, (index) => index + 1).find((count) => lengthAfter(count) > 0) ?? 1
+const fewest = fewestUnhelpful(timing)
 
 /** Renewals in a row that did not help, each with a token of its own from this number on. */
 const unhelpful = (count: number, from = 2) => times(count, (index) => newTokenRejected(from + index))
 
 const coolingDown = unhelpful(fewest)
 
-/** The number of the next token after these. */
+/** The number of the next token after those of `coolingDown`. */
 const next = 2 + fewest
 
 type Row = readonly [title: string, steps: ReadonlyArray<Step>, expected: Partial<ReturnType<typeof after>>]
 
 describe("the cool-down", () => {
   it.each<Row>([
-    ["does not stand at first", [], { hasStood: false, mayRenew: true }],
+    ["does not stand before", unhelpful(fewest - 1), { hasStood: false, mayRenew: true }],
     ["stands 1 ms before its time", [...coolingDown, pass(lengthAfter(fewest) - 1)], { mayRenew: false }],
     ["is over after its time", [...coolingDown, pass(lengthAfter(fewest))], { mayRenew: true }],
     ["goes on growing after it has been over", [...coolingDown, pass(60_000), newTokenRejected(next)], {
@@ -101,7 +101,7 @@ describe("the cool-down", () => {
       { coolDown: lengthAfter(fewest + 2) }
     ],
     [
-      "is cleared by a renewal that helped after one that brought no other token",
+      "is cleared by a renewal that helped after those that brought no other token",
       [...times(fewest, () => noNewToken), renewalHelped(2)],
       { mayRenew: true }
     ],
@@ -157,7 +157,14 @@ describe("the cool-down", () => {
 })
 
 describe("a revocation during the cool-down", () => {
-  const revokedTwice = [accepted(2), rejected(2, 8), renewing(true), newTokenRejected(3), accepted(3), rejected(3, 8)]
+  const revokedTwice = [
+    accepted(2),
+    rejected(2, 8),
+    renewing(true),
+    newTokenRejected(next),
+    accepted(next),
+    rejected(next, 8)
+  ]
 
   it.each<readonly [title: string, steps: ReadonlyArray<Step>, isSeen: boolean]>([
     ["is not seen at the seventh rejection of a token that had been accepted", [accepted(2), rejected(2, 7)], false],

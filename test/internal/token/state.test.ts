@@ -3,6 +3,8 @@ import { Cause, Option } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import type { Moment } from "../../../src/internal/clock.js"
 import * as State from "../../../src/internal/token/state.js"
+import { coolDownAfter } from "../../../src/RefreshPolicy.js"
+import { fewestUnhelpful } from "../../doubles/coolDown.js"
 import { token } from "../../doubles/IssuerDouble.js"
 import { policyOf } from "../../doubles/policy.js"
 
@@ -86,6 +88,18 @@ const history = (title: string, lines: ReadonlyArray<Line>) =>
     expect(said).toEqual(lines.map(([, , told]) => told))
   })
 
+/** Renewals that gave back the rejected token, all in the same moment. */
+const handBacks = (count: number) =>
+  Array.from({ length: count }, (_, index): ReadonlyArray<Line> => [
+    [0, isRejected(T1), `Start flight ${index + 1}`],
+    [0, brings(T1, T1), "T1 stays"]
+  ]).flat()
+
+const fewest = fewestUnhelpful(policy)
+
+/** In seconds. */
+const coolDown = coolDownAfter(policy, fewest) / 1_000
+
 describe("a caller without a token", () => {
   history("starts the one exchange that others join", [
     [0, needsToken, "Start flight 1"],
@@ -115,11 +129,12 @@ describe("after a failed exchange", () => {
   ])
 
   history("a renewal is told the failure first, and cools down after the backoff", [
-    [0, isRejected(T1), "Start flight 1"],
+    ...handBacks(fewest - 1),
+    [0, isRejected(T1), `Start flight ${fewest}`],
     [0, fails(unavailable), "retry at 1 s"],
     [0.999, isRejected(T1), "Fail"],
     [1, isRejected(T1), "CoolDown"],
-    [5, isRejected(T1), "Start flight 2"]
+    [coolDown, isRejected(T1), `Start flight ${fewest + 1}`]
   ])
 
   history("a Retry-After makes the backoff longer", [
@@ -186,14 +201,10 @@ describe("a refresh that gave back the same token while it was fresh", () => {
 })
 
 describe("a renewal that gave back the rejected token", () => {
-  history("starts a cool-down, which doubles", [
-    [0, isRejected(T1), "Start flight 1"],
-    [0, brings(T1, T1), "T1 stays"],
-    [4.999, isRejected(T1), "CoolDown"],
-    [5, isRejected(T1), "Start flight 2"],
-    [5, brings(T1, T1), "T1 stays"],
-    [14.999, isRejected(T1), "CoolDown"],
-    [15, isRejected(T1), "Start flight 3"]
+  history("counts towards a cool-down", [
+    ...handBacks(fewest),
+    [coolDown - 0.001, isRejected(T1), "CoolDown"],
+    [coolDown, isRejected(T1), `Start flight ${fewest + 1}`]
   ])
 })
 
