@@ -42,7 +42,7 @@ const detailText = (detail: string | undefined) => detail === undefined ? "" : `
 const bodyText = (body: Redacted.Redacted<string> | undefined) =>
   body === undefined ? "" : " What the service said is in the field body, redacted."
 
-/** Encoding leaves it out and decoding passes it over: what the service said stays in the process that heard it. */
+/** Never encoded, and ignored when decoding: what the service said stays in the process that heard it. */
 const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
   decode: () => Option.none(),
   encode: () => Option.none()
@@ -384,9 +384,9 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
   errors.some((one) => error instanceof one)
 
 /**
- * The HTTP status with which a backend passes each error of a search on to its own callers: BadRequest 400, TooManyRequests 429,
- * ServerError, Forbidden and UnexpectedResponse 502, MissingServiceId and LicenseKeyUnavailable 503, TransportError 504. An error whose
- * `operation` is "token" is the backend's own trouble, whatever its tag: see {@link statusOf}.
+ * The HTTP status with which a backend passes each error of a search on to its own callers: the service's own where they can act on it,
+ * as on 400 and 429, else one from 502 to 504. An error whose `operation` is "token" is the backend's own trouble, whatever its tag: see
+ * {@link statusOf}.
  *
  * @since 1.0.0
  * @category models
@@ -413,8 +413,8 @@ export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag"
   operation === "token" ? 503 : statuses[_tag]
 
 /**
- * Whose doing an error is: that of the caller, who corrects the call; that of the operator, who sees to the key, the settings or the
- * plan; or nobody's, and it passes by itself.
+ * Whose doing an error is: that of the caller, who corrects the call; that of the operator, who sees to the key, the settings, the
+ * plan, or what else no other call and no later one mends; or nobody's, and it passes by itself.
  *
  * @since 1.0.0
  * @category models

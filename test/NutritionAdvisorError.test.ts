@@ -103,6 +103,12 @@ describe("errors", () => {
     >()
   })
 
+  it("have rows of their own in this file", () => {
+    const tags = [...NutritionAdvisorError.errors, ConfigurationError].map(({ _tag }) => _tag).sort()
+    expect([...new Set(fields.map(([, { _tag }]) => _tag))].sort()).toEqual(tags)
+    expect([...new Set(everyError.map(({ _tag }) => _tag))].sort()).toEqual(tags)
+  })
+
   it("have one status each with which a backend passes them on", () => {
     const tags = NutritionAdvisorError.errors.map((error) => error._tag)
     expect(Object.keys(NutritionAdvisorError.statuses).sort()).toEqual([...tags].sort())

@@ -33,7 +33,7 @@ const httpDate =
 
 type Secrets = ReadonlyArray<Redacted.Redacted<string>>
 
-/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero, a number that is a secret none. */
+/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. Undefined where the number equals a secret. */
 export const retryAfter = (headers: Response["headers"], now: number, secrets: Secrets = []): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
   const seconds = /^\d{1,15}(\.\d{1,9})?$/.test(value)
