@@ -29,7 +29,7 @@ const tagsOfErrors = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 const channels = {
   network: new RegExp(
     [
-      "\\bclient\\.execute\\b",
+      "\\b(http)?client\\.execute\\b",
       "\\bclient\\($",
       "\\bclient\\(request\\b",
       "\\bHttpServerResponse\\.\\w+\\(",

@@ -17,6 +17,7 @@ import { installedClient } from "../internal/promise/installedClient.js"
 import * as Settings from "../internal/promise/settings.js"
 import * as Web from "../internal/promise/web.js"
 import { type AnySchema, isOfEffect } from "../internal/request/decode.js"
+import * as SentWith from "../internal/request/searchOptions.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
@@ -71,6 +72,9 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
+/** The options of a search that is sent once the layer is built. Where they can't be read, the search says so. */
+const asTheyAre = (options: CallOptions | undefined) => options && (SentWith.copy(options) ?? options)
+
 const noToken: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
 
 const status = Effect.flatMap(
@@ -104,16 +108,23 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   function searchAs<A, I>(schema: AnySchema<A, I, never>) {
     let found: ReturnType<NutritionAdvisor.SearchAs> | undefined
     return (term: string, options?: CallOptions) =>
-      run("search", options, (advisor) => {
-        found ??= isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema)
-        return found(term, options)
+      run("search", options, () => {
+        const sent = asTheyAre(options)
+        return (advisor) => {
+          found ??= isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema)
+          return found(term, sent)
+        }
       })
   }
 
   return {
-    search: (term, options) => run("search", options, (advisor) => advisor.search(term, options)),
+    search: (term, options) =>
+      run("search", options, () => {
+        const sent = asTheyAre(options)
+        return (advisor) => advisor.search(term, sent)
+      }),
     searchAs,
-    fetch: (path, init) => run("request", init, ({ httpClient }) => Web.send(httpClient, path, init)),
+    fetch: (path, init) => run("request", init, () => Web.read(path, init)),
     status: () => look(status),
     close,
     [Symbol.asyncDispose]: close

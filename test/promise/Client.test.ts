@@ -211,6 +211,19 @@ describe("a promise", () => {
 })
 
 describe("search and searchAs", () => {
+  it("send the options as they are at the call, also the first one, for which the layer is built", async () => {
+    await using world = simulated()
+    for (let call = 0; call < 2; call++) {
+      const urlParams: Record<string, string> = { page: "1" }
+      const sent = world.advisor.search("oats", { urlParams })
+      urlParams["page"] = "2"
+      await sent
+    }
+    const requests = await world.told(({ requests }) => requests)
+    expect(requests.filter(({ operation }) => operation === "search").map(({ query }) => query))
+      .toEqual(["term=oats&page=1", "term=oats&page=1"])
+  })
+
   it("hand query parameters and headers on", async () => {
     await using world = simulated()
     await world.advisor.search("oats", { urlParams: { page: 2 }, headers: { "x-a": "1" } })
@@ -379,6 +392,31 @@ describe("a signal", () => {
     expect(await staying).toBe(1)
   })
 
+  it("that a part aborts as it is handed the request ends that call as well", async () => {
+    let ended = 0
+    const controller = new AbortController()
+    const hanging = Effect.onInterrupt(Effect.never, () => Effect.sync(() => ended += 1))
+    const search = (term: string) =>
+      term === "oats" ? Effect.succeed(1) : Effect.zipRight(Effect.sync(() => controller.abort(reason)), hanging)
+    await using advisor = Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
+    await advisor.search("oats")
+    expect(await rejection(advisor.search("rice", { signal: controller.signal }))).toBe(reason)
+    await expect.poll(() => ended).toBe(1)
+  })
+
+  it("that is none is refused each time: nothing is sent, and close finds nothing to end", async () => {
+    const sent: Array<string> = []
+    const search = (term: string) => Effect.sync(() => sent.push(term))
+    const advisor = Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
+    await advisor.search("oats")
+    const signal = new AbortController()
+    for (const term of ["rice", "corn"]) {
+      expect(await rejection(Reflect.apply(advisor.search, undefined, [term, { signal }]))).toBeInstanceOf(TypeError)
+    }
+    await advisor.close()
+    expect(sent).toEqual(["oats"])
+  })
+
   it("has one listener for all calls and none after them, and no number of calls is warned of", async () => {
     const warnings: Array<unknown> = []
     const warn = (warning: unknown) => warnings.push(warning)
@@ -451,6 +489,21 @@ describe("close", () => {
     await advisor.close()
     const [found, error] = [1, aborted("search")]
     expect(await Promise.all(calls)).toEqual([found, error, error, found, error, error, found, error, error])
+  })
+
+  it("within a call ends that call", async () => {
+    let ended = 0
+    const advisor = Advisor.fromLayer(NutritionAdvisorTest.layer({
+      search: (term) =>
+        term === "oats" ? Effect.succeed(1) : Effect.suspend(() => {
+          void advisor.close()
+          return Effect.onInterrupt(Effect.never, () => Effect.sync(() => ended += 1))
+        })
+    }))
+    await advisor.search("oats")
+    expect(await rejection(advisor.search("rice"))).toEqual(aborted("search"))
+    await advisor.close()
+    expect(ended).toBe(1)
   })
 
   it("ends calls that wait for the layer, and what builds it", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
@@ -7,6 +8,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../doubles/arranged.js"
 import * as Wire from "../doubles/Wire.js"
+import { type Simulated, simulated } from "./simulated.js"
 
 interface Seen {
   readonly method: string | undefined
@@ -172,6 +174,49 @@ describe.each(httpClients)("fetch over %s", (_, httpClient) => {
 })
 
 describe("fetch over a double", () => {
+  it("sends a body as it is at the call, also the first one, for which the layer is built", async () => {
+    const seen: Array<string> = []
+    await using world = simulated({}, {
+      routes: {
+        "POST /v2/diary": ({ body }) => {
+          seen.push(new TextDecoder().decode(body))
+          return { status: 200, body: {} }
+        }
+      }
+    })
+    for (let call = 0; call < 2; call++) {
+      const body = new TextEncoder().encode("oats")
+      const sent = world.advisor.fetch("/v2/diary", { method: "POST", body })
+      body.fill(0)
+      await sent
+    }
+    expect(seen).toEqual(["oats", "oats"])
+  })
+
+  it.each<readonly [string, (world: Simulated, controller: AbortController) => unknown]>([
+    ["its signal is aborted", (_, controller) => controller.abort()],
+    ["the client is closed", ({ advisor }) => advisor.close()]
+  ])("cancels a body that is a stream without an end where %s", async (_, leave) => {
+    await using world = simulated()
+    const controller = new AbortController()
+    let pulled = 0
+    const canceled = new Promise((resolve) => {
+      const body = new ReadableStream<Uint8Array>({
+        pull: async (stream) => {
+          await setImmediate()
+          stream.enqueue(new Uint8Array(1))
+          pulled += 1
+        },
+        cancel: resolve
+      })
+      const { signal } = controller
+      world.advisor.fetch("/v2/diary", { method: "POST", body, signal, duplex: "half" }).catch(() => {})
+    })
+    await expect.poll(() => pulled).toBeGreaterThan(3)
+    await leave(world, controller)
+    await canceled
+  })
+
   it("rejects in TransportError where the body of its answer can't be read", async () => {
     const broken = HttpClient.makeWith<SearchError, never, SearchError, never>(
       Effect.map((request) => ({

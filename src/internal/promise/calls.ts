@@ -50,17 +50,23 @@ export const valueOf = <A>(effect: Effect.Effect<A, unknown>, called: (...args: 
  * (docs/upstream.md).
  */
 class Call<A> {
+  fiber: Fiber.RuntimeFiber<A, unknown> | undefined
+
   constructor(
     readonly operation: Operation,
-    private settle: ((result: A | Promise<never>) => void) | undefined,
-    private fiber: Fiber.RuntimeFiber<A, unknown> | undefined
+    private settle: ((result: A | Promise<never>) => void) | undefined
   ) {}
+
+  /** A part of the user's may have ended the call while its fiber began. */
+  begun(fiber: Fiber.RuntimeFiber<A, unknown>) {
+    this.fiber = fiber
+    if (this.settle === undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+  }
 
   end(reason: unknown) {
     this.settle?.(reject(reason))
     this.settle = undefined
     this.fiber?.unsafeInterruptAsFork(FiberId.none)
-    return this.fiber
   }
 
   ended(exit: Exit.Exit<A, unknown>) {
@@ -71,7 +77,7 @@ class Call<A> {
 
 /** The calls of one client, over a layer that the first of them builds. */
 export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
-  const calls = new Set<Pick<Call<unknown>, "operation" | "end">>()
+  const calls = new Set<Pick<Call<unknown>, "operation" | "fiber" | "end">>()
   let built: Context.Context<NutritionAdvisor> | undefined
   let closing: Promise<void> | undefined
 
@@ -83,21 +89,26 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
 
   let start: Fork.Start<NutritionAdvisor, E> = runtime.runFork
 
-  /** It runs for each search, and so makes little: one promise, one object to end it by, and no effect around it once the layer is built. */
+  /**
+   * Reads what is to be sent, and sends it once the layer is built. It runs for each search, and so makes little: one promise, and one
+   * object to end it by. What is no signal is refused before anything begins.
+   */
   const run = <A, E2>(
     operation: Operation,
     options: { readonly signal?: AbortSignal | null | undefined } | null | undefined,
-    send: (advisor: Service) => Effect.Effect<A, E2>
+    read: () => (advisor: Service) => Effect.Effect<A, E2>
   ): Promise<A> =>
     new Promise((resolve) => {
       const signal = options?.signal
       if (signal?.aborted === true) return resolve(reject(signal.reason))
       if (closing !== undefined) return resolve(reject(aborted(operation)))
-      const advisor = built && Context.get(built, NutritionAdvisor)
-      const fiber = start(advisor ? send(advisor) : Effect.flatMap(NutritionAdvisor, send))
-      const call = new Call(operation, resolve, fiber)
-      calls.add(call)
+      const send = read()
+      const call = new Call(operation, resolve)
       const leave = signal ? onAbort(signal, () => call.end(signal.reason)) : undefined
+      calls.add(call)
+      const advisor = built && Context.get(built, NutritionAdvisor)
+      const fiber = start(advisor ? Effect.suspend(() => send(advisor)) : Effect.flatMap(NutritionAdvisor, send))
+      call.begun(fiber)
       fiber.addObserver((exit) => {
         leave?.()
         calls.delete(call)
@@ -108,11 +119,13 @@ export const make = <E>(layer: Layer.Layer<NutritionAdvisor, E>) => {
   /** Looks at what was built, after the end as well. */
   const look = async <A>(effect: Effect.Effect<A>): Promise<A> =>
     closing === undefined
-      ? run("request", undefined, () => effect)
+      ? run("request", undefined, () => () => effect)
       : orThrow(await Effect.runPromiseExit(Effect.provide(effect, built ?? Context.empty())), look)
 
   const endAll = async (): Promise<void> => {
-    const fibers = [...calls].flatMap((call) => call.end(aborted(call.operation)) ?? [])
+    for (const call of calls) call.end(aborted(call.operation))
+    await undefined
+    const fibers = [...calls].flatMap(({ fiber }) => fiber ?? [])
     orThrow(await Effect.runPromiseExit(Effect.zipRight(runtime.disposeEffect, Fiber.awaitAll(fibers))), endAll)
   }
 

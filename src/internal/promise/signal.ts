@@ -9,8 +9,8 @@ const watched = new WeakMap<AbortSignal, Endings>()
 
 const watch = (signal: AbortSignal): Endings => {
   const endings = new Endings()
-  watched.set(signal, endings)
   signal.addEventListener("abort", endings)
+  watched.set(signal, endings)
   return endings
 }
 

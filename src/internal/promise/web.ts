@@ -5,32 +5,50 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import { BadRequest, type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
-/** The body is read first, so that it can be sent again. What a web Request throws may repeat a header. */
-const requestOf = (path: string, init: RequestInit = {}) =>
-  Effect.gen(function*() {
-    const { body = null, headers, method = "GET", redirect = "manual" } = init
-    if (redirect !== "manual") return yield* notSent("redirects are never followed: redirect can only be \"manual\"")
-    return yield* Effect.tryPromise({
-      try: async () => {
-        const request = new Request("http://localhost", {
-          body,
-          headers: headers ?? {},
-          method: method.toUpperCase(),
-          duplex: "half"
-        })
-        const bytes = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer())
-        const contentType = request.headers.get("content-type") ?? undefined
-        return HttpClientRequest.make(request.method as HttpMethod)(String(path), {
-          headers: [...request.headers],
-          body: bytes === undefined ? HttpBody.empty : HttpBody.raw(bytes, { contentType })
-        })
+const notTaken = () => notSent("it has a method, a header or a body that a web Request does not take")
+
+/** The web Request as it is at the call. What it throws may repeat a header. */
+const webRequestOf = ({ body = null, headers, method = "GET", redirect = "manual" }: RequestInit) =>
+  redirect === "manual"
+    ? Either.try({
+      try: () => {
+        const init = { body, headers: headers ?? {}, method: method.toUpperCase(), duplex: "half" } as const
+        return {
+          request: new Request("http://localhost", init),
+          isStream: Predicate.hasProperty(body, Symbol.asyncIterator)
+        }
       },
-      catch: () => notSent("it has a method, a header or a body that a web Request does not take")
+      catch: notTaken
     })
+    : Either.left(notSent("redirects are never followed: redirect can only be \"manual\""))
+
+/** A stream may never end: it is canceled where the caller leaves. */
+const bytesOf = async (request: Request, isStream: boolean, signal: AbortSignal) => {
+  const source = isStream && request.body !== null
+    ? new Response(request.body.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal }))
+    : request
+  return new Uint8Array(await source.arrayBuffer())
+}
+
+/** The body is read first, so that it can be sent again. */
+const requestOf = (path: string, { isStream, request }: { readonly request: Request; readonly isStream: boolean }) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const contentType = request.headers.get("content-type") ?? undefined
+      return HttpClientRequest.make(request.method as HttpMethod)(String(path), {
+        headers: [...request.headers],
+        body: request.body === null
+          ? HttpBody.empty
+          : HttpBody.raw(await bytesOf(request, isStream, signal), { contentType })
+      })
+    },
+    catch: notTaken
   })
 
 const withoutBody = new Set([204, 205, 304])
@@ -48,6 +66,12 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse): Effect.Eff
     }
   )
 
-/** Sends what a web Request holds, and gives the whole response as a web Response. */
-export const send = (client: HttpClient.HttpClient.With<NutritionAdvisorError>, path: string, init?: RequestInit) =>
-  requestOf(path, init).pipe(Effect.flatMap(client.execute), Effect.flatMap(responseOf))
+/** Reads what a web Request would hold now, and sends it later. Gives the whole response as a web Response. */
+export const read = (path: string, init: RequestInit | null | undefined) => {
+  const read = webRequestOf(init ?? {})
+  return ({ httpClient }: { readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError> }) =>
+    Either.match(read, { onLeft: Effect.fail, onRight: (read) => requestOf(path, read) }).pipe(
+      Effect.flatMap(httpClient.execute),
+      Effect.flatMap(responseOf)
+    )
+}
