@@ -44,7 +44,11 @@ export const make = (share: number): RetryBudget => {
   const within = (times: ReadonlyArray<number>, time: number) =>
     countUntil(times, time) - countUntil(times, time - span)
 
-  const cancel = (due: number) => repeats.splice(countUntil(repeats, due) - 1, 1)
+  /** One that a process slept through for longer than the span may be forgotten already. */
+  const cancel = (due: number) => {
+    const place = countUntil(repeats, due) - 1
+    if (repeats[place] === due) repeats.splice(place, 1)
+  }
 
   return {
     begin: (now) => {

@@ -7,6 +7,7 @@ type Step =
   | { readonly _tag: "Fail"; readonly pause: number }
   | { readonly _tag: "Leave"; readonly nth: number }
   | { readonly _tag: "Pass"; readonly millis: number }
+  | { readonly _tag: "StandStill"; readonly millis: number }
 
 const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
   { arbitrary: FastCheck.integer({ min: 1, max: 30 }).map((count): Step => ({ _tag: "Begin", count })), weight: 3 },
@@ -18,6 +19,10 @@ const step: FastCheck.Arbitrary<Step> = FastCheck.oneof(
   {
     arbitrary: FastCheck.constantFrom(1, 50, 1_999, 9_999, 10_000).map((millis): Step => ({ _tag: "Pass", millis })),
     weight: 4
+  },
+  {
+    arbitrary: FastCheck.constantFrom(50, 9_999, 20_000).map((millis): Step => ({ _tag: "StandStill", millis })),
+    weight: 1
   }
 )
 
@@ -38,7 +43,7 @@ const histories = (steps: ReadonlyArray<Step>, share: number) => {
   const wake = () => {
     const next = Math.min(...due)
     due.splice(due.indexOf(next), 1)
-    now = next
+    now = Math.max(now, next)
     told.push(budget.send(next, now))
     expected.push(isAllowed(now))
     if (expected.at(-1) === true) sent.push(now)
@@ -61,6 +66,8 @@ const histories = (steps: ReadonlyArray<Step>, share: number) => {
       const end = now + step.millis
       while (Math.min(...due) <= end) wake()
       now = end
+    } else if (step._tag === "StandStill") {
+      now += step.millis
     }
   }
   return { told, expected }
@@ -79,5 +86,15 @@ describe("the budget of repeats", () => {
       ),
       { numRuns: 500 }
     )
+  })
+
+  it("sends no more repeats in ten seconds than are free, also where the process stood still for longer than that", () => {
+    const budget = RetryBudget.make(0)
+    const overdue = Array.from({ length: 10 }, (_, index) => 100 + index)
+    for (const due of overdue) budget.plan(0, due)
+    budget.plan(20_000, 20_100)
+    const sent = overdue.filter((due) => budget.send(due, 20_000))
+    const later = Array.from({ length: 20 }, () => budget.plan(20_200, 20_300) && budget.send(20_300, 20_300))
+    expect([...sent, ...later.filter((isSent) => isSent)]).toHaveLength(10)
   })
 })
