@@ -6,9 +6,9 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import { millisOf } from "./internal/duration.js"
 import { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
@@ -101,10 +101,6 @@ type DurationField = (typeof durationFields)[number]
  * @category models
  */
 export type CheckedPolicy = Omit<RefreshPolicy, DurationField> & { readonly [K in DurationField]: number }
-
-/** NaN where it is no duration. */
-const millisOf = (value: Duration.DurationInput): number =>
-  Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
 
 type Rule = readonly [field: keyof RefreshPolicy, holds: boolean, rule: string]
 

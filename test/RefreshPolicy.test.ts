@@ -37,7 +37,7 @@ const broken = (field: string, rule: string) => [`refresh.${field}`, `\`${field}
 
 const durations = ["window", "margin", "backoffStart", "backoffCap", "coolDownStart", "coolDownCap"] as const
 
-const badDurations = [0, -1, NaN, Infinity, Duration.infinity]
+const badDurations = [0, -1, NaN, Infinity, Duration.infinity, [-1, 2e9], [NaN, 0]]
 
 describe("make", () => {
   it.each(durations.flatMap((field) => badDurations.map((value) => ({ field, value }))))(

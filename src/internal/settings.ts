@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { ConfigurationError, type LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
+import { millisOf } from "./duration.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
 import { version } from "./version.js"
@@ -180,17 +181,15 @@ export const rejectedStatuses = (statuses: ReadonlyArray<number> = [401, 403]): 
     : refuse("rejectedStatuses", "must be an array of whole numbers from 400 to 499")
 
 /** The largest time that a timer of Node waits for. */
-const isTimer = (duration: Duration.Duration) =>
-  Duration.greaterThan(duration, Duration.zero) && Duration.toMillis(duration) < 2 ** 31
+const isTimer = (millis: number) => millis > 0 && millis < 2 ** 31
 
-export const timeout = (field: string, value: Duration.DurationInput): Checked<Duration.Duration> =>
-  Option.match(Duration.decodeUnknown(value), {
-    onNone: () => refuse(field, "is no duration, such as \"30 seconds\" or a number of milliseconds"),
-    onSome: (duration) =>
-      isTimer(duration)
-        ? Either.right(duration)
-        : refuse(field, "must be above zero and below 2^31 milliseconds (24.8 days)")
-  })
+export const timeout = (field: string, value: Duration.DurationInput): Checked<Duration.Duration> => {
+  const millis = millisOf(value)
+  if (Number.isNaN(millis)) return refuse(field, "is no duration, such as \"30 seconds\" or a number of milliseconds")
+  return isTimer(millis)
+    ? Either.right(Duration.millis(millis))
+    : refuse(field, "must be above zero and below 2^31 milliseconds (24.8 days)")
+}
 
 export const userAgent = (value: unknown = `effect-nutrition-advisor/${version}`): Checked<string> =>
   acceptUnless(brokenRule(valueRules, value), "userAgent", String(value))

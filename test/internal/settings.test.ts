@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { type Duration, Either, FastCheck, Option, Redacted } from "effect"
+import { Duration, Either, FastCheck, Option, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings.js"
 import { ConfigurationError } from "../../src/NutritionAdvisorError.js"
 
@@ -91,8 +91,11 @@ const refusals = [
     "must be an array of whole numbers from 400 to 499": [0, 200, 302, 399, 500, 403.5, -403, NaN, Infinity]
   }),
   ...broken("tokenTimeout", (value: unknown) => Settings.timeout("tokenTimeout", value as Duration.DurationInput), {
-    "is no duration, such as \"30 seconds\" or a number of milliseconds": ["soon"],
-    "must be above zero and below 2^31 milliseconds (24.8 days)": [0, -1, Infinity, NaN, 2 ** 31, "25 days"]
+    "is no duration, such as \"30 seconds\" or a number of milliseconds": ["soon", [1], [1, "2"]],
+    "must be above zero and below 2^31 milliseconds (24.8 days)": [
+      ...[0, -1, Infinity, NaN, 2 ** 31, "25 days", "-1 second", -1n],
+      ...[[0, 0], [-1, 0], [-1, 2e9], [1, -1], [NaN, 0], [0, NaN], [Infinity, 0]]
+    ]
   }),
   ...broken("maxResponseBytes", Settings.maxResponseBytes, {
     "must be a whole number above 0": [0, -1, 0.5, NaN, Infinity, 2 ** 53]
@@ -127,7 +130,9 @@ describe("a setting is taken", () => {
     ],
     [
       "requestTimeout",
-      (["10 seconds", 1, "1 milli", 2 ** 31 - 1] as const).map((value) => Settings.timeout("requestTimeout", value))
+      (["10 seconds", 1, "1 milli", 2 ** 31 - 1, [1, 0], [0, 1], 1n, Duration.millis(1)] as const).map((value) =>
+        Settings.timeout("requestTimeout", value)
+      )
     ],
     ["the process that these tests run in", [Settings.server()]],
     [

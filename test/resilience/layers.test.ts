@@ -88,7 +88,10 @@ describe.each(layers)("%s", (_, layer, counters) => {
     }).pipe(Effect.provide(Layer.provide(layer, double("155"))), Effect.provide(Logger.remove(Logger.defaultLogger))))
 })
 
-const durations = [-1, Number.NaN, "-1 seconds" as Duration.DurationInput]
+const durations: ReadonlyArray<Duration.DurationInput> = [
+  ...[-1, Number.NaN, "-1 seconds" as Duration.DurationInput],
+  ...[[-1, 0], [0, -1], [-1, 2e9], [Number.NaN, 0], [0, Number.NaN], [Number.NEGATIVE_INFINITY, 0]] as const
+]
 
 const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<AdvisorLayer>]> = [
   [
@@ -106,7 +109,7 @@ const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
   ],
   [
     "rate.interval",
-    [0, -1, Number.NaN, Duration.infinity].map((interval) => Throttle.layer({ rate: { limit: 1, interval } }))
+    [0, ...durations, Duration.infinity].map((interval) => Throttle.layer({ rate: { limit: 1, interval } }))
   ],
   ["timeToLive", [0, ...durations].map((timeToLive) => SearchCache.layer({ timeToLive }))],
   ["maxBytes", [0, -1, 1.5, Number.NaN].map((maxBytes) => SearchCache.layer({ timeToLive, maxBytes }))],

@@ -1,7 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
+import { millisOf } from "../duration.js"
 import { count as countAboveZero, orFail, timeout } from "../settings.js"
 
 type Checked<A> = Effect.Effect<A, ConfigurationError>
@@ -9,20 +9,11 @@ type Checked<A> = Effect.Effect<A, ConfigurationError>
 const accept = <A>(field: string, value: A, holds: boolean, rule: string): Checked<A> =>
   holds ? Effect.succeed(value) : Effect.fail(new ConfigurationError({ field, rule }))
 
-/** Duration takes these for zero. */
-const isBelowZero = (value: unknown) =>
-  typeof value === "string" ? value.trim().startsWith("-") : Number.isNaN(value) || Number(value) < 0
-
 /** Milliseconds of a duration within these bounds. */
 const millis = (least: number, below: number, rule: string) => (field: string, value: unknown): Checked<number> => {
-  const decoded = Option.getOrElse(Option.map(Duration.decodeUnknown(value), Duration.toMillis), () => Number.NaN)
+  const decoded = millisOf(value)
   const isWithin = decoded >= least && (decoded < below || below === Number.POSITIVE_INFINITY)
-  return accept(
-    field,
-    decoded,
-    isWithin && !isBelowZero(Duration.isDuration(value) ? 0 : value),
-    `must be a duration${rule}; a number is milliseconds`
-  )
+  return accept(field, decoded, isWithin, `must be a duration${rule}; a number is milliseconds`)
 }
 
 /** A time to wait; zero is none, and a timer of Node can wait no longer. */
