@@ -47,6 +47,15 @@ const limiterOf = (
 
 const memory = Layer.provide(RateLimiter.layer, RateLimiter.layerStoreMemory)
 
+const away = (millis: number) =>
+  Layer.map(memory, (context) => {
+    const limiter = Context.get(context, RateLimiter.RateLimiter)
+    return Context.make(RateLimiter.RateLimiter, {
+      ...limiter,
+      consume: (options) => Effect.delay(limiter.consume(options), millis)
+    })
+  })
+
 const worldOver = (
   double: AdvisorDouble.AdvisorDouble,
   limiter: Layer.Layer<RateLimiter.RateLimiter>,
@@ -76,16 +85,25 @@ describe("Throttle.layerShared", () => {
     expect(double.sent).toHaveLength(200)
   })
 
+  it.each([40, 200])(
+    "lets at most twice limit begin in any interval where more arrive for longer than maxWait, over a limiter that is %i ms away",
+    (millis) => {
+      const double = AdvisorDouble.answering(found)
+      const world = worldOver(double, away(millis), { maxWait: "1 second" })
+      for (let at = 0; at < 5_000; at += 50) {
+        searches(world, 2)
+        world.pass(50)
+      }
+      const times = double.sent.map(({ at }) => at)
+      for (const from of times) {
+        expect(times.filter((time) => time >= from && time < from + 1_000).length).toBeLessThanOrEqual(20)
+      }
+    }
+  )
+
   it.each([10, 200, 1_000])("uses a rate of %i a second over a limiter that is 5 ms away", (limit) => {
-    const away = Layer.map(memory, (context) => {
-      const limiter = Context.get(context, RateLimiter.RateLimiter)
-      return Context.make(RateLimiter.RateLimiter, {
-        ...limiter,
-        consume: (options) => Effect.delay(limiter.consume(options), 5)
-      })
-    })
     const double = AdvisorDouble.answering(found)
-    const world = worldOver(double, away, { rate: { limit, interval: "1 second" }, maxWait: "1 minute" })
+    const world = worldOver(double, away(5), { rate: { limit, interval: "1 second" }, maxWait: "1 minute" })
     searches(world, limit * 10)
     world.pass(9_500)
     expect(double.sent.length).toBeGreaterThanOrEqual(limit * 9)
@@ -235,6 +253,27 @@ describe("Throttle.layerShared", () => {
     expect(fibers.map(outcomeOf)).toEqual(fibers.map(() => "waits"))
     world.pass(1)
     expect(fibers.map(outcomeOf)).toEqual(fibers.map(() => "found"))
+  })
+
+  it("refuses those whose time is over before the store had half of maxWait to answer, and lets the others go on then", () => {
+    const { layer } = limiterOf((asked) => asked === 1 ? exceeded(900) : Effect.never)
+    const world = worldOver(AdvisorDouble.answering(found), layer, { maxWait: "1 second" })
+    const fibers = searches(world, 5)
+    world.pass(900)
+    const others = searches(world, 5)
+    world.pass(100)
+    expect([...fibers, ...others].map(outcomeOf)).toEqual([
+      ...fibers.map(() => heldBack(1)),
+      ...others.map(() => "waits")
+    ])
+    world.pass(400)
+    expect(others.map(outcomeOf)).toEqual(others.map(() => "found"))
+  })
+
+  it("asks also for those who may not wait", () => {
+    const double = AdvisorDouble.answering(found)
+    const world = worldOver(double, memory, { rate: { limit: 1, interval: "1 second" }, maxWait: 0 })
+    expect(searches(world, 3).map(outcomeOf)).toEqual(["found", heldBack(1), heldBack(1)])
   })
 
   it("does not ask a store again for as long as it has let wait", () => {

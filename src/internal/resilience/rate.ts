@@ -10,17 +10,24 @@ export interface Rate {
   readonly limiter?: Limiter
 }
 
+export interface Question {
+  /** How many wait for a turn. */
+  readonly waiting: number
+  /** Milliseconds in which the answer has to come. */
+  readonly within: number
+  readonly onAnswer: () => void
+}
+
 /** Grants turns of a shared rate to those who wait, whoever they are: one who has left may leave its turn to the next one. */
 export interface Limiter {
   /** Whether one may begin now: a turn was granted, or nobody can say who may begin. */
   readonly mayBegin: (now: number) => boolean
   /** Whether nobody can say who may begin. */
   readonly isSilent: (now: number) => boolean
-  /**
-   * Asks for turns for so many who wait, within so many milliseconds. It does not wait for the answer, and does nothing where one is
-   * still to come.
-   */
-  readonly ask: (waiting: number, millis: number, onAnswer: () => void) => Effect.Effect<void>
+  /** Whether an answer is still to come. */
+  readonly isAsked: () => boolean
+  /** Asks for turns. It does not wait for the answer, and does nothing where one is still to come. */
+  readonly ask: (question: Question) => Effect.Effect<void>
   /** Turns that were granted before now are not used any more. */
   readonly forget: () => void
   /** Warns of failures since the last warning. */

@@ -23,19 +23,48 @@ interface Answer {
   readonly wait: number
 }
 
+/** Asks for turns. What a limiter fails with or dies of may hold the address of its store: no fiber ends in it. */
+const consumeFrom = (limiter: RateLimiter, { interval, key, limit }: Options, most: number) => {
+  /** In whole milliseconds for each request: a store may keep no fractions of one. */
+  const window = limit * Math.ceil(interval / limit)
+
+  /** One question for several turns is refused also where some of them are left. */
+  const exceeded = (turns: number, retryAfter: Duration.Duration): Answer => ({
+    granted: 0,
+    left: turns > 1 ? 1 : most,
+    wait: turns > 1 ? 0 : Math.max(1, Math.min(window, Duration.toMillis(retryAfter)) || 1)
+  })
+
+  return (turns: number): Effect.Effect<Answer, string> =>
+    Effect.suspend(() =>
+      limiter.consume({
+        algorithm: "fixed-window",
+        onExceeded: "fail",
+        window: Duration.millis(window),
+        limit,
+        key,
+        tokens: turns
+      })
+    ).pipe(
+      Effect.map(({ remaining }): Answer => ({
+        granted: turns,
+        left: Predicate.isNumber(remaining) ? remaining : 1,
+        wait: 0
+      })),
+      Effect.catchAll((error) => Effect.map(refusalIn(error), ({ retryAfter }) => exceeded(turns, retryAfter))),
+      Effect.catchAllCause(() => Effect.fail("no answer"))
+    )
+}
+
 /**
  * A rate that many processes keep together. It asks for turns as long as somebody waits, and again when the time is over that the
  * limiter names: a limiter that gives turns in advance would give them to requests that have left, without end under load.
  */
-export const make = (
-  limiter: RateLimiter,
-  { interval, key, limit }: Options
-): Effect.Effect<Rate, never, Scope.Scope> =>
+export const make = (limiter: RateLimiter, options: Options): Effect.Effect<Rate, never, Scope.Scope> =>
   Effect.map(Effect.flatMap(Effect.scope, launchIn), (launch) => {
-    /** In whole milliseconds for each request: a store may keep no fractions of one. */
-    const window = limit * Math.ceil(interval / limit)
     /** So that one process with many who wait leaves something to the others. */
-    const most = Math.ceil(limit / 8)
+    const most = Math.ceil(options.limit / 8)
+    const consume = consumeFrom(limiter, options, most)
     let granted = 0
     let left = most
     let notBefore = 0
@@ -45,33 +74,7 @@ export const make = (
     let hasFailed = false
     let outage = Outage.initial
 
-    /** One question for several turns is refused also where some of them are left. */
-    const exceeded = (turns: number, retryAfter: Duration.Duration): Answer => ({
-      granted: 0,
-      left: turns > 1 ? 1 : most,
-      wait: turns > 1 ? 0 : Math.max(1, Math.min(window, Duration.toMillis(retryAfter)) || 1)
-    })
-
-    /** What a limiter fails with or dies of may hold the address of its store: no fiber ends in it. */
-    const consume = (turns: number): Effect.Effect<Answer, string> =>
-      Effect.suspend(() =>
-        limiter.consume({
-          algorithm: "fixed-window",
-          onExceeded: "fail",
-          window: Duration.millis(window),
-          limit,
-          key,
-          tokens: turns
-        })
-      ).pipe(
-        Effect.map(({ remaining }): Answer => ({
-          granted: turns,
-          left: Predicate.isNumber(remaining) ? remaining : 1,
-          wait: 0
-        })),
-        Effect.catchAll((error) => Effect.map(refusalIn(error), ({ retryAfter }) => exceeded(turns, retryAfter))),
-        Effect.catchAllCause(() => Effect.fail("no answer"))
-      )
+    const isAsked = () => askedUntil !== Number.POSITIVE_INFINITY
 
     return {
       wait: (now) => granted > 0 ? 0 : Math.max(0, notBefore - now),
@@ -81,6 +84,7 @@ export const make = (
       limiter: {
         mayBegin: (now) => granted > 0 || now < silentUntil,
         isSilent: (now) => now < silentUntil || now >= askedUntil,
+        isAsked,
         forget: () => {
           granted = 0
         },
@@ -96,14 +100,14 @@ export const make = (
               )
               : Effect.void
           }),
-        ask: (waiting, millis, onAnswer) =>
+        ask: ({ onAnswer, waiting, within }) =>
           Effect.clockWith((clock) => {
-            if (askedUntil !== Number.POSITIVE_INFINITY) return Effect.void
+            if (isAsked()) return Effect.void
             const askedAt = monotonicOf(clock)
             const turns = Math.max(1, Math.min(waiting, most, Math.floor(left) || 1))
-            askedUntil = askedAt + millis
+            askedUntil = askedAt + within
             return Effect.map(
-              launch(Effect.interruptible(boundedBy(millis, () => "no answer")(consume(turns)))),
+              launch(Effect.interruptible(boundedBy(within, () => "no answer")(consume(turns)))),
               (fiber) =>
                 fiber.addObserver((exit) => {
                   const now = monotonicOf(clock)

@@ -9,7 +9,7 @@ import { type NutritionAdvisorError, TooManyRequests } from "../../NutritionAdvi
 import { monotonicOf, withNow } from "../clock.js"
 import * as Breaker from "./breaker.js"
 import * as Metrics from "./metrics.js"
-import type { Rate } from "./rate.js"
+import type { Limiter, Question, Rate } from "./rate.js"
 import { replyOf } from "./reply.js"
 
 type DataOperation = "search" | "request"
@@ -147,6 +147,18 @@ const behindOthers = ({ line }: State, admission: Admission, wait: number, now: 
     : pause(admission, now, firstOf(line) === admission ? now + wait : admission.deadline)
 }
 
+/** The first one may have only a moment left: a store that needs longer is not silent. */
+const question = ({ line, settings: { maxWait } }: State, { deadline }: Admission, now: number): Question => ({
+  waiting: line.size,
+  within: Math.max(deadline - now, maxWait / 2),
+  onAnswer: () => wakeUp(firstOf(line))
+})
+
+const behindLimiter = (state: State, admission: Admission, limiter: Limiter, now: number) =>
+  now >= admission.deadline && limiter.isAsked()
+    ? refused(admission, "Rate", 0)
+    : pause(admission, now, admission.deadline, limiter.ask(question(state, admission, now)))
+
 /** What the request waits for now; nothing where it may begin. */
 const waitFor = (state: State, admission: Admission, now: number): Effect.Effect<void, TooManyRequests> | undefined => {
   const { line, settings: { rate } } = state
@@ -158,14 +170,7 @@ const waitFor = (state: State, admission: Admission, now: number): Effect.Effect
   const mayBegin = limiter === undefined ? rate.wait(now, 0) === 0 : limiter.isSilent(now)
   if (now >= admission.deadline && mayBegin) return undefined
   if (!isFirst || wait > 0) return behindOthers(state, admission, wait, now)
-  return limiter === undefined || limiter.mayBegin(now)
-    ? undefined
-    : pause(
-      admission,
-      now,
-      admission.deadline,
-      limiter.ask(line.size, admission.deadline - now, () => wakeUp(firstOf(line)))
-    )
+  return limiter === undefined || limiter.mayBegin(now) ? undefined : behindLimiter(state, admission, limiter, now)
 }
 
 /** Ends once the request may begin. */
