@@ -137,6 +137,14 @@ describe("Throttle.layerShared", () => {
     expect([asked.length, double.sent.map(({ what }) => what)]).toEqual([1, ["1"]])
   })
 
+  it("uses no turn that was granted while nobody waited", () => {
+    const { asked, layer } = limiterOf(() => Effect.delay(granted(0), 5))
+    const world = worldOver(AdvisorDouble.answering(found), layer)
+    world.interrupt(world.search("leaves"))
+    world.pass(3_600_000)
+    expect([outcomeOf(world.search("oats")), asked.length]).toEqual(["waits", 2])
+  })
+
   it("asks in whole milliseconds for each request, with the key that is given", () => {
     const { asked, layer } = limiterOf(() => storeError)
     const world = worldOver(AdvisorDouble.answering(found), layer, { key: "ours", rate: { limit: 3, interval: 1_000 } })

@@ -11,8 +11,8 @@ export interface Rate {
 }
 
 export interface Question {
-  /** How many wait for a turn. */
-  readonly waiting: number
+  /** How many wait for a turn: another number once the answer comes. */
+  readonly waiting: () => number
   /** Milliseconds in which the answer has to come. */
   readonly within: number
   readonly onAnswer: () => void

@@ -104,7 +104,7 @@ export const make = (limiter: RateLimiter, options: Options): Effect.Effect<Rate
           Effect.clockWith((clock) => {
             if (isAsked()) return Effect.void
             const askedAt = monotonicOf(clock)
-            const turns = Math.max(1, Math.min(waiting, most, Math.floor(left) || 1))
+            const turns = Math.max(1, Math.min(waiting(), most, Math.floor(left) || 1))
             askedUntil = askedAt + within
             return Effect.map(
               launch(Effect.interruptible(boundedBy(within, () => "no answer")(consume(turns)))),
@@ -113,13 +113,13 @@ export const make = (limiter: RateLimiter, options: Options): Effect.Effect<Rate
                   const now = monotonicOf(clock)
                   askedUntil = Number.POSITIVE_INFINITY
                   if (Exit.isSuccess(exit)) {
-                    granted = exit.value.granted
+                    granted = Math.min(exit.value.granted, waiting())
                     left = exit.value.left
                     notBefore = now + exit.value.wait
                   } else {
                     /** It is not asked again for as long as it let wait, so that it does not slow down everything while it is away. */
                     silentUntil = now + (now - askedAt)
-                    granted = waiting
+                    granted = waiting()
                     hasFailed = true
                   }
                   onAnswer()

@@ -149,7 +149,7 @@ const behindOthers = ({ line }: State, admission: Admission, wait: number, now: 
 
 /** The first one may have only a moment left: a store that needs longer is not silent. */
 const question = ({ line, settings: { maxWait } }: State, { deadline }: Admission, now: number): Question => ({
-  waiting: line.size,
+  waiting: () => line.size,
   within: Math.max(deadline - now, maxWait / 2),
   onAnswer: () => wakeUp(firstOf(line))
 })
