@@ -190,7 +190,8 @@ const makeWithoutTokens = (
           searchWith(
             term,
             options,
-            (response) => Effect.flatMap(jsonOf(response), (payload) => decode(payload, Response.head(response)))
+            (response) =>
+              Effect.flatMap(jsonOf(response), (payload) => decode({ payload, head: Response.head(response) }))
           )
       }),
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(

@@ -9,7 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { withNow } from "./internal/clock.js"
-import { searchAsOf } from "./internal/request/searchAs.js"
+import { searchAsOfAnswers } from "./internal/request/searchAs.js"
+import { wholeAnswer } from "./internal/request/wholeAnswer.js"
 import * as Metrics from "./internal/resilience/metrics.js"
 import * as RetryBudget from "./internal/resilience/retryBudget.js"
 import * as Settings from "./internal/resilience/settings.js"
@@ -111,11 +112,9 @@ export const make = (options: Options = {}): Effect.Effect<Service, Configuratio
 
     const repeated = <A>(self: Effect.Effect<A, NutritionAdvisorError>) => counted(attempt(self, 0))
 
-    const search: Service["search"] = (term, options) => repeated(advisor.search(term, options))
-
     return {
-      search,
-      searchAs: searchAsOf(search),
+      search: (term, options) => repeated(advisor.search(term, options)),
+      searchAs: searchAsOfAnswers((term, options) => repeated(advisor.searchAs(wholeAnswer)(term, options))),
       httpClient: HttpClient.transform(
         advisor.httpClient,
         (sent, request) => repeatableMethods.has(request.method) ? repeated(sent) : counted(sent)

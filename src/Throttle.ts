@@ -8,7 +8,8 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { searchAsOf } from "./internal/request/searchAs.js"
+import { searchAsOfAnswers } from "./internal/request/searchAs.js"
+import { wholeAnswer } from "./internal/request/wholeAnswer.js"
 import * as Metrics from "./internal/resilience/metrics.js"
 import * as Rate from "./internal/resilience/rate.js"
 import { RateLimiter } from "./internal/resilience/rateLimiter.js"
@@ -60,10 +61,10 @@ const serviceAround = (settings: Throttled.Settings): Effect.Effect<Service, nev
     const throttled = yield* Throttled.make(settings)
     Metrics.heldRequests.start()
     Metrics.refusedRequests.start()
-    const search: Service["search"] = (term, options) => throttled("search", advisor.search(term, options))
     return {
-      search,
-      searchAs: searchAsOf(search),
+      search: (term, options) => throttled("search", advisor.search(term, options)),
+      /** Decoding comes after the request: it may take for ever, and after a hold others wait for the first request. */
+      searchAs: searchAsOfAnswers((term, options) => throttled("search", advisor.searchAs(wholeAnswer)(term, options))),
       httpClient: HttpClient.transform(advisor.httpClient, (sent) => throttled("request", sent))
     }
   })

@@ -2,7 +2,7 @@ import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Schema, Tracer } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor, RequestRetry, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "./doubles/arranged.js"
 import { refusals } from "./doubles/statuses.js"
@@ -78,6 +78,19 @@ describe("a header that is observed", () => {
     const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
     expect(yield* failureOf([{ ...found, headers: identified }], undefined, search))
       .toMatchObject({ reason: "Schema", headers: shown })
+  })
+
+  const around = [
+    ["RequestRetry", RequestRetry.layer()],
+    ["Throttle", Throttle.layer()],
+    ["RequestRetry around Throttle", Layer.provide(RequestRetry.layer(), Throttle.layer())]
+  ] as const
+
+  test.each(around)("is on the error of an answer of another shape with its status through %s", function*([, layer]) {
+    const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
+    const through = Effect.provide(search, Layer.orDie(layer))
+    expect(yield* failureOf([{ ...found, status: 203, headers: identified }], undefined, through))
+      .toMatchObject({ reason: "Schema", status: 203, headers: shown })
   })
 
   test("is on the errors of httpClient too", function*() {

@@ -1,6 +1,6 @@
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, FastCheck, type Fiber, Layer, Metric } from "effect"
+import { Effect, FastCheck, type Fiber, Layer, Metric, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { test } from "./doubles/arranged.js"
 import { added } from "./doubles/counters.js"
@@ -168,6 +168,21 @@ describe("who waits", () => {
     expect(outcomeOf(other)).toBe("waits")
     world.pass(1)
     expect(outcomeOf(other)).toEqual(heldBack(1))
+  })
+
+  it("ends with an answer to the first one, though its schema takes for ever or refuses it", () => {
+    const world = worldOver(byTerm())
+    const forEver = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
+      decode: (): Effect.Effect<unknown> => Effect.never,
+      encode: Effect.succeed
+    })
+    const refusing = Schema.Unknown.pipe(Schema.filter(() => false))
+    for (const schema of [forEver, refusing]) {
+      expect(outcomeOf(world.search("limit 1"))).toEqual(tooMany(1))
+      world.pass(1_000)
+      world.run(world.advisor.searchAs(schema)("oats"))
+      expect(outcomeOf(world.search("oats"))).toBe("found")
+    }
   })
 
   it("may be in a region that can't be interrupted", () => {

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { UnexpectedResponse } from "../../NutritionAdvisorError.js"
-import type { Head } from "../http/response.js"
+import { isOfAnswer, ofAnswer, type WholeAnswer } from "./wholeAnswer.js"
 
 const overflows = /^(Maximum call stack size exceeded|too much recursion)/
 
@@ -33,14 +33,19 @@ const validateWith = <A>(schema: StandardSchemaV1<unknown, A>) => (payload: unkn
   return Predicate.isPromiseLike(result) ? Effect.flatMap(Effect.promise(() => result), valueOf) : valueOf(result)
 }
 
-/** Decodes the payload of a search. What the schema refuses is UnexpectedResponse; a bug of the schema's own stays a defect. */
-export const makeDecode = <A, I, R>(schema: AnySchema<A, I, R>) => {
-  const decode: (payload: unknown) => Effect.Effect<A, unknown, R> = isOfEffect(schema)
-    ? Schema.decodeUnknown(schema)
-    : validateWith(schema)
-  return (payload: unknown, answer: Head = { status: 200 }): Effect.Effect<A, UnexpectedResponse, R> =>
+type Decode<A, R> = (answer: WholeAnswer) => Effect.Effect<A, UnexpectedResponse, R>
+
+const decodeWith =
+  <A, R>(decode: (payload: unknown) => Effect.Effect<A, unknown, R>): Decode<A, R> => ({ head, payload }) =>
     Effect.suspend(() => decode(payload)).pipe(
       Effect.catchSomeDefect((defect) => isStackOverflow(defect) ? Option.some(Effect.fail(defect)) : Option.none()),
-      Effect.mapError(() => new UnexpectedResponse({ operation: "search", ...answer, reason: "Schema" }))
+      Effect.mapError(() => new UnexpectedResponse({ operation: "search", ...head, reason: "Schema" }))
     )
+
+/** Decodes the payload of a search. What the schema refuses is UnexpectedResponse; a bug of the schema's own stays a defect. */
+export const makeDecode = <A, I, R>(schema: AnySchema<A, I, R>): Decode<A, R> => {
+  if (isOfEffect(schema)) return decodeWith(Schema.decodeUnknown(schema))
+  return isOfAnswer(schema)
+    ? (answer) => Effect.succeed(schema[ofAnswer](answer))
+    : decodeWith(validateWith(schema))
 }

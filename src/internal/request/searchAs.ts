@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { type AnySchema, makeDecode } from "./decode.js"
+import { type WholeAnswer, withoutAnswer } from "./wholeAnswer.js"
 
 type Search<A, R, Options> = (term: string, options?: Options) => Effect.Effect<A, NutritionAdvisorError, R>
 
@@ -20,9 +21,13 @@ export const forAnySchema = <Options, Client = never>(
   return searchAs
 }
 
-/** A `searchAs` that decodes what `search` gives. */
-export const searchAsOf = <Options>(search: Search<unknown, never, Options>) =>
+/** A `searchAs` that decodes the answers that `ask` gives. */
+export const searchAsOfAnswers = <Options>(ask: Search<WholeAnswer, never, Options>) =>
   forAnySchema<Options>((schema) => {
     const decode = makeDecode(schema)
-    return (term, options) => Effect.flatMap(search(term, options), (payload) => decode(payload))
+    return (term, options) => Effect.flatMap(ask(term, options), (answer) => decode(answer))
   })
+
+/** A `searchAs` that decodes what `search` gives. */
+export const searchAsOf = <Options>(search: Search<unknown, never, Options>) =>
+  searchAsOfAnswers<Options>((term, options) => Effect.map(search(term, options), withoutAnswer))
