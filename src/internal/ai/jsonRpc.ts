@@ -51,15 +51,25 @@ const messagesOf = (value: unknown): ReadonlyArray<Message> => {
   return [id === undefined ? { _tag: "Notification", method, params } : { _tag: "Request", id, method, params }]
 }
 
+const mostInBatch = 1024
+
+const tooLarge = refused(null, -32600, `A batch may hold ${mostInBatch} messages, so this one was not read.`)
+
+export interface Decoded {
+  readonly isBatch: boolean
+  readonly messages: ReadonlyArray<Message>
+}
+
+const alone = (messages: ReadonlyArray<Message>): Decoded => ({ isBatch: false, messages })
+
 /** The messages in a text, and whether they came as a batch. */
-export const decode = (text: string): { readonly isBatch: boolean; readonly messages: ReadonlyArray<Message> } => {
+export const decode = (text: string): Decoded => {
   try {
     const parsed: unknown = JSON.parse(text)
-    return Array.isArray(parsed) && parsed.length > 0
-      ? { isBatch: true, messages: parsed.flatMap(messagesOf) }
-      : { isBatch: false, messages: messagesOf(parsed) }
+    if (!Array.isArray(parsed) || parsed.length === 0) return alone(messagesOf(parsed))
+    return parsed.length > mostInBatch ? alone([tooLarge]) : { isBatch: true, messages: parsed.flatMap(messagesOf) }
   } catch {
-    return { isBatch: false, messages: [refused(null, -32700, "The message is not JSON.")] }
+    return alone([refused(null, -32700, "The message is not JSON.")])
   }
 }
 

@@ -16,7 +16,10 @@ const searchesAtOnce = 16
 /** How many calls may wait for their turn, in all. */
 export const mostWaiting = 1024
 
-const mostInBatch = 256
+const mostCallsInBatch = 256
+
+/** Characters: the short answers of four of the largest batches have room, or of many usual ones. */
+const mostShort = 8 * 1024 * 1024
 
 /** Characters: the longest results of a whole batch have room. */
 const mostHeld = 32 * 1024 * 1024
@@ -111,15 +114,22 @@ const replyTo = (request: JsonRpc.Request, session: Session, tool: Tool, instruc
 
 const tooMany = failed(`${mostWaiting} calls wait already, so this one was not made. Try again later.`)
 
-const tooLargeBatch = failed(`A batch may hold ${mostInBatch} calls, so this one was not made.`)
+const tooLargeBatch = failed(`A batch may hold ${mostCallsInBatch} calls, so this one was not made.`)
 
 const tooLongTogether = failed("The answers of the batches that run are too long together: ask for fewer in a batch.")
 
-/** In place of an answer that finds no room. */
-const shortAnswer = (request: JsonRpc.Request) => () =>
-  isCall(request)
-    ? JsonRpc.resultText(request.id, tooLongTogether)
-    : JsonRpc.errorText(JsonRpc.refused(request.id, -32603, "The answers of this batch are too long together."))
+const noRoom = JsonRpc.refused(null, -32603, "The answers of the batches that run are too long together.")
+
+/** In place of an answer that finds no room, and never shorter than one for which no room is asked. */
+const shortAnswer = (message: JsonRpc.Request | JsonRpc.Refused): string => {
+  if (message._tag === "Refused") return JsonRpc.errorText(message)
+  return isCall(message)
+    ? JsonRpc.resultText(message.id, tooLongTogether)
+    : JsonRpc.errorText(JsonRpc.refused(message.id, -32603, "The answers of this batch are too long together."))
+}
+
+const shortLength = (messages: ReadonlyArray<JsonRpc.Message>): number =>
+  messages.reduce((sum, message) => sum + (message._tag === "Notification" ? 0 : shortAnswer(message).length), 0)
 
 /** A refusal is logged without what was refused. A method that is unknown is no fault: clients ask for what others have. */
 const refusal = (reply: JsonRpc.Refused) =>
@@ -144,7 +154,7 @@ export const make = (
   Effect.gen(function*() {
     const limited = CallLimit.make(searchesAtOnce, mostWaiting)
     const running = new Map<string, Fiber.Fiber<unknown>>()
-    const openBatch = HeldAnswers.make(mostHeld)
+    const openBatch = HeldAnswers.make(mostShort, mostHeld)
     yield* Effect.addFinalizer(() => Fiber.interruptAll(running.values()))
 
     const called = (request: JsonRpc.Request, session: Session): Effect.Effect<Reply> => {
@@ -208,21 +218,29 @@ export const make = (
       }
     }
 
+    const beginBatch = (messages: ReadonlyArray<JsonRpc.Message>, session: Session) =>
+      Effect.gen(function*() {
+        const batch = yield* openBatch(shortLength(messages))
+        if (batch === undefined) return yield* begin(noRoom, session, undefined)
+        const tooManyCalls = new Set(messages.filter(isCall).slice(mostCallsInBatch))
+        const answers = yield* Effect.forEach(messages, (message) =>
+          message._tag === "Request" && tooManyCalls.has(message)
+            ? Effect.succeed(Effect.succeed(JsonRpc.resultText(message.id, tooLargeBatch)))
+            : begin(message, session, batch))
+        const answer = Effect.map(Effect.all(answers), (texts) => {
+          const due = texts.filter((text) => text !== undefined)
+          return due.length === 0 ? undefined : `[${due.join(",")}]`
+        })
+        return Effect.ensuring(answer, batch.close)
+      })
+
     return {
       begin: (text, session) =>
-        Effect.gen(function*() {
+        Effect.suspend(() => {
           const { isBatch, messages } = JsonRpc.decode(text)
-          const batch = isBatch ? yield* openBatch : undefined
-          const tooManyCalls = new Set(messages.filter(isCall).slice(mostInBatch))
-          const answers = yield* Effect.forEach(messages, (message) =>
-            message._tag === "Request" && tooManyCalls.has(message)
-              ? Effect.succeed(Effect.succeed(JsonRpc.resultText(message.id, tooLargeBatch)))
-              : begin(message, session, batch))
-          const answer = Effect.map(Effect.all(answers), (texts) => {
-            const due = texts.filter((text) => text !== undefined)
-            return isBatch && due.length > 0 ? `[${due.join(",")}]` : due[0]
-          })
-          return batch === undefined ? answer : Effect.ensuring(answer, batch.close)
+          if (isBatch) return beginBatch(messages, session)
+          const [message] = messages
+          return message === undefined ? Effect.succeed(noAnswer) : begin(message, session, undefined)
         })
     }
   })

@@ -211,6 +211,34 @@ describe(`frames with anything in any position (SEED=${seed})`, () => {
   })
 })
 
+/** A batch of so many messages that are none. */
+const zeros = (count: number) => `[${"0,".repeat(count - 1)}0]`
+
+const tooManyMessages = "A batch may hold 1024 messages, so this one was not read."
+
+const refusedBatch = { jsonrpc: "2.0", id: null, error: { code: -32600, message: tooManyMessages } }
+
+describe("a batch of more than 1,024 messages", () => {
+  const refusals = (text: string) => text.match(/A message was refused/g)?.length ?? 0
+
+  testLive(
+    "gets one error and one line in the log over stdio, in 128 MiB of heap, where it is 2 MiB long, too",
+    function*() {
+      const server = yield* McpProcess.start({ ...McpProcess.simulated, node: ["--max-old-space-size=128"] })
+      for (const count of [1_025, 1024 * 1024]) server.write(`${zeros(count)}\n`)
+      const { ended, request } = server
+      expect(yield* Effect.promise(() => Promise.race([request("last", "ping"), ended]))).toHaveProperty("result", {})
+      expect(server.output.lines.slice(0, -1).map((line) => JSON.parse(line))).toEqual([refusedBatch, refusedBatch])
+      expect(refusals(server.output.stderr)).toBe(2)
+    }
+  )
+
+  overHttp("gets one error over HTTP", function*(url) {
+    const response = yield* McpProcess.post(url, zeros(30_000))
+    expect(yield* Effect.promise(() => response.json())).toEqual(refusedBatch)
+  })
+})
+
 describe("a server over stdio", () => {
   testLive("ends where nobody reads standard output any more", function*() {
     const server = yield* McpProcess.start(McpProcess.simulated)
