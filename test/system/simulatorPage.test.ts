@@ -152,6 +152,61 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     yield* hasMarks(page, 2)
   })
 
+  const press = ({ page }: Page.Page, name: string) => promise(() => page.getByRole("button", { name }).click())
+
+  /** A quarter of an hour later the window has another size, and the picture is drawn anew. */
+  const resizeLater = ({ page }: Page.Page) =>
+    promise(async () => {
+      await page.clock.setFixedTime(Date.now() + 16 * 60_000)
+      await page.waitForTimeout(1_000)
+      await page.setViewportSize({ width: 1100, height: 900 })
+      await page.waitForTimeout(500)
+    })
+
+  onPage(
+    "holds the picture, its tokens and its table for however long it is paused, whatever comes and is drawn anew meanwhile",
+    function*(page) {
+      const headers = yield* page.exchange
+      yield* search(page, headers)
+      yield* hasMarks(page, 3)
+      yield* press(page, "Pause")
+      const labels = Effect.map(page.marks, (marks) => marks.map(({ label }) => label).sort())
+      const before = yield* labels
+      yield* page.service.revoke
+      yield* Effect.all(Array.from({ length: 310 }, () => search(page, headers)), { concurrency: 10 })
+      yield* page.exchange
+      yield* resizeLater(page)
+      expect(yield* labels).toEqual(before)
+      yield* promise(() => page.page.locator(".mark.bar").click())
+      const picked = yield* promise(() => page.page.getByRole("region", { name: "Picked mark" }).innerText())
+      expect(picked).not.toContain("revoked")
+      yield* press(page, "Table")
+      expect((yield* rowsOf(page)).map(({ operation, status }) => `${operation} ${status}`)).toEqual([
+        "search 200",
+        "exchange 200"
+      ])
+      expect(yield* promise(() => page.page.locator("caption").innerText())).toBe("The newest 2 calls of 2")
+      expectNoComplaint(page)
+    }
+  )
+
+  onPage("forgets what it held once it goes on, and shows that a token was revoked meanwhile", function*(page) {
+    yield* page.exchange
+    yield* hasMarks(page, 2)
+    yield* press(page, "Pause")
+    yield* page.service.revoke
+    yield* resizeLater(page)
+    yield* promise(() => page.page.clock.setFixedTime(Date.now()))
+    yield* press(page, "Pause")
+    yield* eventually(async () =>
+      /revoked at/.test(await page.page.locator(".mark.bar").getAttribute("aria-label") ?? "")
+    )
+    yield* resizeLater(page)
+    yield* hasMarks(page, 0)
+    yield* press(page, "Table")
+    yield* eventually(async () => (await page.page.locator("caption").innerText()) === "The newest 0 calls of 0")
+  })
+
   onPage("controls the simulator, and shows its counters", function*(page) {
     const lifetimes = () => page.page.getByRole("spinbutton", { name: "lifetime" })
     const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))

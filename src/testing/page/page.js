@@ -10,6 +10,8 @@ const view = { minutes: 5 }
 let held
 const timeShown = () => held?.at ?? Date.now()
 const isShown = ({ id }) => held === undefined || id <= held.id
+/** How many of these, in the order of their events, are shown. */
+const countShown = (seen) => held === undefined ? seen.length : seen.findLastIndex(isShown) + 1
 
 // What was seen
 const calls = []
@@ -30,14 +32,16 @@ const seeCall = (call) => {
 /** The numbers begin anew with a simulator that is started again, which accepts no earlier token. */
 const seeToken = (token) => {
   const isRestart = token.token <= (tokens.at(-1)?.token ?? 0)
-  if (isRestart) { for (const earlier of tokens) earlier.cutAt ??= lostAt ?? token.receivedAt }
+  if (isRestart) { for (const earlier of tokens) earlier.cut ??= { at: lostAt ?? token.receivedAt, id: token.id } }
   tokens.push(token)
 }
 
-const seeRevocation = ({ at, revoked }) => {
+const seeRevocation = ({ at, id, revoked }) => {
   const numbers = new Set(revoked)
-  for (const token of tokens.toReversed()) if (numbers.delete(token.token)) token.cutAt ??= at
+  for (const token of tokens.toReversed()) if (numbers.delete(token.token)) token.cut ??= { at, id }
 }
+
+const cutOf = ({ cut }) => cut !== undefined && isShown(cut) ? cut.at : undefined
 
 const receive = ({ data }) => {
   const event = JSON.parse(data)
@@ -48,11 +52,17 @@ const receive = ({ data }) => {
   return "revoked" in event ? seeRevocation(event) : seeToken(event)
 }
 
+/** Drops the oldest. What a held picture shows is kept beside as many that came later. */
+const drop = (seen, most, isOld) => {
+  const kept = held === undefined ? 0 : countShown(seen)
+  const recent = seen.findIndex((one, index) => index >= kept && !isOld(one))
+  seen.splice(kept, Math.max((recent === -1 ? seen.length : recent) - kept, seen.length - kept - most))
+}
+
 const forget = (now) => {
-  const firstRecent = calls.findIndex(({ at }) => at > now - remembered.time)
-  calls.splice(0, Math.max(firstRecent === -1 ? calls.length : firstRecent, calls.length - remembered.calls))
-  tokens.splice(0, Math.max(0, tokens.length - remembered.tokens))
-  exchanges.splice(0, Math.max(0, exchanges.length - remembered.tokens))
+  drop(calls, remembered.calls, ({ at }) => at <= now - remembered.time)
+  drop(tokens, remembered.tokens, () => false)
+  drop(exchanges, remembered.tokens, () => false)
 }
 
 // How it is said
@@ -76,11 +86,13 @@ const factsOf = (call) => [
   ["fault", call.fault ?? "none"]
 ]
 
-const factsOfToken = ({ cutAt, expiresAt, receivedAt, token }) => [
-  ["token", `#${token}`],
-  ["received", clockToMillis(receivedAt)],
-  ["lifetime", span(expiresAt - receivedAt)],
-  cutAt === undefined ? ["end", clockToMillis(expiresAt)] : ["revoked", clockToMillis(cutAt)]
+const endOf = (token) => Math.min(cutOf(token) ?? Infinity, token.expiresAt)
+
+const factsOfToken = (token) => [
+  ["token", `#${token.token}`],
+  ["received", clockToMillis(token.receivedAt)],
+  ["lifetime", span(token.expiresAt - token.receivedAt)],
+  cutOf(token) === undefined ? ["end", clockToMillis(token.expiresAt)] : ["revoked", clockToMillis(cutOf(token))]
 ]
 
 const element = (name, ...children) => {
@@ -184,7 +196,6 @@ const drawCell = (cell) => {
 }
 
 const drawTokens = () => {
-  const endOf = ({ cutAt, expiresAt }) => Math.min(cutAt ?? Infinity, expiresAt)
   const [from, until] = [placeOf(start()), placeOf(timeShown()) + width]
   const inView = tokens.filter((token) => endOf(token) > start() && isShown(token))
   const visible = new Set(inView.slice(-bar.atMost))
@@ -194,13 +205,14 @@ const drawTokens = () => {
     const y = rows.bar + (token.token % bar.rows) * (bar.height + 2)
     const x = Math.max(placeOf(token.receivedAt), from - column)
     const width = Math.max(3, Math.min(placeOf(endOf(token)), until) - x)
-    const end = token.cutAt === undefined ? `ends at ${clock(token.expiresAt)}` : `revoked at ${clock(token.cutAt)}`
+    const cutAt = cutOf(token)
+    const end = cutAt === undefined ? `ends at ${clock(token.expiresAt)}` : `revoked at ${clock(cutAt)}`
     if (!token.mark?.isConnected) token.mark = addMark(bars)
     set(token.mark, { x, y, width, height: bar.height, class: "mark bar" })
     set(token.mark, { "aria-label": `token ${token.token}, received at ${clock(token.receivedAt)}, ${end}` })
     marks.set(token.mark, { token, row: "bar", x, y })
     const cap = { class: "cap", x: x + width - 4, y, width: 4, height: bar.height }
-    if (token.cutAt !== undefined) draw(bars, "rect", cap)
+    if (cutAt !== undefined) draw(bars, "rect", cap)
     if (width > 28) draw(bars, "text", { class: "number", x: Math.max(x, from) + 4, y: y + 10 }, `#${token.token}`)
   }
 }
@@ -327,14 +339,15 @@ const showPicked = ({ calls: picked, count, token }) => {
 
 const showTable = () => {
   const body = find("tbody")
-  const fresh = calls.slice(-rowsOfTable).filter((call) => call.id > lastInTable && isShown(call))
+  const shown = countShown(calls)
+  const fresh = calls.slice(Math.max(0, shown - rowsOfTable), shown).filter(({ id }) => id > lastInTable)
   for (const call of fresh) {
     const cells = factsOf(call).map(([, value]) => element("td", value))
     body.prepend(set(element("tr", ...cells), { class: `call ${kindOf(call)}` }))
   }
   lastInTable = fresh.at(-1)?.id ?? lastInTable
   while (body.rows.length > rowsOfTable) body.lastElementChild.remove()
-  find("caption").textContent = `The newest ${body.rows.length} calls of ${calls.length}`
+  find("caption").textContent = `The newest ${body.rows.length} calls of ${shown}`
 }
 
 const showCounters = (counters) => {
