@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import ts from "typescript"
 
 const repository = fileURLToPath(new URL("..", import.meta.url))
 
@@ -31,6 +32,36 @@ const page = (text) =>
 
 const sentenceOf = (text) => /^# .*\n\n([^]*?\.)(?:\s|$)/.exec(text)?.[1].replaceAll("\n", " ") ?? ""
 
+/** The declarations of the classes in a module, by name, with what their `extends` names. docgen shows the name of a class alone. */
+const classesOf = (program, path) => {
+  let declarations = ""
+  program.emit(program.getSourceFile(path), (_, text) => declarations += text, undefined, true)
+  const { statements } = ts.createSourceFile("declarations.d.ts", declarations, ts.ScriptTarget.Latest, true)
+  const texts = statements.map((statement) => statement.getText())
+  return new Map(
+    statements.filter(ts.isClassDeclaration).map((statement) => {
+      const { text: name } = statement.name
+      const base = texts.find((text) => text.startsWith(`declare const ${name}_base:`))
+      return [name, [base, statement.getText()].filter(Boolean).join("\n")]
+    })
+  )
+}
+
+const withClasses = (text, classes) =>
+  text.replace(/(?<=^```ts\n)export declare class (\w+)$/gm, (signature, name) => classes.get(name) ?? signature)
+
+const programOf = (paths) => {
+  const { config } = ts.readConfigFile(join(repository, "tsconfig.build.json"), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: paths }, ts.sys, repository)
+  return ts.createProgram(paths, {
+    ...options,
+    declarationMap: false,
+    emitDeclarationOnly: true,
+    removeComments: true,
+    sourceMap: false
+  })
+}
+
 const work = await mkdtemp(join(tmpdir(), "docs-"))
 try {
   await cp(join(repository, "docgen.json"), join(work, "docgen.json"))
@@ -47,9 +78,12 @@ try {
   await rm(target, { recursive: true, force: true })
   const pages = join(work, "docs", "modules")
   const lines = []
-  for (const name of await filesBelow(pages, ".ts.md")) {
+  const names = await filesBelow(pages, ".ts.md")
+  const sourceOf = (name) => join(repository, "src", name.replace(/\.md$/, ""))
+  const program = programOf(names.map(sourceOf))
+  for (const name of names) {
     const written = name.replace(/\.ts\.md$/, ".md")
-    const text = page(await readFile(join(pages, name), "utf8"))
+    const text = withClasses(page(await readFile(join(pages, name), "utf8")), classesOf(program, sourceOf(name)))
     await mkdir(dirname(join(target, written)), { recursive: true })
     await writeFile(join(target, written), text)
     lines.push(`| [${written.replace(/\.md$/, "")}](${written}) | ${sentenceOf(text)} |`)
