@@ -414,7 +414,7 @@ export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag"
 
 /**
  * Whose doing an error is: that of the caller, who corrects the call; that of the operator, who sees to the key, the settings, the
- * plan, or what else no other call and no later one mends; or nobody's, and it passes by itself.
+ * plan, and whatever neither another call nor waiting solves; or nobody's, and it passes by itself.
  *
  * @since 1.0.0
  * @category models

@@ -7,7 +7,7 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 
 const errors = [...NutritionAdvisorError.errors, NutritionAdvisorError.ConfigurationError]
 
-const tags = [...Object.keys(NutritionAdvisorError.statuses), "ConfigurationError"]
+const tags = errors.map(({ _tag }) => _tag)
 
 const tagged = Arr.zip(tags, errors)
 

@@ -46,7 +46,7 @@ const channels = {
     ].join("|"),
     "im"
   ),
-  result: /\bwithoutToken\(|\bresponseOf\b|\blastFailure: this\b|\bscope: Option\.filter\(/,
+  result: /\bwithoutToken\(|\bresponseOf\b|\blastFailure: this\b|\bscope: Option\.filter\(|\bsearch_foods:/,
   parts:
     /\b(store\.(put|invalidate)|issuer\.issue|tokens\.(renew|settled)|schedule\.step|limiter\.consume)\(|\]\.validate\(/,
   cache: /\b(cache\.write|entries\.set|Seal\.make)\(|\bSchema\.encode|\bstore\.set\(|\bredis\.nutritionAdvisor\w+\(/,
@@ -68,7 +68,7 @@ const channels = {
   log: /\b(Effect|Layer)\.(log|annotateLogs)|\bLogger\.replace|\bemitWarning\(|\bunhandledErrorLogLevel\b/,
   span:
     /\b(Effect|Layer|Stream)\.(fn\(|functionWithSpan|annotateCurrentSpan|annotateSpans|with(Log)?Span|useSpan|makeSpan|span)|\.(attribute|event)\(|\blinkSpan|\bspan\.end\(|TracerDisabledWhen\b/,
-  fiber: /\bEffect\.fork\w*\b|\.runFork\b|(?<!Layer\.)\blaunch\(|\bFork\.abandonable\b/,
+  fiber: /\bEffect\.fork\w*\b|\.runFork\b|(?<!Layer\.)\blaunch\(|\bFork\.abandonable\b|\bcallApart\(/,
   metric: /\bMetricLabel\.make\(|\bgauge\(\s*"|\bMetric\.tagged|\b(tag|label)Metrics/,
   console: /\b(with)?[cC]onsole(Error|Log|With)?\b|\.(stdout|stderr)\b/,
   arguments: /\bprocess\.argv\b/

@@ -4,7 +4,7 @@ type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
 type Tag = { [E in AnyError as "headers" extends keyof E ? E["_tag"] : never]: E }
 
-/** Statuses that end in it: each error that is made of a response has some here, or this does not compile. */
+/** For each error that is made of a response, statuses that end in it: without them this does not compile. */
 const statuses: { readonly [T in keyof Tag]: ReadonlyArray<number> } = {
   BadRequest: [400],
   ServerError: [500, 502, 503],

@@ -6,63 +6,52 @@ const remembered = { time: 15 * minute, calls: 100_000, tokens: 2_000 }
 const rowsOfTable = 300
 const view = { minutes: 5 }
 
-/** While the picture is held: the moment that it shows, and the last event in it. */
+/** While the picture is held: the moment that it shows, and what came since. */
 let held
 const timeShown = () => held?.at ?? Date.now()
-const isShown = ({ id }) => held === undefined || id <= held.id
-/** How many of these, in the order of their events, are shown. */
-const countShown = (seen) => held === undefined ? seen.length : seen.findLastIndex(isShown) + 1
 
 // What was seen
 const calls = []
 const tokens = []
 const exchanges = []
-let [lastId, lastInTable, askedAt] = [0, 0, 0]
-let hasNews = true
-let lostAt
+let [lastId, lastInTable, askedAt, hasNews, lostAt] = [0, 0, 0, true]
 
 const kindOf = ({ fault, status }) => fault !== null ? "fault" : status >= 200 && status < 300 ? "own" : "wrong"
 
 const seeCall = (call) => {
   calls.push(call)
   if (call.operation === "token") exchanges.push(call)
-  if (held === undefined && !document.hidden) addCall(call)
+  if (!document.hidden) addCall(call)
 }
 
 /** The numbers begin anew with a simulator that is started again, which accepts no earlier token. */
 const seeToken = (token) => {
   const isRestart = token.token <= (tokens.at(-1)?.token ?? 0)
-  if (isRestart) { for (const earlier of tokens) earlier.cut ??= { at: lostAt ?? token.receivedAt, id: token.id } }
+  if (isRestart) { for (const earlier of tokens) earlier.cutAt ??= lostAt ?? token.receivedAt }
   tokens.push(token)
 }
 
-const seeRevocation = ({ at, id, revoked }) => {
+const seeRevocation = ({ at, revoked }) => {
   const numbers = new Set(revoked)
-  for (const token of tokens.toReversed()) if (numbers.delete(token.token)) token.cut ??= { at, id }
+  for (const token of tokens.toReversed()) if (numbers.delete(token.token)) token.cutAt ??= at
 }
 
-const cutOf = ({ cut }) => cut !== undefined && isShown(cut) ? cut.at : undefined
+const see = (event) =>
+  "operation" in event ? seeCall(event) : "revoked" in event ? seeRevocation(event) : seeToken(event)
 
 const receive = ({ data }) => {
   const event = JSON.parse(data)
   if (event.id <= lastId) return
   lastId = event.id
   hasNews = true
-  if ("operation" in event) return seeCall(event)
-  return "revoked" in event ? seeRevocation(event) : seeToken(event)
-}
-
-/** Drops the oldest. What a held picture shows is kept beside as many that came later. */
-const drop = (seen, most, isOld) => {
-  const kept = held === undefined ? 0 : countShown(seen)
-  const recent = seen.findIndex((one, index) => index >= kept && !isOld(one))
-  seen.splice(kept, Math.max((recent === -1 ? seen.length : recent) - kept, seen.length - kept - most))
+  if (held === undefined) see(event)
+  else if (held.later.push(event) > remembered.calls) held.later.shift()
 }
 
 const forget = (now) => {
-  drop(calls, remembered.calls, ({ at }) => at <= now - remembered.time)
-  drop(tokens, remembered.tokens, () => false)
-  drop(exchanges, remembered.tokens, () => false)
+  const firstRecent = calls.findIndex(({ at }) => at > now - remembered.time)
+  calls.splice(0, Math.max(firstRecent === -1 ? calls.length : firstRecent, calls.length - remembered.calls))
+  for (const seen of [tokens, exchanges]) seen.splice(0, Math.max(0, seen.length - remembered.tokens))
 }
 
 // How it is said
@@ -86,13 +75,11 @@ const factsOf = (call) => [
   ["fault", call.fault ?? "none"]
 ]
 
-const endOf = (token) => Math.min(cutOf(token) ?? Infinity, token.expiresAt)
-
-const factsOfToken = (token) => [
-  ["token", `#${token.token}`],
-  ["received", clockToMillis(token.receivedAt)],
-  ["lifetime", span(token.expiresAt - token.receivedAt)],
-  cutOf(token) === undefined ? ["end", clockToMillis(token.expiresAt)] : ["revoked", clockToMillis(cutOf(token))]
+const factsOfToken = ({ cutAt, expiresAt, receivedAt, token }) => [
+  ["token", `#${token}`],
+  ["received", clockToMillis(receivedAt)],
+  ["lifetime", span(expiresAt - receivedAt)],
+  cutAt === undefined ? ["end", clockToMillis(expiresAt)] : ["revoked", clockToMillis(cutAt)]
 ]
 
 const element = (name, ...children) => {
@@ -196,8 +183,9 @@ const drawCell = (cell) => {
 }
 
 const drawTokens = () => {
+  const endOf = ({ cutAt, expiresAt }) => Math.min(cutAt ?? Infinity, expiresAt)
   const [from, until] = [placeOf(start()), placeOf(timeShown()) + width]
-  const inView = tokens.filter((token) => endOf(token) > start() && isShown(token))
+  const inView = tokens.filter((token) => endOf(token) > start())
   const visible = new Set(inView.slice(-bar.atMost))
   for (const [mark, { token }] of marks) if (token !== undefined && !visible.has(token)) removeMark(mark)
   for (const part of bars.querySelectorAll(".cap, .number")) part.remove()
@@ -205,14 +193,13 @@ const drawTokens = () => {
     const y = rows.bar + (token.token % bar.rows) * (bar.height + 2)
     const x = Math.max(placeOf(token.receivedAt), from - column)
     const width = Math.max(3, Math.min(placeOf(endOf(token)), until) - x)
-    const cutAt = cutOf(token)
-    const end = cutAt === undefined ? `ends at ${clock(token.expiresAt)}` : `revoked at ${clock(cutAt)}`
+    const end = token.cutAt === undefined ? `ends at ${clock(token.expiresAt)}` : `revoked at ${clock(token.cutAt)}`
     if (!token.mark?.isConnected) token.mark = addMark(bars)
     set(token.mark, { x, y, width, height: bar.height, class: "mark bar" })
     set(token.mark, { "aria-label": `token ${token.token}, received at ${clock(token.receivedAt)}, ${end}` })
     marks.set(token.mark, { token, row: "bar", x, y })
     const cap = { class: "cap", x: x + width - 4, y, width: 4, height: bar.height }
-    if (cutAt !== undefined) draw(bars, "rect", cap)
+    if (token.cutAt !== undefined) draw(bars, "rect", cap)
     if (width > 28) draw(bars, "text", { class: "number", x: Math.max(x, from) + 4, y: y + 10 }, `#${token.token}`)
   }
 }
@@ -220,7 +207,7 @@ const drawTokens = () => {
 /** From each exchange to the next, where there is room to say it. */
 const drawGaps = () => {
   gaps.replaceChildren()
-  const inView = exchanges.filter((call) => call.at > start() && isShown(call))
+  const inView = exchanges.filter((call) => call.at > start())
   inView.slice(1).forEach(({ at }, index) => {
     const [from, to] = [placeOf(inView[index].at), placeOf(at)]
     const place = { x: (from + to + side) / 2, y: rows.token - 3, "text-anchor": "middle" }
@@ -257,7 +244,7 @@ const rebuild = () => {
   cells.clear()
   changed.clear()
   drawAxis()
-  for (const call of calls) if (call.at > start() && isShown(call)) addCall(call)
+  for (const call of calls) if (call.at > start()) addCall(call)
   redraw()
 }
 
@@ -339,15 +326,14 @@ const showPicked = ({ calls: picked, count, token }) => {
 
 const showTable = () => {
   const body = find("tbody")
-  const shown = countShown(calls)
-  const fresh = calls.slice(Math.max(0, shown - rowsOfTable), shown).filter(({ id }) => id > lastInTable)
+  const fresh = calls.slice(-rowsOfTable).filter((call) => call.id > lastInTable)
   for (const call of fresh) {
     const cells = factsOf(call).map(([, value]) => element("td", value))
     body.prepend(set(element("tr", ...cells), { class: `call ${kindOf(call)}` }))
   }
   lastInTable = fresh.at(-1)?.id ?? lastInTable
   while (body.rows.length > rowsOfTable) body.lastElementChild.remove()
-  find("caption").textContent = `The newest ${body.rows.length} calls of ${shown}`
+  find("caption").textContent = `The newest ${body.rows.length} calls of ${calls.length}`
 }
 
 const showCounters = (counters) => {
@@ -356,7 +342,7 @@ const showCounters = (counters) => {
 
 const tick = async () => {
   const now = Date.now()
-  forget(now)
+  if (held === undefined) forget(now)
   if (held !== undefined || document.hidden) return
   redraw()
   find("#empty").hidden = calls.length > 0
@@ -379,7 +365,8 @@ const toggle = (button, then) =>
   })
 
 toggle(find("#pause"), (isPressed) => {
-  held = isPressed ? { at: Date.now(), id: lastId } : undefined
+  held?.later.forEach(see)
+  held = isPressed ? { at: Date.now(), later: [] } : undefined
   rebuild()
 })
 

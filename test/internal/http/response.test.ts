@@ -158,6 +158,16 @@ describe("statusError", () => {
   test.each([429, 503])("of %d has no retryAfter where the service names no time", function*(status) {
     expect(yield* Effect.flip(Response.statusError(answer(status), "search"))).not.toHaveProperty("retryAfter")
   })
+
+  test.each([["30", 30], ["60", undefined]] as const)(
+    "has a retryAfter only where it is no secret: %s",
+    function*([value, expected]) {
+      const response = { ...answer(429), headers: Headers.fromInput({ "retry-after": value }) }
+      const error = yield* Effect.flip(Response.statusError(response, "search", [Redacted.make("60")]))
+      expect(error).toMatchObject({ _tag: "TooManyRequests" })
+      expect("retryAfter" in error ? error.retryAfter : undefined).toBe(expected)
+    }
+  )
 })
 
 describe("json", () => {
