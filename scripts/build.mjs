@@ -31,6 +31,7 @@ const leaves = ["AccessToken", "NutritionAdvisorError", "RefreshPolicy", "TokenS
 
 /** What a leaf is made of lies in its file. */
 const below = {
+  "internal/duration": "RefreshPolicy",
   "internal/transportError": "NutritionAdvisorError",
   "internal/internalPart": "TokenStore",
   "internal/store/memoryPart": "TokenStore"
