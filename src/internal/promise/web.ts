@@ -68,9 +68,9 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse): Effect.Eff
 
 /** Reads what a web Request would hold now, and sends it later. Gives the whole response as a web Response. */
 export const read = (path: string, init: RequestInit | null | undefined) => {
-  const read = webRequestOf(init ?? {})
+  const made = webRequestOf(init ?? {})
   return ({ httpClient }: { readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError> }) =>
-    Either.match(read, { onLeft: Effect.fail, onRight: (read) => requestOf(path, read) }).pipe(
+    Either.match(made, { onLeft: Effect.fail, onRight: (made) => requestOf(path, made) }).pipe(
       Effect.flatMap(httpClient.execute),
       Effect.flatMap(responseOf)
     )
