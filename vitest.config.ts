@@ -14,12 +14,13 @@ export const config = defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts"],
+    isolate: false,
+    poolOptions: { forks: { minForks: 1, maxForks: availableParallelism() } },
     setupFiles: ["test/setup.ts"],
-    testTimeout: 300_000,
+    testTimeout: 120_000,
     hookTimeout: 300_000,
-    teardownTimeout: 120_000,
-    silent: "passed-only",
-    poolOptions: { forks: { maxForks: Math.max(2, availableParallelism() - 1), minForks: 1 } }
+    teardownTimeout: 60_000,
+    silent: "passed-only"
   }
 })
 

@@ -1,84 +1,104 @@
 /**
- * `npm run bench -- [--quick] [--only throughput,token] [--clients undici,ours] [--levels 64] [--rounds 3] [--millis 1000]
- * [--profile folder] [--flags=--trace-gc] [--write] [--draw] [--effect-4]`: installs the peers, builds a copy of the library that nobody else
- * rebuilds meanwhile, compiles the benchmark against it by its name, and runs it. --effect-4 builds the edition as well, and measures
- * it beside the source: all of it on the Node that the edition runs on, since the runtime counts as much as the library.
+ * `npm run bench -- [--only throughput,pairs,storms,memory,bundle] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
+ * search costs, beside five peers. `--base` compiles an older commit, and the pairs then measure it beside this one in the same run.
  */
-import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { execFileSync } from "node:child_process"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpus } from "node:os"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { build } from "esbuild"
+import { endAll, pinning } from "./processes.mjs"
+import * as scenarios from "./scenarios.mjs"
 
-const bench = fileURLToPath(new URL(".", import.meta.url))
+const bench = import.meta.dirname
 
 const root = join(bench, "..")
 
-const modules = join(bench, "node_modules")
+const out = join(bench, "out")
 
-const windows = process.platform === "win32"
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", default: Object.keys(scenarios).join() },
+    pairs: { type: "string" },
+    base: { type: "string" },
+    quick: { type: "boolean", default: false },
+    write: { type: "boolean", default: false }
+  }
+})
 
-const step = (name, command, args, options = {}) => {
-  const { error, signal, status } = spawnSync(command, args, { cwd: bench, stdio: "inherit", ...options })
-  if (status === 0) return
-  console.error(`${name} ended with ${error?.message ?? signal ?? status}`)
-  process.exit(1)
+const sourcesOf = (folder) =>
+  readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts")).map((path) => join(folder, path))
+
+/** Each module by itself, as the package ships them. */
+const compile = async (name, folder) => {
+  const outdir = join(out, name)
+  await build({ entryPoints: sourcesOf(folder), outdir, outbase: folder, format: "esm", target: "node20" })
+  return outdir
 }
 
-const isInstalled = () => {
-  const installed = join(modules, ".package-lock.json")
-  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(bench, "package-lock.json")).mtimeMs
+const compileBase = async (commit) => {
+  const folder = join(out, "base-source")
+  mkdirSync(folder, { recursive: true })
+  const archive = execFileSync("git", ["archive", commit, "src"], { cwd: root, maxBuffer: 64 * 1024 * 1024 })
+  execFileSync("tar", ["-x", "-C", folder], { input: archive })
+  return compile("base", join(folder, "src"))
 }
 
-const library = join(bench, "out", "library")
-
-const link = () => {
-  const name = join(modules, "effect-nutrition-advisor")
-  rmSync(name, { force: true, recursive: true })
-  symlinkSync(windows ? library : join("..", "out", "library"), name, "junction")
-}
-
-const typescript = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc")
-
-const compile = (name, ...args) => step(name, process.execPath, [typescript, ...args])
-
-rmSync(join(bench, "out"), { force: true, recursive: true })
-if (!isInstalled()) {
-  const install = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-  step("The installation of the peers", "npm", install, { shell: windows })
-}
-step("The build of the library", process.execPath, [join(root, "scripts", "build.mjs"), "--out", join(library, "dist")])
-cpSync(join(root, "package.json"), join(library, "package.json"))
-link()
-compile("The compilation of the benchmark", "-p", join(bench, "tsconfig.json"))
-
-const edition = join(root, "editions", "effect-4")
-
-/** What a client of the edition is made of, in the package that the edition is built as: it finds itself by its name. */
-const parts = ["client.ts", "Watch.ts", "payload.ts", "orders.ts"].concat(
-  ["Client", "Exchange", "fibers", "handWritten", "names", "ours", "promised"].map((name) =>
-    join("clients", `${name}.ts`)
+const tableOf = ({ columns, rows, title }) =>
+  [`### ${title}`, "", ...[columns, columns.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`), ""].join(
+    "\n"
   )
-)
 
-const compileForEffect4 = async () => {
-  step("The build of the edition", "npm", ["run", "effect-4"], { cwd: root, shell: windows })
-  const { describe, translateFolder } = await import("../editions/effect-4/codemod/main.mjs")
-  const folder = join(edition, "out", "bench")
-  const problems = translateFolder(bench, folder, parts)
-  for (const problem of problems) console.error(describe(problem))
-  if (problems.length > 0) process.exit(1)
-  // Unchecked: names.ts names clients that the edition has no part in, which nobody loads there.
-  const options = { noCheck: true, outDir: ".", rootDir: "." }
-  const config = { extends: "../tsconfig.base.json", compilerOptions: options, files: ["client.ts"] }
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config))
-  compile("The compilation for Effect 4", "-p", join(folder, "tsconfig.json"))
+rmSync(out, { recursive: true, force: true })
+if (!existsSync(join(bench, "node_modules"))) {
+  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: bench, stdio: "inherit" })
 }
 
-const isOnEffect4 = process.argv.includes("--effect-4")
+const versionOf = (name) => {
+  const path = [bench, root].map((folder) => join(folder, "node_modules", name, "package.json")).find(existsSync)
+  return `${name} ${JSON.parse(readFileSync(path, "utf8")).version}`
+}
 
-if (isOnEffect4) await compileForEffect4()
+const { dependencies } = JSON.parse(readFileSync(join(bench, "package.json"), "utf8"))
 
-const node = isOnEffect4 ? (await import("../editions/effect-4/node.mjs")).findNode() : process.execPath
+const names = ["effect", "@effect/platform", "@effect/platform-node", "undici", ...Object.keys(dependencies)]
 
-step("The benchmark", node, [join(bench, "out", "main.js"), ...process.argv.slice(2)])
+const began = new Date()
+
+const plan = {
+  libraries: {
+    own: await compile("own", join(root, "src")),
+    ...(values.base === undefined ? {} : { base: await compileBase(values.base) })
+  },
+  millis: values.quick ? 400 : 1_000,
+  only: values.pairs?.split(","),
+  processes: values.quick ? 1 : 6,
+  rounds: values.quick ? 2 : 5,
+  searches: values.quick ? 50_000 : 1_000_000,
+  say: (progress) => process.stderr.write(`${progress}\n`)
+}
+
+try {
+  const tables = []
+  for (const name of values.only.split(",")) tables.push(...await scenarios[name](plan))
+  const text = [
+    `${began.toISOString().slice(0, 10)}: ${cpus().length} cores, ${
+      cpus()[0].model
+    }, ${pinning}; Node ${process.versions.node}, ${names.map(versionOf).join(", ")}.${
+      values.base === undefined ? "" : ` The base is ${values.base}.`
+    }`,
+    "",
+    ...tables.map(tableOf)
+  ].join("\n")
+  console.log(text)
+  const mark = "<!-- written by `npm run bench -- --write` -->\n\n"
+  if (values.write) {
+    const path = join(bench, "RESULTS.md")
+    writeFileSync(path, readFileSync(path, "utf8").split(mark)[0] + mark + text)
+  }
+} catch (error) {
+  endAll()
+  console.error(error)
+  process.exitCode = 1
+}

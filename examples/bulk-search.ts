@@ -1,15 +1,56 @@
 /**
- * Searches for many terms: `npx tsx examples/bulk-search.ts terms.txt --output foods.jsonl`, and `--help`. How, is in
- * BulkSearch.ts. Needs `npm install @effect/platform-node@^0.108 cli-progress@^3.12`. Here is what keeps the process under 150 MB, which only works before Effect is loaded.
+ * Many searches in bounded memory: one term a line in, one line of JSON out. A bounded queue stands between the reader and eight
+ * workers, so that a slow service slows the reader down; a failed term is written as a failed line, and the others go on.
+ * `npx tsx examples/bulk-search.ts terms.txt > foods.jsonl` needs `npm install @effect/platform-node@^0.108`.
  */
-import { setFlagsFromString } from "node:v8"
+import { createReadStream } from "node:fs"
+import { NodeRuntime, NodeSink, NodeStream } from "@effect/platform-node"
+import { Console, Data, Effect, Layer, Stream } from "effect"
+import { NutritionAdvisor, RequestRetry, Throttle } from "effect-nutrition-advisor"
+import { AdvisorLive } from "./AdvisorLive.js"
 
-process.setSourceMapsEnabled(false) // tsx has those of all modules kept
-setFlagsFromString("--optimize-for-size")
-setFlagsFromString("--semi-space-growth-factor=1") // a little more collection for a heap that doesn't grow with the load
-setFlagsFromString("--no-maglev") // the middle one of three compilers takes 40 MB in Node 24
-setFlagsFromString("--liftoff-only") // to optimize undici's WebAssembly takes 25 MB, for nothing that would be seen
+const workers = 8
 
-const { run } = await import("./BulkSearch.js")
+/** After a 429 the searches wait; what may succeed later is tried again. */
+const Advisor = RequestRetry.layer({ times: 2 }).pipe(
+  Layer.provide(Throttle.layer({ onTooManyRequests: "wait", maxWait: "2 minutes" })),
+  Layer.provide(AdvisorLive)
+)
 
-run()
+class NotReadable extends Data.TaggedError("NotReadable")<{ readonly message: string }> {}
+
+const termsOf = (file: string | undefined) =>
+  NodeStream.fromReadable<NotReadable, Uint8Array>(
+    () => file === undefined ? process.stdin : createReadStream(file),
+    () => new NotReadable({ message: `${file ?? "Standard input"} can't be read.` })
+  ).pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.zipWithIndex,
+    Stream.map(([term, index]) => ({ line: index + 1, term }))
+  )
+
+const answer = (term: { readonly line: number; readonly term: string }) =>
+  NutritionAdvisor.search(term.term).pipe(
+    Effect.match({
+      onFailure: ({ _tag, message }) => ({ ...term, error: { _tag, message } }),
+      onSuccess: (result) => ({ ...term, result })
+    }),
+    Effect.map((line) => `${JSON.stringify(line)}\n`)
+  )
+
+const program = termsOf(process.argv[2]).pipe(
+  Stream.buffer({ capacity: 4 * workers }),
+  Stream.mapEffect(answer, { concurrency: workers }),
+  Stream.run(
+    NodeSink.fromWritable(() => process.stdout, () => new NotReadable({ message: "Nobody reads the output." }), {
+      endOnDone: false
+    })
+  ),
+  Effect.provide(Advisor)
+)
+
+program.pipe(
+  Effect.catchAll((error) => Effect.zipRight(Console.error(error.message), Effect.sync(() => process.exitCode = 1))),
+  NodeRuntime.runMain({ disablePrettyLogger: true })
+)

@@ -1,27 +1,19 @@
 /**
- * A backend on Express, without Effect of its own: the key is checked at the start, the library's warnings are in pino's log, and the
- * shutdown ends in time. Without settings the embedded simulator answers.
- * `PORT=3000 npx tsx examples/express.ts` needs `npm install @effect/platform-node@^0.108 express@5 pino@10`.
+ * A backend on Express, without Effect of its own: the key is checked at the start, a search ends when its caller leaves, callers learn the
+ * kind of an error alone, and the shutdown ends in time. Without settings the embedded simulator answers.
+ * `PORT=3000 npx tsx examples/express.ts` needs `npm install express@5`.
  */
-import "./help.js"
-import { Array, Layer, Logger } from "effect"
-import { fromLayer, isNutritionAdvisorError, statusOf } from "effect-nutrition-advisor/promise"
+import { createClient, isNutritionAdvisorError, statusOf } from "effect-nutrition-advisor/promise"
+import { Simulator } from "effect-nutrition-advisor/testing"
 import express, { type ErrorRequestHandler, type Response } from "express"
-import { type Level, pino } from "pino"
-import { AdvisorLive } from "./AdvisorLive.js"
 
-const log = pino()
+const { baseUrl, layerHttpClient, licenseKey } = Simulator
 
-/** What the library has to say, such as an exchange that failed, in the log of the program. */
-const LibraryLog = Logger.replace(
-  Logger.defaultLogger,
-  Logger.make(({ annotations, logLevel, message }) => {
-    const level = logLevel.label.toLowerCase() as Level
-    log[level](Object.fromEntries(annotations), Array.ensure(message).join(" "))
-  })
-)
+const { NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY, PORT = "3000" } = process.env
 
-const advisor = fromLayer(Layer.provideMerge(AdvisorLive, LibraryLog))
+const isConfigured = Boolean(NUTRITION_ADVISOR_BASE_URL ?? NUTRITION_ADVISOR_LICENSE_KEY)
+
+const advisor = isConfigured ? createClient() : createClient({ baseUrl, licenseKey, httpClient: layerHttpClient() })
 
 const leaving = (response: Response) => {
   const controller = new AbortController()
@@ -31,7 +23,7 @@ const leaving = (response: Response) => {
 
 const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) => {
   if (response.closed || response.headersSent) return next(error)
-  log.warn({ err: error }, "A request failed.")
+  console.log("A request failed.", error)
   if (!isNutritionAdvisorError(error)) return response.status(500).json({ error: "Failed" })
   if ("retryAfter" in error && error.retryAfter !== undefined) {
     response.set("retry-after", `${Math.ceil(error.retryAfter)}`)
@@ -50,16 +42,13 @@ const app = express()
 
 try {
   await advisor.search("oats")
-  const server = app.listen(
-    Number(process.env.PORT ?? 3000),
-    () => log.info({ address: server.address() }, "Listening")
-  )
+  const server = app.listen(Number(PORT), () => console.log("Listening", JSON.stringify(server.address())))
   process.once("SIGTERM", () => {
     const deadline = setTimeout(() => process.exit(1), 25_000)
     server.close(() => void advisor.close().then(() => clearTimeout(deadline)))
   })
 } catch (error) {
-  log.fatal({ err: error }, "The key or a setting is wrong, or the service can't be reached.")
+  console.error("The key or a setting is wrong, or the service can't be reached.", error)
   process.exitCode = 1
   await advisor.close()
 }

@@ -3,7 +3,6 @@
  * with: 400 and 404 are theirs to correct, 429 says when to come back, 503 is the backend's own trouble.
  * `PORT=3000 npx tsx examples/http-api.ts` needs `npm install @effect/platform-node@^0.108`.
  */
-import "./help.js"
 import { createServer } from "node:http"
 import {
   HttpApi,
@@ -57,7 +56,7 @@ const toApiError = (error: NutritionAdvisorError.NutritionAdvisorError) => {
   if (error._tag === "TooManyRequests" && error.operation !== "token") {
     return new TooManyRequests({ retryAfter: Math.ceil(error.retryAfter ?? 60) })
   }
-  return NutritionAdvisorError.kindOf(error) === "Caller" ? new BadRequest() : new ServiceUnavailable()
+  return NutritionAdvisorError.statusOf(error) === 400 ? new BadRequest() : new ServiceUnavailable()
 }
 
 const setRetryAfter = ({ retryAfter }: TooManyRequests) =>

@@ -2,7 +2,6 @@
  * Any other route of the service, through the authorized HttpClient: relative URLs, both headers, renewal after a rejection.
  * `npx tsx examples/other-routes.ts` needs nothing besides the package.
  */
-import "./help.js"
 import { HttpClientRequest } from "@effect/platform"
 import { Console, Effect, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"

@@ -3,7 +3,6 @@
  * asked in the same way.
  * `npx tsx examples/rotating-key.ts` needs `npm install @effect/platform-node@^0.108`.
  */
-import "./help.js"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

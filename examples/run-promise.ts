@@ -3,7 +3,6 @@
  * it anew, and each new layer buys a token of its own.
  * `npx tsx examples/run-promise.ts` needs nothing besides the package.
  */
-import "./help.js"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"

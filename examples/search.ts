@@ -3,7 +3,6 @@
  * the payload. NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY name the service; without them the embedded simulator
  * answers. Needs `npm install @effect/platform-node@^0.108`.
  */
-import "./help.js"
 import { parseArgs } from "node:util"
 import { NodeRuntime } from "@effect/platform-node"
 import { ConfigError, Console, Data, Effect, Either, Logger, Schema } from "effect"

@@ -1,33 +1,22 @@
 /**
- * Three workers, each a process of its own, and one token: `npx tsx examples/shared-token.ts` shares it through Redis (at
- * NUTRITION_ADVISOR_REDIS_URL, or on this machine), `npx tsx examples/shared-token.ts files` through a directory.
- * Needs `npm install @effect/platform-node@^0.108 ioredis@^5`, and a Redis unless it is `files`.
+ * Three workers, each a process of its own, and one token: `npx tsx examples/shared-token.ts` shares it through Redis, at
+ * NUTRITION_ADVISOR_REDIS_URL, or on this machine. Needs `npm install @effect/platform-node@^0.108 ioredis`, and a Redis.
  */
-import "./help.js"
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
-import { Command, FetchHttpClient, FileSystem, HttpServer, KeyValueStore } from "@effect/platform"
+import { Command, FetchHttpClient, HttpServer } from "@effect/platform"
 import { NodeContext, NodeHttpServer, NodeRuntime } from "@effect/platform-node"
-import { Config, Effect, Layer, Metric, Redacted } from "effect"
-import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { Effect, Layer, Metric, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
-
-const [place = "redis", role = "fleet"] = process.argv.slice(2)
 
 /** A worker is started as this process was: by Node with tsx, by Bun or by Deno. */
 const flags = "deno" in process.versions ? ["run", "--allow-all"] : process.execArgv
 
-const Files = Layer.unwrapEffect(Effect.map(Config.string("SHARED_DIRECTORY"), KeyValueStore.layerFileSystem)).pipe(
-  Layer.provide(NodeContext.layer)
+const Advisor = NutritionAdvisor.layerSharedConfig().pipe(
+  Layer.provide([FetchHttpClient.layer, RedisTokenCache.layerConfig()])
 )
-
-const Cache = place === "files"
-  ? Layer.provide(SharedTokenCache.layerKeyValueStore, Files)
-  : RedisTokenCache.layerConfig()
-
-/** By fetch, which Node, Bun and Deno have. What Bun has under the name of undici makes no agents. */
-const Advisor = NutritionAdvisor.layerSharedConfig().pipe(Layer.provide([FetchHttpClient.layer, Cache]))
 
 const howTheTokenCame = Effect.map(
   Metric.snapshot,
@@ -54,18 +43,16 @@ const sentences: Record<string, string> = {
 const fleet = Effect.gen(function*() {
   const simulator = yield* Simulator.Simulator
   const { address } = yield* HttpServer.HttpServer
-  const directory = yield* (yield* FileSystem.FileSystem).makeTempDirectoryScoped()
   yield* simulator.setTokenLifetime(60)
   yield* simulator.setLatency("token", "500 millis")
   const settings = {
     NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`,
     NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey),
     NUTRITION_ADVISOR_REDIS_URL: process.env.NUTRITION_ADVISOR_REDIS_URL ?? "redis://127.0.0.1:6379",
-    NUTRITION_ADVISOR_REDIS_PREFIX: `example-${process.pid}:`,
-    SHARED_DIRECTORY: directory
+    NUTRITION_ADVISOR_REDIS_PREFIX: `example-${process.pid}:`
   }
   const file = fileURLToPath(import.meta.url)
-  const runWorker = Command.make(process.execPath, ...flags, file, place, "worker").pipe(
+  const runWorker = Command.make(process.execPath, ...flags, file, "worker").pipe(
     Command.env(settings),
     Command.stderr("inherit"),
     Command.string
@@ -91,5 +78,5 @@ const fleet = Effect.gen(function*() {
   ])
 )
 
-if (role === "worker") NodeRuntime.runMain(worker)
+if (process.argv[2] === "worker") NodeRuntime.runMain(worker)
 else NodeRuntime.runMain(fleet)

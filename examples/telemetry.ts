@@ -4,7 +4,6 @@
  * `npx tsx examples/telemetry.ts` needs
  * `npm install @effect/platform-node@^0.108 @effect/opentelemetry@^0.64 @opentelemetry/sdk-trace-base@2.12.0`.
  */
-import "./help.js"
 import { NodeSdk } from "@effect/opentelemetry"
 import { ConsoleSpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
 import { Effect } from "effect"

@@ -3,7 +3,6 @@
  * search and closed when it has been idle for a while. All of them share one HttpClient.
  * `npx tsx examples/tenants.ts` needs `npm install @effect/platform-node@^0.108`.
  */
-import "./help.js"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, Layer, LayerMap, RcMap, Redacted } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"

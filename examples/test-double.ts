@@ -2,7 +2,6 @@
  * How code that searches is tested without the service: the layer is swapped for a double.
  * `npx tsx examples/test-double.ts` needs nothing besides the package.
  */
-import "./help.js"
 import assert from "node:assert/strict"
 import { Effect } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"

@@ -12,36 +12,31 @@ import * as Arr from "effect/Array"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { pipe } from "effect/Function"
-import * as Hash from "effect/Hash"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { noteLayer } from "./internal/duplicateLayer.js"
 import * as Environment from "./internal/environment.js"
-import { makeClient } from "./internal/http/client.js"
+import * as HttpClientBoundary from "./internal/http/client.js"
+import * as Message from "./internal/http/message.js"
 import * as Platform from "./internal/http/platform.js"
-import * as Response from "./internal/http/response.js"
-import * as TimeoutQueue from "./internal/http/timeoutQueue.js"
+import * as Timeouts from "./internal/http/timeouts.js"
 import * as Url from "./internal/http/url.js"
 import * as Metrics from "./internal/metrics.js"
-import { noteNodeDebug } from "./internal/nodeDebug.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
 import { isOfEffect, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/run.js"
 import { forAnySchema } from "./internal/request/searchAs.js"
-import * as SentWith from "./internal/request/searchOptions.js"
-import * as Worker from "./internal/request/worker.js"
 import * as Settings from "./internal/settings.js"
+import * as Tokens from "./internal/tokens.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
-import * as SharedTokenIssuer from "./SharedTokenIssuer.js"
-import * as TokenIssuer from "./TokenIssuer.js"
+import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
+import type * as TokenIssuer from "./TokenIssuer.js"
 import * as TokenProvider from "./TokenProvider.js"
-import * as TokenStore from "./TokenStore.js"
 
 /**
  * What a search may add to its request beside the term (SERVICE.md section 4.4).
@@ -52,7 +47,7 @@ import * as TokenStore from "./TokenStore.js"
 export interface SearchOptions {
   /** Further query parameters; `term` is the search's own. */
   readonly urlParams?: UrlParams.Input | undefined
-  /** Further headers; the two of SERVICE.md section 5 are the client's own. */
+  /** Further headers; those of SERVICE.md section 5 and of the connection are the client's own. */
   readonly headers?: Headers.Input | undefined
 }
 
@@ -77,18 +72,6 @@ export interface SearchAs<Client = never> {
 
 /**
  * The calls of the service, each with a token that renews itself; each can end in any error of NutritionAdvisorError.
- *
- * @example
- * ```ts
- * import { Effect } from "effect"
- * import { NutritionAdvisor } from "effect-nutrition-advisor"
- *
- * export const diary = Effect.gen(function*() {
- *   const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
- *   const response = yield* httpClient.get("/v2/diary", { urlParams: { day: "2026-11-20" } })
- *   return yield* response.json
- * })
- * ```
  *
  * @since 1.0.0
  * @category models
@@ -131,8 +114,8 @@ export interface Options extends TokenIssuer.Options {
   /** The largest body of a data response, in bytes; 16 MiB by default. A token response may have 64 KiB. */
   readonly maxResponseBytes?: number | undefined
   /**
-   * Response headers of data requests that errors and spans may show, by name; none by default. At most 256 characters of each,
-   * left out where it repeats the token or the identifier. Never the headers that carry secrets: ConfigurationError.
+   * Response headers of data requests that errors and spans may show, by name; none by default. At most 256 characters of each.
+   * Names of headers that carry secrets are refused.
    */
   readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
@@ -140,47 +123,43 @@ export interface Options extends TokenIssuer.Options {
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
 /** The service over the HttpClient and the TokenProvider in the context. */
-const makeWithoutTokens = (
-  known: Settings.DataSettings
+const fromTokens = (
+  settings: Settings.DataSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = { ...known, isInOtherRequest: Worker.make(), ownHeaders: { "user-agent": known.userAgent } }
-    yield* noteNodeDebug()
-    yield* Effect.sync(Metrics.startClient)
+    const timeouts = yield* Timeouts.make(settings.requestTimeout)
     const authorized = Authorized.make({
       ...settings,
       tokens: yield* TokenProvider.TokenProvider,
-      client: makeClient(yield* HttpClient.HttpClient),
-      timeout: yield* TimeoutQueue.make(Duration.toMillis(settings.requestTimeout))
+      send: HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
     })
     const server = Url.serverAttributes(settings.base)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
+    const { observeHeaders } = settings
+    yield* Effect.sync(Metrics.startClient)
 
     const searchWith = <A, R>(
       term: string,
       options: SearchOptions | undefined,
-      decode: (response: Response.Response) => Effect.Effect<A, NutritionAdvisorError, R>
-    ) => {
-      const further = SentWith.read(options)
-      return runSearch(searchAttributes, (run) => {
-        const request = Build.searchRequest(settings, term, further)
-        return "_tag" in request
-          ? Effect.fail(request)
-          : authorized.send({ operation: "search", run, request }, decode)
-      })
-    }
+      decode: (answer: Message.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+    ) =>
+      runSearch(searchAttributes, (run) =>
+        Either.match(Build.search(settings, term, options), {
+          onLeft: Effect.fail,
+          onRight: (request) => Effect.flatMap(authorized({ operation: "search", run, request }), decode)
+        }))
 
-    const jsonOf = (response: Response.Response) => Response.json(response, "search")
+    const jsonOf = (answer: Message.Answer) => Message.json(answer, "search", observeHeaders)
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      runRequest({ "http.request.method": request.method }, (run) => {
-        const built = Build.requestBelow(settings, request)
-        return "_tag" in built ? Effect.fail(built) : authorized.send(
-          { operation: "request", run, request: built },
-          (response) => Effect.sync(() => Platform.responseOf(Build.withoutToken(settings, request), response))
-        )
-      })
+      runRequest({ "http.request.method": request.method }, (run) =>
+        Either.match(Build.below(settings, request), {
+          onLeft: Effect.fail,
+          onRight: (built) =>
+            Effect.map(authorized({ operation: "request", run, request: built }), (answer) =>
+              Platform.responseOf(Build.withoutToken(settings, request), answer))
+        }))
 
     return {
       search: (term, options) => searchWith(term, options, jsonOf),
@@ -190,8 +169,8 @@ const makeWithoutTokens = (
           searchWith(
             term,
             options,
-            (response) =>
-              Effect.flatMap(jsonOf(response), (payload) => decode({ payload, head: Response.head(response) }))
+            (answer) =>
+              Effect.flatMap(jsonOf(answer), (payload) => decode(payload, Message.head(answer, observeHeaders)))
           )
       }),
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
@@ -205,8 +184,8 @@ const makeWithoutTokens = (
 const hidden = ({ serviceIdHeader }: Settings.DataSettings) =>
   Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader)))
 
-const layerOfService = (settings: Settings.DataSettings) =>
-  Layer.provideMerge(Layer.scoped(NutritionAdvisor, makeWithoutTokens(settings)), hidden(settings))
+const layerFromTokens = (settings: Settings.DataSettings) =>
+  Layer.provideMerge(Layer.scoped(NutritionAdvisor, fromTokens(settings)), hidden(settings))
 
 /**
  * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. Building it ends in
@@ -218,19 +197,7 @@ const layerOfService = (settings: Settings.DataSettings) =>
 export const layerWithoutTokens = (
   options: Options
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Settings.layerFrom(Settings.data, options, layerOfService)
-
-const identityOf = ({ base, licenseKey, route }: Settings.ExchangeSettings) =>
-  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${route}`)))
-
-const layerOver = <R>(
-  settings: Settings.ClientSettings,
-  issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>
-): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, never, HttpClient.HttpClient | R> =>
-  layerOfService(settings).pipe(
-    Layer.provideMerge(Layer.scoped(TokenProvider.TokenProvider, TokenProvider.fromSettings(settings))),
-    Layer.provide([issuer, Layer.effect(TokenStore.TokenStore, TokenStore.make)])
-  )
+  Settings.layerFrom(Settings.data, options, layerFromTokens)
 
 /**
  * The service with a token store in memory. Build it once for a process: each build gets a token of its own. Building it sends
@@ -256,19 +223,14 @@ const layerOver = <R>(
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  Settings.layerFrom(Settings.client, options, fromSettings)
-
-/** @internal */
-export const fromSettings = (
-  settings: Settings.ClientSettings
-): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, never, HttpClient.HttpClient> =>
-  Layer.flatMap(
-    layerOver(settings, Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))),
-    (built) => Layer.scopedContext(Effect.as(noteLayer(identityOf(settings), settings.base.href), built))
+  Settings.layerFrom(
+    Settings.client,
+    options,
+    (settings) => Layer.provideMerge(layerFromTokens(settings), Tokens.own(settings))
   )
 
 /**
- * The settings of the service, and the two of the sharing, `lease` and `cacheTimeout`.
+ * The settings of a client that shares its token: those of the service, and two for the sharing.
  *
  * @since 1.0.0
  * @category models
@@ -276,23 +238,8 @@ export const fromSettings = (
 export interface SharedOptions extends Options, SharedTokenIssuer.Options {}
 
 /**
- * The service with a token that replicas share through the SharedTokenCache in the context. Building it ends in
- * ConfigurationError where a setting is wrong; a cache that fails ends nothing.
- *
- * @example
- * ```ts
- * import { FetchHttpClient } from "@effect/platform"
- * import { Layer, Redacted } from "effect"
- * import { NutritionAdvisor } from "effect-nutrition-advisor"
- * import { RedisTokenCache } from "effect-nutrition-advisor/redis"
- *
- * export const Advisor = NutritionAdvisor.layerShared({
- *   baseUrl: "https://nutrition.example",
- *   licenseKey: Redacted.make(process.env.LICENSE_KEY ?? "")
- * }).pipe(
- *   Layer.provide([FetchHttpClient.layer, RedisTokenCache.layerConfig()])
- * )
- * ```
+ * The service with a token that all replicas share through the SharedTokenCache in the context. While the cache fails, each
+ * replica exchanges by itself. Building it sends nothing, and ends in ConfigurationError if a setting is wrong.
  *
  * @since 1.0.0
  * @category layers
@@ -304,14 +251,11 @@ export const layerShared = (
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
 > =>
-  Settings.layerFrom(Settings.sharedClient, options, (settings) =>
-    layerOver(
-      settings,
-      Layer.provide(
-        Layer.scoped(TokenIssuer.TokenIssuer, SharedTokenIssuer.fromSettings(settings)),
-        Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))
-      )
-    ))
+  Settings.layerFrom(
+    Settings.sharedClient,
+    options,
+    (settings) => Layer.provideMerge(layerFromTokens(settings), Tokens.shared(settings))
+  )
 
 /**
  * The service with a token store in memory, as an effect: its flights and its refresh Schedule end with the scope. It ends in
@@ -326,20 +270,10 @@ export const make = (
   Effect.map(Layer.build(layer(options)), Context.get(NutritionAdvisor))
 
 /**
- * The service with its settings from Config: those that are given, and for the others the variables of the environment,
- * NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY and, where they are set, NUTRITION_ADVISOR_TOKEN_ROUTE,
- * _SERVICE_ID, _SERVICE_ID_HEADER, _TOKEN_TIMEOUT, _REQUEST_TIMEOUT, _MAX_RESPONSE_BYTES, _ALLOW_INSECURE_HTTP, _USER_AGENT and
- * _OBSERVE_HEADERS, names with commas between them. Durations are written with their units, as in "10 seconds". A Config of all
- * settings together takes the place of every variable. Building it ends in ConfigError where a setting can't be read, and in
- * ConfigurationError where it is wrong.
- *
- * @example
- * ```ts
- * import { Config } from "effect"
- * import { NutritionAdvisor } from "effect-nutrition-advisor"
- *
- * export const Advisor = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_NUTRITION_KEY") })
- * ```
+ * The service with its settings from Config: those that are given, and for the others the variables NUTRITION_ADVISOR_BASE_URL,
+ * _LICENSE_KEY and, where they are set and not blank, _TOKEN_ROUTE, _SERVICE_ID, _SERVICE_ID_HEADER, _TOKEN_TIMEOUT,
+ * _REQUEST_TIMEOUT, _MAX_RESPONSE_BYTES, _ALLOW_INSECURE_HTTP, _USER_AGENT and _OBSERVE_HEADERS (names with commas between them).
+ * Durations have their unit: "10 seconds". Ends in ConfigError where a setting can't be read, in ConfigurationError where it is wrong.
  *
  * @since 1.0.0
  * @category layers
@@ -353,9 +287,8 @@ export const layerConfig = (
 > => Environment.layerFrom(options, Environment.advisor(), layer)
 
 /**
- * The service with a token that replicas share, and its settings from Config: those that are given, and for the others the
- * variables of `layerConfig` and, where they are set, NUTRITION_ADVISOR_LEASE and NUTRITION_ADVISOR_CACHE_TIMEOUT. Building it
- * ends in the same errors.
+ * `layerShared` with its settings from Config: the variables of `layerConfig`, NUTRITION_ADVISOR_LEASE and _CACHE_TIMEOUT. Ends in
+ * ConfigError where a setting can't be read, in ConfigurationError where it is wrong.
  *
  * @since 1.0.0
  * @category layers
@@ -369,8 +302,7 @@ export const layerSharedConfig = (
 > => Environment.layerFrom(options, Environment.sharedAdvisor(), layerShared)
 
 /**
- * The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it: it is not specified, hence unknown.
- * Ends in any error of NutritionAdvisorError.
+ * The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it. Ends in any error of NutritionAdvisorError.
  *
  * @example
  * ```ts
@@ -388,12 +320,8 @@ export const layerSharedConfig = (
 export const search = (
   term: string,
   options?: SearchOptions
-): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> => {
-  const further = SentWith.copy(options)
-  return further === undefined
-    ? Effect.fail(SentWith.unreadable())
-    : Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options && further))
-}
+): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
+  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options))
 
 /**
  * The payload of a semantic food search, decoded by a schema. Ends in any error of NutritionAdvisorError; a payload of another
@@ -414,10 +342,9 @@ export const search = (
  * @since 1.0.0
  * @category accessors
  */
-export const searchAs: SearchAs<NutritionAdvisor> = forAnySchema((schema) => (term, options) => {
-  const further = SentWith.copy(options)
-  return further === undefined ? Effect.fail(SentWith.unreadable()) : Effect.flatMap(
+export const searchAs: SearchAs<NutritionAdvisor> = forAnySchema((schema) => (term, options) =>
+  Effect.flatMap(
     NutritionAdvisor,
-    (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, options && further)
+    (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, options)
   )
-})
+)

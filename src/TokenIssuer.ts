@@ -7,27 +7,23 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
-import { boundedBy, OwnDeadline } from "./internal/exchange/issue.js"
-import * as LicenseKey from "./internal/exchange/licenseKey.js"
-import { makeClient } from "./internal/http/client.js"
+import * as HttpClientBoundary from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
-import { repeatsSecret } from "./internal/http/repeatsSecret.js"
-import type { Request } from "./internal/http/request.js"
-import * as Response from "./internal/http/response.js"
+import * as Message from "./internal/http/message.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
+import { within } from "./internal/token/within.js"
 import {
   type ConfigurationError,
   Forbidden,
-  isTransient,
-  type LicenseKeyUnavailable,
+  LicenseKeyUnavailable,
   MissingServiceId,
   type TokenError,
   UnexpectedResponse
@@ -107,10 +103,7 @@ const maxTokenBytes = 64 * 1024
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
 
-const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
-  Schema.finite(),
-  Schema.positive()
-)
+const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(Schema.finite(), Schema.positive())
 
 /** SERVICE.md section 2: the token response. Its parse errors hold secrets and are dropped where it is used. */
 const TokenResponse = Schema.Struct({
@@ -121,16 +114,44 @@ const TokenResponse = Schema.Struct({
   customer_id: Schema.optional(Schema.Unknown)
 })
 
+const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
+
 /** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
 const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
 
 /** A route that asks for fewer exchanges is not asked again at once. */
-const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
+const isWorthAnotherAttempt = ({ _tag }: TokenError) => _tag === "ServerError" || _tag === "TransportError"
 
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
 
 const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
+
+/**
+ * The key, checked: the effect of a setting is run.
+ *
+ * @internal
+ */
+export const readKey = (
+  licenseKey: Settings.LicenseKey
+): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
+  Effect.tap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey, (key) =>
+    Effect.mapError(
+      Settings.licenseKey(key),
+      ({ rule }) => new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
+    ))
+
+/** The identifier that came with a token. */
+const identifierOf = (
+  customerId: unknown,
+  status: number
+): Effect.Effect<Redacted.Redacted<string>, MissingServiceId | UnexpectedResponse> => {
+  const isBlank = typeof customerId === "string" && customerId.trim() === ""
+  if (customerId === undefined || customerId === null || isBlank) return new MissingServiceId({ operation: "token" })
+  return typeof customerId === "string" && isHeaderValue(customerId)
+    ? Effect.succeed(Redacted.make(customerId))
+    : unexpected(status)
+}
 
 /**
  * An issuer over the HttpClient in the context. An exchange is tried again while there is no answer or a 5xx, within
@@ -141,79 +162,79 @@ const unexpected = (status: number) => new UnexpectedResponse({ operation: "toke
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
-  Effect.flatMap(Settings.read(Settings.exchange, options), fromSettings)
+  Effect.suspend(() => Settings.exchange(options)).pipe(
+    Effect.flatMap((settings) =>
+      Effect.map(fromSettings(settings), ({ issue }) => ({
+        issue: (request) => within(settings.tokenTimeout)(issue(request))
+      }))
+    )
+  )
 
-/** @internal */
+/**
+ * Without a bound of its own: a flight has one.
+ *
+ * @internal
+ */
 export const fromSettings = (
-  { base, licenseKey, policy, route, serviceId, tokenTimeout, userAgent }: Settings.ExchangeSettings
+  { base, licenseKey, ownHeaders, policy, route, serviceId, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
-  Effect.gen(function*() {
-    const client = makeClient(yield* HttpClient.HttpClient)
-    const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
+  Effect.map(HttpClient.HttpClient, (client) => {
+    const send = HttpClientBoundary.make(client)
+    const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route }
 
-    const identifierOf = (customerId: unknown, status: number) => {
-      if (Option.isSome(serviceId)) return Effect.succeed(serviceId.value)
-      const isMissing = customerId === undefined || customerId === null ||
-        (typeof customerId === "string" && customerId.trim() === "")
-      if (isMissing) return Effect.fail(new MissingServiceId({ operation: "token" }))
-      return typeof customerId === "string" && isHeaderValue(customerId)
-        ? Effect.succeed(Redacted.make(customerId))
-        : Effect.fail(unexpected(status))
-    }
-
-    const exchange = (key: Redacted.Redacted<string>, known: ReadonlyArray<Redacted.Redacted<string>>) =>
+    const tokenOf = (answer: Message.Answer, key: Redacted.Redacted<string>, receivedAt: number) =>
       Effect.gen(function*() {
-        const request: Request = {
-          method: "POST",
-          origin: base.origin,
-          path: base.pathname + route.replace("{key}", () => Url.encode(Redacted.value(key))),
-          headers: { accept: "*/*", "user-agent": userAgent },
-          body: HttpBody.empty
-        }
-        const answer = yield* client(request, { operation: "token", maxBytes: maxTokenBytes })
-        const receivedAt = yield* Clock.currentTimeMillis
-        yield* Effect.annotateCurrentSpan("http.response.status_code", answer.status)
-        if (answer.status === 401 || answer.status === 403) {
-          return yield* Effect.fail(
-            new Forbidden({ operation: "token", ...Response.keep(answer), reason: "KeyRejected" })
-          )
-        }
-        if (!Response.isOk(answer.status)) return yield* Response.statusError(answer, "token", [key, ...known])
         const { status } = answer
-        const body = yield* Response.json(answer, "token")
-        const response = yield* Option.match(decodeResponse(body), {
-          onNone: () => Effect.fail(unexpected(status)),
-          onSome: Effect.succeed
-        })
-        const serviceId = yield* identifierOf(response.customer_id, status)
-        const secrets = [key, response.access_token, serviceId, ...known]
+        const json = yield* Message.json(answer, "token")
+        const response = yield* Effect.mapError(decodeResponse(json), () => unexpected(status))
+        const id = Option.isSome(serviceId) ? serviceId.value : yield* identifierOf(response.customer_id, status)
+        const secrets = [key, response.access_token, id].map(Redacted.value)
         return new AccessToken({
           value: response.access_token,
-          serviceId,
+          serviceId: id,
           tokenType: "Bearer",
-          scope: Option.filter(Option.fromNullable(response.scope), (text) => !repeatsSecret(text, secrets)),
+          scope: Option.filter(
+            Option.fromNullable(response.scope),
+            (scope) => !secrets.some((secret) => scope.includes(secret))
+          ),
           receivedAt,
           expiresAt: receivedAt + Math.min(wholeMillis(response.expires_in), RefreshPolicy.longestLife)
         })
       })
 
-    const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route }
-
-    const issue: Service["issue"] = (request) =>
+    const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {
-        yield* Effect.annotateCurrentSpan(attributes)
-        const clock = yield* Effect.clock
-        const deadline = clock.unsafeCurrentTimeMillis() + Duration.toMillis(tokenTimeout)
-        const key = yield* LicenseKey.read(request.licenseKey ?? licenseKey)
-        const replaced = Option.toArray(request.replacing).flatMap(({ serviceId, value }) => [value, serviceId])
-        return yield* Effect.retry(exchange(key, [...Option.toArray(serviceId), ...replaced]), {
-          schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
-          while: (error) =>
-            isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
-        })
-      }).pipe(boundedBy(Duration.toMillis(tokenTimeout)))
+        const answer = yield* send({
+          method: "POST",
+          origin: base.origin,
+          path: base.pathname + route.replace("{key}", () => Url.encode(Redacted.value(key))),
+          headers: { accept: "*/*", ...ownHeaders },
+          body: HttpBody.empty
+        }, { operation: "token", maxBytes: maxTokenBytes })
+        const receivedAt = yield* Clock.currentTimeMillis
+        const { status } = answer
+        yield* Effect.annotateCurrentSpan("http.response.status_code", status)
+        if (status === 401 || status === 403) {
+          return yield* new Forbidden({ operation: "token", ...Message.headAndBody(answer), reason: "KeyRejected" })
+        }
+        if (!Message.isOk(status)) return yield* Message.statusError(answer, "token")
+        return yield* tokenOf(answer, key, receivedAt)
+      })
 
-    return OwnDeadline.attach({ issue }, true)
+    return {
+      issue: (request) =>
+        Effect.gen(function*() {
+          yield* Effect.annotateCurrentSpan(attributes)
+          const clock = yield* Effect.clock
+          const deadline = clock.unsafeCurrentTimeMillis() + tokenTimeout
+          const key = yield* readKey(request.licenseKey ?? licenseKey)
+          return yield* Effect.retry(exchange(key), {
+            schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
+            while: (error) =>
+              isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+          })
+        })
+    }
   })
 
 /**

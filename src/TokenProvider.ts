@@ -4,28 +4,19 @@
  * @since 1.0.0
  */
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Settings from "./internal/settings.js"
-import { ProviderPart } from "./internal/token/providerPart.js"
-import type * as State from "./internal/token/state.js"
-import * as TokenLife from "./internal/token/tokenLife.js"
+import * as Life from "./internal/token/life.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
 import type * as RefreshPolicy from "./RefreshPolicy.js"
-import { TokenIssuer } from "./TokenIssuer.js"
-import { TokenStore } from "./TokenStore.js"
-
-/**
- * How a data request ended for the token it was sent with last.
- *
- * @since 1.0.0
- * @category models
- */
-export type TokenOutcome = "Accepted" | "AcceptedAfterRenewal" | "RejectedAgain"
+import type { TokenIssuer } from "./TokenIssuer.js"
+import type { TokenStore } from "./TokenStore.js"
 
 /**
  * What a health page may show; it holds no secret, unless a `detail` of the application's own in `lastFailure` does.
@@ -47,7 +38,11 @@ export interface TokenStatus {
  * @since 1.0.0
  * @category models
  */
-export interface Failure extends State.Failure {}
+export interface Failure {
+  readonly error: TokenError
+  readonly at: number
+  readonly retryAt: number
+}
 
 /**
  * The response by which the service rejected a token: the call, and the status. By default a request and 403, the status of a
@@ -56,7 +51,14 @@ export interface Failure extends State.Failure {}
  * @since 1.0.0
  * @category models
  */
-export interface Rejection extends TokenLife.Rejection {}
+export interface Rejection {
+  readonly operation: "search" | "request"
+  readonly status: number
+  readonly body?: Redacted.Redacted<string>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether the license key itself must be exchanged, since a token that a peer left was rejected as well; false by default. */
+  readonly mustExchange?: boolean
+}
 
 /**
  * How the token is used, replaced and watched; `get` and `renew` can end in any error of TokenError, the others can't fail.
@@ -90,8 +92,6 @@ export interface Service {
     rejected: AccessToken.AccessToken,
     rejection?: Rejection
   ) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
-  /** Reports how a data request ended for the token that it was sent with last. */
-  readonly settled: (used: AccessToken.AccessToken, outcome: TokenOutcome) => Effect.Effect<void>
   /** What is known of the token now, without an exchange. */
   readonly status: Effect.Effect<TokenStatus>
 }
@@ -103,8 +103,6 @@ export interface Service {
  * @category tags
  */
 export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenProvider")<TokenProvider, Service>() {}
-
-const documentedRejection: Rejection = { operation: "request", status: 403 }
 
 /**
  * What a composition of one's own may say beside the policy.
@@ -129,30 +127,7 @@ export const make = (
   policy?: Partial<RefreshPolicy.RefreshPolicy>,
   { tokenTimeout }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
-  Effect.flatMap(Settings.read(Settings.provider, { refresh: policy, tokenTimeout }), fromSettings)
-
-/** @internal */
-export const fromSettings = (
-  { policy, tokenTimeout }: Settings.ProviderSettings
-): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
-  Effect.gen(function*() {
-    const life = yield* TokenLife.make(
-      policy,
-      Duration.toMillis(tokenTimeout),
-      yield* TokenIssuer,
-      yield* TokenStore
-    )
-    const self: Service = {
-      get: life.get,
-      renew: (rejected, rejection = documentedRejection) => life.renew(rejected, rejection),
-      settled: life.settled,
-      status: life.status
-    }
-    return ProviderPart.attach(self, {
-      freshToken: (clock) => life.freshToken(clock),
-      isRejected: (token) => life.isRejected(token)
-    })
-  })
+  Effect.suspend(() => Effect.flatMap(Settings.provider({ refresh: policy, tokenTimeout }), Life.makeBounded))
 
 /**
  * A provider over the TokenIssuer and the TokenStore in the context. Building it ends in ConfigurationError where a number of

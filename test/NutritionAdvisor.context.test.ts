@@ -149,7 +149,7 @@ describe("an exchange runs in the context of the layer, not of the caller who st
       Effect.provide([Simulator.layerHttpClient(), record("layer")])
     )
     yield* Effect.provide(advisor.search("oats"), record("caller"))
-    expect(lines).toContain("layer: The exchange brought a new token")
+    expect(lines).toContain("layer: An exchange ended: issued")
   })
 })
 

@@ -19,7 +19,6 @@ import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } f
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { version } from "../src/internal/version.js"
 import { arranged, test as plainTest } from "./doubles/arranged.js"
-import { untilHeldUp } from "./doubles/coolDown.js"
 import { otherRefusals } from "./doubles/statuses.js"
 import * as Time from "./doubles/Time.js"
 
@@ -163,18 +162,6 @@ describe("search", () => {
       expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })
     }
   )
-
-  test("sends its query parameters each time its effect is run, also those that are iterated only once", function*() {
-    const urlParams = () => new URLSearchParams({ page: "2" }).entries()
-    const ofService = Effect.flatMap(
-      NutritionAdvisor.NutritionAdvisor,
-      ({ search }) => Effect.repeatN(search("apple", { urlParams: urlParams() }), 1)
-    )
-    yield* Effect.repeatN(NutritionAdvisor.search("apple", { urlParams: urlParams() }), 1)
-    yield* Effect.repeatN(NutritionAdvisor.searchAs(Schema.Unknown)("apple", { urlParams: urlParams() }), 1)
-    yield* ofService
-    expect((yield* seen("search")).map(({ query }) => query)).toEqual(Array(6).fill("term=apple&page=2"))
-  })
 })
 
 describe("searchAs", () => {
@@ -204,8 +191,7 @@ describe("searchAs", () => {
 
   test.each<readonly [string, () => unknown]>([
     ["as V8 does", () => new RangeError("Maximum call stack size exceeded")],
-    ["as JavaScriptCore does", () => new RangeError("Maximum call stack size exceeded.")],
-    ["as SpiderMonkey does", () => Object.assign(new Error("too much recursion"), { name: "InternalError" })]
+    ["as JavaScriptCore does", () => new RangeError("Maximum call stack size exceeded.")]
   ])("is Schema where the stack overflows, %s", function*([, thrown]) {
     expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
       _tag: "UnexpectedResponse",
@@ -322,7 +308,7 @@ describe("a rejected token", () => {
 
   test("ends as CoolingDown, with no exchange, while renewals cool down", function*() {
     yield* respondAlways("search", { status: 401 })
-    yield* Effect.flip(untilHeldUp(NutritionAdvisor.search("apple")))
+    yield* Effect.replicateEffect(Effect.flip(NutritionAdvisor.search("apple")), 2)
     const { exchanges } = yield* counters
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("CoolingDown", 401))
     expect((yield* counters).exchanges).toBe(exchanges)
@@ -374,7 +360,8 @@ describe("any other answer", () => {
     yield* respondNext("search", rejecting("second"))
     const again = yield* Effect.flip(NutritionAdvisor.search("apple"))
     yield* respondAlways("search", rejecting("further"))
-    const heldUp = yield* Effect.flip(untilHeldUp(NutritionAdvisor.search("apple")))
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    const heldUp = yield* Effect.flip(NutritionAdvisor.search("apple"))
     expect([again, heldUp]).toMatchObject([
       { _tag: "Forbidden", reason: "RejectedAgain", body: Redacted.make("second") },
       { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("further") }
@@ -450,7 +437,6 @@ describe("httpClient", () => {
     "https://other.example/v2/plan",
     "../v2/plan",
     `${Simulator.baseUrl}/proxy-of-another/v2/plan`,
-    "v2/..%252f..%252fplan",
     "/v2/\ud800"
   ])("sends nothing where a URL leaves the base URL: %j", function*(url) {
     const error = yield* Effect.flip(execute(HttpClientRequest.get(url)))
@@ -564,12 +550,11 @@ test("a layer sends nothing while it is built", function*() {
 describe("layerWithoutTokens", () => {
   const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
 
-  const over = (renewed: AccessToken.AccessToken, settled: Array<string> = []) =>
+  const over = (renewed: AccessToken.AccessToken) =>
     NutritionAdvisor.layerWithoutTokens(defaults).pipe(
       Layer.provide(Layer.succeed(TokenProvider.TokenProvider, {
         get: Effect.succeed(token),
         renew: () => Effect.succeed(renewed),
-        settled: (used, outcome) => Effect.sync(() => settled.push(`${Redacted.value(used.value)} ${outcome}`)),
         status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
       })),
       Layer.provideMerge(Simulator.layerHttpClient())
@@ -582,31 +567,6 @@ describe("layerWithoutTokens", () => {
       expect((yield* counters).exchanges).toBe(0)
       expect((yield* seen("search")).map(twoHeaders)).toEqual([["Bearer own-token", "own-id"]])
     }).pipe(Effect.provide(over(token))))
-
-  plainTest.each(
-    [
-      [[{ status: 200, body: {} }], ["own-token Accepted"]],
-      [[{ status: 400 }], ["own-token Accepted"]],
-      [[{ status: 404 }], ["own-token Accepted"]],
-      [[{ status: 429 }], []],
-      [[{ status: 503 }], []],
-      [[{ status: 302 }], []],
-      [["drop"], []],
-      [["hang"], []],
-      [[rejected, { status: 200, body: {} }], ["renewed-token AcceptedAfterRenewal"]],
-      [[rejected, rejected], ["renewed-token RejectedAgain"]],
-      [[rejected, { status: 500 }], []],
-      [[rejected, "drop"], []]
-    ] as const
-  )("tells the provider how a request ended for its token (case %#)", function*([answers, expected]) {
-    const settled: Array<string> = []
-    const renewed = AccessToken.make({ ...token, value: "renewed-token", scope: undefined })
-    yield* Effect.gen(function*() {
-      yield* respondNext("search", ...answers)
-      yield* settle(Effect.exit(NutritionAdvisor.search("apple")))
-    }).pipe(Effect.provide(over(renewed, settled)))
-    expect(settled).toEqual(expected)
-  })
 })
 
 describe("a second layer for the same key", () => {

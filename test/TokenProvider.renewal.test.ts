@@ -1,10 +1,9 @@
 import { describe, expect } from "@effect/vitest"
-import { Array as Arr, Effect, Exit, Fiber, Logger, LogLevel, Option, Redacted } from "effect"
+import { Effect, Exit, Fiber, Option, Redacted } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
-import { rejectUntilHeldUp, untilHeldUp } from "./doubles/coolDown.js"
 import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import * as Metrics from "./doubles/metrics.js"
@@ -83,16 +82,6 @@ describe("renew", () => {
       .toEqual([unavailable, Option.none(), unavailable])
   })
 
-  fresh("that joined a refresh which failed leaves the rejected token to no one either", function*({ first }) {
-    yield* issuer.setLatency("10 seconds")
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Time.set(windowStart)
-    yield* provider.get
-    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-    yield* Time.pass("10 seconds")
-    expect([yield* Fiber.join(renewal), yield* store.current]).toEqual([unavailable, Option.none()])
-  })
-
   fresh("that hands back the rejected token ends all who joined as TokenUnchanged, and costs one exchange", function*(
     { first }
   ) {
@@ -108,22 +97,24 @@ describe("renew", () => {
 })
 
 describe("a cool-down", () => {
+  fresh("begins after two renewals within 15 s, and ends 15 s after the first of them", function*({ first }) {
+    const second = yield* provider.renew(first)
+    yield* Time.pass("10 seconds")
+    const third = yield* provider.renew(second)
+    yield* Time.pass("4999 millis")
+    const during = yield* Effect.flip(provider.renew(third))
+    yield* Time.pass("1 millis")
+    expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(third)), yield* issuer.calls])
+      .toEqual(["CoolingDown", Issuer.secretOf(4), 4])
+  })
+
   coolingDown("keeps its token in the store", function*({ held }) {
     yield* Effect.flip(provider.renew(held))
     expect(Option.getOrThrow(yield* store.current)).toBe(held)
   })
 
-  coolingDown("lets the next renewal wait for 5 s, to the ms", function*({ calls, held }) {
-    yield* Time.pass("4999 millis")
-    const during = yield* Effect.flip(provider.renew(held))
-    yield* Time.pass("1 millis")
-    expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(held)), yield* issuer.calls])
-      .toEqual(["CoolingDown", Issuer.secretOf(calls + 1), calls + 1])
-  })
-
-  coolingDown("does not hold up a refresh of the token", function*({ calls, held }) {
+  coolingDown("does not hold up a refresh of the token", function*({ calls }) {
     yield* Time.set(windowStart)
-    yield* provider.settled(held, "RejectedAgain")
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* issuer.calls).toBe(calls + 1)
@@ -133,36 +124,17 @@ describe("a cool-down", () => {
     expect(yield* provider.renew(first)).toBe(held)
   })
 
-  coolingDown(
-    "is forgotten after a renewal that helped: the next one is as short as the first",
-    function*({ held, provider }) {
-      yield* Time.pass("5 seconds")
-      const renewed = yield* provider.renew(held)
-      yield* provider.settled(renewed, "AcceptedAfterRenewal")
-      const heldAgain = yield* rejectUntilHeldUp(provider, renewed)
-      yield* Time.pass("5 seconds")
-      expect(Issuer.valueOf(yield* provider.renew(heldAgain))).not.toBe(Issuer.valueOf(heldAgain))
-    }
-  )
-
-  coolingDown("does not hold up the eighth rejection of a token that had been accepted", function*({ calls, held }) {
-    yield* provider.settled(held, "Accepted")
-    const reasons = yield* Effect.all(Effect.replicate(Effect.flip(provider.renew(held)), 7))
-    expect([reasons.map(reasonOf), Issuer.valueOf(yield* provider.renew(held)), yield* issuer.calls])
-      .toEqual([Arr.replicate("CoolingDown", 7), Issuer.secretOf(calls + 1), calls + 1])
+  coolingDown("tells the answer that the token was rejected with", function*({ held }) {
+    expect(yield* Effect.flip(provider.renew(held, { operation: "search", status: 401 })))
+      .toMatchObject({ _tag: "Forbidden", operation: "search", status: 401, reason: "CoolingDown" })
   })
 })
 
-describe("a renewal that helped many requests", () => {
-  fresh("is logged once", function*({ first }) {
+describe("an exchange that must be one", () => {
+  fresh("is asked for by the caller, and by no one else", function*({ first }) {
     const second = yield* provider.renew(first)
-    const lines: Array<string> = []
-    const logger = Logger.make(({ message }) => void lines.push(String(message)))
-    yield* Effect.replicateEffect(provider.settled(second, "AcceptedAfterRenewal"), 9).pipe(
-      Logger.withMinimumLogLevel(LogLevel.Debug),
-      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
-    )
-    expect(lines).toEqual(["The renewal helped"])
+    yield* provider.renew(second, { operation: "request", status: 403, mustExchange: true })
+    expect((yield* issuer.requests).map(({ mustExchange }) => mustExchange)).toEqual([false, false, true])
   })
 })
 
@@ -252,62 +224,39 @@ describe("a search", () => {
 })
 
 describe("a 403 that is not about the token", () => {
-  search("costs at most 12 exchanges in 60 s of a thousand calls", function*({ search, simulator }) {
+  search("costs at most eight exchanges in any minute of a thousand calls", function*({ search, simulator }) {
     yield* simulator.respondAlways("search", { status: 403 })
     const round = Effect.zipRight(
       Effect.all(Effect.replicate(Effect.exit(search("oats")), 50), { concurrency: "unbounded", discard: true }),
       Time.pass("3 seconds")
     )
     yield* Effect.repeatN(round, 19)
-    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
+    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
   })
 
-  search(
-    "for one term leaves the other searches with their answers, and is bounded",
-    function*({ httpClient, search, simulator }) {
-      yield* simulator.respondAlways("request", { status: 403 })
-      const round = Effect.all([Effect.exit(httpClient.get("/v2/forbidden")), Effect.exit(search("oats"))])
-      const exits = yield* Effect.all(Effect.replicate(Effect.zipLeft(round, Time.pass("1 second")), 60))
-      expect(exits.filter(([, good]) => Exit.isFailure(good))).toEqual([])
-      expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(12)
-    }
-  )
-
-  search("for one term among many searches at once is bounded too", function*({ httpClient, search, simulator }) {
+  search("for one term leaves the other searches with their answers", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("request", { status: 403 })
-    yield* simulator.setLatency("request", "300 millis")
-    yield* simulator.setLatency("search", "200 millis")
-    const loop = <A, E>(self: Effect.Effect<A, E>) => Effect.repeatN(Effect.exit(self), 1_000)
-    yield* Effect.fork(
-      Effect.all([...Arr.replicate(loop(httpClient.get("/v2/no")), 3), ...Arr.replicate(loop(search("oats")), 3)], {
-        concurrency: "unbounded"
-      })
-    )
-    yield* Time.pass("20 seconds")
-    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(6)
+    const round = Effect.all([Effect.exit(httpClient.get("/v2/forbidden")), Effect.exit(search("oats"))])
+    const exits = yield* Effect.all(Effect.replicate(Effect.zipLeft(round, Time.pass("3 seconds")), 20))
+    expect(exits.filter(([, good]) => Exit.isFailure(good))).toEqual([])
+    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
   })
 
-  search(
-    "does not keep a revocation from being renewed at the eighth rejection",
-    function*({ httpClient, search, simulator }) {
-      yield* simulator.respondAlways("request", { status: 403 })
-      yield* Effect.flip(untilHeldUp(httpClient.get("/v2/forbidden")))
-      yield* search("oats")
-      const { exchanges } = yield* simulator.counters
-      yield* simulator.revoke
-      const exits = yield* Effect.all(Effect.replicate(Effect.exit(search("oats")), 10))
-      expect([exits.findIndex(Exit.isSuccess), exits.filter(Exit.isSuccess).length]).toEqual([7, 3])
-      expect((yield* simulator.counters).exchanges - exchanges).toBe(1)
-    }
-  )
-
-  search("keeps its token when renewals cool down", function*({ httpClient, search, simulator }) {
+  search("lets a true revocation wait for 15 s at most", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("request", { status: 403 })
-    const error = yield* Effect.flip(untilHeldUp(httpClient.get("/v2/forbidden")))
-    const { exchanges } = yield* simulator.counters
+    yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
+    yield* simulator.revoke
+    const during = yield* Effect.flip(search("oats"))
+    yield* Time.pass("15 seconds")
+    expect([reasonOf(during), Exit.isSuccess(yield* Effect.exit(search("oats")))]).toEqual(["CoolingDown", true])
+  })
+
+  search("does not keep a second revocation right behind the first from healing", function*({ search, simulator }) {
+    yield* simulator.revoke
     yield* search("oats")
-    const after = yield* simulator.counters
-    expect([reasonOf(error), after.exchanges - exchanges, after.rejections]).toEqual(["CoolingDown", 0, 0])
+    yield* simulator.revoke
+    yield* search("oats")
+    expect((yield* simulator.counters).exchanges).toBe(3)
   })
 })
 
@@ -334,9 +283,7 @@ describe("the counters", () => {
       "token_exchanges_total issued missing none": 1,
       "token_exchanges_total none refresh unchanged": 1,
       "token_exchanges_total issued none refresh": 1,
-      "token_exchanges_total issued none rejection": 1,
-      "tokens_served_total fresh": 7,
-      "tokens_served_total stale": 2
+      "token_exchanges_total issued none rejection": 1
     })
   })
 
@@ -352,7 +299,6 @@ describe("the counters", () => {
     })
     expect(yield* added(script)).toEqual({
       "token_exchanges_total issued none rejection": 2,
-      "tokens_served_total fresh": 6,
       "rejections_total AcceptedAfterRenewal": 1,
       "rejections_total RejectedAgain": 1,
       "requests_total Success request search": 2,
@@ -363,9 +309,8 @@ describe("the counters", () => {
 
   search("count a rejection while renewals cool down, and no exchange", function*({ search, simulator }) {
     yield* simulator.respondAlways("search", { status: 403 })
-    yield* Effect.flip(untilHeldUp(search("oats")))
+    yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)
     expect(yield* added(Effect.flip(search("oats")))).toEqual({
-      "tokens_served_total fresh": 1,
       "rejections_total CoolingDown": 1,
       "requests_total Forbidden request search": 1
     })

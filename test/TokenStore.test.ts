@@ -1,34 +1,29 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { type AccessToken, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { TokenStoreLaws } from "effect-nutrition-advisor/testing"
+import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged, test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 
-const first = Issuer.token(1, 0, 3_600_000)
-
-const second = Issuer.token(2, 1_000, 3_600_000)
+const [first, second] = [Issuer.token(1, 0, 3_600_000), Issuer.token(2, 1_000, 3_600_000)]
 
 describe("layer", () => {
-  const inMemory = arranged(Effect.void, TokenStore.layer)
+  const inMemory = arranged(TokenStore.TokenStore, TokenStore.layer)
 
-  inMemory("has a store for each issuer that uses it", function*() {
-    const issuerOf = (...numbers: ReadonlyArray<number>): TokenIssuer.Service => {
-      const left = [...numbers]
-      return { issue: () => Effect.sync(() => Issuer.token(left.shift() ?? 0, 0, 3_600_000)) }
-    }
-    const [one, other] = [issuerOf(1, 2), issuerOf(3, 4)]
-    const got = (issuer: TokenIssuer.Service) =>
-      Effect.flatMap(TokenProvider.make({ background: false }), ({ get }) => get).pipe(
-        Effect.provideService(TokenIssuer.TokenIssuer, issuer),
-        Effect.map(Issuer.valueOf)
-      )
-    expect(yield* Effect.forEach([one, other, one, other], got)).toEqual([1, 3, 1, 3].map(Issuer.secretOf))
+  inMemory("holds what was put last, also an earlier token", function*(store) {
+    yield* store.put(second)
+    yield* store.put(first)
+    expect(yield* store.current).toEqual(Option.some(first))
   })
 
-  inMemory("keeps the laws of a TokenStore", function*() {
-    const broken = yield* Effect.forEach(TokenStoreLaws.laws, ({ holds }) => Effect.option(Effect.flip(holds)))
-    expect(broken.flatMap(Option.toArray)).toEqual([])
+  inMemory("removes a token that is still the current one, by its value", function*(store) {
+    yield* store.put(first)
+    expect([yield* store.invalidate(Issuer.token(1, 5, 7)), yield* store.current]).toEqual([true, Option.none()])
+  })
+
+  inMemory("keeps the current token where another one is to be removed, and when it is empty", function*(store) {
+    expect(yield* store.invalidate(first)).toBe(false)
+    yield* store.put(second)
+    expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(second)])
   })
 
   test("is another store each time it is built", function*() {
@@ -54,11 +49,11 @@ describe("layerStatic", () => {
 describe("a store of one's own", () => {
   /** Its methods need their `this`. */
   class Vault implements TokenStore.Service {
-    private kept = Option.none<AccessToken.AccessToken>()
-    readonly current = Effect.sync(() => this.kept)
+    private held = Option.none<AccessToken.AccessToken>()
+    readonly current = Effect.sync(() => this.held)
     put(token: AccessToken.AccessToken) {
       return Effect.sync(() => {
-        this.kept = Option.some(token)
+        this.held = Option.some(token)
       })
     }
     invalidate() {

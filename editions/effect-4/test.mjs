@@ -1,34 +1,24 @@
 /**
- * `node editions/effect-4/test.mjs [FILE ...]`: runs the translated tests of `out/`, on this Node where it is 22.19 or newer, else on
- * the one that the edition installs. `--system` runs those of test/system.
+ * `node editions/effect-4/test.mjs [FILE ...]`: runs the suite of `out/`, then replicas of both editions on one Redis, and the packed edition in
+ * an empty folder. With files it runs these of the suite alone.
  */
 import { spawnSync } from "node:child_process"
-import { delimiter, dirname, join } from "node:path"
+import { join } from "node:path"
 import { findNode } from "./node.mjs"
+import { suite } from "./suite.mjs"
 
 const edition = import.meta.dirname
 
-const node = findNode()
+const given = process.argv.slice(2)
 
-const given = process.argv.slice(2).filter((argument) => argument !== "--system")
+const vitest = (cwd, args) => {
+  const script = join(edition, "node_modules", "vitest", "vitest.mjs")
+  const { status } = spawnSync(findNode(), [script, "run", ...args], { cwd, stdio: "inherit" })
+  if (status !== 0) process.exit(status ?? 1)
+}
 
-const isSystem = process.argv.includes("--system")
-
-const { status } = spawnSync(
-  node,
-  [
-    join(edition, "node_modules", "vitest", "vitest.mjs"),
-    "run",
-    // As `npm test` does: workers that stay load the library once.
-    ...(isSystem || given.length > 0 ? [] : ["--exclude", "test/system/**", "--no-isolate", "--maxWorkers=4"]),
-    ...(isSystem && given.length === 0 ? ["test/system"] : given)
-  ],
-  {
-    cwd: join(edition, "out"),
-    // Scripts that a test starts by their name run on this Node, too.
-    env: { ...process.env, PATH: [dirname(node), process.env.PATH].join(delimiter) },
-    stdio: "inherit"
-  }
-)
-
-process.exit(status ?? 1)
+vitest(join(edition, "out"), given.length > 0 ? given : suite)
+if (given.length === 0) {
+  vitest(join(edition, "mixed"), ["--root", ".", "mixed.test.mjs"])
+  await import("./installed.mjs")
+}

@@ -1,123 +1,88 @@
 /**
- * The tools of NutritionAdvisorTools as an MCP server, over stdio and HTTP.
+ * The tool `search_foods` for a server of the official MCP SDK, `@modelcontextprotocol/server`.
  *
  * @since 1.0.0
  */
-import { Console } from "node:console"
-import * as Tool from "@effect/ai/Tool"
-import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import * as HttpServer from "@effect/platform/HttpServer"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
-import { constTrue } from "effect/Function"
-import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
-import { guard } from "../internal/ai/guard.js"
-import * as Server from "../internal/ai/server.js"
-import * as Stdio from "../internal/ai/stdio.js"
-import * as ForeignPart from "../internal/foreignPart.js"
-import type * as NutritionAdvisor from "../NutritionAdvisor.js"
-import type { ConfigurationError } from "../NutritionAdvisorError.js"
-import * as NutritionAdvisorTools from "./NutritionAdvisorTools.js"
+import type { McpServer, RegisteredTool, StandardSchemaWithJSON } from "@modelcontextprotocol/server"
+import { fit } from "../internal/ai/fit.js"
+import { maxResultBytes, tool } from "../internal/ai/tool.js"
 
 /**
- * What the server over HTTP answers, and whom.
+ * What searches: a client of `effect-nutrition-advisor/promise`, or anything with such a `search`.
  *
  * @since 1.0.0
  * @category models
  */
-export interface HttpOptions<A = unknown, I = unknown, R = never> extends NutritionAdvisorTools.Options<A, I, R> {
-  /** "/mcp" by default. */
-  readonly path?: `/${string}` | undefined
-  /** Origins of web pages that may call, beside those of this machine, such as "https://app.example"; none by default. */
-  readonly allowedOrigins?: ReadonlyArray<string> | undefined
-  /** The bearer token that each request must carry; none by default. */
-  readonly token?: Redacted.Redacted<string> | undefined
+export interface Advisor {
+  readonly search: (term: string, options: { readonly signal: AbortSignal }) => Promise<unknown>
 }
 
-const listingOf = (note: string | undefined) => {
-  const { annotations, description, name } = NutritionAdvisorTools.SearchFoods
-  return {
-    name,
-    description: note === undefined ? description : `${description} ${note}`,
-    inputSchema: Tool.getJsonSchema(NutritionAdvisorTools.SearchFoods),
-    annotations: {
-      title: Option.getOrUndefined(Context.getOption(annotations, Tool.Title)),
-      readOnlyHint: Context.get(annotations, Tool.Readonly),
-      destructiveHint: Context.get(annotations, Tool.Destructive),
-      idempotentHint: Context.get(annotations, Tool.Idempotent),
-      openWorldHint: Context.get(annotations, Tool.OpenWorld)
-    }
+/**
+ * What a result of the tool holds.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface Options {
+  /** The most bytes of JSON in a result; 32 KiB by default. */
+  readonly maxResultBytes?: number | undefined
+  /** Stands in the description of the tool and in the field `note` of each result; none by default. */
+  readonly note?: string | undefined
+}
+
+interface Input {
+  readonly term: string
+}
+
+const isInput = (value: unknown): value is Input =>
+  typeof value === "object" && value !== null && "term" in value && typeof value.term === "string"
+
+const jsonSchema = () => ({
+  type: "object",
+  properties: { term: { type: "string", description: tool.term } },
+  required: ["term"],
+  additionalProperties: false
+})
+
+/** By hand, so that nothing of the SDK is loaded here: who uses the tool of `@effect/ai` alone has no SDK. */
+const inputSchema: StandardSchemaWithJSON<Input> = {
+  "~standard": {
+    version: 1,
+    vendor: "effect-nutrition-advisor",
+    validate: (value) =>
+      isInput(value) ? { value } : { issues: [{ message: "it takes an object with one field: `term`, a text" }] },
+    jsonSchema: { input: jsonSchema, output: jsonSchema }
   }
 }
 
-const argumentsOf = Server.decoder(NutritionAdvisorTools.SearchFoods.parametersSchema, "error")
-
-const wrongArguments = Server.failed("search_foods takes an object with one field: `term`, a text.")
-
-const serverOf = <A, I, R>(options: NutritionAdvisorTools.Options<A, I, R>) =>
-  Effect.flatMap(NutritionAdvisorTools.toolkit, ({ handle }) => {
-    const search = (input: { readonly term: string }) =>
-      ForeignPart.call("The search of the tool", () => true, () => handle("search_foods", input)).pipe(
-        Effect.map(({ result }): Server.CallResult =>
-          typeof result === "string" ? Server.failed(result) : {
-            isError: false,
-            structuredContent: result,
-            content: [{ type: "text", text: JSON.stringify(result) }]
-          }
-        ),
-        Effect.catchAll((text) => Effect.succeed(Server.failed(text))),
-        Effect.tapDefect((cause) => Effect.logError("The tool search_foods ended in a defect.", cause)),
-        Effect.catchAllDefect(() =>
-          Effect.succeed(Server.failed("The search ended in a defect of this server: see its log."))
-        )
-      )
-    const call: Server.Tool["call"] = (input) =>
-      Option.match(argumentsOf(input), { onNone: () => Effect.succeed(wrongArguments), onSome: search })
-    return Server.make({ listing: listingOf(options.note), call }, options.note)
-  }).pipe(Effect.provide(NutritionAdvisorTools.layer(options)))
-
-const consoleOnStderr = Effect.acquireRelease(
-  Effect.sync(() => {
-    const before = { ...globalThis.console }
-    Object.assign(globalThis.console, new Console(process.stderr))
-    return before
-  }),
-  (before) => Effect.sync(() => Object.assign(globalThis.console, before))
-)
-
 /**
- * The server on standard input and output, a message a line. It interrupts the fiber that builds it when standard input ends; calls
- * that run then have a second to be answered. While it stands, `console` writes to stderr: stdout is the protocol's.
+ * Gives a server the tool `search_foods`, read-only and idempotent. A result is JSON; a search that fails is a tool error with the
+ * message of the error. A call that the client cancels aborts its search.
+ *
+ * @example
+ * ```ts
+ * import { McpServer } from "@modelcontextprotocol/server"
+ * import { NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
+ * import { createClient } from "effect-nutrition-advisor/promise"
+ *
+ * const server = new McpServer({ name: "kitchen", version: "1.0.0" })
+ * NutritionAdvisorMcp.register(server, createClient())
+ * ```
  *
  * @since 1.0.0
- * @category layers
+ * @category constructors
  */
-export const layerStdio = <A = unknown, I = unknown, R = never>(
-  options: NutritionAdvisorTools.Options<A, I, R> = {}
-): Layer.Layer<never, ConfigurationError, NutritionAdvisor.NutritionAdvisor | R> =>
-  Layer.scopedDiscard(Effect.withFiberRuntime((fiber) =>
-    Effect.gen(function*() {
-      yield* consoleOnStderr
-      const server = yield* serverOf(options)
-      yield* Effect.forkScoped(Effect.ensuring(Stdio.serve(server), Fiber.interruptFork(fiber)))
-    })
-  ))
-
-/**
- * The server over HTTP, at one path of the HttpServer in the context. A request with an `Origin` that is neither of this machine nor
- * named gets 403. Requests beyond 2,048 at once get 503, and bodies above 64 KiB 413.
- *
- * @since 1.0.0
- * @category layers
- */
-export const layerHttp = <A = unknown, I = unknown, R = never>(
-  { allowedOrigins = [], path = "/mcp", token, ...options }: HttpOptions<A, I, R> = {}
-): Layer.Layer<never, ConfigurationError, NutritionAdvisor.NutritionAdvisor | HttpServer.HttpServer | R> =>
-  Layer.unwrapScoped(Effect.gen(function*() {
-    const server = yield* serverOf(options)
-    const app = yield* guard(server, { allowedOrigins, path, token })
-    return HttpMiddleware.withTracerDisabledWhen(HttpServer.serve(app), constTrue)
-  }))
+export const register = (server: McpServer, advisor: Advisor, options: Options = {}): RegisteredTool => {
+  const { note } = options
+  const maxBytes = options.maxResultBytes ?? maxResultBytes
+  return server.registerTool(tool.name, {
+    title: tool.title,
+    description: note === undefined ? tool.description : `${tool.description} ${note}`,
+    inputSchema,
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true }
+  }, async ({ term }, { mcpReq: { signal } }) => {
+    const result = fit(await advisor.search(term, { signal }), maxBytes, note)
+    const text = typeof result === "string" ? result : JSON.stringify(result)
+    return { content: [{ type: "text", text }], isError: typeof result === "string" }
+  })
+}

@@ -9,13 +9,9 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { fit } from "../internal/ai/fit.js"
+import { maxResultBytes, tool } from "../internal/ai/tool.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
-import {
-  BadRequest,
-  ConfigurationError,
-  LicenseKeyUnavailable,
-  type NutritionAdvisorError
-} from "../NutritionAdvisorError.js"
+import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
 /**
  * The tool `search_foods`: takes `{ term }`, gives a JSON object. A search that fails is a result of the tool, marked as a failure:
@@ -24,20 +20,13 @@ import {
  * @since 1.0.0
  * @category tools
  */
-export const SearchFoods = Tool.make("search_foods", {
-  description:
-    "Searches foods by meaning, at the Nutrition Advisor service. Use it for every question about foods, their " +
-    "nutrients, calories or portions, and to find foods for a need, such as \"low sugar breakfast\". Returns JSON: the foods " +
-    "that match, best match first. Where there are too many, a field `note` says how many are shown; a narrower term then helps.",
-  parameters: {
-    term: Schema.String.annotations({
-      description: "A food, a dish, a brand or a need, in plain words; not blank. One term for each search."
-    })
-  },
+export const SearchFoods = Tool.make(tool.name, {
+  description: tool.description,
+  parameters: { term: Schema.String.annotations({ description: tool.term }) },
   success: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   failure: Schema.String,
   failureMode: "return"
-}).annotate(Tool.Title, "Search foods").annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
+}).annotate(Tool.Title, tool.title).annotate(Tool.Readonly, true).annotate(Tool.Destructive, false)
   .annotate(Tool.Idempotent, true)
 
 /**
@@ -59,51 +48,32 @@ export interface Options<A = unknown, I = unknown, R = never> {
   readonly maxResultBytes?: number | undefined
   /** Takes from a payload what the model is to see; the whole payload by default. */
   readonly schema?: Schema.Schema<A, I, R> | undefined
-  /** Stands in the field `note` of each result, in the description of an MCP server's tool and in its instructions; none by default. */
+  /** Stands in the field `note` of each result; none by default. */
   readonly note?: string | undefined
 }
 
-const tooLong = (maxBytes: number): string =>
-  `The answer has more than ${maxBytes} bytes and no list that could be cut. Search with a narrower term.`
-
-/** Why an exchange failed may be told in a text of the application's own, which is not for a model. */
-const sentenceOf = (error: NutritionAdvisorError): string => {
-  if (error._tag === "LicenseKeyUnavailable") return new LicenseKeyUnavailable({}).message
-  const isOfToken = error._tag === "BadRequest" && error.operation === "token"
-  return isOfToken ? new BadRequest({ ...error, detail: undefined }).message : error.message
-}
-
-/** Through JSON first: what a schema makes may be no JSON, and a payload may be shared. */
-const resultOf = (payload: unknown, maxBytes: number, note: string | undefined) =>
-  Effect.try({
-    try: () => {
-      const json: string | undefined = JSON.stringify(payload)
-      return fit(JSON.parse(json ?? "null"), maxBytes, note)
-    },
-    catch: () => "The answer can't be written as JSON."
-  }).pipe(Effect.filterOrFail((result) => result !== undefined, () => tooLong(maxBytes)))
-
 /**
- * The handlers of `toolkit`, over the NutritionAdvisor in the context. Building it ends in ConfigurationError where `maxResultBytes`
- * is no whole number above zero.
+ * The handlers of `toolkit`, over the NutritionAdvisor in the context.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layer = <A, I, R = never>(
-  { maxResultBytes = 32 * 1024, note, schema }: Options<A, I, R> = {}
-): Layer.Layer<Tool.Handler<"search_foods">, ConfigurationError, NutritionAdvisor.NutritionAdvisor | R> =>
-  toolkit.toLayer(Effect.gen(function*() {
-    if (!Number.isSafeInteger(maxResultBytes) || maxResultBytes <= 0) {
-      return yield* new ConfigurationError({ field: "maxResultBytes" })
-    }
-    const context = yield* Effect.context<NutritionAdvisor.NutritionAdvisor | R>()
+  { maxResultBytes: maxBytes = maxResultBytes, note, schema }: Options<A, I, R> = {}
+): Layer.Layer<Tool.Handler<"search_foods">, never, NutritionAdvisor.NutritionAdvisor | R> =>
+  toolkit.toLayer(Effect.map(Effect.context<NutritionAdvisor.NutritionAdvisor | R>(), (context) => {
+    const search = (
+      term: string
+    ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =>
+      schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
     return {
-      search_foods: ({ term }) =>
-        (schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)).pipe(
-          Effect.mapError(sentenceOf),
-          Effect.flatMap((payload) => resultOf(payload, maxResultBytes, note)),
-          Effect.provide(context)
-        )
+      search_foods: ({ term }: { readonly term: string }) =>
+        Effect.matchEffect(search(term), {
+          onFailure: ({ message }) => Effect.fail(message),
+          onSuccess: (payload) => {
+            const result = fit(payload, maxBytes, note)
+            return typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)
+          }
+        }).pipe(Effect.provide(context))
     }
   }))

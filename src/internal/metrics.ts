@@ -1,65 +1,90 @@
 import * as Cause from "effect/Cause"
-import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
+import * as MetricBoundaries from "effect/MetricBoundaries"
+import * as MetricKey from "effect/MetricKey"
+import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
-import type { State } from "../AccessToken.js"
 import { errors, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
-import { counters, gauge, histogram } from "./counter.js"
+
+type Labels = Readonly<Record<string, string>>
+
+/** Labels that are given at an update, or by a fiber, would be put together again each time: all are in the key. */
+const update = (key: MetricKey.MetricKey.Untyped) => {
+  const metric = Metric.fromMetricKey(key)
+  return (value: number): void => metric.unsafeUpdate(value, [])
+}
+
+/** One metric for each set of labels, made once: making it costs more than its update. */
+const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
+  const made = new Map<string, (value: number) => void>()
+  return (labels: L) => {
+    const id = Object.values(labels).join(" ")
+    const known = made.get(id) ??
+      update(
+        MetricKey.taggedWithLabels(key, Object.entries(labels).map(([name, value]) => MetricLabel.make(name, value)))
+      )
+    made.set(id, known)
+    return known
+  }
+}
+
+export const counter = <L extends Labels>(name: string, description: string) =>
+  family<L>(MetricKey.counter(`nutrition_advisor_${name}`, { description, incremental: true }))
 
 type Tag = NutritionAdvisorError["_tag"]
 
-const tags = errors.map(({ _tag }) => _tag)
+type Trigger = "missing" | "refresh" | "rejection"
 
-const triggers = ["missing", "refresh", "rejection"] as const
-
-type Trigger = typeof triggers[number]
-
-type ExchangeLabels = {
+const exchanges = counter<{
   readonly reason: Trigger
   readonly outcome: "issued" | "unchanged" | "failed"
-  readonly error: Tag | "Defect" | "none"
+  readonly error: Tag | "Interrupted" | "Defect" | "none"
+}>("token_exchanges_total", "Exchanges of the license key for a token")
+
+const rejections = counter<{ readonly outcome: string }>("rejections_total", "Requests whose token was rejected")
+
+type Operation = "search" | "request"
+
+type RequestLabels = {
+  readonly operation: Operation
+  readonly outcome: Tag | "Success" | "Interrupted" | "Defect"
+  readonly at: "request" | "exchange"
 }
 
-const exchanges = counters<ExchangeLabels>(
-  "token_exchanges_total",
-  "Exchanges of the license key for a token",
-  triggers.flatMap((reason): ReadonlyArray<ExchangeLabels> => [
-    { reason, outcome: "issued", error: "none" },
-    { reason, outcome: "unchanged", error: "none" },
-    ...tags.map((error) => ({ reason, outcome: "failed" as const, error }))
-  ])
+const requests = counter<RequestLabels>(
+  "requests_total",
+  "Data requests, each counted once however often it was sent"
 )
 
-export const exchanged = (reason: Trigger, isUnchanged: boolean): Effect.Effect<void> =>
-  exchanges.count({ reason, outcome: isUnchanged ? "unchanged" : "issued", error: "none" })
+const durations = family<Omit<RequestLabels, "at">>(MetricKey.histogram(
+  "nutrition_advisor_request_duration_seconds",
+  MetricBoundaries.fromIterable([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
+  "Time in seconds of a data request that was sent, renewal and second sending included"
+))
 
-export const exchangeFailed = (reason: Trigger, error: Tag | "Defect"): Effect.Effect<void> =>
-  exchanges.count({ reason, outcome: "failed", error })
-
-const served = counters<{ readonly state: State }>("tokens_served_total", "Tokens handed to callers", [
-  { state: "fresh" },
-  { state: "stale" }
-])
-
-const servedBy = {
-  fresh: served.of({ state: "fresh" }),
-  stale: served.of({ state: "stale" }),
-  expired: served.of({ state: "expired" })
-}
-
-export const countServed = (state: State): void => servedBy[state](1)
-
-export const sharedTokens = counters<{ readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone" }>(
-  "shared_tokens_total",
-  "Tokens that replicas share, by the way this process came by them",
-  [{ outcome: "HandedOver" }, { outcome: "Exchanged" }, { outcome: "ExchangedAlone" }]
+const setExpiry = update(
+  MetricKey.gauge("nutrition_advisor_token_expiry_timestamp_seconds", {
+    description: "When the token in use expires, in Unix time"
+  })
 )
 
-export const cacheFailures = counters<{ readonly reason: "Unavailable" | "Timeout" | "Defect" }>(
-  "shared_cache_failures_total",
-  "Failures of the shared token cache",
-  [{ reason: "Unavailable" }, { reason: "Timeout" }, { reason: "Defect" }]
-)
+/** What something that did not succeed ended in, and where. */
+export const causeOf = (
+  cause: Cause.Cause<NutritionAdvisorError>
+): Omit<RequestLabels, "operation"> & { outcome: Tag | "Interrupted" | "Defect" } =>
+  Option.match(Cause.failureOption(cause), {
+    onNone: () => ({ outcome: Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect", at: "request" }),
+    onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" })
+  })
+
+export const exchanged = (reason: Trigger, outcome: "issued" | "unchanged"): void =>
+  exchanges({ reason, outcome, error: "none" })(1)
+
+export const exchangeFailed = (reason: Trigger, cause: Cause.Cause<NutritionAdvisorError>): void =>
+  exchanges({ reason, outcome: "failed", error: causeOf(cause).outcome })(1)
+
+export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
 
 const rejectionOutcomes = [
   "RejectedAgain",
@@ -71,54 +96,11 @@ const rejectionOutcomes = [
   "RenewalFailed"
 ] as const
 
-export const rejections = counters<{ readonly outcome: typeof rejectionOutcomes[number] }>(
-  "rejections_total",
-  "Requests whose token was rejected",
-  rejectionOutcomes.map((outcome) => ({ outcome }))
-)
-
-const setExpiry = gauge("token_expiry_timestamp_seconds", "When the token in use expires, in Unix time")
-
-export const tokenExpires = (epochMillis: number): Effect.Effect<void> =>
-  Effect.sync(() => setExpiry(epochMillis / 1000))
-
-type Operation = "search" | "request"
-
-type RequestLabels = {
-  readonly operation: Operation
-  readonly outcome: Tag | "Success" | "Interrupted" | "Defect"
-  readonly at: "request" | "exchange"
-}
-
-const requests = counters<RequestLabels>(
-  "requests_total",
-  "Data requests, each counted once however often it was sent",
-  (["search", "request"] as const).flatMap((operation): ReadonlyArray<RequestLabels> => [
-    { operation, outcome: "Success", at: "request" },
-    { operation, outcome: "Interrupted", at: "request" },
-    ...tags.flatMap((outcome): ReadonlyArray<RequestLabels> => [
-      { operation, outcome, at: "request" },
-      { operation, outcome, at: "exchange" }
-    ])
-  ])
-)
-
-const durationOf = histogram<Omit<RequestLabels, "at">>(
-  "request_duration_seconds",
-  "Time in seconds of a data request that was sent, renewal and second sending included",
-  [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
-)
-
-/** What a data request that did not succeed ended in, and where. */
-export const causeOf = (cause: Cause.Cause<NutritionAdvisorError>): Pick<RequestLabels, "outcome" | "at"> =>
-  Option.match(Cause.failureOption(cause), {
-    onNone: () => ({ outcome: Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect", at: "request" }),
-    onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" })
-  })
+export const rejected = (outcome: typeof rejectionOutcomes[number]): void => rejections({ outcome })(1)
 
 const metricsOf = (labels: RequestLabels) => ({
-  count: requests.of(labels),
-  observe: durationOf({ operation: labels.operation, outcome: labels.outcome })
+  count: requests(labels),
+  observe: durations({ operation: labels.operation, outcome: labels.outcome })
 })
 
 const succeeded = {
@@ -139,12 +121,44 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-/** All counters stand at zero from then on, those of the sharing too: rules and dashboards find what they name. */
+/** All counters stand at zero from then on: `rate()` sees a first event only where a counter stood at zero before. */
 export const startClient = (): void => {
-  sharedTokens.start()
-  cacheFailures.start()
-  exchanges.start()
-  served.start()
-  rejections.start()
-  requests.start()
+  const tags = errors.map(({ _tag }) => _tag)
+  for (const reason of ["missing", "refresh", "rejection"] as const) {
+    exchanges({ reason, outcome: "issued", error: "none" })(0)
+    exchanges({ reason, outcome: "unchanged", error: "none" })(0)
+    for (const error of tags) exchanges({ reason, outcome: "failed", error })(0)
+  }
+  for (const outcome of rejectionOutcomes) rejections({ outcome })(0)
+  for (const operation of ["search", "request"] as const) {
+    for (const outcome of ["Success", "Interrupted", ...tags] as const) {
+      requests({ operation, outcome, at: "request" })(0)
+    }
+    for (const outcome of tags) requests({ operation, outcome, at: "exchange" })(0)
+  }
+}
+
+const sharedTokens = counter<{ readonly outcome: string }>(
+  "shared_tokens_total",
+  "Tokens of replicas that share one, by how they came by it"
+)
+
+const sharedCacheFailures = counter<{ readonly reason: string }>(
+  "shared_cache_failures_total",
+  "Calls of the shared token cache that failed"
+)
+
+const sharingOutcomes = ["HandedOver", "Exchanged", "ExchangedAlone"] as const
+
+const cacheFailureReasons = ["Unavailable", "Timeout"] as const
+
+export const sharedToken = (outcome: typeof sharingOutcomes[number]): void => sharedTokens({ outcome })(1)
+
+export const sharedCacheFailed = (reason: typeof cacheFailureReasons[number]): void =>
+  sharedCacheFailures({ reason })(1)
+
+/** The counters of the sharing stand at zero from then on. */
+export const startSharing = (): void => {
+  for (const outcome of sharingOutcomes) sharedTokens({ outcome })(0)
+  for (const reason of cacheFailureReasons) sharedCacheFailures({ reason })(0)
 }

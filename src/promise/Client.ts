@@ -4,45 +4,42 @@
  * @since 1.0.0
  */
 /// <reference lib="esnext.disposable" preserve="true" />
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
-import { asConfigurationError } from "../internal/environment.js"
 import * as Calls from "../internal/promise/calls.js"
-import { installedClient } from "../internal/promise/installedClient.js"
 import * as Settings from "../internal/promise/settings.js"
 import * as Web from "../internal/promise/web.js"
 import { type AnySchema, isOfEffect } from "../internal/request/decode.js"
-import * as SentWith from "../internal/request/searchOptions.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
 
 /**
- * The settings of the client: those of NutritionAdvisor, with a license key in plain text or Redacted, or a function that reads it.
+ * The settings of the client: those of NutritionAdvisor. `licenseKey` is a text, Redacted, or a function that gives one and is called at
+ * each exchange, so that a rotated key is picked up.
  *
  * @since 1.0.0
  * @category models
  */
-export interface ClientOptions extends Omit<NutritionAdvisor.Options, "licenseKey"> {
-  /** The key, or a function that is called at each exchange, so that a rotated key is picked up. */
-  readonly licenseKey: Settings.LicenseKey
-  /** What sends the requests, built at the first call; UndiciClient where undici is installed, else fetch. */
+export interface ClientOptions extends Settings.Given {
+  /** What sends the requests, built at the first call; fetch by default, UndiciClient for heavy traffic. */
   readonly httpClient?: Layer.Layer<HttpClient.HttpClient, ConfigurationError> | undefined
 }
 
 /**
- * What one search adds to its request, and the signal that ends it.
+ * What one search adds to its request, and the signal that ends it: the promise rejects with its `reason`.
  *
  * @since 1.0.0
  * @category models
  */
 export interface CallOptions extends NutritionAdvisor.SearchOptions {
-  /** Rejects the promise with its `reason`, and aborts the request. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -58,13 +55,10 @@ export interface Client extends AsyncDisposable {
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /** The same, decoded by a schema of zod, valibot, arktype or effect. Another shape is UnexpectedResponse with reason "Schema". */
   readonly searchAs: {
-    <A, I>(schema: Schema.Schema<A, I>): (term: string, options?: CallOptions) => Promise<A>
-    <S extends StandardSchemaV1>(schema: S): (
-      term: string,
-      options?: CallOptions
-    ) => Promise<StandardSchemaV1.InferOutput<S>>
+    <A, I>(schema: Schema.Schema<A, I>): Decoded<A>
+    <S extends StandardSchemaV1>(schema: S): Decoded<StandardSchemaV1.InferOutput<S>>
   }
-  /** Any other route, relative to the base URL. An answer that is not 2xx rejects; `redirect` can only be "manual". */
+  /** Any other route, relative to the base URL. An answer that is not 2xx rejects, a redirect too. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
   /** What is known of the token, for health pages; "none" where the layer has no TokenProvider. */
   readonly status: () => Promise<TokenStatus>
@@ -72,60 +66,38 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** The options of a search that is sent once the layer is built. Where they can't be read, the search says so. */
-const asTheyAre = (options: CallOptions | undefined) => options && (SentWith.copy(options) ?? options)
+type Decoded<A> = (term: string, options?: CallOptions) => Promise<A>
 
-const noToken: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
-
-const status = Effect.flatMap(
+const status: Effect.Effect<TokenStatus> = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
-  Option.match({ onNone: () => Effect.succeed(noToken), onSome: ({ status }) => status })
+  (provider) =>
+    Option.isSome(provider)
+      ? provider.value.status
+      : Effect.succeed({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
 )
 
 /**
  * A client over a layer of your own: SearchCache, RequestRetry, `layerShared`, a double. The first call builds it, and all share it. A
  * ConfigError of the layer rejects as a ConfigurationError.
  *
- * @example
- * ```ts
- * import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
- * import { Effect } from "effect"
- * import { fromLayer } from "effect-nutrition-advisor/promise"
- *
- * export const advisor = fromLayer(NutritionAdvisorTest.layer({ search: () => Effect.succeed({ results: [] }) }))
- * ```
- *
  * @since 1.0.0
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
-  const { close, look, run } = Calls.make(Layer.mapError(layer, asConfigurationError))
+  const { close, run } = Calls.make(Layer.mapError(layer, Settings.asConfigurationError))
 
-  function searchAs<A, I>(schema: Schema.Schema<A, I>): (term: string, options?: CallOptions) => Promise<A>
-  function searchAs<S extends StandardSchemaV1>(
-    schema: S
-  ): (term: string, options?: CallOptions) => Promise<StandardSchemaV1.InferOutput<S>>
-  function searchAs<A, I>(schema: AnySchema<A, I, never>) {
-    let found: ReturnType<NutritionAdvisor.SearchAs> | undefined
-    return (term: string, options?: CallOptions) =>
-      run("search", options, () => {
-        const sent = asTheyAre(options)
-        return (advisor) => {
-          found ??= isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema)
-          return found(term, sent)
-        }
-      })
+  function searchAs<A, I>(schema: Schema.Schema<A, I>): Decoded<A>
+  function searchAs<S extends StandardSchemaV1>(schema: S): Decoded<StandardSchemaV1.InferOutput<S>>
+  function searchAs<A, I>(schema: AnySchema<A, I, never>): Decoded<A> {
+    const search = isOfEffect(schema) ? NutritionAdvisor.searchAs(schema) : NutritionAdvisor.searchAs(schema)
+    return (term, options) => run("search", options?.signal, search(term, options))
   }
 
   return {
-    search: (term, options) =>
-      run("search", options, () => {
-        const sent = asTheyAre(options)
-        return (advisor) => advisor.search(term, sent)
-      }),
+    search: (term, options) => run("search", options?.signal, NutritionAdvisor.search(term, options)),
     searchAs,
-    fetch: (path, init) => run("request", init, () => Web.read(path, init)),
-    status: () => look(status),
+    fetch: (path, init) => run("request", init?.signal, Web.send(path, init)),
+    status: () => run("request", undefined, status),
     close,
     [Symbol.asyncDispose]: close
   }
@@ -135,23 +107,21 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
 
 /**
  * A client with the given settings, or with those of the variables that `layerConfig` reads. It throws a ConfigurationError where one is
- * wrong, and sends nothing before the first call. Failed exchanges are logged on standard error.
+ * wrong, and starts nothing before the first call. Failed exchanges are logged on standard error.
  *
  * @example
  * ```ts
  * import { createClient } from "effect-nutrition-advisor/promise"
  *
- * export const foods = async (term: string) => {
- *   await using advisor = createClient({ baseUrl: "https://nutrition.example", licenseKey: process.env.LICENSE_KEY ?? "" })
- *   return await advisor.search(term, { signal: AbortSignal.timeout(2_000) })
- * }
+ * await using advisor = createClient({ baseUrl: "https://nutrition.example", licenseKey: process.env.LICENSE_KEY ?? "" })
+ * console.log(await advisor.search("oats", { signal: AbortSignal.timeout(2_000) }))
  * ```
  *
  * @since 1.0.0
  * @category constructors
  */
 export const createClient = (options?: ClientOptions): Client => {
-  const settings = Calls.valueOf(Settings.read(options), createClient)
-  const advisor = Layer.provide(NutritionAdvisor.fromSettings(settings), options?.httpClient ?? installedClient)
-  return fromLayer(Layer.provideMerge(advisor, onStandardError))
+  const settings = Either.getOrThrowWith(Settings.read(options), (error) => error)
+  const layer = Layer.provide(NutritionAdvisor.layer(settings), options?.httpClient ?? FetchHttpClient.layer)
+  return fromLayer(Layer.provideMerge(layer, onStandardError))
 }

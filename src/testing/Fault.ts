@@ -1,16 +1,7 @@
-/**
- * Everything that can go wrong at the service, by name.
- *
- * @since 1.0.0
- */
-import type { Answer, Operation, Reply } from "./Answer.js"
+/** Everything that can go wrong at the service, by name. */
+import type { Answer, Operation, Reply } from "./simulatorModel.js"
 
-/**
- * What a fault may be made from.
- *
- * @since 1.0.0
- * @category models
- */
+/** What a fault may be made from. */
 export interface Undisturbed {
   /** What the service would have answered. */
   readonly reply: () => Reply
@@ -18,12 +9,7 @@ export interface Undisturbed {
   readonly handedBack: () => Reply
 }
 
-/**
- * The answer that takes the place of the service's own.
- *
- * @since 1.0.0
- * @category models
- */
+/** The answer that takes the place of the service's own. */
 export type Disturbance = (service: Undisturbed) => Answer
 
 const always = (answer: Answer): Disturbance => () => answer
@@ -117,12 +103,7 @@ export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
   request: namesOf(disturbances.request)
 }
 
-/**
- * What the simulator answers in place of its own reply; `undefined` where the operation has no fault of that name.
- *
- * @since 1.0.0
- * @category getters
- */
+/** What the simulator answers in place of its own reply; `undefined` where the operation has no fault of that name. */
 export const disturbanceOf = (operation: Operation, fault: string): Disturbance | undefined => {
   const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
@@ -134,10 +115,5 @@ const nameOf: ReadonlyMap<unknown, string> = new Map(
   )
 )
 
-/**
- * The name of what takes the place of a reply; `undefined` where it is no fault that has one.
- *
- * @since 1.0.0
- * @category getters
- */
+/** The name of what takes the place of a reply; `undefined` where it is no fault that has one. */
 export const faultOf = (planned: unknown): string | undefined => nameOf.get(planned)

@@ -1,35 +1,12 @@
-/**
- * The search of the simulator: full text over everyday foods.
- *
- * @since 1.0.0
- */
-import MiniSearch from "minisearch"
 import type { Food } from "./foods.js"
 
-/**
- * One food found by a search, as plain JSON.
- *
- * @since 1.0.0
- * @category models
- */
-export interface FoodResult {
-  readonly id: string
-  readonly name: string
-  readonly category: string
-  /** How well the food fits the term, without a unit. */
+/** One food found by a search, as plain JSON; `score` says how well it fits the term. */
+interface FoodResult extends Pick<Food, "id" | "name" | "category" | "per100g" | "portion"> {
   readonly score: number
-  readonly per100g: Food["per100g"]
-  readonly portion: Food["portion"]
 }
 
-/**
- * A full-text index over foods, tolerant of typing errors.
- *
- * @since 1.0.0
- * @category models
- */
+/** At most 20 foods, the best first, and what the best of them are also called. */
 export interface FoodIndex {
-  /** At most 20 foods, the best first, and what the best of them are also called. */
   readonly search: (term: string) => {
     readonly results: ReadonlyArray<FoodResult>
     readonly alternateNames: ReadonlyArray<string>
@@ -37,58 +14,52 @@ export interface FoodIndex {
 }
 
 const maxResults = 20
-const maxQueryWords = 16
-const maxFuzzyWordLength = 24
-const bestHits = 3
 
 const stopWords = new Set(["a", "an", "and", "food", "for", "in", "of", "on", "or", "some", "the", "to", "with"])
 
-const normalize = (text: string): string => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase()
+/** In the singular, so that "apples" finds "Apple". */
+const stem = (word: string): string => word.replace(/(?<=..)ies$/, "y").replace(/oes$/, "o").replace(/(?<=.[^s])s$/, "")
 
-/** A claim such as "low sugar" is one word, or else a search for it would find sugar that is low in fat. */
-const words = (text: string): Array<string> =>
-  normalize(text)
-    .replace(/\bfibre\b/g, "fiber")
-    .replace(/\b(low|high)[\s-]+(?:in[\s-]+)?(sugar|protein|fiber|fat)\b/g, "$1$2")
-    .match(/[\p{L}\p{N}]+/gu) ?? []
+const stemsOf = (text: string): Array<string> =>
+  (text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
+    .filter((word) => !stopWords.has(word))
+    .map(stem)
 
-const processTerm = (word: string): string | null =>
-  stopWords.has(word)
-    ? null
-    : word.replace(/(?<=..)ies?$/, "y").replace(/oes$/, "o").replace(/(?<=.[^s])s$/, "")
+/** The words of each field, with how much a match in it weighs. */
+const fieldsOf = ({ alternateNames, category, name, tags }: Food) =>
+  [
+    [stemsOf(name), 4],
+    [stemsOf(alternateNames.join(" ")), 3],
+    [stemsOf([...tags, category].join(" ")), 1]
+  ] as const
 
-/**
- * Builds a search index over the given foods.
- *
- * @since 1.0.0
- * @category constructors
- */
+/** A whole word weighs twice as much as the beginning of one, and a short field more than a long one. */
+const scoreOf = (fields: ReturnType<typeof fieldsOf>, asked: string): number =>
+  Math.max(...fields.map(([stems, weight]) => {
+    const part = stems.includes(asked) ? 1 : asked.length > 2 && stems.some((stem) => stem.startsWith(asked)) ? 0.5 : 0
+    return part * weight * (1 + 1 / (1 + stems.length))
+  }))
+
+/** A search for the foods that match the most words of the term. */
 export const foodIndex = (foods: ReadonlyArray<Food>): FoodIndex => {
-  const byId = new Map(foods.map((food) => [food.id, food]))
-  const index = new MiniSearch<Food>({
-    fields: ["name", "alternateNames", "tags", "category"],
-    tokenize: words,
-    processTerm,
-    searchOptions: {
-      tokenize: (term) => words(term).slice(0, maxQueryWords),
-      boost: { name: 4, alternateNames: 3, tags: 1.5 },
-      prefix: (word) => word.length > 2,
-      fuzzy: (word) => word.length > 3 && word.length <= maxFuzzyWordLength ? 0.2 : false,
-      maxFuzzy: 2,
-      weights: { prefix: 0.5, fuzzy: 0.3 }
-    }
-  })
-  index.addAll(foods)
+  const entries = foods.map((food) => ({ food, fields: fieldsOf(food) }))
   return {
     search: (term) => {
-      const strict = index.search(term, { combineWith: "AND" })
-      const hits = (strict.length > 0 ? strict : index.search(term, { combineWith: "OR" }))
+      const asked = stemsOf(term)
+      const hits = entries
+        .map(({ fields, food }) => ({
+          food,
+          scores: asked.map((word) => scoreOf(fields, word)).filter((score) => score > 0)
+        }))
+        .map(({ food, scores }) => ({
+          food,
+          words: scores.length,
+          score: scores.reduce((sum, score) => sum + score, 0)
+        }))
+        .filter(({ words }) => words > 0)
+        .sort((one, other) => other.words - one.words || other.score - one.score)
+        .filter(({ words }, _, [best]) => words === best?.words)
         .slice(0, maxResults)
-        .flatMap(({ id, score }) => {
-          const food = byId.get(id)
-          return food === undefined ? [] : [{ food, score }]
-        })
-      const asked = normalize(term).trim()
       return {
         results: hits.map(({ food: { category, id, name, per100g, portion }, score }) => ({
           id,
@@ -98,8 +69,7 @@ export const foodIndex = (foods: ReadonlyArray<Food>): FoodIndex => {
           per100g,
           portion
         })),
-        alternateNames: [...new Set(hits.slice(0, bestHits).flatMap(({ food }) => food.alternateNames))]
-          .filter((name) => normalize(name) !== asked)
+        alternateNames: [...new Set(hits.slice(0, 3).flatMap(({ food }) => food.alternateNames))]
       }
     }
   }

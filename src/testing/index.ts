@@ -1,6 +1,5 @@
 /**
- * What the test suites of the library's users need: the service simulated, doubles of the client, and the laws of what they
- * write themselves.
+ * What the test suites of the library's users need: the service simulated, and doubles of the client.
  *
  * @since 1.0.0
  */
@@ -13,14 +12,4 @@ export * as NutritionAdvisorTest from "./NutritionAdvisorTest.js"
 /**
  * @since 1.0.0
  */
-export * as SharedTokenCacheLaws from "./SharedTokenCacheLaws.js"
-
-/**
- * @since 1.0.0
- */
 export * as Simulator from "./Simulator.js"
-
-/**
- * @since 1.0.0
- */
-export * as TokenStoreLaws from "./TokenStoreLaws.js"

@@ -1,8 +1,8 @@
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import type { Reply, SeenRequest } from "./Answer.js"
 import { type FoodIndex, foodIndex } from "./foodIndex.js"
-import { type Food, foods } from "./foods.js"
+import { foods } from "./foods.js"
+import type { Options, Reply, SeenRequest } from "./simulatorModel.js"
 import { decodedKey } from "./simulatorRoutes.js"
 import type { SimulatorTokens } from "./simulatorTokens.js"
 
@@ -31,19 +31,6 @@ let ofDefaultFoods: FoodIndex | undefined
 /** One for all simulators of a process, and none before the first search: a suite builds many, and an index takes its time. */
 const defaultFoods = (): FoodIndex => ofDefaultFoods ??= foodIndex(foods)
 
-/** The statuses that SERVICE.md does not show. */
-interface Statuses {
-  readonly unknownKey: number
-  readonly missingToken: number
-  readonly rejectedToken: number
-  readonly missingServiceId: number
-}
-
-interface Contents {
-  readonly routes?: Readonly<Record<string, (request: SeenRequest) => Reply>> | undefined
-  readonly foods?: ReadonlyArray<Food> | undefined
-}
-
 /** What the service answers where no test has planned anything else: SERVICE.md, and statuses of the test's where that leaves one open. */
 export class SimulatorAnswers {
   /** Authorized requests whose token was not accepted. */
@@ -53,10 +40,9 @@ export class SimulatorAnswers {
 
   constructor(
     private readonly tokens: SimulatorTokens,
-    private readonly statuses: Statuses,
-    private readonly contents: Contents
+    private readonly options: Options
   ) {
-    this.routes = new Map(Object.entries(contents.routes ?? {}))
+    this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
   /** To an exchange with this segment of its path; `revokedToo` hands back the last token even where it was revoked. */
@@ -65,7 +51,7 @@ export class SimulatorAnswers {
     if (method !== "POST") return notAllowed("POST")
     if (body.length > 0 || Option.isSome(authorization)) return problem(400, "unexpected body or header")
     if (key === undefined || !this.tokens.licenseKeys.has(key)) {
-      return problem(this.statuses.unknownKey, "unknown license key")
+      return problem(this.options.unknownKeyStatus ?? 400, "unknown license key")
     }
     const token = this.tokens.exchange(key, at, revokedToo)
     return {
@@ -93,22 +79,22 @@ export class SimulatorAnswers {
       authorization,
       (value) => Option.fromNullable(/^Bearer (\S+)$/.exec(Redacted.value(value))?.[1])
     )
-    if (Option.isNone(bearer)) return problem(this.statuses.missingToken, "no bearer token")
+    if (Option.isNone(bearer)) return problem(this.options.missingTokenStatus ?? 401, "no bearer token")
     const token = this.tokens.find(bearer.value, at)
     if (token === undefined) {
       this.rejections += 1
-      return problem(this.statuses.rejectedToken, "token not accepted")
+      return problem(this.options.rejectedTokenStatus ?? 403, "token not accepted")
     }
     return Option.exists(serviceId, (id) => Redacted.value(id) === token.customerId)
       ? undefined
-      : problem(this.statuses.missingServiceId, "missing or invalid customer identifier")
+      : problem(this.options.missingServiceIdStatus ?? 400, "missing or invalid customer identifier")
   }
 
   private find({ method, query }: SeenRequest): Reply {
     if (method !== "GET") return notAllowed("GET")
     const term = new URLSearchParams(query).get("term")?.trim() ?? ""
     if (term === "") return problem(400, "the query parameter term is missing")
-    const { foods } = this.contents
+    const { foods } = this.options
     this.search ??= rememberedSearch(foods === undefined ? defaultFoods() : foodIndex(foods))
     return { status: 200, headers: { "content-type": "application/json" }, body: this.search(term) }
   }

@@ -1,18 +1,9 @@
-/**
- * What the simulator's program is told on its command line.
- *
- * @since 1.0.0
- */
+/** What the simulator's program is told on its command line. */
 import { parseArgs } from "node:util"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 
-/**
- * What `--help` prints.
- *
- * @since 1.0.0
- * @category constructors
- */
+/** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-simulator [options]
 
 Serves the Nutrition Advisor service, simulated, until it is stopped.
@@ -26,24 +17,13 @@ Serves the Nutrition Advisor service, simulated, until it is stopped.
   --help                      prints this
 
 GET /simulator/ is a page that shows its calls live.
-GET /openapi.json is the OpenAPI document of the service.
 It can be controlled: GET /simulator/counters, and under /simulator POST revoke, POST recover,
 POST provoke/{operation}/{fault}?times=1, POST token-lifetime?seconds=30 and POST latency/{operation}?millis=200.`
 
-/**
- * Why the simulator's program can't do what it is told, in one sentence.
- *
- * @since 1.0.0
- * @category errors
- */
+/** Why the simulator's program can't do what it is told, in one sentence. */
 export class CannotServe extends Data.TaggedError("CannotServe")<{ readonly message: string }> {}
 
-/**
- * The arguments of the simulator's program, with the defaults of its address.
- *
- * @since 1.0.0
- * @category models
- */
+/** The arguments of the simulator's program, with the defaults of its address. */
 export interface SimulatorArguments {
   /** Whether to print the usage and end. */
   readonly help: boolean
@@ -81,12 +61,7 @@ const parsed = (args: ReadonlyArray<string>) =>
 
 const requireThat = (condition: boolean, message: string) => condition ? Effect.void : new CannotServe({ message })
 
-/**
- * The arguments of the simulator's program, read and checked; fails with {@link CannotServe} where one can't be used.
- *
- * @since 1.0.0
- * @category constructors
- */
+/** The arguments of the simulator's program, read and checked; fails with {@link CannotServe} where one can't be used. */
 export const simulatorArguments = (args: ReadonlyArray<string>): Effect.Effect<SimulatorArguments, CannotServe> =>
   Effect.gen(function*() {
     const values = yield* parsed(args)

@@ -1,4 +1,4 @@
-import type { Operation } from "./Answer.js"
+import type { Operation } from "./simulatorModel.js"
 
 /** A call of the service, once it was answered. */
 export interface CallSeen {

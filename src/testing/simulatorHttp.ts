@@ -6,7 +6,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Answer, Reply } from "./Answer.js"
+import type { Answer, Reply } from "./simulatorModel.js"
 
 /** "hang" is no answer. */
 export type Given = Exclude<Answer, "hang">

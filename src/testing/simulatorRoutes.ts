@@ -1,4 +1,4 @@
-import type { Operation } from "./Answer.js"
+import type { Operation } from "./simulatorModel.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 

@@ -1,5 +1,6 @@
 /**
- * A lean HttpClient over undici 7: a pool of connections per origin, and a fast path that returns a whole response in one step.
+ * A lean HttpClient over the undici of @effect/platform-node: a pool of connections per origin, and a fast path that returns a whole
+ * response in one step.
  *
  * @since 1.0.0
  */
@@ -8,19 +9,17 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import type * as Undici from "@effect/platform-node/Undici"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import * as Undici from "undici"
+import { count, millis } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
-import { type BufferedSend, withBufferedSend } from "../internal/http/buffered.js"
-import * as Settings from "../internal/settings.js"
+import { type BufferedRequest, type Dispatch, withDispatch } from "../internal/http/dispatch.js"
 import { written } from "../internal/undici/body.js"
-import * as Drop from "../internal/undici/drop.js"
 import { BufferedHandler } from "../internal/undici/handler.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
@@ -50,36 +49,31 @@ export interface Options {
   readonly undici?: Undici.Agent.Options | undefined
 }
 
-const sendBuffered = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): BufferedSend => (request, receiver) => {
-  const handler = new BufferedHandler(receiver, drop, drop === Drop.byThrow ? request.mayStart : undefined)
+/** Seen by undici's redirect interceptor, which would send the headers on. */
+const unredirected = { maxRedirections: 0 }
+
+const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
+  const handler = new BufferedHandler(receiver)
   try {
-    const { body, headers } = written(request)
     const { method, origin, path } = request
-    handler.setBody(body)
-    dispatcher.dispatch({ origin, path, method, headers, body, ...Drop.unredirected }, handler)
+    dispatcher.dispatch({ origin, path, method, ...written(request), ...unredirected }, handler)
   } catch (cause) {
-    handler.onResponseError(undefined, cause as Error)
+    handler.onResponseError(undefined, cause)
   }
-  return handler
+  return () => handler.cancel()
 }
 
 let loading: Promise<typeof NodeHttpClient> | undefined
 
-const load = () => loading ??= import("@effect/platform-node/NodeHttpClient")
-
 /** The platform's own client, loaded when the first request is sent that can't take the fast path. */
 const stockOf = (dispatcher: Undici.Dispatcher) => {
-  let made: HttpClient.HttpClient | undefined
+  const stock = dispatcher.compose((dispatch) => (options, handler) =>
+    dispatch({ ...options, ...unredirected }, handler)
+  )
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
-      try: async () => made ??= (await load()).makeUndici(Drop.forStock(dispatcher)),
-      catch: (cause) =>
-        new HttpClientError.RequestError({
-          request,
-          reason: "Transport",
-          cause,
-          description: "@effect/platform-node can't be loaded"
-        })
+      try: async () => (await (loading ??= import("@effect/platform-node/NodeHttpClient"))).makeUndici(stock),
+      catch: (cause) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
     })
 }
 
@@ -91,14 +85,14 @@ const asWritten = (request: HttpClientRequest.HttpClientRequest): HttpClientRequ
   return HttpClientRequest.setBody(request, HttpBody.raw(sent.body)).pipe(HttpClientRequest.setHeaders(sent.headers))
 }
 
-const over = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): HttpClient.HttpClient => {
+const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
   const stock = stockOf(dispatcher)
-  return withBufferedSend(
+  return withDispatch(
     HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
       Effect.flatMap((request) => Effect.flatMap(stock(request), (client) => client.execute(asWritten(request)))),
       Effect.succeed
     ),
-    sendBuffered(dispatcher, drop)
+    dispatchOver(dispatcher)
   )
 }
 
@@ -109,7 +103,7 @@ const over = (dispatcher: Undici.Dispatcher, drop: Drop.Drop): HttpClient.HttpCl
  * @category constructors
  */
 export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect<HttpClient.HttpClient> =>
-  Effect.sync(() => over(dispatcher, Drop.byAbort))
+  Effect.sync(() => over(dispatcher))
 
 /**
  * The client over an undici dispatcher of one's own.
@@ -120,43 +114,33 @@ export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect
 export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher))
 
-const millis = (field: string, value: Duration.DurationInput | undefined, standard: Duration.DurationInput) =>
-  Effect.map(Settings.orFail(Settings.timeout(field, value ?? standard)), Duration.toMillis)
-
-/** Callers without types may give anything. */
-const isObject = (value: unknown): boolean => Predicate.isRecord(value)
-
-const check = (options: Options): Effect.Effect<Undici.Agent.Options, ConfigurationError> =>
+const agentOptions = (options: Options): Effect.Effect<Undici.Agent.Options, ConfigurationError> =>
   Effect.gen(function*() {
-    const { connections = 64, undici = {} } = options
-    if (!isObject(undici)) {
-      return yield* new ConfigurationError({ field: "undici", rule: "must be an object of options for undici's Agent" })
-    }
-    const { connect } = undici
-    const { maxResponseBytes } = options
-    const connectTimeout = yield* millis("connectTimeout", options.connectTimeout, "10 seconds")
+    const { maxResponseBytes, undici = {} } = options
+    const timeout = yield* millis("connectTimeout", options.connectTimeout ?? "10 seconds")
     return {
-      connections: yield* Settings.orFail(Settings.count("connections", connections)),
-      keepAliveTimeout: yield* millis("keepAliveTimeout", options.keepAliveTimeout, "4 seconds"),
-      headersTimeout: yield* millis("headersTimeout", options.headersTimeout, "5 minutes"),
-      bodyTimeout: yield* millis("bodyTimeout", options.bodyTimeout, "5 minutes"),
-      ...maxResponseBytes !== undefined && {
-        maxResponseSize: yield* Settings.orFail(Settings.count("maxResponseBytes", maxResponseBytes))
-      },
+      connections: yield* count("connections", options.connections ?? 64),
+      keepAliveTimeout: yield* millis("keepAliveTimeout", options.keepAliveTimeout ?? "4 seconds"),
+      headersTimeout: yield* millis("headersTimeout", options.headersTimeout ?? "5 minutes"),
+      bodyTimeout: yield* millis("bodyTimeout", options.bodyTimeout ?? "5 minutes"),
+      ...maxResponseBytes !== undefined && { maxResponseSize: yield* count("maxResponseBytes", maxResponseBytes) },
       ...undici,
-      connect: typeof connect === "function" ? connect : { timeout: connectTimeout, ...connect }
+      connect: typeof undici.connect === "function" ? undici.connect : { timeout, ...undici.connect }
     }
   })
 
-/** Most settings are looked at by a Client alone, and an Agent makes its first one for the first request. */
-const agentOf = (options: Undici.Agent.Options): Undici.Agent => {
-  if (options.factory === undefined) new Undici.Client("http://localhost", options)
-  return new Undici.Agent(options)
-}
+const loadUndici = Effect.tryPromise({
+  try: () => import("@effect/platform-node/Undici"),
+  catch: () =>
+    new ConfigurationError({
+      field: "httpClient",
+      rule: "needs @effect/platform-node for UndiciClient: npm install @effect/platform-node@^0.108"
+    })
+})
 
 /**
  * A client with a pool of connections to each origin, which end with the scope. Ends in ConfigurationError where a setting is
- * wrong.
+ * wrong, or @effect/platform-node is not installed.
  *
  * @since 1.0.0
  * @category constructors
@@ -165,16 +149,16 @@ export const make = (
   options: Options = {}
 ): Effect.Effect<HttpClient.HttpClient, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
-    const agentOptions = yield* check(options)
+    const settings = yield* agentOptions(options)
+    const { Agent } = yield* loadUndici
     const agent = yield* Effect.acquireRelease(
       Effect.try({
-        try: () => agentOf(agentOptions),
+        try: () => new Agent(settings),
         catch: () => new ConfigurationError({ field: "undici", rule: "holds options that undici's Agent rejects" })
       }),
       (agent) => Effect.promise(() => agent.destroy())
     )
-    const isComposed = agentOptions.factory !== undefined || agentOptions.interceptors !== undefined
-    return over(agent, isComposed ? Drop.byAbort : Drop.byThrow)
+    return over(agent)
   })
 
 /**
@@ -198,14 +182,6 @@ export const make = (
 export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, ConfigurationError> =>
   Layer.scoped(HttpClient.HttpClient, make(options))
 
-const environment = () => ({
-  connections: Environment.optional("connections", Environment.wholeNumber),
-  keepAliveTimeout: Environment.optional("keepAliveTimeout", Environment.duration),
-  connectTimeout: Environment.optional("connectTimeout", Environment.duration),
-  headersTimeout: Environment.optional("headersTimeout", Environment.duration),
-  bodyTimeout: Environment.optional("bodyTimeout", Environment.duration)
-})
-
 /**
  * The client with its settings from Config: those that are given, and for the others, where they are set, the variables
  * NUTRITION_ADVISOR_CONNECTIONS, NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT, _CONNECT_TIMEOUT, _HEADERS_TIMEOUT, _BODY_TIMEOUT, durations
@@ -218,4 +194,4 @@ const environment = () => ({
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(options, environment(), layer)
+  Environment.layerFrom(options, Environment.undici(), layer)

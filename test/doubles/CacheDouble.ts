@@ -1,4 +1,5 @@
-import { Context, type Duration, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
+/** A SharedTokenCache in memory that counts, and works, waits or breaks as planned; and how tests wait for WebCrypto. */
+import { Context, type Duration, Effect, Fiber, Layer, Option, Ref } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { vi } from "vitest"
 import * as Time from "./Time.js"
@@ -19,35 +20,20 @@ export type Manner = <A>(call: Answer<A>) => Answer<A>
 export interface Service {
   readonly calls: Effect.Effect<ReadonlyArray<Call>>
   readonly callsOf: (operation: Operation) => Effect.Effect<ReadonlyArray<Call>>
-  /** The next calls of an operation go like this, in this order. */
-  readonly behaveNext: (operation: Operation, ...manners: ReadonlyArray<Manner>) => Effect.Effect<void>
+  /** The next call of an operation goes like this. */
+  readonly behaveNext: (operation: Operation, manner: Manner) => Effect.Effect<void>
   readonly behaveAlways: (operation: Operation, manner: Manner | undefined) => Effect.Effect<void>
-  /** The next times the lease is free, owners who never do anything take it first, for so many milliseconds each. */
-  readonly squat: (...durations: ReadonlyArray<number>) => Effect.Effect<void>
-  /** Entries outlive the time that was given for them. */
-  readonly keepForEver: Effect.Effect<void>
   /** The name that was asked for last. */
   readonly lastName: Effect.Effect<string>
 }
 
-/** A SharedTokenCache that counts, and works, waits or breaks as planned. */
 export class CacheDouble extends Context.Tag("test/doubles/CacheDouble")<CacheDouble, Service>() {}
 
 const unavailable = new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "ECONNREFUSED" })
 
-export const operations: ReadonlyArray<Operation> = ["read", "write", "remove", "lease", "release", "changes"]
+export const operations: ReadonlyArray<Operation> = ["read", "write", "lease", "release"]
 
 export const fails: Manner = () => Effect.fail(unavailable)
-
-export const dies: Manner = () => Effect.die(new Error("a cache that was written in a hurry"))
-
-export const throws: Manner = () =>
-  Effect.suspend(() => {
-    throw new Error("a cache that was written in a hurry")
-  })
-
-/** As one without types may. */
-export const failsWith = (error: unknown): Manner => () => Effect.fail(error as typeof unavailable)
 
 export const hangs: Manner = () => Effect.never
 
@@ -62,67 +48,37 @@ export const comesAfter = (effect: Effect.Effect<unknown, unknown>): Manner => (
   Effect.zipRight(Effect.orDie(effect), call)
 
 const make = Effect.gen(function*() {
-  const cache = yield* SharedTokenCache.makeMemory
+  const cache = yield* Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
   const calls = yield* Ref.make<ReadonlyArray<Call>>([])
-  const next = yield* Ref.make<ReadonlyArray<readonly [Operation, Manner]>>([])
-  const always = yield* Ref.make<ReadonlyMap<Operation, Manner>>(new Map())
-  const squatters = yield* Ref.make<ReadonlyArray<number>>([])
-  const isForEver = yield* Ref.make(false)
-
-  const mannerOf = (operation: Operation) =>
-    Effect.gen(function*() {
-      const planned = yield* Ref.modify(next, (all) => {
-        const index = all.findIndex(([of]) => of === operation)
-        return [all[index]?.[1], index === -1 ? all : all.toSpliced(index, 1)] as const
-      })
-      return planned ?? (yield* Ref.get(always)).get(operation)
-    })
+  const next = new Map<Operation, Manner>()
+  const always = new Map<Operation, Manner>()
 
   const called = <A>(operation: Operation, name: string, args: ReadonlyArray<unknown>, answer: Answer<A>): Answer<A> =>
-    Effect.gen(function*() {
-      yield* Ref.update(calls, (calls) => [...calls, { operation, name, args }])
-      const manner = yield* mannerOf(operation)
-      return yield* manner === undefined ? answer : manner(answer)
-    })
-
-  const squatted = (name: string) =>
-    Effect.gen(function*() {
-      const [duration] = yield* Ref.get(squatters)
-      if (duration === undefined) return
-      const owner = `squatter-${(yield* Ref.get(squatters)).length}`
-      const held = yield* cache.lease(name, owner, duration)
-      if (held.owner === owner) yield* Ref.update(squatters, (all) => all.slice(1))
-    })
+    Effect.zipRight(
+      Ref.update(calls, (calls) => [...calls, { operation, name, args }]),
+      Effect.suspend(() => {
+        const manner = next.get(operation) ?? always.get(operation)
+        next.delete(operation)
+        return manner === undefined ? answer : manner(answer)
+      })
+    )
 
   const double: SharedTokenCache.Service = {
     read: (name) => called("read", name, [], cache.read(name)),
-    write: (name, entry, options) =>
-      called(
-        "write",
-        name,
-        [entry, options],
-        Effect.flatMap(Ref.get(isForEver), (isForEver) =>
-          cache.write(name, entry, isForEver ? { ...options, timeToLive: Number.POSITIVE_INFINITY } : options))
-      ),
-    remove: (name, entry) => called("remove", name, [entry], cache.remove(name, entry)),
-    lease: (name, owner, duration) =>
-      called("lease", name, [owner, duration], Effect.zipRight(squatted(name), cache.lease(name, owner, duration))),
-    release: (name, owner) => called("release", name, [owner], cache.release(name, owner)),
-    changes: (name) => Stream.unwrap(called("changes", name, [], Effect.succeed(cache.changes(name))))
+    write: (name, entry, options) => called("write", name, [entry, options], cache.write(name, entry, options)),
+    lease: (name, owner, duration) => called("lease", name, [owner, duration], cache.lease(name, owner, duration)),
+    release: (name, owner) => called("release", name, [owner], cache.release(name, owner))
   }
 
   const service: Service = {
     calls: Ref.get(calls),
     callsOf: (operation) => Effect.map(Ref.get(calls), (calls) => calls.filter((call) => call.operation === operation)),
-    behaveNext: (operation, ...manners) =>
-      Ref.update(next, (all) => [...all, ...manners.map((manner) => [operation, manner] as const)]),
+    behaveNext: (operation, manner) => Effect.sync(() => void next.set(operation, manner)),
     behaveAlways: (operation, manner) =>
-      Ref.update(always, (all) => {
-        const others = [...all].filter(([of]) => of !== operation)
-        return new Map(manner === undefined ? others : [...others, [operation, manner]])
+      Effect.sync(() => {
+        if (manner === undefined) always.delete(operation)
+        else always.set(operation, manner)
       }),
-    squat: (...durations) => Ref.update(squatters, (all) => [...all, ...durations]),
-    keepForEver: Ref.set(isForEver, true),
     lastName: Effect.map(Ref.get(calls), (calls) => calls.at(-1)?.name ?? "")
   }
   return Context.make(CacheDouble, service).pipe(Context.add(SharedTokenCache.SharedTokenCache, double))
@@ -166,12 +122,15 @@ export const pass = (millis: number, step = 50): Effect.Effect<void> =>
     yield* quiet
   })
 
-/** Runs the effect to its end while the clock goes on, in larger steps after two seconds. */
+const mostSteps = 1_000
+
+/** Runs the effect to its end while the clock goes on, in larger steps after two seconds. Dies where that takes four minutes. */
 export const settle = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(effect)
     yield* quiet
     for (let steps = 0; Option.isNone(yield* Fiber.poll(fiber)); steps += 1) {
+      if (steps > mostSteps) return yield* Effect.dieMessage("what a test waits for does not end")
       yield* Time.pass(steps < 40 ? 50 : 250)
       yield* quiet
     }

@@ -7,7 +7,7 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { rejectUntilHeldUp } from "./coolDown.js"
+import { renewTwice } from "./coolDown.js"
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
@@ -15,7 +15,7 @@ export interface Service {
   readonly calls: Effect.Effect<number>
   /** When each exchange began, in epoch milliseconds. */
   readonly starts: Effect.Effect<ReadonlyArray<number>>
-  readonly replaced: Effect.Effect<ReadonlyArray<Option.Option<AccessToken.AccessToken>>>
+  readonly requests: Effect.Effect<ReadonlyArray<TokenIssuer.ExchangeRequest>>
   /** Exchanges that were interrupted before they ended. */
   readonly interrupted: Effect.Effect<number>
   readonly setLatency: (latency: Duration.DurationInput) => Effect.Effect<void>
@@ -49,7 +49,7 @@ export const issued = (number: number, life: number): Outcome =>
 
 const make = Effect.gen(function*() {
   const starts = yield* Ref.make<ReadonlyArray<number>>([])
-  const replaced = yield* Ref.make<ReadonlyArray<Option.Option<AccessToken.AccessToken>>>([])
+  const requests = yield* Ref.make<ReadonlyArray<TokenIssuer.ExchangeRequest>>([])
   const interrupted = yield* Ref.make(0)
   const tokens = yield* Ref.make(0)
   const latency = yield* Ref.make<Duration.DurationInput>(0)
@@ -62,11 +62,11 @@ const make = Effect.gen(function*() {
     return yield* issued(number, yield* Ref.get(life))
   })
 
-  const issue: TokenIssuer.Service["issue"] = ({ replacing }) =>
+  const issue: TokenIssuer.Service["issue"] = (request) =>
     Effect.gen(function*() {
       const now = yield* Clock.currentTimeMillis
       yield* Ref.update(starts, (times) => [...times, now])
-      yield* Ref.update(replaced, (tokens) => [...tokens, replacing])
+      yield* Ref.update(requests, (all) => [...all, request])
       const next = yield* Ref.modify(planned, ([first, ...rest]) => [first, rest])
       const outcome = next ?? (yield* Ref.get(always)) ?? fresh
       const wait = yield* Ref.get(latency)
@@ -76,7 +76,7 @@ const make = Effect.gen(function*() {
   const service: Service = {
     calls: Effect.map(Ref.get(starts), (times) => times.length),
     starts: Ref.get(starts),
-    replaced: Ref.get(replaced),
+    requests: Ref.get(requests),
     interrupted: Ref.get(interrupted),
     setLatency: (duration) => Ref.set(latency, duration),
     setLife: (millis) => Ref.set(life, millis),
@@ -120,9 +120,9 @@ export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable
     return isBackoff ? all : yield* Effect.dieMessage("a backoff was to be arranged")
   })
 
-/** A provider that cools down: the token that is `held` was rejected as well, and `calls` exchanges have been made. */
+/** A provider that cools down: `held` is the second token that a renewal brought, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
-  const held = yield* rejectUntilHeldUp(all.provider, all.first)
+  const held = yield* renewTwice(all.provider, all.first)
   return { ...all, held, calls: yield* Effect.flatMap(IssuerDouble, ({ calls }) => calls) }
 })

@@ -32,7 +32,8 @@ const inIssuer = <A, E, R>(use: (issuer: Issuer.Service) => Effect.Effect<A, E, 
 export const issuer = {
   calls: inIssuer(({ calls }) => calls),
   starts: inIssuer(({ starts }) => starts),
-  replaced: inIssuer(({ replaced }) => replaced),
+  requests: inIssuer(({ requests }) => requests),
+  replaced: inIssuer(({ requests }) => Effect.map(requests, (all) => all.map(({ replacing }) => replacing))),
   interrupted: inIssuer(({ interrupted }) => interrupted),
   setLatency: (latency: Duration.DurationInput) => inIssuer(({ setLatency }) => setLatency(latency)),
   setLife: (millis: number) => inIssuer(({ setLife }) => setLife(millis)),
@@ -47,7 +48,6 @@ const inProvider = <A, E, R>(use: (provider: TokenProvider.Service) => Effect.Ef
 export const provider = {
   get: inProvider(({ get }) => get),
   renew: (...rejected: Parameters<TokenProvider.Service["renew"]>) => inProvider(({ renew }) => renew(...rejected)),
-  settled: (...used: Parameters<TokenProvider.Service["settled"]>) => inProvider(({ settled }) => settled(...used)),
   status: inProvider(({ status }) => status)
 }
 

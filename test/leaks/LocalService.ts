@@ -29,6 +29,18 @@ export interface Replies {
   readonly data: Reply
 }
 
+const listen = (answer: (request: Received, response: Http.ServerResponse) => void) =>
+  Effect.gen(function*() {
+    const received: Array<Received> = []
+    const { origin } = yield* serve(afterBody((body, { headers, method = "", url = "" }, response) => {
+      const [path = "", query = ""] = url.split("?", 2)
+      const request = { method, path, query, headers, body: body.toString("utf8") }
+      received.push(request)
+      answer(request, response)
+    }))
+    return { origin, received }
+  })
+
 export interface LocalService {
   readonly origin: string
   readonly elsewhere: string
@@ -36,24 +48,6 @@ export interface LocalService {
   readonly receivedElsewhere: ReadonlyArray<Received>
   readonly hanging: Promise<void>
 }
-
-const receive = (incoming: Http.IncomingMessage, body: string): Received => {
-  const [path = "", query = ""] = (incoming.url ?? "").split("?", 2)
-  return { method: incoming.method ?? "", path, query, headers: incoming.headers, body }
-}
-
-const listen = (
-  answer: (request: Received, response: Http.ServerResponse) => void
-): Effect.Effect<Pick<LocalService, "origin" | "received">, never, Scope.Scope> =>
-  Effect.gen(function*() {
-    const received: Array<Received> = []
-    const { origin } = yield* serve(afterBody((body, incoming, response) => {
-      const request = receive(incoming, body.toString("utf8"))
-      received.push(request)
-      answer(request, response)
-    }))
-    return { origin, received }
-  })
 
 /** The service on a port of this machine, and a second origin that only records. */
 export const start = (replies: Replies): Effect.Effect<LocalService, never, Scope.Scope> =>
@@ -66,17 +60,9 @@ export const start = (replies: Replies): Effect.Effect<LocalService, never, Scop
     const counts = { token: 0, data: 0 }
     const service = yield* listen((request, response) => {
       const kind = request.path.startsWith("/v2/token-cache/") ? "token" : "data"
-      const index = counts[kind]
-      counts[kind] += 1
-      replies[kind]({ index, request, response, elsewhere: other.origin, hang })
+      replies[kind]({ index: counts[kind]++, request, response, elsewhere: other.origin, hang })
     })
-    return {
-      origin: service.origin,
-      elsewhere: other.origin,
-      received: service.received,
-      receivedElsewhere: other.received,
-      hanging
-    }
+    return { ...service, elsewhere: other.origin, receivedElsewhere: other.received, hanging }
   })
 
 /** An origin of this machine where nothing listens any more. */

@@ -1,20 +1,17 @@
 import type { Call, Reply } from "./LocalService.js"
 import * as Secrets from "./secrets.js"
 
-/** A header line with every secret, in the forms that a header can carry. */
+const secrets = [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]
+
+/** Headers with every secret, in the forms that a header can carry. */
 const echoHeaders = {
-  "x-echo": [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId].flatMap((secret) => [
-    encodeURIComponent(secret),
-    Buffer.from(secret).toString("base64")
-  ]).join(" "),
+  "x-echo": secrets.flatMap((secret) => [encodeURIComponent(secret), Buffer.from(secret).toString("base64")]).join(" "),
   "x-token": Secrets.token,
   "set-cookie": `session=${encodeURIComponent(Secrets.token)}`
 }
 
 /** A text with every secret in every form. */
-export const echo: string = Secrets.forms.flatMap(({ of }) =>
-  [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId].map((secret) => `"${of(secret)}"`)
-).join(" ")
+export const echo: string = Secrets.forms.flatMap(({ of }) => secrets.map((secret) => `"${of(secret)}"`)).join(" ")
 
 export const answer =
   (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Reply => ({ response }) => {
@@ -27,7 +24,7 @@ export const echoing = (status: number, headers: Readonly<Record<string, string>
 
 export const text = (status: number, body: string): Reply => answer(status, body, { "content-type": "text/plain" })
 
-export const tokenBody = (fields: Readonly<Record<string, unknown>> = {}): string =>
+const tokenBody = (fields: Readonly<Record<string, unknown>> = {}) =>
   JSON.stringify({
     access_token: Secrets.token,
     customer_id: Secrets.customerId,
@@ -37,11 +34,10 @@ export const tokenBody = (fields: Readonly<Record<string, unknown>> = {}): strin
     ...fields
   })
 
-/** The first exchange brings one token, every later one the other. */
-export const issue: Reply = (call) =>
-  answer(200, tokenBody(call.index === 0 ? {} : { access_token: Secrets.renewedToken }))(call)
-
 export const issueWith = (fields: Readonly<Record<string, unknown>>): Reply => answer(200, tokenBody(fields))
+
+/** The first exchange brings one token, every later one the other. */
+export const issue: Reply = (call) => issueWith(call.index === 0 ? {} : { access_token: Secrets.renewedToken })(call)
 
 export const found: Reply = answer(200, "{\"results\":[]}")
 
@@ -77,7 +73,7 @@ export const cutChunked: Reply = cut({})
 export const cutCounted: Reply = cut({ "content-length": "60000" })
 
 export const redirect = (status: number): Reply => (call) =>
-  answer(status, echo, {
+  echoing(status, {
     location: `${call.elsewhere}${call.request.path}?key=${encodeURIComponent(Secrets.key)}`
   })(call)
 

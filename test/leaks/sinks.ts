@@ -1,12 +1,11 @@
+/** Runs a program over a layer as an application does, and collects whatever shows of it anywhere. */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
 import { NodeSdk } from "@effect/opentelemetry"
-import type { LogRecordProcessor } from "@opentelemetry/sdk-logs"
 import { type ReadableSpan, SimpleSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace-base"
 import {
   Cause,
   Console,
-  Context,
   Effect,
   Exit,
   Layer,
@@ -20,72 +19,44 @@ import {
 } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import type { Received } from "./LocalService.js"
-import { inspected, json, rendered } from "./rendering.js"
+import { json, rendered } from "./rendering.js"
 import * as Secrets from "./secrets.js"
-import * as Supervising from "./supervising.js"
-
-/** What the library puts into a context: other services in it are their owners' to keep secret. */
-const services = [NutritionAdvisor.NutritionAdvisor, TokenProvider.TokenProvider] as const
 
 export type Services = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider
 
-export interface Subject {
-  readonly layer: Layer.Layer<Services, unknown>
+export interface Subject<E> {
+  readonly layer: Layer.Layer<Services, E>
   readonly program: Effect.Effect<unknown, unknown, Services>
-  /** The options and whatever else the program prints. */
+  /** What a program may log beside the services: options and layers. */
   readonly printed: ReadonlyArray<unknown>
-  /** What reached the service, without the three places where a secret belongs. */
-  readonly sent: () => ReadonlyArray<unknown>
-  readonly interruptedAt?: Promise<void>
+  readonly received: () => ReadonlyArray<Received>
+  readonly interruptedAt?: Promise<void> | undefined
 }
 
-export interface Observation {
-  readonly exit: Exit.Exit<unknown, unknown>
-  readonly sinks: ReadonlyMap<string, string>
-}
+type Keep = (sink: string, text: string) => void
 
-class Sinks {
-  readonly texts = new Map<string, string>()
-
-  readonly keep = (sink: string, text: string): void => {
-    this.texts.set(sink, `${this.texts.get(sink) ?? ""}\n${text}`)
-  }
-}
-
-const layerConsole = ({ keep }: Sinks) => {
+const layerLoggers = (keep: Keep) => {
   const stream = new Writable({
-    write: (chunk, _encoding, callback) => {
+    write: (chunk, _, done) => {
       keep("Logger.prettyLogger", String(chunk))
-      callback()
+      done()
     }
   })
-  const unsafe = new NodeConsole({
-    stdout: stream,
-    stderr: stream,
-    inspectOptions: { depth: Number.POSITIVE_INFINITY, maxStringLength: Number.POSITIVE_INFINITY }
-  })
-  return Layer.unwrapEffect(
-    Console.consoleWith((console) => Effect.succeed(Console.setConsole({ ...console, unsafe })))
-  )
-}
-
-const layerLoggers = ({ keep }: Sinks) =>
-  Layer.mergeAll(
+  const unsafe = new NodeConsole({ stdout: stream, stderr: stream, inspectOptions: { depth: Infinity } })
+  return Layer.mergeAll(
+    Layer.unwrapEffect(Console.consoleWith((own) => Effect.succeed(Console.setConsole({ ...own, unsafe })))),
     Logger.remove(Logger.defaultLogger),
-    Logger.add(Logger.map(Logger.stringLogger, (line) => keep("Logger.stringLogger", line))),
     Logger.add(Logger.map(Logger.logfmtLogger, (line) => keep("Logger.logfmtLogger", line))),
     Logger.add(Logger.map(Logger.jsonLogger, (line) => keep("Logger.jsonLogger", line))),
     Logger.add(Logger.map(Logger.structuredLogger, (entry) => keep("Logger.structuredLogger", rendered(entry)))),
     Logger.add(Logger.prettyLogger({ mode: "tty", colors: false })),
     Logger.minimumLogLevel(LogLevel.All)
   )
+}
 
-const layerOpenTelemetry = ({ keep }: Sinks) => {
-  const keepSpan = ({ attributes, events, kind, links, name, resource, status }: ReadableSpan) =>
-    keep(
-      "OpenTelemetry spans",
-      rendered({ name, kind, attributes, events, status, links, resource: resource.attributes })
-    )
+const layerOpenTelemetry = (keep: Keep) => {
+  const keepSpan = ({ attributes, events, links, name, status }: ReadableSpan) =>
+    keep("OpenTelemetry spans", json({ name, attributes, events, status, links }))
   const exporter: SpanExporter = {
     export: (spans, done) => {
       spans.forEach(keepSpan)
@@ -93,36 +64,21 @@ const layerOpenTelemetry = ({ keep }: Sinks) => {
     },
     shutdown: () => Promise.resolve()
   }
-  const logs: LogRecordProcessor = {
-    onEmit: ({ attributes, body }) => keep("OpenTelemetry log records", rendered({ attributes, body })),
-    forceFlush: () => Promise.resolve(),
-    shutdown: () => Promise.resolve()
-  }
   return NodeSdk.layer(() => ({
     spanProcessor: new SimpleSpanProcessor(exporter),
-    logRecordProcessor: logs,
     resource: { serviceName: "leaks" }
   }))
 }
 
-/** A tracer that keeps every span with the Exit it ended with. */
-const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
+/** What a tracer of one's own is given when a span ends. */
+const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
   Tracer.make({
     ...inner,
     span: (...options) => {
       const span = inner.span(...options)
-      const events: Array<unknown> = []
       const end = span.end.bind(span)
-      const event = span.event.bind(span)
       return Object.assign(span, {
-        event: (name: string, at: bigint, attributes?: Record<string, unknown>) => {
-          events.push([name, attributes])
-          event(name, at, attributes)
-        },
         end: (at: bigint, exit: Exit.Exit<unknown, unknown>) => {
-          const { attributes, kind, links, name } = span
-          const linked = links.map(({ attributes }) => attributes)
-          keep("spans of a Tracer", rendered({ name, kind, attributes, events, linked }))
           keep("Exits of spans", rendered(exit))
           end(at, exit)
         }
@@ -130,51 +86,55 @@ const keepingTracer = (inner: Tracer.Tracer, { keep }: Sinks): Tracer.Tracer =>
     }
   })
 
-const layerTracing = (sinks: Sinks) =>
-  Layer.unwrapEffect(Effect.map(Effect.tracer, (tracer) => Layer.setTracer(keepingTracer(tracer, sinks)))).pipe(
-    Layer.provideMerge(layerOpenTelemetry(sinks))
+const layerSinks = (keep: Keep) =>
+  Layer.unwrapEffect(Effect.map(Effect.tracer, (tracer) => Layer.setTracer(keepingExits(tracer, keep)))).pipe(
+    Layer.provideMerge(layerOpenTelemetry(keep)),
+    Layer.provideMerge(layerLoggers(keep))
   )
 
-const layerSinks = (sinks: Sinks) =>
-  layerTracing(sinks).pipe(
-    Layer.provideMerge(layerLoggers(sinks)),
-    Layer.provideMerge(layerConsole(sinks)),
-    Layer.provideMerge(Supervising.layer(sinks.keep))
-  )
+const encode = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
 
-const encoded = Schema.encodeUnknownOption(NutritionAdvisorError.NutritionAdvisorError)
-
-const keepError = ({ keep }: Sinks, error: unknown) => {
+const keepError = (keep: Keep, error: unknown) => {
   keep("String of the error", String(error))
-  keep("encoding of the error", Option.match(encoded(error), { onNone: () => "", onSome: rendered }))
-  keep("JSON of the error", json(error))
-  keep("inspect of the error", inspected(error))
+  keep("JSON and encoding of the error", `${json(error)}\n${json(encode(error))}`)
   keep("everything that the error reaches", rendered(error))
-  if (error instanceof Error) {
-    keep("message of the error", error.message)
-    keep("stack of the error", error.stack ?? "")
-  }
+  if (error instanceof Error) keep("message and stack of the error", `${error.message}\n${error.stack}`)
 }
 
-/** What a program without Effect gets, which runs a promise of it. */
-const rejectionOf = (exit: Exit.Exit<unknown, unknown>) =>
-  Effect.runPromise(exit).then(() => undefined, (rejection: unknown) => rejection)
-
-const keepFailure = async (sinks: Sinks, cause: Cause.Cause<unknown>) => {
+const keepFailure = async (keep: Keep, cause: Cause.Cause<unknown>) => {
   const exit = Exit.failCause(cause)
-  const rejection = await rejectionOf(exit)
-  sinks.keep("Cause.pretty", `${Cause.pretty(cause)}\n${Cause.pretty(cause, { renderErrorCause: true })}`)
-  sinks.keep("Cause", `${json(cause.toJSON())}\n${String(cause)}\n${rendered(cause)}`)
-  sinks.keep("Exit", `${json(exit.toJSON())}\n${String(exit)}\n${rendered(exit)}`)
-  sinks.keep("FiberFailure", `${String(rejection)}\n${rendered(rejection)}`)
-  if (rejection instanceof Error) sinks.keep("FiberFailure", `${rejection.message}\n${rejection.stack ?? ""}`)
-  Option.match(Cause.failureOption(cause), {
-    onNone: () => [...Cause.defects(cause)].forEach((defect) => keepError(sinks, defect)),
-    onSome: (error) => keepError(sinks, error)
-  })
+  const rejection = await Effect.runPromise(exit).catch((rejection: unknown) => rejection)
+  keep("Cause and Exit", [String(cause), String(exit), rendered(exit)].join("\n"))
+  keep("Cause.pretty", Cause.pretty(cause, { renderErrorCause: true }))
+  keep("rejection of a promise", `${String(rejection)}\n${rendered(rejection)}`)
+  Option.map(Cause.failureOption(cause), (error) => keepError(keep, error))
 }
 
-const observed = (program: Subject["program"]) =>
+/** Metrics belong to the process: those of an observation are the ones that are new or have changed since it began. */
+const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
+
+const printServices = (keep: Keep, printed: ReadonlyArray<unknown>) =>
+  Effect.gen(function*() {
+    const advisor = yield* NutritionAdvisor.NutritionAdvisor
+    const provider = yield* TokenProvider.TokenProvider
+    const values = [
+      advisor,
+      provider,
+      yield* provider.status,
+      yield* Effect.exit(Effect.timeout(provider.get, "100 millis")),
+      ...printed
+    ]
+    yield* Effect.log("The services and settings", ...values)
+    keep("services, status, token and settings", rendered(values))
+  })
+
+/** A request without the three places where SERVICE.md has a secret: the last segment of a token path, and two headers. */
+const withoutPlaces = ({ headers: { authorization, "service-id": serviceId, ...headers }, path, ...rest }: Received) =>
+  path.startsWith("/v2/token-cache/")
+    ? { ...rest, headers, authorization, serviceId, path: path.replace(new RegExp("/licence/[^/]+$"), "") }
+    : { ...rest, headers, path, misplaced: [/^Bearer \S+$/.exec(`${authorization}`) ? "" : authorization] }
+
+const observedAs = (program: Subject<unknown>["program"]) =>
   program.pipe(
     Effect.tapErrorCause((cause) => Effect.logError("The menu failed", cause)),
     Effect.tapError((error) => Effect.logInfo("The menu failed", error)),
@@ -182,60 +142,21 @@ const observed = (program: Subject["program"]) =>
     Effect.withSpan("menu", { attributes: { page: "lunch" } })
   )
 
-/** Metrics belong to the process: those of an observation are the ones that are new or have changed since it began. */
-const metricTexts = Effect.map(Metric.snapshot, (pairs) => pairs.map(json))
-
-const printServices = (sinks: Sinks, printed: ReadonlyArray<unknown>) =>
-  Effect.gen(function*() {
-    const context = (yield* Effect.context<Services>()).pipe(Context.pick(...services))
-    const advisor = yield* NutritionAdvisor.NutritionAdvisor
-    const provider = yield* TokenProvider.TokenProvider
-    const status = yield* provider.status
-    const token = yield* Effect.exit(provider.get)
-    for (const value of [advisor, advisor.httpClient, provider, context, status, token]) {
-      yield* Effect.log("The service", value)
-    }
-    sinks.keep("services, context, status and token", rendered({ context, status, token }))
-    for (const value of printed) yield* Effect.log("The settings", value)
-  })
-
-/** Runs a program over a layer as an application does, and collects whatever shows of it anywhere. */
-export const observe = (subject: Subject): Effect.Effect<Observation> =>
-  Effect.promise(async () => {
-    const sinks = new Sinks()
-    const metricsBefore = new Set(await Effect.runPromise(metricTexts))
-    const runtime = ManagedRuntime.make(Layer.provideMerge(subject.layer, layerSinks(sinks)))
-    const abort = new AbortController()
-    void subject.interruptedAt?.then(() => abort.abort())
-    const exit = await runtime.runPromiseExit(observed(subject.program), { signal: abort.signal })
-    if (Exit.isSuccess(exit)) sinks.keep("value of a success", rendered(exit.value))
-    else await keepFailure(sinks, exit.cause)
-    await runtime.runPromiseExit(printServices(sinks, subject.printed))
-    for (const value of subject.printed) sinks.keep("options and layers", rendered(value))
-    await runtime.dispose()
-    const metrics = await Effect.runPromise(metricTexts)
-    sinks.keep("metrics", metrics.filter((text) => !metricsBefore.has(text)).join("\n"))
-    sinks.keep("what reaches the service", rendered(subject.sent()))
-    return { exit, sinks: sinks.texts }
-  })
-
-const segments = [Secrets.key, Secrets.rotatedKey].map(Secrets.withReserved)
-
-const authorizations = [`Bearer ${Secrets.token}`, `Bearer ${Secrets.renewedToken}`]
-
-/** A request without the three places where SERVICE.md has a secret: the last segment of a token path, and two headers. */
-export const withoutPlaces = (
-  { headers: { authorization, "service-id": serviceId, ...headers }, path, ...request }: Received
-) => {
-  const isToken = path.startsWith("/v2/token-cache/")
-  const segment = segments.find((segment) => isToken && path.endsWith(`/${segment}`)) ?? ""
-  return {
-    ...request,
-    headers,
-    path: path.slice(0, path.length - segment.length),
-    misplaced: [
-      isToken || !authorizations.includes(String(authorization)) ? authorization : undefined,
-      isToken || serviceId !== Secrets.customerId ? serviceId : undefined
-    ]
-  }
+/** How the program ended, and each sink that shows a secret, with the first one that it shows. */
+export const observe = async <E>(subject: Subject<E>) => {
+  const sinks = new Map<string, string>()
+  const keep: Keep = (sink, text) => sinks.set(sink, `${sinks.get(sink) ?? ""}\n${text}`)
+  const before = new Set(await Effect.runPromise(metricTexts))
+  const runtime = ManagedRuntime.make(Layer.provideMerge(subject.layer, layerSinks(keep)))
+  const abort = new AbortController()
+  void subject.interruptedAt?.then(() => abort.abort())
+  const exit = await runtime.runPromiseExit(observedAs(subject.program), { signal: abort.signal })
+  if (Exit.isSuccess(exit)) keep("value of a success", rendered(exit.value))
+  else await keepFailure(keep, exit.cause)
+  await runtime.runPromiseExit(printServices(keep, subject.printed))
+  await runtime.dispose()
+  keep("metrics", (await Effect.runPromise(metricTexts)).filter((text) => !before.has(text)).join("\n"))
+  keep("what reaches the service", json(subject.received().map(withoutPlaces)))
+  const leaks = [...sinks].flatMap(([sink, text]) => Secrets.shownIn(text).slice(0, 1).map((secret) => [sink, secret]))
+  return { exit, leaks: Object.fromEntries(leaks) }
 }

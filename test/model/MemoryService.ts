@@ -4,9 +4,9 @@ import type { Socket } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as Undici from "@effect/platform-node/Undici"
 import { Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import * as Undici from "undici"
 
 export type Route = "token" | "data"
 

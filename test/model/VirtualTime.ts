@@ -49,13 +49,6 @@ export class VirtualTime {
     settle()
   }
 
-  /** The same where fibers also wait for what no clock knows of. */
-  async passAsync(millis: number, settle: () => Promise<void>) {
-    await settle()
-    for (const _ of this.firing(millis)) await settle()
-    await settle()
-  }
-
   /** Fires one timer after another, until so much time has passed. */
   private *firing(millis: number) {
     const end = this.elapsed + millis

@@ -1,17 +1,12 @@
-import { inspect } from "node:util"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { AccessToken, NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { policyOf } from "../doubles/policy.js"
 import { FiberCount, seeded } from "../doubles/runtime.js"
-import * as BrokenStore from "./BrokenStore.js"
 import type { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
 /** What the next exchange does. */
-export type Plan = "issue" | "fail" | "refuse" | "hang" | "handBack" | "retryAfter" | "die"
-
-/** What an issuer of the user's may do that one of this package does not. */
-export type Breach = "stall" | "late" | "leak" | "nonsense"
+export type Plan = "issue" | "fail" | "refuse" | "hang" | "handBack" | "retryAfter" | "die" | "stall" | "late"
 
 /** One step of a history. */
 export type Step =
@@ -19,8 +14,7 @@ export type Step =
   | { readonly _tag: "Call"; readonly forbidden: boolean }
   | { readonly _tag: "Leave" }
   | { readonly _tag: "Revoke" }
-  | { readonly _tag: "Plan"; readonly plan: Plan | Breach }
-  | { readonly _tag: "Break"; readonly fault: BrokenStore.Fault }
+  | { readonly _tag: "Plan"; readonly plan: Plan }
   | { readonly _tag: "Jump"; readonly millis: number }
   | { readonly _tag: "Close" }
 
@@ -35,6 +29,9 @@ const exchangeMillis = 100
 
 const requestMillis = 20
 
+/** Longer than an exchange may take. */
+const lateMillis = 15_000
+
 const serverError = new NutritionAdvisorError.ServerError({ operation: "token", status: 500 })
 
 /**
@@ -47,31 +44,24 @@ export class World {
   exchanges = 0
   private exchangesRunning = 0
   private readonly issued = new Map<string, Issued>()
-  private plans: Array<Plan | Breach> = []
-  private readonly faults: Array<BrokenStore.Fault> = []
+  private plans: Array<Plan> = []
   private closing: Fiber.RuntimeFiber<void> | undefined
   private callers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
   private readonly scope = Effect.runSync(Scope.make())
   private readonly count = new FiberCount()
   private readonly random: ReturnType<typeof seeded>
   private readonly provider: TokenProvider.Service
-  private closed = false
 
   constructor(
     private readonly scheduler: ShakenScheduler,
     private readonly lifeMillis: number,
-    seed: string,
-    isStoreBroken = false
+    seed: string
   ) {
     this.random = seeded(seed)
-    const store = Effect.map(
-      TokenStore.make,
-      (inner) => isStoreBroken ? BrokenStore.around(inner, this.faults, (all) => this.pick(all)) : inner
-    )
     const made = this.run(
       TokenProvider.make().pipe(
         Effect.provideService(TokenIssuer.TokenIssuer, { issue: () => this.exchange }),
-        Effect.provideServiceEffect(TokenStore.TokenStore, store),
+        Effect.provideServiceEffect(TokenStore.TokenStore, TokenStore.make),
         Scope.extend(this.scope)
       )
     )
@@ -95,37 +85,25 @@ export class World {
         return this.issued.clear()
       case "Plan":
         return this.plans.push(step.plan)
-      case "Break":
-        return this.faults.push(step.fault)
       case "Jump":
         return this.time.jump(step.millis)
       case "Close":
-        this.closed = true
         this.closing = this.run(Scope.close(this.scope, Exit.void))
         return this.scheduler.settle()
     }
   }
 
-  get fibers() {
-    return this.count.running
-  }
-
-  /** Everyone has an answer at the latest a minute after the last step; a provider that nobody uses rests. */
+  /** Everyone has an answer at the latest a minute after the last step, and closing leaves nothing behind. */
   finish() {
     this.plans = []
-    this.faults.length = 0
     this.time.pass(60_000, this.scheduler.settle)
-    const exits = this.callers.map((caller) => caller.unsafePoll())
-    const waiting = exits.filter((exit) => exit === null).length
+    const waiting = this.callers.filter((caller) => caller.unsafePoll() === null).length
     if (waiting > 0) this.violations.push(`${waiting} callers got no answer`)
-    if (inspect(exits, { depth: 12, showHidden: true }).includes(BrokenStore.secret)) {
-      this.violations.push("a caller saw what a part died of")
-    }
-    if (this.closing !== undefined && this.closing.unsafePoll() === null) this.violations.push("closing did not end")
-    this.time.pass(4 * Math.max(this.lifeMillis, 3_600_000), this.scheduler.settle)
-    if (this.time.pendingTimers > 0) this.violations.push(`${this.time.pendingTimers} timers left at rest`)
-    const expected = this.closed ? 0 : 1
-    if (this.fibers !== expected) this.violations.push(`${this.fibers} fibers at rest, not ${expected}`)
+    if (this.closing === undefined) this.step({ _tag: "Close" })
+    if (this.closing?.unsafePoll() === null) this.violations.push("closing did not end")
+    this.time.pass(lateMillis, this.scheduler.settle)
+    if (this.time.pendingTimers > 0) this.violations.push(`${this.time.pendingTimers} timers after the end`)
+    if (this.count.running > 0) this.violations.push(`${this.count.running} fibers after the end`)
   }
 
   private run<A, E>(effect: Effect.Effect<A, E>): Fiber.RuntimeFiber<A, E> {
@@ -137,10 +115,6 @@ export class World {
       ),
       { scheduler: this.scheduler }
     )
-  }
-
-  private pick<A>(all: ReadonlyArray<A>): A {
-    return all[Math.floor(this.random.next() * all.length)] as A
   }
 
   private token(life: number, value: string) {
@@ -156,7 +130,7 @@ export class World {
       const plan = this.plans.shift() ?? "issue"
       if (plan === "late") {
         this.exchangesRunning -= 1
-        return BrokenStore.late.pipe(
+        return Effect.uninterruptible(Effect.sleep(lateMillis)).pipe(
           Effect.zipRight(Effect.suspend(() => this.carryOut("issue"))),
           Effect.ensuring(Effect.sync(() => {
             this.exchangesRunning += 1
@@ -171,7 +145,7 @@ export class World {
       this.exchangesRunning -= 1
     })))
 
-  private carryOut(plan: Plan | Breach): Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> {
+  private carryOut(plan: Plan): Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError> {
     switch (plan) {
       case "fail":
         return Effect.fail(serverError)
@@ -182,11 +156,7 @@ export class World {
       case "hang":
         return Effect.fail(new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }))
       case "die":
-        return Effect.die(new Error(BrokenStore.secret))
-      case "leak":
-        return Effect.fail(BrokenStore.secret as never)
-      case "nonsense":
-        return Effect.succeed(this.pick(BrokenStore.nonsense) as never)
+        return Effect.die(new Error("a bug"))
       case "stall":
         return Effect.never
       case "late":
@@ -220,13 +190,10 @@ export class World {
   private search(forbidden: boolean) {
     return Effect.gen(this, function*() {
       const first = yield* this.provider.get
-      if (yield* this.send(first, forbidden)) return yield* this.provider.settled(first, "Accepted")
+      if (yield* this.send(first, forbidden)) return
       const renewed = yield* this.provider.renew(first)
       if (AccessToken.isSame(renewed, first)) this.violations.push("a rejected token was sent again")
-      yield* this.provider.settled(
-        renewed,
-        (yield* this.send(renewed, forbidden)) ? "AcceptedAfterRenewal" : "RejectedAgain"
-      )
+      yield* this.send(renewed, forbidden)
     })
   }
 }

@@ -49,7 +49,7 @@ type Ending = "interrupt" | "close"
 export const endings: ReadonlyArray<Ending> = ["interrupt", "close"]
 
 /** Turns of the event loop in which nothing happens, until nothing is expected to. */
-const quietTurns = 12
+const quietTurns = 40
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
 
@@ -60,6 +60,7 @@ class Run {
   readonly violations: Array<string> = []
   readonly scheduler: WatchingScheduler
   private readonly scope = Effect.runSync(Scope.make())
+  private readonly building: AnyFiber
   private readonly built: Effect.Effect<Context.Context<Env>>
 
   constructor(played: Case) {
@@ -67,7 +68,12 @@ class Run {
     this.built = Effect.runSync(
       Effect.cached(Effect.orDie(Layer.buildWithScope(layerOf(played.client, this.service), this.scope)))
     )
-    this.start(Effect.void)
+    this.building = this.start(Effect.void)
+  }
+
+  /** Once the layer is built: it may load a package. */
+  async ready() {
+    while (this.building.unsafePoll() === null) await this.settle()
   }
 
   start(call: Effect.Effect<unknown, unknown, Env>): AnyFiber {
@@ -105,7 +111,7 @@ class Run {
  */
 export const play = async (played: Case, ending: Ending, at: number) => {
   const run = new Run(played)
-  await run.settle()
+  await run.ready()
   if (played.silent !== "none") run.service.silent.add(played.silent)
   const call = calls[played.call] ?? Effect.die("no such call")
   const caller = run.start(call)

@@ -1,79 +1,48 @@
-import { posix } from "node:path"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 
-/** A fenced block of a Markdown text; `line` is that of its first line of code, from 1. */
+export const repository = fileURLToPath(new URL("../..", import.meta.url))
+
+export const read = (path: string): string => readFileSync(join(repository, path), "utf8")
+
+const filesIn = (folder: string, recursive: boolean, ending: string) =>
+  readdirSync(join(repository, folder), { recursive, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name))
+
+/** The Markdown files that people read, by their paths in the repository. */
+export const pages = [...filesIn("", false, ".md"), ...filesIn("docs", true, ".md")]
+
+/** A block of code; `line` is that of its first line in the file, from 1. */
 export interface Block {
-  readonly language: string
-  readonly meta: string
+  readonly path: string
   readonly line: number
+  readonly language: string
   readonly code: string
 }
 
-export interface Link {
-  readonly target: string
-  readonly line: number
-}
-
-const fenced = /^```([^\s`]*)([^\n`]*)\n([^]*?)^```$/gm
-
-/** The text without its blocks: their lines are left empty, so that numbers hold. */
-const proseOf = (markdown: string) => {
-  const prose = markdown.replace(fenced, (block) => block.replace(/.+/g, ""))
-  const [unread] = /^\s*(?:`{3,}[^`]*|~~~.*)$/m.exec(prose) ?? []
-  if (unread !== undefined) throw new Error(`No block begins and ends like this: ${unread.trim()}`)
-  return prose
-}
-
-const lineAt = (text: string, index: number) => text.slice(0, index).split("\n").length
-
-/** Only one kind of fence is read, three backticks at the beginning of a line; any other one is refused. */
-export const blocksOf = (markdown: string): ReadonlyArray<Block> => {
-  proseOf(markdown)
-  return Array.from(markdown.matchAll(fenced), ({ index, 1: language = "", 2: meta = "", 3: code = "" }) => ({
+const blocksIn = (path: string, fence: RegExp): ReadonlyArray<Block> => {
+  const text = read(path)
+  return Array.from(text.matchAll(fence), ({ index, 1: language = "", 2: code = "" }) => ({
+    path,
+    line: text.slice(0, index).split("\n").length + 1,
     language,
-    meta: meta.trim(),
-    line: lineAt(markdown, index) + 1,
-    code: code.replace(/\n$/, "")
+    code
   }))
 }
 
-const withoutCode = (text: string) => text.replace(/(`+)[^`\n].*?\1/g, (code) => " ".repeat(code.length))
+/** The fenced blocks of a page. */
+export const blocksOf = (page: string): ReadonlyArray<Block> => blocksIn(page, /^```(.*)\n([^]*?)^```$/gm)
 
-/** The links and images that point into the repository. */
-export const relativeLinksOf = (markdown: string): ReadonlyArray<Link> =>
-  Array.from(withoutCode(proseOf(markdown)).matchAll(/\]\(([^\s)]+)/g), ({ index, input, 1: target = "" }) => ({
-    target,
-    line: lineAt(input, index)
-  })).filter(({ target }) => !/^(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(target))
+/** Those of TypeScript. */
+export const programsOf = (page: string): ReadonlyArray<Block> =>
+  blocksOf(page).filter(({ language }) => language === "ts")
 
-const slug = (heading: string) =>
-  heading
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replace(/<[^>]*>/g, "")
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")
-    .replace(/ /g, "-")
-
-/** The anchors that GitHub gives the headings of a text: the second of the same name ends in "-1". */
-const anchorsOf = (markdown: string) =>
-  Array.from(proseOf(markdown).matchAll(/^#{1,6} (.*)$/gm), ([, heading = ""]) => slug(heading)).map(
-    (name, index, all) => {
-      const before = all.slice(0, index).filter((other) => other === name).length
-      return before === 0 ? name : `${name}-${before}`
-    }
-  )
-
-/** What is wrong with the links of a text at `path`; `read` gives a file's text, "" for a folder, undefined for nothing. */
-export const brokenLinksOf = (
-  path: string,
-  markdown: string,
-  read: (path: string) => string | undefined
-): ReadonlyArray<string> =>
-  relativeLinksOf(markdown).flatMap(({ line, target }) => {
-    const [file = "", anchor] = target.split("#")
-    const pointedTo = file === "" ? path : posix.join(posix.dirname(path), decodeURIComponent(file))
-    const text = file === "" ? markdown : pointedTo.startsWith("../") ? undefined : read(pointedTo)
-    if (text === undefined) return [`${path}:${line} ${target}: no such file`]
-    if (anchor === undefined || !pointedTo.endsWith(".md") || anchorsOf(text).includes(anchor)) return []
-    return [`${path}:${line} ${target}: no such heading`]
-  })
+/** The examples in the JSDoc of the source. */
+export const examples: ReadonlyArray<Block> = filesIn("src", true, ".ts").flatMap((path) =>
+  blocksIn(path, /^ *\* ```(ts)\n([^]*?)^ *\* ```$/gm).map((block) => ({
+    ...block,
+    code: block.code.replace(/^ *\* ?/gm, "")
+  }))
+)

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, expect } from "@effect/vitest"
+import { afterAll, beforeAll, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schedule } from "effect"
-import { testLive } from "../doubles/arranged.js"
 import * as Fleet from "./fleet/Fleet.js"
 import type { Settings } from "./fleet/replicaProcess.js"
 import * as RedisServer from "./redis/RedisServer.js"
@@ -15,11 +14,11 @@ const tokenLatency = 2_000
 
 const lease = 4_000
 
-RedisServer.describeWithRedis("A fleet of 12 processes that share a token", () => {
+const fleet = (ioredis: string) => () => {
   let program: Fleet.Program
 
   beforeAll(async () => {
-    program = await Fleet.bundle()
+    program = await Fleet.bundle(ioredis)
   })
 
   afterAll(() => program.remove())
@@ -36,26 +35,26 @@ RedisServer.describeWithRedis("A fleet of 12 processes that share a token", () =
       return { redis, simulator, started }
     })
 
-  testLive("costs one exchange when all of it starts cold at once, and none when all of it starts again", function*() {
-    const { simulator, started } = yield* world()
-    const startTogether = Effect.gen(function*() {
+  it.scopedLive("costs one exchange at a cold start and after a revocation, and none when all of it starts again", () =>
+    Effect.gen(function*() {
+      const { simulator, started } = yield* world()
+      const search = (replicas: ReadonlyArray<Fleet.Replica>) =>
+        Effect.gen(function*() {
+          const { answered, failed, warnings } = yield* Fleet.tell(replicas, { name: "search", count: searchesEach })
+          expect([failed, warnings]).toEqual([{}, 0])
+          return { answered, exchanges: (yield* simulator.sight).exchanges }
+        })
+
       const replicas = yield* started
-      const sum = yield* Fleet.tell(replicas, { name: "search", count: searchesEach })
-      const after = yield* simulator.sight
+      expect(yield* search(replicas)).toEqual({ answered: size * searchesEach, exchanges: 1 })
+      yield* simulator.tell({ name: "revoke" })
+      expect(yield* search(replicas)).toEqual({ answered: 2 * size * searchesEach, exchanges: 2 })
       expect(new Set(yield* Fleet.end(replicas))).toEqual(new Set([0]))
-      return { exchanges: after.exchanges, ...sum }
-    })
+      expect(yield* search(yield* started)).toEqual({ answered: size * searchesEach, exchanges: 2 })
+    }))
 
-    const noneFailed = { answered: size * searchesEach, failed: {}, exchangedAlone: 0, warnings: 0 }
-    const cold = yield* startTogether
-    const warm = yield* startTogether
-    expect(cold).toEqual({ ...noneFailed, exchanges: 1, exchanged: 1, handedOver: size - 1 })
-    expect(warm).toEqual({ ...noneFailed, exchanges: 1, exchanged: 0, handedOver: size })
-  })
-
-  testLive(
-    "costs one exchange beside the one that its lease holder was killed in, and no search of the others fails",
-    function*() {
+  it.scopedLive("costs one exchange beside the one that its lease holder was killed in, and no search of the others fails", () =>
+    Effect.gen(function*() {
       const { simulator, started } = yield* world({ lease, tokenTimeout: 3_000 })
       yield* simulator.tell({ name: "setLatency", operation: "token", millis: tokenLatency })
       const simulatorSees = (until: (seen: Sight) => boolean) =>
@@ -69,7 +68,7 @@ RedisServer.describeWithRedis("A fleet of 12 processes that share a token", () =
           yield* Effect.fork(holder.tell({ name: "search", count: 1 }))
           yield* simulatorSees(({ openExchanges }) => openExchanges === 1)
           const searches = yield* Effect.fork(Fleet.tell(others, { name: "search", count: searchesEach }))
-          yield* Effect.sleep("1 second")
+          yield* Effect.sleep("300 millis")
           const atDeath = yield* simulator.sight
           yield* holder.kill
           yield* simulatorSees(({ exchanges }) => exchanges > atDeath.exchanges)
@@ -88,6 +87,9 @@ RedisServer.describeWithRedis("A fleet of 12 processes that share a token", () =
       yield* killHolder(first, [second, ...others])
       yield* simulator.tell({ name: "revoke" })
       yield* killHolder(second, others)
-    }
-  )
-})
+    }))
+}
+
+RedisServer.describeWithRedis("A fleet of 12 processes that share a token over ioredis 5", fleet("ioredis"))
+
+RedisServer.describeWithRedis("A fleet of 12 processes that share a token over ioredis 6", fleet("ioredis-6"))

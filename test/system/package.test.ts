@@ -1,116 +1,196 @@
-import { execFile, spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { posix } from "node:path"
-import { fileURLToPath } from "node:url"
+/** The package as its users get it: packed, installed in an empty project, type-checked, bundled and run. */
+import { execFile } from "node:child_process"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { promisify } from "node:util"
-import { describe, expect, it } from "@effect/vitest"
-import { beforeAll } from "vitest"
-import { relativeLinksOf } from "../readme/blocks.js"
-import * as Runtime from "./runtimes/Runtime.js"
-
-const repository = fileURLToPath(new URL("../..", import.meta.url))
-
-const script = fileURLToPath(new URL("../../scripts/consume.mjs", import.meta.url))
+import { build, type BuildOptions } from "esbuild"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { repository } from "./Program.js"
 
 interface Manifest {
+  readonly name: string
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
   readonly peerDependencies: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta: Readonly<Record<string, unknown>>
 }
 
-const manifest: Manifest = JSON.parse(readFileSync(`${repository}/package.json`, "utf8"))
+const manifest: Manifest = JSON.parse(await readFile(join(repository, "package.json"), "utf8"))
 
-const runtimes = [...Runtime.nodes, Runtime.bun, Runtime.deno]
+const optional = Object.keys(manifest.peerDependenciesMeta)
 
-/**
- * In bytes, near what is measured today, so that what makes it grow is seen. A bundle through the index holds the sharing too:
- * esbuild drops nothing of a namespace that is exported again.
- */
-const bounds = "@effect/platform" in manifest.peerDependencies
-  ? {
-    tarball: 630_000,
-    unpacked: 2_400_000,
-    bundle: 79_500,
-    "bundle-of-module": 63_500,
-    "bundle-of-leaf": 1_000
-  }
-  : {
-    tarball: 580_000,
-    unpacked: 2_200_000,
-    bundle: 81_000,
-    "bundle-of-module": 64_500,
-    "bundle-of-leaf": 1_000
-  }
+const required = Object.keys(manifest.peerDependencies).filter((peer) => !optional.includes(peer))
 
-interface Run {
-  readonly code: number | null
-  readonly lines: ReadonlyArray<string>
-  readonly complaints: string
-  /** What it measured: bytes, and milliseconds of a runtime. */
-  readonly figures: ReadonlyMap<string, number>
-}
+const modules = [
+  "NutritionAdvisor",
+  "NutritionAdvisorError",
+  "TokenProvider",
+  "TokenStore",
+  "TokenIssuer",
+  "AccessToken",
+  "RefreshPolicy",
+  "SharedTokenIssuer",
+  "SharedTokenCache",
+  "RequestRetry",
+  "Throttle",
+  "SearchCache"
+]
 
-const figuresIn = (lines: ReadonlyArray<string>): ReadonlyMap<string, number> =>
-  new Map(lines.flatMap((line) => {
-    const [, name = "", value] = /^figure (\S+) (\d+)/.exec(line) ?? []
-    return value === undefined ? [] : [[name, Number(value)]]
-  }))
+/** Those that need no optional peer, and the others. */
+const lean = ["", ...modules.map((name) => `/${name}`), "/promise", "/testing"].map((path) => manifest.name + path)
 
-const consume = (args: ReadonlyArray<string>) =>
-  new Promise<Run>((resolve, reject) => {
-    const child = spawn(process.execPath, [script, ...args])
-    const output = { stdout: "", stderr: "" }
-    child.stdout.on("data", (text) => output.stdout += text)
-    child.stderr.on("data", (text) => output.stderr += text)
-    child.on("error", reject)
-    child.on("close", (code) => {
-      const lines = output.stdout.split("\n").filter((line) => line !== "")
-      resolve({ code, lines, complaints: output.stderr, figures: figuresIn(lines) })
-    })
+const full = ["/undici", "/redis", "/ai"].map((path) => manifest.name + path)
+
+const run = async (cwd: string, command: string, ...args: ReadonlyArray<string>) =>
+  (await promisify(execFile)(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 })).stdout
+
+const node = (cwd: string, program: string) => run(cwd, process.execPath, "--input-type=module", "--eval", program)
+
+let work = ""
+let project = ""
+let tarball = ""
+let files: ReadonlyArray<string> = []
+
+const install = (peers: ReadonlyArray<string>) =>
+  run(
+    project,
+    "npm",
+    ...["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
+    ...peers.map((name) => `${name}@${manifest.devDependencies[name]}`)
+  )
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), "package-"))
+  project = join(work, "project")
+  await mkdir(project)
+  await run(repository, "npm", "run", "build")
+  const packed = await run(repository, "npm", "pack", "--json", "--ignore-scripts", "--pack-destination", work)
+  const [{ filename, files: all, size, unpackedSize }] = JSON.parse(packed)
+  tarball = join(work, filename)
+  files = all.map(({ path }: { readonly path: string }) => path)
+  console.log(`the package: ${size} bytes, ${unpackedSize} unpacked`)
+  await writeFile(
+    join(project, "package.json"),
+    JSON.stringify({ name: "user", type: "module", dependencies: { [manifest.name]: `file:${tarball}` } })
+  )
+  await install([...required, "typescript"])
+}, 300_000)
+
+afterAll(() => rm(work, { recursive: true, force: true }))
+
+const bundle = async (contents: string, options: BuildOptions) => {
+  const { outputFiles } = await build({
+    absWorkingDir: project,
+    bundle: true,
+    format: "esm",
+    logLevel: "silent",
+    minify: true,
+    stdin: { contents, resolveDir: project },
+    write: false,
+    ...options
   })
+  return outputFiles?.[0]?.text ?? ""
+}
+
+const peersOutside: BuildOptions = {
+  external: Object.keys(manifest.peerDependencies).flatMap((peer) => [peer, `${peer}/*`]),
+  platform: "node"
+}
 
 describe("the package", () => {
-  let run: Run
-
-  beforeAll(async () => {
-    const args: Array<string> = []
-    for (const runtime of runtimes) {
-      const found = await Runtime.find(runtime)
-      if (found === undefined) continue
-      args.push("--runtime", `${runtime.name.split(" ")[0]} ${found.version}=${found.executable}`)
-    }
-    run = await consume(args)
-    for (const line of run.lines.filter((line) => line.startsWith("figure "))) {
-      console.log(`the package: ${line.slice(7)}`)
-    }
-  }, 480_000)
-
-  it("passes each check of scripts/consume.mjs, which prints them, in an empty project and on each runtime", () => {
-    const failed = run.lines.filter((line) => line.startsWith("failed "))
-    expect({ failed, complaints: run.complaints, code: run.code }).toEqual({ failed: [], complaints: "", code: 0 })
-    expect(run.lines.filter((line) => line.startsWith("ok ")).length).toBeGreaterThan(25)
-    expect(run.lines).toContain("ok installs with the optional peers")
+  it("holds its documents and no tests, and depends on types alone", () => {
+    for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "docs/errors.md"]) expect(files).toContain(path)
+    expect(files.filter((path) => /(^|\/)test\/|\.test\.|\.env|\.npmrc/.test(path))).toEqual([])
+    expect(Object.keys(manifest.dependencies)).toEqual(["@standard-schema/spec"])
   })
 
-  it.each(Object.entries(bounds))("measures less than its bound: %s", (name, bound) => {
-    expect(run.figures.get(name)).toBeLessThan(bound)
+  it("is clean for publint", async () => {
+    expect(await run(repository, "npm", "exec", "--no", "--", "publint", "run", tarball, "--strict")).toContain(
+      "All good!"
+    )
   })
-})
 
-describe("a text in the package", () => {
-  it("links to what is in the package", async () => {
-    const args = ["pack", "--dry-run", "--json", "--ignore-scripts"]
-    const options = { cwd: repository, maxBuffer: 64 * 1024 * 1024, shell: process.platform === "win32" }
-    const [packed] = JSON.parse((await promisify(execFile)("npm", args, options)).stdout)
-    const files: ReadonlyArray<string> = packed.files.map(({ path }: { readonly path: string }) => path)
-    const texts = files.filter((path) => /\.(md|txt)$/.test(path))
-    expect(texts).toEqual(expect.arrayContaining(["README.md", "llms.txt", "docs/telemetry.md", "docs/api/README.md"]))
-    const lost = texts.flatMap((path) =>
-      relativeLinksOf(readFileSync(`${repository}/${path}`, "utf8")).flatMap(({ line, target }) => {
-        const [file = ""] = target.split("#")
-        const pointedTo = file === "" ? path : posix.join(posix.dirname(path), decodeURIComponent(file))
-        const isPacked = files.some((one) => one === pointedTo || one.startsWith(`${pointedTo.replace(/\/$/, "")}/`))
-        return isPacked ? [] : [`${path}:${line} ${target}`]
+  it("finds food with its required peers alone", async () => {
+    const found = await node(
+      project,
+      `import { Effect, Layer } from "effect"
+      import { NutritionAdvisor } from "${manifest.name}"
+      import { Simulator } from "${manifest.name}/testing"
+      const { baseUrl, licenseKey, layerHttpClient } = Simulator
+      const Advisor = Layer.provide(NutritionAdvisor.layer({ baseUrl, licenseKey }), layerHttpClient())
+      console.log(JSON.stringify(await Effect.runPromise(Effect.provide(NutritionAdvisor.search("oats"), Advisor))))`
+    )
+    expect(JSON.parse(found)).toHaveProperty("results.0.name", expect.stringMatching(/oats/i))
+  })
+
+  it("loads by import and by require, and hides what is internal", async () => {
+    const loaded = await node(
+      project,
+      `import { createRequire } from "node:module"
+      const require = createRequire(import.meta.url)
+      for (const name of ${JSON.stringify(lean)}) {
+        if (Object.keys(await import(name)).length === 0 || Object.keys(require(name)).length === 0) console.log(name)
+      }
+      for (const path of ["internal/settings", "promise/Client", "browser", "index"]) {
+        await import("${manifest.name}/" + path).then(() => console.log(path), ({ code }) => code)
+      }`
+    )
+    expect(loaded).toBe("")
+  })
+
+  it.each(["NodeNext", "Bundler"])("has types that hold with %s, without those of Node", async (resolution) => {
+    const imports = lean.filter((name) => !name.endsWith("/testing"))
+      .map((name, index) => `import * as entry${index} from "${name}"`)
+    const uses = imports.map((_, index) => `entry${index}`).join(", ")
+    await writeFile(
+      join(project, "user.ts"),
+      `${imports.join("\n")}\nexport const all: ReadonlyArray<object> = [${uses}]\n`
+    )
+    await writeFile(
+      join(project, "tsconfig.json"),
+      JSON.stringify({
+        compilerOptions: {
+          target: "ES2022",
+          lib: ["ES2023", "DOM", "DOM.Iterable", "ESNext.Disposable"],
+          module: resolution === "Bundler" ? "ESNext" : resolution,
+          moduleResolution: resolution,
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          noEmit: true,
+          types: []
+        },
+        files: ["user.ts"]
       })
     )
-    expect(lost).toEqual([])
+    expect(await run(project, process.execPath, "node_modules/typescript/bin/tsc").catch(({ stdout }) => stdout)).toBe(
+      ""
+    )
+  }, 120_000)
+
+  it("costs a bundled client at most 44 kB, and nothing where a leaf is all that is used", async () => {
+    const whole = await bundle(`export { layer, search } from "${manifest.name}/NutritionAdvisor"`, peersOutside)
+    const leaf = await bundle(`export { make } from "${manifest.name}/AccessToken"`, peersOutside)
+    console.log(`the package: ${whole.length} bytes bundled, ${leaf.length} of a leaf`)
+    expect(whole.length).toBeLessThan(44_000)
+    expect(leaf.length).toBeLessThan(1_500)
   })
+
+  it.each([...lean, ...full])("ends in one sentence in a browser: %s", async (name) => {
+    const text = await bundle(`import "${name}"`, { platform: "browser" })
+    await expect(node(project, text)).rejects.toHaveProperty(
+      "stderr",
+      expect.stringContaining(
+        "effect-nutrition-advisor runs on servers only: in a browser the license key would be visible to everyone."
+      )
+    )
+  })
+
+  it("loads each other entry once its optional peer is installed", async () => {
+    await install(optional.filter((name) => name in manifest.devDependencies))
+    const program = full.map((name) => `import * as entry from "${name}"; console.log(Object.keys(entry).length > 0)`)
+    for (const text of program) expect((await node(project, text)).trim()).toBe("true")
+  }, 180_000)
 })

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from "node:http"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { usage } from "../../src/testing/simulatorArguments.js"
-import { leaveUpgrades } from "./hostile/leaveUpgrades.js"
+import { leaveUpgrades } from "./leaveUpgrades.js"
 import * as Program from "./Program.js"
 
 const main = "src/testing/simulatorMain.ts"

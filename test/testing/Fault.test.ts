@@ -1,86 +1,16 @@
-import { readFileSync } from "node:fs"
-import { createServer } from "node:http"
-import { type HttpClient, HttpServer } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schema, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../doubles/arranged.js"
-import { clients } from "../leaks/clients.js"
 
-const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+const advisor = NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
 
-/** Only a call that hangs is to be timed out: 16 MiB take their time on a slow machine. */
-const patienceFor = (fault?: Simulator.Fault) => fault === "hang" ? "1 second" : "30 seconds"
-
-const advisor = (baseUrl: string, fault?: Simulator.Fault) =>
-  NutritionAdvisor.layer({
-    baseUrl,
-    licenseKey: Simulator.licenseKey,
-    tokenTimeout: patienceFor(fault),
-    requestTimeout: patienceFor(fault),
-    refresh: {
-      background: false,
-      backoffStart: "1 millis",
-      backoffCap: "1 millis",
-      coolDownStart: "1 millis",
-      coolDownCap: "1 millis"
-    }
-  })
-
-const inMemoryFor = (fault?: Simulator.Fault) =>
-  Layer.provideMerge(advisor(Simulator.baseUrl, fault), Simulator.layerHttpClient())
-
-const inMemory = inMemoryFor()
+const inMemory = Layer.provideMerge(advisor, Simulator.layerHttpClient())
 
 const test = arranged(Simulator.Simulator, inMemory)
 
-const onAPortOver = (client: Layer.Layer<HttpClient.HttpClient>) => (fault: Simulator.Fault) =>
-  Layer.unwrapEffect(
-    Effect.map(
-      HttpServer.HttpServer,
-      ({ address }) => advisor(`http://127.0.0.1:${address._tag === "TcpAddress" ? address.port : 0}`, fault)
-    )
-  ).pipe(
-    Layer.provideMerge(Simulator.layerServer()),
-    Layer.provide([NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }), client])
-  )
-
-type Ending = Readonly<Record<string, string | number>>
-
-const operations = ["token", "search", "request"] as const
-
-const document = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8")
-
-/** In docs/testing.md the sentence above each table of faults names its operations, or says that they are faults of any call. */
-const tables = [...document.matchAll(/^(.+)\n\n\| fault \|.*\n.*\n((?:\|.*\n)+)/gm)].map(
-  ([, sentence = "", rows = ""]) => ({
-    rows: rows.matchAll(/^\| (`.*`) \| (.*) \| (.*) \|$/gm),
-    operations: sentence.includes("any call")
-      ? operations
-      : operations.filter((operation) => sentence.includes(`\`"${operation}"\``))
-  })
-)
-
-const documented = new Map(
-  tables.flatMap(({ operations, rows }) =>
-    [...rows].flatMap(([, names = "", answer = "", end = ""]) => {
-      const [, _tag = "", reason] = /`([A-Z]\w+)`(?:: `(\w+)`)?/.exec(end) ?? []
-      const retryAfter = /`retryAfter` (\d+)/.exec(end)?.[1]
-      const status = _tag === "MissingServiceId" ? undefined : /^\d{3}/.exec(answer)?.[0]
-      const ending: Ending = {
-        _tag,
-        ...(reason === undefined ? {} : { reason }),
-        ...(status === undefined ? {} : { status: Number(status) }),
-        ...(retryAfter === undefined ? {} : { retryAfter: Number(retryAfter) })
-      }
-      return [...names.matchAll(/`([a-z-]+)`/g)].flatMap(([, fault]) =>
-        operations.map((operation) => [`${fault} of ${operation}`, ending] as const)
-      )
-    })
-  )
-)
+const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
 const search = NutritionAdvisor.searchAs(Payload)("apple")
 
@@ -89,66 +19,84 @@ const request = Effect.flatMap(
   ({ httpClient }) => Effect.asVoid(httpClient.get("/v2/plan"))
 )
 
-interface Row {
-  readonly operation: Simulator.Operation
-  readonly fault: Simulator.Fault
-  readonly ending: Ending
-}
+/** Time passes until what waits for retries or a timeout has ended. */
+const endingOf = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.fork(Effect.flip(call))
+    yield* TestClock.adjust("40 seconds")
+    return yield* Fiber.join(fiber)
+  })
 
-/** The exchange succeeds, and the search is rejected. */
-const sameToken: Ending = { operation: "search", status: 403 }
+type Ending = Readonly<Record<string, string | number>>
 
-const rows = operations.flatMap((operation): ReadonlyArray<Row> =>
-  Simulator.faults[operation].map((fault) => ({
-    operation,
-    fault,
-    ending: {
-      operation,
-      ...documented.get(`${fault} of ${operation}`),
-      ...fault === "same-token" ? sameToken : {}
-    }
+const schema: Ending = { _tag: "UnexpectedResponse", reason: "Schema", status: 200 }
+
+const notJson: Ending = { _tag: "UnexpectedResponse", reason: "NotJson", status: 200 }
+
+const ofAnyCall = {
+  "bad-request": { _tag: "BadRequest", status: 400 },
+  unauthorized: { _tag: "Forbidden", reason: "RejectedAgain", status: 401 },
+  forbidden: { _tag: "Forbidden", reason: "RejectedAgain", status: 403 },
+  "not-found": { _tag: "UnexpectedResponse", reason: "Status", status: 404 },
+  "too-many-requests": { _tag: "TooManyRequests", status: 429 },
+  "too-many-requests-retry-after": { _tag: "TooManyRequests", status: 429, retryAfter: 30 },
+  "server-error": { _tag: "ServerError", status: 500 },
+  unavailable: { _tag: "ServerError", status: 503 },
+  "unavailable-retry-after": { _tag: "ServerError", status: 503, retryAfter: 30 },
+  redirect: { _tag: "UnexpectedResponse", reason: "Redirect", status: 302 },
+  hang: { _tag: "TransportError", reason: "Timeout" },
+  drop: { _tag: "TransportError", reason: "Connection" },
+  "cut-short": { _tag: "TransportError", reason: "Aborted" },
+  "too-large": { _tag: "UnexpectedResponse", reason: "TooLarge", status: 200 }
+} satisfies Record<Simulator.Fault<"request">, Ending>
+
+const ofSearch = {
+  ...ofAnyCall,
+  html: notJson,
+  "broken-json": notJson,
+  "empty-body": notJson,
+  "wrong-shape": schema
+} satisfies Record<Simulator.Fault<"search">, Ending>
+
+const ofToken = {
+  ...ofSearch,
+  unauthorized: { _tag: "Forbidden", reason: "KeyRejected", status: 401 },
+  forbidden: { _tag: "Forbidden", reason: "KeyRejected", status: 403 },
+  "missing-token": schema,
+  "blank-token": schema,
+  "malformed-token": schema,
+  "missing-customer-id": { _tag: "MissingServiceId" },
+  "blank-customer-id": { _tag: "MissingServiceId" },
+  "malformed-customer-id": schema,
+  "missing-expires-in": schema,
+  "zero-expires-in": schema,
+  "negative-expires-in": schema,
+  "non-numeric-expires-in": schema,
+  "wrong-token-type": schema,
+  "same-token": { _tag: "Forbidden", reason: "TokenUnchanged", operation: "search" }
+} satisfies Record<Simulator.Fault<"token">, Ending>
+
+const rows = Object.entries({ token: ofToken, search: ofSearch, request: ofAnyCall }).flatMap(([operation, endings]) =>
+  Object.entries(endings).map(([fault, ending]) => ({
+    operation: operation as Simulator.Operation,
+    fault: fault as never,
+    ending: { operation, ...ending }
   }))
 )
 
-const provoke = ({ fault, operation }: Row) =>
-  Effect.flatMap(Simulator.Simulator, (simulator) => simulator.provoke(operation, fault as never))
-
-const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revoke)
-
-const places = [
-  { place: "in memory", layerFor: inMemoryFor, dropped: "Connection" },
-  ...clients.map(({ layer, name }) => ({
-    place: `on a port, over ${name},`,
-    layerFor: onAPortOver(layer),
-    dropped: "Aborted"
-  }))
-]
-
-describe.each(places)("a fault $place", ({ dropped, layerFor }) => {
-  const expected = ({ ending, fault }: Row) => fault === "drop" ? { ...ending, reason: dropped } : ending
-
-  it.live.each(rows)(
-    "$fault of $operation ends in $ending._tag, as docs/testing.md says",
-    (row) =>
-      Effect.gen(function*() {
-        yield* search
-        if (row.operation === "token") yield* revoke
-        yield* provoke(row)
-        expect(yield* Effect.flip(row.operation === "request" ? request : Effect.asVoid(search))).toMatchObject(
-          expected(row)
-        )
-      }).pipe(Effect.provide(layerFor(row.fault)))
-  )
-})
-
 describe("a fault", () => {
-  it("has a row in docs/testing.md, and a row has its fault", () => {
-    expect([...documented.keys()].sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
+  test.each(rows)("$fault of $operation ends in $ending._tag", function*({ ending, fault, operation }, simulator) {
+    yield* search
+    if (operation === "token") yield* simulator.revoke
+    yield* simulator.provoke(operation, fault)
+    expect(yield* endingOf(operation === "request" ? request : Effect.asVoid(search))).toMatchObject(ending)
   })
 
-  test("says in its body what it is", function*(simulator) {
-    yield* simulator.provoke("search", "bad-request")
-    expect(yield* Effect.flip(search)).toMatchObject({ body: Redacted.make("{\"error\":\"bad request\"}") })
+  it("is listed under the operation that meets it", () => {
+    const names = Object.entries(Simulator.faults).flatMap(([operation, names]) =>
+      names.map((fault) => `${fault} of ${operation}`)
+    )
+    expect(names.sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
   })
 
   test("waits behind the answers that were planned before", function*(simulator) {
@@ -156,6 +104,7 @@ describe("a fault", () => {
     yield* simulator.provoke("search", "server-error", 1)
     const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
     expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
+    expect((yield* search).results).not.toEqual([])
   })
 
   test("of one operation leaves the others alone", function*(simulator) {
@@ -170,31 +119,12 @@ describe("a fault", () => {
       operation: "token",
       body: Redacted.make("{\"error\":\"unknown license key\"}")
     })
-  }, Layer.provideMerge(advisor(Simulator.baseUrl), Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
+  }, Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
 
-  const { baseUrl, licenseKey } = Simulator
-  const serviceId = "from-the-dashboard"
-  const withServiceId = NutritionAdvisor.layer({ baseUrl, licenseKey, serviceId })
-
-  test(
-    "keeps the other fields of a token response, so that a client with a service id of its own goes on",
-    function*(simulator) {
-      yield* simulator.provoke("token", "missing-customer-id")
-      expect((yield* search).results).not.toEqual([])
-    },
-    Layer.provideMerge(withServiceId, Simulator.layerHttpClient({ customerId: serviceId }))
-  )
-
-  test("same-token issues a token where there is none to hand back", function*(simulator) {
+  test("same-token hands back a token that was revoked, and issues one where there is none", function*(simulator) {
     yield* simulator.provoke("token", "same-token")
-    yield* search
-    expect(yield* simulator.counters).toMatchObject({ exchanges: 1, tokensIssued: 1 })
-  })
-
-  test("same-token hands back a token that was revoked and issues no other", function*(simulator) {
     yield* search
     yield* simulator.revoke
-    yield* simulator.provoke("token", "same-token")
     yield* Effect.flip(search)
     expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
   })
@@ -203,10 +133,8 @@ describe("a fault", () => {
     const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
     expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
   })
-})
 
-describe("recover", () => {
-  test("takes back the faults and the planned answers of every operation", function*(simulator) {
+  test("goes with recover, as do the planned answers of every operation", function*(simulator) {
     yield* simulator.provoke("token", "server-error")
     yield* simulator.provoke("search", "redirect", 3)
     yield* simulator.respondNext("request", { status: 418 })

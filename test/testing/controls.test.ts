@@ -127,8 +127,4 @@ describe("control over HTTP", () => {
     Effect.gen(function*() {
       expect(yield* statusOf("POST", "/simulator/revoke")).toBe(401)
     }).pipe(Effect.provide(Simulator.layerHttpClient())))
-
-  test("has no part in the OpenAPI document", function*() {
-    expect((yield* ask("GET", "/openapi.json")).text).not.toContain("/simulator")
-  })
 })

@@ -1,10 +1,5 @@
-import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { describe, expect, it } from "vitest"
 import { makeImporter, programsOf } from "../readme/importBlock.js"
-
-const text = readFileSync(fileURLToPath(new URL("../../docs/testing.md", import.meta.url)), "utf8")
 
 const importBlock = makeImporter()
 
@@ -30,15 +25,6 @@ describe("docs/from-async-await.md", () => {
 describe("docs/testing.md", () => {
   it("has a test in each of its recipes", () => {
     expect(recipes.filter(({ code }) => !/^it\.(?:effect|live|scoped)/m.test(code))).toEqual([])
-    expect(recipes.length).toBeGreaterThan(8)
-  })
-
-  const tables = text.split("\n").filter((line) => line.startsWith("| `")).flatMap((line) =>
-    [...(line.split(" | ")[0] ?? "").matchAll(/`([a-z-]+)`/g)].map(([, name = ""]) => name)
-  )
-
-  it("lists every fault in its tables", () => {
-    const { request, search, token } = Simulator.faults
-    expect(new Set(tables)).toEqual(new Set([...token, ...search, ...request]))
+    expect(recipes.length).toBeGreaterThan(4)
   })
 })

@@ -1,274 +1,119 @@
-// What Effect 4 calls by another name: barrels, namespaces, and members of namespaces.
+// What Effect 4 calls by another name: modules, members of modules, types in namespaces, and properties.
 
-/** Modules that are imported from as a whole. */
-export const modules = new Map(Object.entries({
-  "@effect/platform": "effect/http",
-  "@effect/opentelemetry": "@effect/opentelemetry"
-}))
+/** The module of the edition's own in which stands what Effect 4 has not. */
+export const effect3 = "src/internal/effect3.js"
 
-const http = [
-  "Cookies",
-  "Etag",
-  "FetchHttpClient",
-  "Headers",
-  "HttpBody",
-  "HttpClient",
-  "HttpClientError",
-  "HttpClientRequest",
-  "HttpClientResponse",
-  "HttpIncomingMessage",
-  "HttpMethod",
-  "HttpMiddleware",
-  "HttpPlatform",
-  "HttpRouter",
-  "HttpServer",
-  "HttpServerError",
-  "HttpServerRequest",
-  "HttpServerRespondable",
-  "HttpServerResponse",
-  "HttpTraceContext",
-  "Multipart",
-  "Template",
-  "Url",
-  "UrlParams"
-]
+const modules = {
+  "effect/ConfigError": "effect/Config",
+  "effect/Either": "effect/Result",
+  "effect/FastCheck": "fast-check",
+  "effect/FiberRef": "effect/References",
+  "effect/TestClock": "effect/testing/TestClock"
+}
 
-const httpApi = [
-  "HttpApi",
-  "HttpApiBuilder",
-  "HttpApiClient",
-  "HttpApiEndpoint",
-  "HttpApiError",
-  "HttpApiGroup",
-  "HttpApiMiddleware",
-  "HttpApiSchema",
-  "HttpApiSecurity",
-  "OpenApi"
-]
+/** The module of Effect 4 for one of Effect 3. */
+export const moduleOf4 = (module) =>
+  modules[module] ?? module.replace(/^@effect\/platform\/(?=Cookies|FetchHttp|Headers|Http|UrlParams)/, "effect/http/")
 
-const ai = ["AiError", "Chat", "LanguageModel", "McpSchema", "McpServer", "Prompt", "Response", "Tool", "Toolkit"]
-
-const rpc = ["Rpc", "RpcClient", "RpcGroup", "RpcMessage", "RpcSerialization", "RpcServer"]
-
-const moved = (from, names, to) => names.map((name) => [`${from}/${name}`, `${to}/${name}`])
-
-/** A namespace of Effect 3, and the module that it is in Effect 4. */
-export const namespaces = new Map([
-  ...moved("@effect/platform", http, "effect/http"),
-  ...moved("@effect/platform", httpApi, "effect/http-api"),
-  ...moved("@effect/platform", ["FileSystem", "Path", "Terminal"], "effect"),
-  ["@effect/platform/Error", "effect/PlatformError"],
-  ["@effect/platform/Runtime", "effect/Runtime"],
-  ["@effect/platform/HttpApp", "effect/http/HttpEffect"],
-  ["@effect/platform/KeyValueStore", "effect/persistence/KeyValueStore"],
-  ["@effect/platform/Command", "effect/process/ChildProcess"],
-  ["@effect/experimental/RateLimiter", "effect/persistence/RateLimiter"],
-  ...moved("@effect/ai", ai, "effect/ai"),
-  ...moved("@effect/rpc", rpc, "effect/rpc"),
-  ["@effect/experimental/RateLimiter/Redis", "effect/persistence/RateLimiter"],
-  ["@effect/platform-node/NodeContext", "@effect/platform-node/NodeServices"],
-  ["@effect/opentelemetry/Logger", "@effect/opentelemetry/OtelLogger"],
-  ["@effect/opentelemetry/Metrics", "@effect/opentelemetry/OtelMetrics"],
-  ["@effect/opentelemetry/NodeSdk", "@effect/opentelemetry/NodeSdk"],
-  ["@effect/opentelemetry/Tracer", "@effect/opentelemetry/OtelTracer"],
-  ["@effect/opentelemetry/WebSdk", "@effect/opentelemetry/WebSdk"],
-  ["effect/TestClock", "effect/testing/TestClock"],
-  ["effect/Either", "effect/Result"],
-  ["effect/ConfigError", "effect/Config"],
-  ["effect/FastCheck", "fast-check"],
-  ["effect/FiberRef", "effect/References"]
-])
-
-const renamed = (module, names) =>
-  Object.entries(names).map(([from, to]) => [
-    `${module}#${from}`,
-    to.includes("#") ? to : `${namespaces.get(module) ?? module}#${to}`
-  ])
-
-/** A member of a namespace in Effect 3, and what it is in Effect 4. */
-export const members = new Map([
-  ["effect/Array#isNonEmptyReadonlyArray", "effect/Array#isReadonlyArrayNonEmpty"],
-  ["effect/Array#isNonEmptyArray", "effect/Array#isArrayNonEmpty"],
-  ...renamed("effect/Cause", {
-    NoSuchElementException: "NoSuchElementError",
-    parallel: "combine",
-    sequential: "combine",
-    TimeoutException: "TimeoutError",
+/** Of a module of Effect 3: its members, and what they are in Effect 4. One with a `#` is in another module, one that begins with it in `effect3`. */
+const members = {
+  "effect/Cause": {
     failureOption: "findErrorOption",
     isDie: "hasDies",
-    isInterrupted: "hasInterrupts",
-    isInterruptedOnly: "hasInterruptsOnly"
-  }),
-  ...renamed("effect/Config", {
-    boolean: "Boolean",
-    duration: "Duration",
-    integer: "Int",
-    number: "Number",
-    redacted: "Redacted",
-    string: "String"
-  }),
-  ...renamed("effect/ConfigProvider", { fromJson: "fromUnknown" }),
-  ...renamed("effect/Context", { unsafeGet: "getUnsafe", unsafeMake: "makeUnsafe" }),
-  ...renamed("effect/Deferred", { unsafeDone: "doneUnsafe" }),
-  ...renamed("effect/Duration", {
-    DurationInput: "Input",
-    decode: "fromInputUnsafe",
-    decodeUnknown: "fromInput",
-    greaterThan: "isGreaterThan",
-    greaterThanOrEqualTo: "isGreaterThanOrEqualTo",
-    lessThan: "isLessThan",
-    lessThanOrEqualTo: "isLessThanOrEqualTo"
-  }),
-  ...renamed("effect/Effect", {
-    Latch: "effect/Latch#Latch",
-    Semaphore: "effect/Semaphore#Semaphore",
+    isInterruptedOnly: "hasInterruptsOnly",
+    originalError: "effect/Function#identity"
+  },
+  "effect/Config": { integer: "Int", redacted: "Redacted", string: "String" },
+  "effect/Deferred": { unsafeDone: "doneUnsafe" },
+  "effect/Duration": { DurationInput: "Input", decodeUnknown: "#decodeUnknown" },
+  "effect/Effect": {
     async: "callback",
     catchAll: "catch",
-    catchAllCause: "catchCause",
-    catchAllDefect: "catchDefect",
+    catchSomeDefect: "#catchSomeDefect",
     clock: "effect/Clock#Clock",
-    contextWithEffect: "contextWith",
+    dieMessage: "#dieMessage",
+    disconnect: "#disconnect",
     either: "result",
-    fork: "forkChild",
-    forkDaemon: "forkDetach",
-    fromNullable: "fromNullishOr",
-    makeLatch: "effect/Latch#make",
-    makeSemaphore: "effect/Semaphore#make",
+    intoDeferred: "effect/Deferred#into",
+    linkSpanCurrent: "#linkSpanCurrent",
     runtime: "context",
     tapErrorCause: "tapCause",
     unsafeMakeLatch: "effect/Latch#makeUnsafe",
-    unsafeMakeSemaphore: "effect/Semaphore#makeUnsafe",
-    whenEffect: "when",
     withFiberRuntime: "withFiber",
-    locallyScopedWith: "updateServiceScoped",
+    withUnhandledErrorLogLevel: "#withUnhandledErrorLogLevel",
     zipRight: "andThen"
-  }),
-  ...renamed("effect/Encoding", {
-    decodeBase64: "effect/encoding/Base64#decode",
+  },
+  "effect/Either": { Either: "Result", getRight: "getSuccess", left: "fail", right: "succeed" },
+  "effect/Encoding": {
     decodeBase64Url: "effect/encoding/Base64Url#decode",
-    encodeHex: "effect/encoding/Hex#encode",
     encodeBase64: "effect/encoding/Base64#encode",
     encodeBase64Url: "effect/encoding/Base64Url#encode"
-  }),
-  ...renamed("effect/Either", {
-    Either: "Result",
-    Left: "Failure",
-    Right: "Success",
-    filterOrLeft: "filterOrFail",
-    getRight: "getSuccess",
-    getLeft: "getFailure",
-    isLeft: "isFailure",
-    isRight: "isSuccess",
-    left: "fail",
-    mapLeft: "mapError",
-    right: "succeed"
-  }),
-  ...renamed("effect/Exit", { causeOption: "getCause", isInterrupted: "hasInterrupts" }),
-  ...renamed("effect/Fiber", { RuntimeFiber: "Fiber", getCurrentFiber: "getCurrent" }),
-  ...renamed("effect/FiberRef", {
-    currentTracerTimingEnabled: "TracerTimingEnabled",
-    unhandledErrorLogLevel: "UnhandledLogLevel"
-  }),
-  ...renamed("effect/Layer", {
+  },
+  "effect/Exit": { isInterrupted: "hasInterrupts", matchEffect: "match" },
+  "effect/Fiber": {
+    RuntimeFiber: "Fiber",
+    interruptFork: "#interruptFork",
+    poll: "#poll"
+  },
+  "effect/GlobalValue": { globalValue: "#globalValue" },
+  "effect/Layer": {
     scoped: "effect",
-    scopedContext: "effectContext",
     scopedDiscard: "effectDiscard",
     setConfigProvider: "effect/ConfigProvider#layer",
     unwrapEffect: "unwrap",
     unwrapScoped: "unwrap"
-  }),
-  ...renamed("effect/LogLevel", { greaterThanEqual: "isGreaterThanOrEqualTo", allLevels: "values" }),
-  ...renamed("effect/Logger", {
-    jsonLogger: "formatJson",
-    logfmtLogger: "formatLogFmt",
-    prettyLogger: "consolePretty",
-    stringLogger: "formatSimple",
-    structuredLogger: "formatStructured"
-  }),
-  ...renamed("effect/Metric", { increment: "update", set: "update" }),
-  ...renamed("@effect/platform-node/NodeHttpClient", {
-    layer: "layerNodeHttp",
-    layerUndiciWithoutDispatcher: "layerUndiciNoDispatcher",
-    layerWithoutAgent: "layerNodeHttpNoAgent",
-    makeAgentLayer: "layerAgentOptions"
-  }),
-  ...renamed("@effect/experimental/RateLimiter/Redis", { layerStore: "layerStoreRedis" }),
-  ...renamed("effect/Option", { fromNullable: "fromNullishOr" }),
-  ...renamed("effect/Predicate", { isRecord: "isObject" }),
-  ...renamed("effect/Queue", { takeAll: "clear", unsafeOffer: "offerUnsafe" }),
-  ...renamed("effect/Redacted", { unsafeWipe: "wipeUnsafe" }),
-  ...renamed("effect/Random", { Random: "Random" }),
-  ["effect/JSONSchema#make", "effect/Schema#toJsonSchemaDocument"],
-  ...renamed("effect/Runtime", {
-    Runtime: "effect/Context#Context",
-    runFork: "effect/Effect#runForkWith",
-    runPromise: "effect/Effect#runPromiseWith",
-    runPromiseExit: "effect/Effect#runPromiseExitWith",
-    runSync: "effect/Effect#runSyncWith",
-    runSyncExit: "effect/Effect#runSyncExitWith"
-  }),
-  ...renamed("effect/Schema", {
-    NumberFromString: "FiniteFromString",
-    OptionFromSelf: "Option",
-    decode: "decodeEffect",
-    encode: "encodeEffect",
-    encodeUnknown: "encodeUnknownEffect",
-    standardSchemaV1: "toStandardSchemaV1",
-    typeSchema: "toType",
+  },
+  "effect/Logger": { stringLogger: "formatSimple" },
+  "effect/Metric": { fromMetricKey: "effect/Function#identity" },
+  "effect/MetricBoundaries": { fromIterable: "effect/Function#identity" },
+  "effect/MetricKey": { counter: "effect/Metric#counter", gauge: "effect/Metric#gauge" },
+  "effect/Option": { fromNullable: "fromNullishOr" },
+  "effect/Predicate": { isRecord: "isObject" },
+  "effect/Queue": { unsafeOffer: "offerUnsafe" },
+  "effect/Random": { nextRange: "nextBetween" },
+  "effect/Runtime": { Runtime: "effect/Context#Context" },
+  "effect/Schema": {
     JsonNumber: "Finite",
+    NumberFromString: "FiniteFromString",
+    Redacted: "RedactedFromValue",
+    RedactedFromSelf: "Redacted",
     decodeUnknown: "decodeUnknownEffect",
-    decodeUnknownEither: "decodeUnknownResult",
     parseJson: "fromJsonString"
-  }),
-  ...renamed("effect/Scope", { CloseableScope: "Closeable", extend: "provide" }),
-  ...renamed("effect/Stream", {
-    asyncPush: "callback",
-    flattenIterables: "flattenIterable",
-    orElseIfEmptyStream: "orElseIfEmpty",
-    unwrapScoped: "unwrap"
-  }),
-  ...renamed("@effect/platform/Error", { SystemErrorReason: "SystemErrorTag" }),
-  ...renamed("@effect/platform/Headers", { currentRedactedNames: "CurrentRedactedNames" }),
-  ...renamed("@effect/platform/HttpBody", { unsafeJson: "jsonUnsafe" }),
-  ...renamed("@effect/platform/HttpClient", {
+  },
+  "effect/Scope": { extend: "provide" },
+  "@effect/platform/FetchHttpClient": { layer: "#fetchLayer" },
+  "@effect/platform/Headers": { currentRedactedNames: "CurrentRedactedNames" },
+  "@effect/platform/HttpClient": {
     currentTracerDisabledWhen: "TracerDisabledWhen",
     currentTracerPropagation: "TracerPropagationEnabled"
-  }),
-  ...renamed("@effect/platform/HttpClientError", {
-    RequestError: "HttpClientError",
-    ResponseError: "HttpClientError"
-  }),
-  ...renamed("@effect/platform/HttpClientRequest", { bodyUnsafeJson: "bodyJsonUnsafe", del: "delete" })
-])
+  },
+  "@effect/platform/HttpClientError": { RequestError: "HttpClientError", ResponseError: "HttpClientError" },
+  "@effect/platform/HttpClientRequest": { bodyUnsafeJson: "bodyJsonUnsafe" },
+  "@effect/platform-node/NodeHttpClient": { layer: "layerNodeHttp" }
+}
 
-/** Properties whose name says "unsafe", of whatever they are. */
-export const properties = new Map(Object.entries({
-  annotateContext: "annotateMerge",
-  currentContext: "context",
-  currentSpan: "cache.span",
+/** "effect/Effect#catch" for "effect/Effect#catchAll". */
+export const memberOf4 = (member) => {
+  const [module, name] = member.split("#")
+  const to = members[module]?.[name] ?? name
+  return to.startsWith("#") ? effect3 + to : to.includes("#") ? to : `${moduleOf4(module)}#${to}`
+}
+
+/** Types that stood in a namespace of their own name. */
+export const nestedTypes = {
+  "effect/Config#Config.Wrap": "Wrap",
+  "effect/Effect#Effect.Success": "Success"
+}
+
+/** Properties, of whatever they are. */
+export const properties = {
+  __proto__: null,
   currentTracer: "cache.tracer",
-  getFiberRef: "getRef",
+  onLeft: "onFailure",
+  onRight: "onSuccess",
   unsafeClose: "closeUnsafe",
   unsafeCurrentTimeMillis: "currentTimeMillisUnsafe",
   unsafeCurrentTimeNanos: "monotonicTimeNanosUnsafe",
-  unsafeInterruptAsFork: "interruptUnsafe",
-  unsafeOffer: "offerUnsafe",
   unsafeOpen: "openUnsafe",
-  unsafePoll: "pollUnsafe",
   unsafeUpdate: "updateUnsafe"
-}))
-
-/** Types that stood in a namespace of their own name. */
-export const nestedTypes = new Map(Object.entries({
-  "effect/Config#Config.Wrap": "Wrap",
-  "effect/Config#Config.Success": "Success",
-  "effect/Effect#Effect.Context": "Services",
-  "effect/Effect#Effect.Error": "Error",
-  "effect/Effect#Effect.Success": "Success",
-  "effect/Layer#Layer.Context": "Services",
-  "effect/Layer#Layer.Error": "Error",
-  "effect/Layer#Layer.Success": "Success",
-  "effect/Metric#Metric.Counter": "Counter",
-  "effect/Metric#Metric.Gauge": "Gauge",
-  "effect/Metric#Metric.Histogram": "Histogram"
-}))
+}

@@ -1,87 +1,56 @@
-// Translates one TypeScript source from Effect 3.22 to Effect 4: imports, renamed members, and rewrites of whole expressions.
+// Translates one TypeScript source from Effect 3.22 to Effect 4: imports, renamed members, and expressions that are written otherwise.
+import { dirname, relative } from "node:path/posix"
 import ts from "typescript"
+import { calls } from "./calls.mjs"
 import { exportsOf } from "./exports.mjs"
-import { members, modules, namespaces, nestedTypes, properties } from "./renames.mjs"
-import { rewrites } from "./rewrites.mjs"
+import { rules } from "./nodes.mjs"
+import { effect3, memberOf4, moduleOf4, nestedTypes, properties } from "./renames.mjs"
 
-const isEffectModule = (name) => name === "effect" || name.startsWith("effect/") || name.startsWith("@effect/")
+const isEffectModule = (name) => /^(effect|@effect\/[a-z-]+)(\/|$)/.test(name)
 
-/** Where a name that is imported from a barrel lives: `Effect` of "effect" is "effect/Effect". */
-const namespaceOf = (module, name) => `${module}/${name}`
+/** A name with a capital letter that a barrel gives is a namespace: `Effect` of "effect" is "effect/Effect". */
+const isNamespace = (module, name) => /^(effect|@effect\/(?!vitest)[a-z-]+)$/.test(module) && /^[A-Z]/.test(name)
 
-/** A name with a capital letter that a barrel gives is a namespace. */
-const isBarrel = (module) => module === "effect" || /^@effect\/(?!vitest$)[a-z-]+$/.test(module)
+const lifts = { Left: "fromResult", Right: "fromResult", None: "fromOption", Some: "fromOption" }
 
-const isNamespace = (module, name) => isBarrel(module) && /^[A-Z]/.test(name)
-
-/** The usual local name of a module's namespace. */
-const nameOf = (module) => module === "fast-check" ? "FastCheck" : module.split("/").at(-1)
-
-/** What is used of a module that Effect 4 does not have is listed where it is used. */
-const isGone = (module) => exportsOf("effect/Effect") !== undefined && exportsOf(module) === undefined
-
-/** Modules of which each value is rewritten. */
-const replaced = new Set(["effect/GlobalValue"])
-
-/** The code without what stands in its strings. */
-const withoutTexts = (code) => {
-  const source = ts.createSourceFile("code.ts", code, ts.ScriptTarget.Latest)
-  let text = ""
-  let at = 0
-  const visit = (node) => {
-    if (ts.isStringLiteral(node) || ts.isTemplateLiteralToken(node)) {
-      text += code.slice(at, node.getStart(source))
-      at = node.end
-    } else ts.forEachChild(node, visit)
-  }
-  visit(source)
-  return text + code.slice(at)
-}
-
-class File {
-  constructor(name, text) {
-    this.name = name
-    this.source = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true)
+export class File {
+  /** `checker` tells types, where the source is part of a program. */
+  constructor(name, source, checker) {
+    Object.assign(this, { name, source, checker })
     /** Local name to what it stands for: "effect/Effect" for a namespace, "effect/Function#pipe" for a value. */
     this.names = new Map()
     this.problems = []
     /** Namespaces that the translation needs besides those imported: local name to module. */
     this.needed = new Map()
-    /** Names that were imported as types, and are values now. */
-    this.values = new Set()
-    for (const statement of this.source.statements) {
-      if (ts.isImportDeclaration(statement)) this.declare(statement)
-    }
-  }
-
-  declare(statement) {
-    const module = statement.moduleSpecifier.text
-    const bindings = statement.importClause?.namedBindings
-    if (bindings === undefined || !isEffectModule(module)) return
-    if (ts.isNamespaceImport(bindings)) {
-      this.names.set(bindings.name.text, module)
-      return
-    }
-    if (!isBarrel(module) && isGone(modules.get(module) ?? namespaces.get(module) ?? module) && !replaced.has(module)) {
-      this.problem(statement, `Effect 4 has no module ${module}`)
-    }
-    for (const { name, propertyName } of bindings.elements) {
-      const imported = (propertyName ?? name).text
-      this.names.set(name.text, isNamespace(module, imported) ? namespaceOf(module, imported) : `${module}#${imported}`)
+    for (const { importClause, moduleSpecifier } of this.source.statements.filter(ts.isImportDeclaration)) {
+      const module = moduleSpecifier.text
+      const bindings = importClause?.namedBindings
+      if (bindings === undefined || !isEffectModule(module)) continue
+      if (ts.isNamespaceImport(bindings)) this.names.set(bindings.name.text, module)
+      for (const { name, propertyName } of bindings.elements ?? []) {
+        const imported = (propertyName ?? name).text
+        this.names.set(name.text, `${module}${isNamespace(module, imported) ? "/" : "#"}${imported}`)
+      }
     }
   }
 
   /** The local name of a module of Effect 4, imported if need be. */
   local(module) {
-    const name = nameOf(module)
-    this.values.add(name)
-    if (this.names.get(name) !== module) this.needed.set(name, module)
+    const [known] = [...this.names].find(([, of]) => moduleOf4(of) === module) ?? []
+    const name = known ??
+      module.split("/").at(-1).replace(/\.js$/, "").replace(/(?:^|-)(.)/g, (_, letter) => letter.toUpperCase())
+    this.needed.set(name, module)
     return name
+  }
+
+  /** A block of a document stands in no program, and sees nothing of the edition's own module. */
+  get isSnippet() {
+    return this.checker === undefined
   }
 
   problem(node, what) {
     const { line } = this.source.getLineAndCharacterOfPosition(node.getStart())
-    this.problems.push({ line: line + 1, what })
+    this.problems.push(`${this.name}:${line + 1}: ${what}`)
   }
 
   /** "effect/Effect#catchAll", where the node is a member of an imported namespace. */
@@ -91,141 +60,133 @@ class File {
       : ts.isQualifiedName(node)
       ? [node.left, node.right]
       : []
-    if (left === undefined || !ts.isIdentifier(left)) return undefined
-    const namespace = this.names.get(left.text)
+    if (left === undefined) return ts.isIdentifier(node) ? this.valueOf(node) : undefined
+    const namespace = ts.isIdentifier(left) ? this.names.get(left.text) : undefined
     return namespace === undefined || namespace.includes("#") ? undefined : `${namespace}#${right.text}`
   }
 
-  text(node) {
-    return this.source.text.slice(node.getStart(), node.end)
+  /** "effect/Function#pipe", where the node is that value, imported by its name. */
+  valueOf(node) {
+    const isName = ts.isPropertyAccessExpression(node.parent) && node.parent.name === node
+    const value = isName || ts.isImportSpecifier(node.parent) ? undefined : this.names.get(node.text)
+    return value?.includes("#") ? value : undefined
   }
 
-  /** The text of a node and of all that stands in it, translated, without the trivia before it. */
+  calleeOf(node) {
+    return node !== undefined && (ts.isCallExpression(node) || ts.isNewExpression(node))
+      ? this.memberOf(node.expression)
+      : undefined
+  }
+
   emit(node) {
-    return this.replace(node) ?? this.emitParts(node)
+    const text = this.replace(node) ?? this.emitParts(node)
+    const lift = !this.isSnippet && ts.isExpression(node) && this.liftOf(node)
+    return lift ? `${this.local("effect/Effect")}.${lift}(${text})` : text
+  }
+
+  /** An Either and an Option are no Effects: how one becomes an Effect where that is asked for, or yielded in `Effect.gen`. */
+  liftOf(node) {
+    const asked = ts.isYieldExpression(node.parent)
+      ? this.calleeOf(ts.findAncestor(node, ts.isFunctionExpression)?.parent)
+      : this.checker.getContextualType(node)?.getSymbol()?.name
+    if (asked !== "effect/Effect#gen" && asked !== "Effect" || ts.isConditionalExpression(node)) return undefined
+    const type = this.checker.getTypeAtLocation(node)
+    return lifts[(type.types?.[0] ?? type).getSymbol()?.name]
+  }
+
+  emitAll(nodes) {
+    return (nodes ?? []).map((node) => this.emit(node))
+  }
+
+  types({ typeArguments }) {
+    return typeArguments === undefined ? "" : `<${this.emitAll(typeArguments).join(", ")}>`
   }
 
   /** The parts of a node, translated; `added` stands at the place `addedAt` of the source besides. */
   emitParts(node, added = "", addedAt = -1) {
+    const { text: source } = this.source
     const between = (from, to) =>
       from <= addedAt && addedAt <= to
-        ? this.source.text.slice(from, addedAt) + added + this.source.text.slice(addedAt, to)
-        : this.source.text.slice(from, to)
+        ? source.slice(from, addedAt) + added + source.slice(addedAt, to)
+        : source.slice(from, to)
     let text = ""
     let at = node.getStart()
     ts.forEachChild(node, (child) => {
-      if (child.pos < at && child.end <= at) return
-      const start = child.getStart()
-      text += between(at, start) + this.emit(child)
+      if (child.end <= at) return
+      text += between(at, child.getStart()) + this.emit(child)
       at = child.end
     })
     return text + between(at, node.end)
   }
 
   replace(node) {
-    for (const rewrite of rewrites) {
-      const text = rewrite(node, this)
+    const call = calls[this.calleeOf(node)]
+    const called = call?.(new Call(node, this))
+    if (called !== undefined) return called
+    for (const rule of rules) {
+      const text = rule(node, this)
       if (text !== undefined) return text
     }
-    const nested = ts.isQualifiedName(node) ? this.nestedType(node) : undefined
-    if (nested !== undefined) return nested
-    const member = this.memberOf(node)
+    const nested = ts.isQualifiedName(node) ? nestedTypes[`${this.memberOf(node.left)}.${node.right.text}`] : undefined
+    if (nested !== undefined) return `${node.left.left.text}.${nested}`
+    const member = ts.isImportSpecifier(node) ? undefined : this.memberOf(node)
     if (member !== undefined) return this.renamed(node, member)
-    if (ts.isIdentifier(node)) return this.renamedIdentifier(node)
-    return undefined
+    return ts.isIdentifier(node) && isOwnName(node) ? properties[node.text] : undefined
   }
 
   renamed(node, member) {
-    const target = members.get(member)
-    const [namespace, name] = member.split("#")
-    const local = ts.isPropertyAccessExpression(node) ? node.expression : node.left
-    const [module, renamed] = (target ?? `${namespaces.get(namespace) ?? namespace}#${name}`).split("#")
-    if (isEffectModule(module) && exportsOf(module)?.has(renamed) !== true) {
-      this.problem(node, `Effect 4 has no ${module}.${renamed}`)
+    const [from, member3] = member.split("#")
+    const [module, name] = this.isSnippet && memberOf4(member).startsWith(effect3)
+      ? [moduleOf4(from), member3]
+      : memberOf4(member).split("#")
+    if (module === effect3) return `${this.local(this.pathTo(effect3))}.${name}`
+    if (module.startsWith("effect/") && exportsOf(module)?.has(name) !== true) {
+      this.problem(node, `Effect 4 has no ${module}.${name}`)
     }
-    if (target === undefined && module === namespace) return undefined
-    const isHere = module === (namespaces.get(namespace) ?? namespace)
-    const isValue = ts.isPropertyAccessExpression(node)
-    return `${isHere ? this.kept(local.text, module, isValue) : this.local(module)}.${renamed}`
+    if (ts.isIdentifier(node)) {
+      return member === `${from}#${name}` && module === moduleOf4(from)
+        ? undefined
+        : `${this.local(module)}.${name}`
+    }
+    const namespace = (node.expression ?? node.left).getText()
+    return `${module === moduleOf4(from) ? namespace : this.local(module)}.${name}`
   }
 
-  /** A namespace keeps its local name, unless that is the name of the module that it was. */
-  kept(name, module, isValue) {
-    if (isValue) this.values.add(name)
-    const was = nameOf(this.names.get(name))
-    return name === was && was !== nameOf(module) ? this.local(module) : name
+  pathTo(path) {
+    return relative(dirname(this.name), path).replace(/^(?!\.)/, "./")
   }
 
-  /** A program that stands in this one as a text. */
-  program(node, text) {
-    const { line } = this.source.getLineAndCharacterOfPosition(node.getStart())
-    const translated = translate(this.name, text)
-    this.problems.push(...translated.problems.map((problem) => ({ ...problem, line: problem.line + line })))
-    return translated.text
-  }
-
-  nestedType(node) {
-    const outer = this.memberOf(node.left)
-    const target = outer === undefined ? undefined : nestedTypes.get(`${outer}.${node.right.text}`)
-    return target === undefined ? undefined : `${node.left.left.text}.${target}`
-  }
-
-  /** A value imported by name, such as `TypeId` or `dual`. */
-  renamedIdentifier(node) {
-    if (ts.isPropertyAccessExpression(node.parent) && node.parent.name === node) return properties.get(node.text)
-    const imported = this.names.get(node.text)
-    const target = imported === undefined ? undefined : members.get(imported)
-    if (target === undefined || ts.isImportSpecifier(node.parent)) return undefined
-    const [module, renamed] = target.split("#")
-    return `${this.local(module)}.${renamed}`
-  }
-
-  /** Import statements of Effect's modules, as Effect 4 has them. Those that nothing uses any more go. */
-  imports(body) {
-    const code = withoutTexts(body)
-    const uses = (name) => new RegExp(`(?<![\\w$])(?<!(?<!\\.\\.)\\.)${name.replace("$", "\\$")}(?![\\w$])`).test(code)
-    const named = new Map()
+  /** Import statements of Effect's modules, as Effect 4 has them. Modules that it does not have go. */
+  imports() {
     const lines = []
-    const add = (module, specifier, isType) => {
-      const key = `${isType ? "type " : ""}${module}`
-      named.set(key, [...(named.get(key) ?? []), specifier])
-    }
     for (const statement of this.source.statements.filter(ts.isImportDeclaration)) {
-      const module = statement.moduleSpecifier.text
-      const clause = statement.importClause
-      const bindings = clause?.namedBindings
-      if (bindings === undefined || !isEffectModule(module)) {
-        lines.push(this.text(statement))
+      const { isTypeOnly = false, namedBindings } = statement.importClause ?? {}
+      if (namedBindings === undefined || !isEffectModule(statement.moduleSpecifier.text)) {
+        lines.push(statement.getText())
         continue
       }
-      const isTypeOf = (name) => clause.isTypeOnly && !this.values.has(name)
-      if (ts.isNamespaceImport(bindings)) {
-        const name = bindings.name.text
-        const isRenamed = name === nameOf(module) && nameOf(namespaces.get(module) ?? module) !== name
-        if (!uses(name) || this.needed.has(name) || isRenamed || isGone(namespaces.get(module) ?? module)) continue
-        lines.push(`import ${isTypeOf(name) ? "type " : ""}* as ${name} from "${namespaces.get(module) ?? module}"`)
-        continue
+      const groups = new Map()
+      for (const { isTypeOnly: isType, name: { text: name } } of namedBindings.elements ?? [namedBindings]) {
+        const [module, value] = this.names.get(name).split("#")
+        const to = moduleOf4(module)
+        const isMoved = value !== undefined && memberOf4(`${module}#${value}`) !== `${to}#${value}`
+        if (isMoved || to.startsWith("effect/") && exportsOf(to) === undefined) continue
+        const type = (isTypeOnly || isType) && this.needed.get(name) !== to ? "type " : ""
+        this.needed.delete(name)
+        const [, barrel, last] = /^(.*)\/(\w+)$/.exec(to) ?? []
+        if (value !== undefined) {
+          groups.set(to, [...groups.get(to) ?? [], `${type}${value === name ? "" : `${value} as `}${name}`])
+        } else if (namedBindings.elements !== undefined && last === name && exportsOf(barrel)?.has(last)) {
+          groups.set(barrel, [...groups.get(barrel) ?? [], `${type}${name}`])
+        } else lines.push(`import ${type}* as ${name} from "${to}"`)
       }
-      for (const element of bindings.elements) {
-        const name = element.name.text
-        if (!uses(name) || this.needed.has(name)) continue
-        const text = this.text(element)
-        if (!isBarrel(module)) {
-          add(namespaces.get(module) ?? modules.get(module) ?? module, text, isTypeOf(name))
-          continue
-        }
-        const moved = namespaces.get(namespaceOf(module, (element.propertyName ?? element.name).text))
-        if (moved === undefined) add(modules.get(module) ?? module, text, isTypeOf(name))
-        else lines.push(`import ${isTypeOf(name) || element.isTypeOnly ? "type " : ""}* as ${name} from "${moved}"`)
+      for (const [module, names] of groups) {
+        const all = names.join(", ")
+        const isType = names.every((name) => name.startsWith("type "))
+        lines.push(`import ${isType ? `type { ${all.replaceAll("type ", "")} }` : `{ ${all} }`} from "${module}"`)
       }
     }
-    for (const [key, specifiers] of named) {
-      const isType = key.startsWith("type ")
-      lines.push(`import ${isType ? "type " : ""}{ ${specifiers.join(", ")} } from "${key.replace("type ", "")}"`)
-    }
-    for (const [name, module] of [...this.needed].sort()) {
-      if (uses(name)) lines.push(`import * as ${name} from "${module}"`)
-    }
+    for (const [name, module] of this.needed) lines.push(`import * as ${name} from "${module}"`)
     return lines
   }
 
@@ -233,23 +194,43 @@ class File {
     const { statements, text } = this.source
     const imports = statements.filter(ts.isImportDeclaration)
     if (imports.length === 0) return text
-    const first = imports[0].getStart()
-    const rest = statements.filter((statement) => !ts.isImportDeclaration(statement))
     let body = ""
     let at = imports.at(-1).end
-    for (const statement of rest) {
-      if (statement.end <= at) continue
+    for (const statement of statements.filter((statement) => statement.pos >= at)) {
       body += text.slice(at, statement.getStart()) + this.emit(statement)
       at = statement.end
     }
-    body += text.slice(at)
-    const between = rest.filter((statement) => statement.end <= imports.at(-1).end).map((s) => this.emit(s))
-    return text.slice(0, first) + [...this.imports(body + between.join("\n")), ...between].join("\n") + body
+    return [text.slice(0, imports[0].getStart()) + this.imports().join("\n"), body, text.slice(at)].join("")
   }
 }
 
-/** The translated text, and what could not be translated: line and member. */
-export const translate = (name, text) => {
-  const file = new File(name, text)
-  return { text: file.translate(), problems: file.problems }
+/** A call of a member of a namespace, `ns`. */
+class Call {
+  #args
+
+  constructor(node, file) {
+    Object.assign(this, { node, file, ns: node.expression.expression?.getText() })
+  }
+
+  /** The arguments, translated where they are asked for. */
+  get args() {
+    return this.#args ??= this.file.emitAll(this.node.arguments)
+  }
 }
+
+/** The name of a property, wherever it stands. */
+const isOwnName = (node) =>
+  node.parent.name === node && (ts.isPropertyAccessExpression(node.parent) || ts.isPropertyAssignment(node.parent))
+
+const block = /^([ \t]*(?:\* )?)```ts([^\n]*)\n([\s\S]*?)^\1```/gm
+
+/** The TypeScript in Markdown: the blocks of a page, and the examples in JSDoc. */
+export const translateBlocks = (name, text) =>
+  text.replace(block, (_, margin, info, code) => {
+    const bare = margin.trimEnd()
+    const lines = code.split("\n").map((line) => line.slice((line.startsWith(margin) ? margin : bare).length))
+    const source = ts.createSourceFile(name, lines.join("\n"), ts.ScriptTarget.Latest, true)
+    const translated = new File(name, source).translate().split("\n").slice(0, -1)
+    const out = translated.map((line) => line === "" ? `${bare}\n` : `${margin}${line}\n`)
+    return `${margin}\`\`\`ts${info}\n${out.join("")}${margin}\`\`\``
+  })

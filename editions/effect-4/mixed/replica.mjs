@@ -1,35 +1,30 @@
 /**
- * `node replica.mjs DIST EFFECT BASE_URL REDIS_URL`: a replica over the built package of an edition, and the effect that it is for. It takes
- * orders from its parent, and says how each ended.
+ * `node replica.mjs ENTRIES EFFECT BASE_URL REDIS_URL`: a replica over an edition, by the folder of its entries, and the effect that it is
+ * for. It takes orders from its parent, and says how each ended.
  */
-import { join } from "node:path"
-import { pathToFileURL } from "node:url"
+const [, , entries, effect, baseUrl, redisUrl] = process.argv
 
-const [, , dist, effect, baseUrl, redisUrl] = process.argv
+const { Cause, Exit, Layer, ManagedRuntime, Redacted } = await import(effect)
 
-const load = (path) => import(pathToFileURL(path).href)
+const extension = entries.endsWith("/src/") ? "ts" : "js"
 
-const { Cause, Exit, Layer, ManagedRuntime, Redacted } = await load(effect)
+const load = (path) => import(`${entries}${path}.${extension}`)
 
 const [{ NutritionAdvisor }, { RedisTokenCache }, { UndiciClient }] = await Promise.all(
-  ["index.js", "redis/index.js", "undici/index.js"].map((path) => load(join(dist, path)))
+  ["index", "redis/index", "undici/index"].map(load)
 )
 
-const licenseKey = Redacted.make(process.env.LICENSE_KEY)
-
 const runtime = ManagedRuntime.make(
-  NutritionAdvisor.layerShared({ baseUrl, licenseKey }).pipe(
-    Layer.provide([
-      RedisTokenCache.layer({ url: Redacted.make(redisUrl) }),
-      UndiciClient.layer()
-    ])
+  NutritionAdvisor.layerShared({ baseUrl, licenseKey: Redacted.make(process.env.LICENSE_KEY) }).pipe(
+    Layer.provide([RedisTokenCache.layer({ url: Redacted.make(redisUrl) }), UndiciClient.layer()])
   )
 )
 
-const endOf = (exit) => Exit.isSuccess(exit) ? "found" : Cause.pretty(exit.cause)
-
 const orders = {
-  search: async () => endOf(await runtime.runPromiseExit(NutritionAdvisor.search("oats"))),
+  search: async () => {
+    const exit = await runtime.runPromiseExit(NutritionAdvisor.search("oats"))
+    return Exit.isSuccess(exit) ? "found" : Cause.pretty(exit.cause)
+  },
   close: () => runtime.dispose()
 }
 
@@ -37,4 +32,4 @@ process.on("message", async ({ id, order }) => {
   process.send({ id, result: await orders[order]() })
 })
 
-process.send({ id: 0, result: process.versions.node })
+process.send({ id: 0 })

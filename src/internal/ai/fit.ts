@@ -53,11 +53,8 @@ const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, 
 const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/**
- * A JSON value as an object of at most `maxBytes`, with a note if one is given: the largest array of which at least one element fits is
- * cut, and the note says so. Nothing where there is no such array.
- */
-export const fit = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
+/** The largest array of which at least one element fits is cut, and the note says so. Nothing where there is no such array. */
+const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
   const object = isJsonObject(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
   const bytes = measure(object, "", arrays)
@@ -79,4 +76,16 @@ export const fit = (json: unknown, maxBytes: number, given?: string): JsonObject
     }
   }
   return undefined
+}
+
+/** A payload as an object of at most `maxBytes` of JSON, with a note if one is given; or a sentence that says why that can't be. */
+export const fit = (payload: unknown, maxBytes: number, note?: string): JsonObject | string => {
+  try {
+    /** Through JSON first: what a schema makes may be no JSON, and a payload may be nested deeper than the stack. */
+    const json: string | undefined = JSON.stringify(payload)
+    return cut(JSON.parse(json ?? "null"), maxBytes, note) ??
+      `The answer has more than ${maxBytes} bytes and no list that could be cut. Search with a narrower term.`
+  } catch {
+    return "The answer can't be written as JSON."
+  }
 }

@@ -1,18 +1,164 @@
+/** The one boundary to HttpClient: nothing of a request gets out of here, whatever the client fails with. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import { bufferedSendOf, makeBuffered, type Starter } from "./buffered.js"
-import type { Sending } from "./ending.js"
-import { makeForked } from "./forked.js"
-import { isWhole, type Request, type SendOptions } from "./request.js"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import { type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import { type Dispatch, dispatchOf, isBuffered, type Receiver } from "./dispatch.js"
+import { type Answer, isOk, type Request } from "./message.js"
+import * as Platform from "./platform.js"
+import { Timed, type Timeouts } from "./timeouts.js"
 
-/** Sends a request and reads its whole answer, in bounded time and memory. */
-export type Client = (request: Request, options: SendOptions, starter?: Starter) => Sending
+/** What holds for every request of one kind. */
+export interface Limits {
+  readonly operation: Operation
+  /** Of the body of a 2xx answer; of another one the first 64 KiB are read. */
+  readonly maxBytes: number
+}
 
-/** The one boundary to HttpClient: it shows nothing of a request anywhere, whatever the client fails with. */
-export const makeClient = (client: HttpClient.HttpClient): Client => {
-  const bufferedSend = bufferedSendOf(client)
-  const forked = makeForked(client)
-  if (bufferedSend === undefined) return forked
-  const buffered = makeBuffered(bufferedSend)
-  return (request, options, starter) =>
-    isWhole(request) ? buffered(request, options, starter) : forked(request, options)
+/** An answer as it was read: only the beginning of its body where it is larger than it may be. */
+export interface Received extends Answer {
+  readonly isWhole: boolean
+}
+
+/** What a client failed with; nothing but its codes is ever looked at. `status` is there where the head of an answer was. */
+export interface Failure {
+  readonly cause: unknown
+  readonly status?: number | undefined
+}
+
+type SendError = TransportError | UnexpectedResponse
+
+/** What has a call in flight, and cancels it where it is interrupted. */
+export interface Owner {
+  inFlight: { readonly cancel: () => void } | undefined
+}
+
+/** Sends a request and reads its whole answer, in bounded memory. It cancels itself where it has no owner that does. */
+export type Send = (request: Request, limits: Limits, owner?: Owner) => Effect.Effect<Answer, SendError>
+
+const maxErrorBytes = 64 * 1024
+
+const tooLarge = ({ operation }: Limits, status: number) =>
+  new UnexpectedResponse({ operation, status, reason: "TooLarge" })
+
+/** As Node, undici and OpenSSL write their codes: no other text of a foreign error is shown. */
+const knownCode = /^[A-Z][A-Z\d_]{1,39}$/
+
+/** The first known code on the way down the causes, the errors inside an AggregateError included. */
+const codeOf = (error: unknown, depth = 5): string | undefined => {
+  if (!Predicate.isRecord(error) || depth === 0) return undefined
+  if (typeof error.code === "string" && knownCode.test(error.code)) return error.code
+  const inside = Array.isArray(error.errors) ? error.errors.slice(0, 16) : []
+  return [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
+}
+
+const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
+  /TIMEOUT|TIMEDOUT/.test(code)
+    ? "Timeout"
+    : hasHead || /ABORTED|RESET|EPIPE|PREMATURE|CLOSED|DESTROYED|_SOCKET$/.test(code)
+    ? "Aborted"
+    : "Connection"
+
+/** A client that died or interrupted itself did not say why: what it died of may hold the request. */
+const failureOf = (cause: Cause.Cause<Failure>): Failure =>
+  Option.getOrElse(Cause.failureOption(cause), () => ({ cause: undefined }))
+
+const failed = ({ cause, status }: Failure, limits: Limits): SendError => {
+  const code = codeOf(cause)
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(limits, status)
+  const reason = reasonOf(code ?? "", status !== undefined)
+  return new TransportError({ operation: limits.operation, reason, ...code !== undefined && { code } })
+}
+
+const received = (answer: Received, limits: Limits): Effect.Effect<Answer, SendError> =>
+  answer.isWhole || !isOk(answer.status) ? Effect.succeed(answer) : Effect.fail(tooLarge(limits, answer.status))
+
+type Ending = Effect.Effect<Answer, SendError>
+
+/** A request in flight. Once it has ended it refers to nothing: old garbage of its fiber would keep it (docs/upstream.md). */
+class Call extends Timed implements Receiver {
+  private resume: ((ending: Ending) => void) | undefined
+  private abort: (() => void) | undefined
+
+  constructor(private readonly limits: Limits, private readonly timeouts: Timeouts | undefined) {
+    super()
+  }
+
+  private get hasEnded() {
+    return this.resume === undefined
+  }
+
+  begin<Req extends Request>(dispatch: Dispatch<Req>, request: Req, resume: (ending: Ending) => void) {
+    this.resume = resume
+    this.timeouts?.add(this)
+    if (this.hasEnded) return
+    const abort = dispatch(request, this)
+    if (!this.hasEnded) this.abort = abort
+  }
+
+  maxBytesOf(status: number) {
+    return isOk(status) ? this.limits.maxBytes : maxErrorBytes
+  }
+
+  onAnswer(exit: Exit.Exit<Received, Failure>) {
+    this.settle(
+      Exit.isSuccess(exit)
+        ? received(exit.value, this.limits)
+        : Effect.fail(failed(failureOf(exit.cause), this.limits))
+    )
+  }
+
+  onEnd(reason: "Timeout" | "Aborted") {
+    const { operation } = this.limits
+    this.settle(Effect.fail(new TransportError({ operation, reason })))?.()
+  }
+
+  cancel() {
+    this.settle(Effect.interrupt)?.()
+  }
+
+  private settle(ending: Ending) {
+    const { abort, resume } = this
+    this.resume = this.abort = undefined
+    this.timeouts?.remove(this)
+    resume?.(ending)
+    return abort
+  }
+}
+
+/**
+ * Calls cancel themselves where they have no owner. The canceler of `Effect.async` would be lost to an interruption that comes just as
+ * the call has begun, and an `onInterrupt` costs a search two microseconds: an owner does without.
+ */
+const callThrough = <Req extends Request>(
+  dispatch: Dispatch<Req>,
+  request: Req,
+  limits: Limits,
+  timeouts: Timeouts | undefined,
+  owner: Owner | undefined
+): Ending => {
+  const begin = (owner: Owner): Ending =>
+    Effect.async((resume) => {
+      const call = new Call(limits, timeouts)
+      owner.inFlight = call
+      call.begin(dispatch, request, resume)
+    })
+  if (owner !== undefined) return begin(owner)
+  return Effect.suspend(() => {
+    const own: Owner = { inFlight: undefined }
+    return Effect.onInterrupt(begin(own), () => Effect.sync(() => own.inFlight?.cancel()))
+  })
+}
+
+/** Without timeouts, whoever calls bounds the time. */
+export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
+  const dispatch = dispatchOf(client)
+  const forked = Platform.forkedThrough(client)
+  return (request, limits, owner) =>
+    dispatch !== undefined && isBuffered(request)
+      ? callThrough(dispatch, request, limits, timeouts, owner)
+      : Effect.flatMap(Effect.runtime(), (runtime) => callThrough(forked(runtime), request, limits, timeouts, owner))
 }

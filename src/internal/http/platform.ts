@@ -1,24 +1,25 @@
-import * as Cookies from "@effect/platform/Cookies"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
-import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import * as HttpClientError from "@effect/platform/HttpClientError"
+import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
+import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "./bodyBytes.js"
-import type { SendFailure } from "./ending.js"
+import type { Failure, Received } from "./client.js"
+import type { Dispatch } from "./dispatch.js"
 import { isSendable } from "./header.js"
-import type { Request } from "./request.js"
-import type { Received, Response } from "./response.js"
+import type { Answer, Request } from "./message.js"
+import { isOfFetch, setCookiesOf } from "./setCookies.js"
 
-export type ClientError = HttpClientError.HttpClientError
+type ClientError = HttpClientError.HttpClientError
 
 /** The request as the platform has it. */
 const requestOf = ({ body, headers, method, origin, path }: Request): HttpClientRequest.HttpClientRequest => {
@@ -27,113 +28,110 @@ const requestOf = ({ body, headers, method, origin, path }: Request): HttpClient
   return HttpClientRequest.setHeaders(written, headers)
 }
 
-const collect = (stream: Stream.Stream<Uint8Array, HttpClientError.ResponseError>, maxBytes: number) =>
+type Body = Pick<Received, "body" | "isWhole">
+
+/** Reads piece by piece, and stops at the limit. */
+const collect = (stream: HttpClientResponse.HttpClientResponse["stream"], maxBytes: number) =>
   Effect.suspend(() => {
     const bytes = new BodyBytes()
     let isWhole = true
     return Effect.map(
       Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
-      () => ({ body: bytes.whole, isWhole })
+      (): Body => ({ body: bytes.whole, isWhole })
     )
   })
 
-const hasNoBody = (error: HttpClientError.ResponseError) => error.reason === "EmptyBody"
+/** A stream takes the stock clients nearly twice the time: a body whose size the headers prove is read at once. */
+const isBounded = ({ headers }: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
+  headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
+  Number(headers["content-length"]) <= maxBytes
 
-/** A body that dies is cut off as one that fails is. */
-const cutOff = (response: HttpClientResponse.HttpClientResponse, cause: unknown) =>
-  new HttpClientError.ResponseError({ request: response.request, response, reason: "Decode", cause })
+/** Those of the body as it is handed on: fetch leaves the coding that it has undone, and the length before. */
+const headersOf = (response: HttpClientResponse.HttpClientResponse, body: Uint8Array): Answer["headers"] => {
+  const { headers } = response
+  const all: Answer["headers"] = headers["set-cookie"] === undefined
+    ? headers
+    : { ...headers, "set-cookie": setCookiesOf(response) }
+  const isDecoded = body.length > 0 && /^(x-gzip|gzip|deflate|br)$/i.test(headers["content-encoding"] ?? "") &&
+    isOfFetch(response)
+  if (!isDecoded) return all
+  const { "content-encoding": _coding, "content-length": _length, ...others } = all
+  return others
+}
 
-/** Buffers at once where the headers prove the size; reads piece by piece and stops at the limit where they do not. */
 const read = (
   response: HttpClientResponse.HttpClientResponse,
   maxBytes: number
 ): Effect.Effect<Received, HttpClientError.ResponseError> => {
-  const { headers, status } = response
-  const { "content-encoding": encoding, "content-length": declared } = headers
-  const isBounded = encoding === undefined && declared !== undefined && /^\d+$/.test(declared) &&
-    Number(declared) <= maxBytes
-  const withBody = ({ body, isWhole }: Pick<Received, "body" | "isWhole">): Received => ({
-    status,
-    headers,
-    cookies: headers["set-cookie"] === undefined ? undefined : response.cookies,
-    body,
-    isWhole
-  })
-  const body = isBounded
-    ? Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
+  const { status } = response
+  const body = isBounded(response, maxBytes)
+    ? Effect.map(response.arrayBuffer, (buffer): Body => ({ body: new Uint8Array(buffer), isWhole: true }))
     : collect(response.stream, maxBytes)
   return body.pipe(
-    Effect.catchIf(hasNoBody, () => Effect.succeed({ body: new Uint8Array(), isWhole: true })),
-    Effect.catchAllDefect((cause) => cutOff(response, cause)),
-    Effect.map(withBody)
+    Effect.catchIf(
+      (error) => error.reason === "EmptyBody",
+      () => Effect.succeed<Body>({ body: new Uint8Array(), isWhole: true })
+    ),
+    Effect.map((body) => ({ status, headers: headersOf(response, body.body), ...body }))
   )
 }
 
-export const failureIn = (error: HttpClientError.HttpClientError): SendFailure =>
+const failureIn = (error: ClientError): Failure =>
   error._tag === "ResponseError" ? { cause: error, status: error.response.status } : { cause: error }
 
-/** Redirects of the fetch layer; its other settings stay. */
-const withoutRedirects = Effect.updateFiberRefs((fiberId, refs) => {
-  const context = FiberRefs.getOrDefault(refs, FiberRef.currentContext)
-  const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
-  const value = Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
-  return FiberRefs.updateAs(refs, { fiberId, fiberRef: FiberRef.currentContext, value })
-})
-
-/** The platform's own spans (they record the whole URL), trace headers to the service, and the log line of a failed body stream's fiber. */
-const withoutTraces = Effect.updateFiberRefs((fiberId, refs) =>
-  FiberRefs.updateManyAs(refs, {
+/**
+ * No span of the platform's (they record the whole URL), no trace headers to the service, and no log line of how a fiber of the
+ * body's stream failed.
+ */
+const quiet = (fiberRefs: FiberRefs.FiberRefs) =>
+  FiberRefs.updateManyAs(fiberRefs, {
     entries: [
-      [HttpClient.currentTracerDisabledWhen, [[fiberId, constTrue]]],
-      [HttpClient.currentTracerPropagation, [[fiberId, false]]],
-      [FiberRef.unhandledErrorLogLevel, [[fiberId, Option.none()]]]
+      [HttpClient.currentTracerDisabledWhen, [[FiberId.none, constTrue]]],
+      [HttpClient.currentTracerPropagation, [[FiberId.none, false]]],
+      [FiberRef.unhandledErrorLogLevel, [[FiberId.none, Option.none()]]]
     ]
   })
-)
 
-const { execute: ownExecute } = HttpClient.makeWith<never, never, never, never>(
-  Effect.zipRight(Effect.never),
-  Effect.succeed
-)
-
-/** Not one with an `execute` of the user's, which would be gone around. */
-const isMadeByPlatform = ({ execute }: HttpClient.HttpClient) => String(execute) === String(ownExecute)
+/** Of the fetch layer. Its other settings stay: they are seen only from within the client, just before the request is sent. */
+const withoutRedirects = FiberRef.update(FiberRef.currentContext, (context) => {
+  const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
+  return Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
+})
 
 /** A client that takes some statuses for errors, as one with `filterStatusOk`, has the answer all the same. */
 const isAnswer = (error: ClientError): error is HttpClientError.ResponseError =>
   error._tag === "ResponseError" && error.reason === "StatusCode"
 
 /**
- * Sends a request in the fiber that runs this, which has to be one of its own: for good, nothing in it carries a secret elsewhere.
- * The settings of a fetch client's own layer are seen only from within it, just before the request is sent.
+ * Sends through any HttpClient, in a fiber of its own: what is switched off is off for the request alone, and the request is left where
+ * it can't be interrupted.
  */
-export const executeOf = (given: HttpClient.HttpClient) => {
-  const isMade = isMadeByPlatform(given)
-  const client = isMade
-    ? HttpClient.mapRequestEffect(given, (request) => Effect.as(withoutRedirects, request))
-    : given
-  return (request: Request, maxBytesOf: (status: number) => number): Effect.Effect<Received, ClientError> =>
-    (isMade ? withoutTraces : Effect.zipRight(withoutTraces, withoutRedirects)).pipe(
-      Effect.flatMap(() => client.execute(requestOf(request))),
+export const forkedThrough = (given: HttpClient.HttpClient) => {
+  const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(withoutRedirects, request))
+  return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
+    const answer = Effect.suspend(() => client.execute(requestOf(request))).pipe(
       Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
-      Effect.flatMap((response) => read(response, maxBytesOf(response.status)))
+      Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status))),
+      Effect.mapError(failureIn)
     )
+    const fiber = Runtime.runFork(Runtime.updateFiberRefs(runtime, quiet), answer)
+    fiber.addObserver((exit) => receiver.onAnswer(exit))
+    return () => fiber.unsafeInterruptAsFork(FiberId.none)
+  }
 }
 
 const withoutBody = new Set([204, 205])
 
-/** The response as the platform has it, with headers and cookies as the client shows them: a web Response would merge or drop fields that came more than once. */
+/** The answer as the platform has it. */
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
-  { body, cookies, headers, status }: Response
+  { body, headers, status }: Answer
 ): HttpClientResponse.HttpClientResponse => {
-  const shown = Headers.fromInput(Object.entries(Headers.fromInput(headers)).filter(isSendable))
-  const response = new globalThis.Response(withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>, {
-    status,
-    headers: shown
-  })
-  return Object.defineProperties(HttpClientResponse.fromWeb(request, response), {
-    headers: { value: shown },
-    cookies: { value: cookies ?? Cookies.fromSetCookie(headers["set-cookie"] ?? []) }
-  })
+  const fields = Object.entries(headers)
+    .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const))
+    .filter(isSendable)
+  const shown = new globalThis.Headers()
+  for (const [name, value] of fields) shown.append(name, value)
+  const content = withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>
+  return HttpClientResponse.fromWeb(request, new globalThis.Response(content, { status, headers: shown }))
 }

@@ -1,4 +1,4 @@
-/** What ends the calls on one signal: its only listener. */
+/** What ends the calls on one signal. */
 class Endings extends Set<() => void> {
   handleEvent() {
     for (const end of this) end()
@@ -7,21 +7,13 @@ class Endings extends Set<() => void> {
 
 const watched = new WeakMap<AbortSignal, Endings>()
 
-const watch = (signal: AbortSignal): Endings => {
-  const endings = new Endings()
-  signal.addEventListener("abort", endings)
-  watched.set(signal, endings)
-  return endings
-}
-
-/** Ends a call once the signal is aborted. All calls on one signal share a listener, which goes with the last of them. */
+/** Ends a call once the signal is aborted. All calls on a signal share a listener, since Node warns of an eleventh. */
 export const onAbort = (signal: AbortSignal, end: () => void): () => void => {
-  const endings = watched.get(signal) ?? watch(signal)
-  endings.add(end)
+  const endings = watched.get(signal) ?? new Endings()
+  watched.set(signal, endings.add(end))
+  signal.addEventListener("abort", endings)
   return () => {
     endings.delete(end)
-    if (endings.size > 0) return
-    watched.delete(signal)
-    signal.removeEventListener("abort", endings)
+    if (endings.size === 0) signal.removeEventListener("abort", endings)
   }
 }

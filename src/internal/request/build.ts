@@ -1,108 +1,106 @@
 import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Either from "effect/Either"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { isSendable } from "../http/header.js"
-import type { Request, WholeRequest } from "../http/request.js"
+import type { Request } from "../http/message.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings.js"
-import * as SentWith from "./searchOptions.js"
-import * as Worker from "./worker.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
-/** The settings that requests are built from. */
-interface Target extends Pick<DataSettings, "base" | "serviceIdHeader"> {
-  /** Of each request that has none of its own. */
-  readonly ownHeaders: Readonly<Record<string, string>>
-  /** Whether the caller is in another request of a worker than the layer, and would wait for ever. */
-  readonly isInOtherRequest: () => boolean
+interface SearchOptions {
+  readonly urlParams?: UrlParams.Input | undefined
+  readonly headers?: Headers.Input | undefined
 }
+
+type Built = Either.Either<Request, BadRequest>
+
+const notSent = (operation: "search" | "request", detail: string): Built =>
+  Either.left(new BadRequest({ operation, detail }))
+
+const badHeader = "a header holds characters that HTTP does not allow"
 
 const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
 
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
-const notSent = (operation: "search" | "request", detail: string) => new BadRequest({ operation, detail })
+/**
+ * They belong to a connection (RFC 9110, sections 7.2 and 7.6.1), and often come with headers that a caller passes on. So does
+ * accept-encoding: no client but fetch undoes a coding, and fetch asks for those that it knows.
+ */
+const ofConnection = [
+  "accept-encoding",
+  "connection",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+]
 
-const badHeader = "a header holds characters that HTTP does not allow"
+/** Without the two of the client's own, and without those that connection and body decide. */
+const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody, { serviceIdHeader }: DataSettings) => {
+  const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
+  const decided = hasOwnLength ? ofConnection : [...ofConnection, "content-length"]
+  return Headers.remove(headers, ["authorization", serviceIdHeader, ...decided])
+}
 
-/** The request of a search. Callers without types may give anything. */
-export const searchRequest = (
-  { base, isInOtherRequest, ownHeaders, serviceIdHeader }: Target,
-  term: unknown,
-  further: SentWith.Further | undefined
-): WholeRequest | BadRequest => {
-  if (isInOtherRequest()) return notSent("search", Worker.detail)
-  if (typeof term !== "string") return notSent("search", "the search term is no text")
+/** The request of a search, without a token. */
+export const search = (settings: DataSettings, term: string, options: SearchOptions = {}): Built => {
   if (term.trim() === "") return notSent("search", "the search term is blank")
-  if (further === undefined) return SentWith.unreadable()
-  const { headers, urlParams = [] } = further
-  const params = urlParams.filter(([name]) => name !== "term")
+  const params = options.urlParams === undefined
+    ? []
+    : UrlParams.fromInput(options.urlParams).filter(([name]) => name !== "term")
   if (!Url.isWellFormed(term) || !areWellFormed(params)) {
     return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
   }
+  const headers = options.headers === undefined ? undefined : Headers.fromInput(options.headers)
   if (headers !== undefined && !areSendable(headers)) return notSent("search", badHeader)
-  return {
+  return Either.right({
     method: "GET",
-    origin: base.origin,
-    path: `${base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
+    origin: settings.base.origin,
+    path: `${settings.base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
     headers: headers === undefined
-      ? ownHeaders
-      : { ...ownHeaders, ...Headers.remove(headers, ["authorization", serviceIdHeader]) },
+      ? settings.ownHeaders
+      : { ...settings.ownHeaders, ...fromCaller(headers, HttpBody.empty, settings) },
     body: HttpBody.empty
-  }
+  })
 }
 
-/** The request without the two headers that are the client's own, for its response. */
-export const withoutToken = (
-  { serviceIdHeader }: Pick<Target, "serviceIdHeader">,
-  request: HttpClientRequest.HttpClientRequest
-): HttpClientRequest.HttpClientRequest => {
-  const { headers } = request
-  return "authorization" in headers || serviceIdHeader in headers
-    ? Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
-      headers: Headers.remove(headers, ["authorization", serviceIdHeader])
-    })
-    : request
-}
-
-/** A request of the authorized client, below the base URL. Callers without types may give one that can't be read. */
-export const requestBelow = (
-  target: Target,
-  request: HttpClientRequest.HttpClientRequest
-): Request | BadRequest => {
-  try {
-    return below(target, request)
-  } catch {
-    return notSent("request", "the request can't be read")
-  }
-}
-
-const below = (
-  { base, isInOtherRequest, ownHeaders, serviceIdHeader }: Target,
-  request: HttpClientRequest.HttpClientRequest
-): Request | BadRequest => {
-  if (isInOtherRequest()) return notSent("request", Worker.detail)
-  const params = Url.pairsOf(request.urlParams)
-  if (!Url.isWellFormed(request.url) || !areWellFormed(params)) {
+/** A request of the authorized client, below the base URL, without a token. */
+export const below = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
+  if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
     return notSent("request", "the URL holds half of a surrogate pair")
   }
   if (!areSendable(request.headers)) return notSent("request", badHeader)
-  const url = Url.below(base, request.url)
+  const url = Url.below(settings.base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
-  const query = [url.search.slice(1), Url.query(params)].filter((part) => part !== "").join("&")
-  const ofBody = HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers
-  return {
+  const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
+  return Either.right({
     method: request.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
     headers: {
-      ...ownHeaders,
-      ...ofBody,
-      ...Headers.remove(request.headers, ["authorization", serviceIdHeader])
+      ...settings.ownHeaders,
+      ...HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers,
+      ...fromCaller(request.headers, request.body, settings)
     },
     body: request.body
-  }
+  })
 }
+
+/** The request as its response shows it. */
+export const withoutToken = (
+  settings: DataSettings,
+  request: HttpClientRequest.HttpClientRequest
+): HttpClientRequest.HttpClientRequest =>
+  Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
+    headers: Headers.remove(request.headers, ["authorization", settings.serviceIdHeader])
+  })

@@ -1,34 +1,19 @@
-import { counters, gauge } from "../counter.js"
+import { counter } from "../metrics.js"
 
-export const retries = counters<{ readonly outcome: "Retried" | "OutOfBudget" }>(
-  "retries_total",
-  "Searches and requests that were sent again, or that were not since the budget was used up",
-  [{ outcome: "Retried" }, { outcome: "OutOfBudget" }]
-)
+/** A counter with one label, of which each value stands at zero from `start` on. */
+const byLabel = <V extends string>(name: string, label: string, values: ReadonlyArray<V>, description: string) => {
+  const labeled = counter<Readonly<Record<string, V>>>(name, description)
+  return {
+    start: () => values.forEach((value) => labeled({ [label]: value })(0)),
+    count: (value: V) => labeled({ [label]: value })(1)
+  }
+}
 
-export type HeldReason = "TooManyRequests" | "Rate"
+const retried = "Searches and requests that were sent again, or were not since the budget was used up"
+export const retries = byLabel("retries_total", "outcome", ["Retried", "OutOfBudget"], retried)
 
-const heldReasons: ReadonlyArray<{ readonly reason: HeldReason }> = [{ reason: "TooManyRequests" }, { reason: "Rate" }]
+const held = "Searches and requests that a throttle refused or made wait, by what held them first"
+export const heldRequests = byLabel("held_requests_total", "reason", ["TooManyRequests", "Rate"], held)
 
-export const heldRequests = counters(
-  "held_requests_total",
-  "Searches and requests that a throttle refused or made wait",
-  heldReasons
-)
-
-export const refusedRequests = counters(
-  "refused_requests_total",
-  "Searches and requests that a throttle ended in TooManyRequests",
-  heldReasons
-)
-
-export const setHold: (seconds: number) => void = gauge(
-  "hold_seconds",
-  "Seconds for which requests are still held after a 429 of the service"
-)
-
-export const cachedSearches = counters<{ readonly outcome: "Hit" | "Miss" | "Joined" | "Stale" }>(
-  "search_cache_total",
-  "Searches through the cache, by where their payload came from",
-  [{ outcome: "Hit" }, { outcome: "Miss" }, { outcome: "Joined" }, { outcome: "Stale" }]
-)
+const cached = "Searches through the cache, by where their payload comes from"
+export const cachedSearches = byLabel("search_cache_total", "outcome", ["Hit", "Miss", "Joined"], cached)

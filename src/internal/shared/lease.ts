@@ -1,76 +1,58 @@
-import type * as Clock from "effect/Clock"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type * as Predicate from "effect/Predicate"
-import * as Ref from "effect/Ref"
+import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as AccessToken from "../../AccessToken.js"
-import * as RefreshPolicy from "../../RefreshPolicy.js"
-import type { Lease, Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
-import { momentOf } from "../clock.js"
-import * as Fork from "../fork.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
+import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import * as Metrics from "../metrics.js"
-import * as Pause from "../pause.js"
+import { markFromPeer } from "../token/peerTokens.js"
 import type * as Seal from "./seal.js"
 
-/** What one replica needs to know and to remember for one exchange. */
+/** What one replica needs to know to get one token. Times are in milliseconds. */
 export interface Attempt {
   readonly cache: Service
+  readonly cacheTimeout: number
   readonly seal: Seal.Seal
   /** Who takes the lease: another name for each attempt. */
   readonly owner: string
-  readonly leaseMillis: number
+  readonly lease: number
+  /** Until when it waits for a peer, in epoch milliseconds. */
+  readonly waitsUntil: number
   readonly policy: RefreshPolicy.CheckedPolicy
+  /** Whether a token may take the place of the one that is replaced. */
   readonly isNext: Predicate.Predicate<AccessToken.AccessToken>
-  /** Whether the service rejected this token here. */
-  readonly isRefused: (token: AccessToken.AccessToken) => Effect.Effect<boolean>
-  /** Whether the lease may be this replica's own: also where the cache failed when it was asked. */
-  readonly mayHold: Ref.Ref<boolean>
+  readonly exchange: Effect.Effect<AccessToken.AccessToken, TokenError>
+  /** What is left to do there when the token has been returned ends with it. */
+  readonly scope: Scope.Scope
 }
 
-/** What was found under the entry's name: the entry as it was written, and its token if it is one to use. */
-interface Found {
-  readonly entry: Option.Option<string>
-  readonly token: Option.Option<AccessToken.AccessToken>
-}
+/** The wait between two looks, in whole milliseconds: of a fraction too small to move the clock nobody would ever wake. */
+const shortestWait = 50
 
-/** How a replica gets to exchange by itself. */
-export type OwnTurn =
-  /** It exchanges for all, and writes over the entry that it has seen under its lease. */
-  | { readonly _tag: "Leased"; readonly entry: Option.Option<string> }
-  /** It exchanges for itself: the cache failed, or two peers held the lease and brought no token. */
-  | { readonly _tag: "Alone" }
+const longestWait = 150
 
-export type Turn = OwnTurn | { readonly _tag: "HandedOver"; readonly token: AccessToken.AccessToken }
+/**
+ * A call of the cache, bounded in time. It runs in a fiber of its own: an interruption of this fiber reaches its children at once,
+ * also where this one can't be interrupted.
+ */
+export const bounded =
+  (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
+    Effect.disconnect(call).pipe(
+      Effect.timeoutFail({ duration: millis, onTimeout: () => new SharedTokenCacheError({ reason: "Timeout" }) }),
+      Effect.interruptible,
+      Effect.disconnect
+    )
 
-/** How often those who wait look again where no change is heard of, in milliseconds. */
-const pollInterval = 250
-
-/** The time between two looks, however often a change is heard of and whatever the cache says of the lease, in milliseconds. */
-const leastInterval = 25
-
-/** Holders of the lease that may end without a token, before a replica that waits exchanges by itself. */
-const holdersAwaited = 2
-
-/** How long a replica waits for its peers in all, in milliseconds. */
-export const patienceOf = (leaseMillis: number): number => leaseMillis * holdersAwaited
-
-const handedOver = (token: AccessToken.AccessToken): Turn => ({ _tag: "HandedOver", token })
-
-export const alone: OwnTurn = { _tag: "Alone" }
-
-const nothing = (entry: Option.Option<string>): Found => ({ entry, token: Option.none() })
-
-/** Not the token that is replaced, nor one that was received before `since`. */
-export const isNextAfter =
-  (replacing: Option.Option<AccessToken.AccessToken>, since: number): Predicate.Predicate<AccessToken.AccessToken> =>
-  (token) =>
-    Option.match(replacing, {
-      onNone: () => true,
-      onSome: (replaced) =>
-        !AccessToken.isSame(replaced, token) && token.receivedAt >= Math.max(since, replaced.receivedAt)
-    })
+const failed = ({ message, reason }: SharedTokenCacheError) =>
+  Effect.suspend(() => {
+    Metrics.sharedCacheFailed(reason)
+    return Effect.logWarning(`${message} This process exchanges the license key by itself.`)
+  })
 
 /** A token as the clock of this process sees it: a peer whose clock is ahead dates the token's whole life too late. */
 const received = (token: AccessToken.AccessToken, now: number): AccessToken.AccessToken => {
@@ -78,123 +60,99 @@ const received = (token: AccessToken.AccessToken, now: number): AccessToken.Acce
   return new AccessToken.AccessToken({
     ...token,
     receivedAt: token.receivedAt - ahead,
-    expiresAt: token.expiresAt - ahead,
-    origin: "cache"
+    expiresAt: token.expiresAt - ahead
   })
 }
 
-const read = ({ cache, seal }: Attempt): Effect.Effect<Found, SharedTokenCacheError> =>
+/** A token that a peer left, if it is one to use. */
+const look = ({ cache, cacheTimeout, isNext, policy, seal }: Attempt) =>
   Effect.gen(function*() {
-    const entry = yield* cache.read(seal.name)
-    return { entry, token: Option.isSome(entry) ? yield* seal.open(entry.value) : Option.none() }
+    const entry = yield* bounded(cacheTimeout)(cache.read(seal.name))
+    const opened = Option.isSome(entry) ? yield* seal.open(entry.value) : Option.none()
+    const now = yield* Clock.currentTimeMillis
+    return opened.pipe(
+      Option.filter(isNext),
+      Option.map((token) => received(token, now)),
+      Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired"),
+      Option.map(markFromPeer)
+    )
   })
 
-/** What the cache holds for one who asks. A token that was rejected here is taken out on the way. */
-export const look = (attempt: Attempt): Effect.Effect<Found, SharedTokenCacheError> =>
-  Effect.gen(function*() {
-    const { cache, isNext, isRefused, seal, policy } = attempt
-    const { entry, token } = yield* read(attempt)
-    if (Option.isNone(entry) || Option.isNone(token)) return nothing(entry)
-    if (yield* isRefused(token.value)) {
-      const isRemoved = yield* cache.remove(seal.name, entry.value)
-      return nothing(isRemoved ? Option.none() : entry)
-    }
-    const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
-    const seen = received(token.value, now)
-    return isNext(token.value) && AccessToken.stateAt(seen, now, policy) !== "expired"
-      ? { entry, token: Option.some(seen) }
-      : nothing(entry)
-  })
-
-/** Waits for the answer also where it is interrupted: a lease is given back only after it was taken. */
-const takeLease = (
-  { cache, leaseMillis, mayHold, owner, seal }: Attempt
-): Effect.Effect<Lease, SharedTokenCacheError> =>
-  Ref.set(mayHold, true).pipe(
-    Effect.zipRight(cache.lease(seal.name, owner, leaseMillis)),
-    Effect.tap((lease) => Ref.set(mayHold, lease.owner === owner)),
-    Effect.uninterruptible
+/** Where the cache did not say whether it gave the lease, it may have: it is given back as soon as the cache hears of that. */
+const takeLease = ({ cache, cacheTimeout, lease, owner, scope, seal }: Attempt) =>
+  Effect.tapError(
+    bounded(cacheTimeout)(cache.lease(seal.name, owner, lease)),
+    () => Effect.forkIn(Effect.ignore(bounded(cacheTimeout)(cache.release(seal.name, owner))), scope)
   )
 
-type Asked = Turn | { readonly _tag: "HeldByPeer"; readonly lease: Lease }
+type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/** Looks, asks for the lease, and where it is granted looks again: a peer may have written meanwhile. */
-const ask = (attempt: Attempt): Effect.Effect<Asked, SharedTokenCacheError> =>
-  Effect.gen(function*() {
-    const found = yield* look(attempt)
-    if (Option.isSome(found.token)) return handedOver(found.token.value)
-    const lease = yield* takeLease(attempt)
-    if (lease.owner !== attempt.owner) return { _tag: "HeldByPeer", lease }
-    const { entry, token } = yield* look(attempt)
-    return Option.isSome(token) ? handedOver(token.value) : { _tag: "Leased", entry }
-  })
-
-/** Milliseconds until the next look; none where the peers are not waited for any longer. */
-const untilNextLook = (holders: number, patience: Pause.Pause, { remaining }: Lease, clock: Clock.Clock) => {
-  const left = Pause.remaining(patience, momentOf(clock))
-  return holders > holdersAwaited || left === 0
-    ? Option.none()
-    : Option.some(Math.max(leastInterval, Math.ceil(Math.min(left, remaining, pollInterval))))
+/** A token, and how this replica came by it. */
+interface Got {
+  readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone"
+  readonly token: AccessToken.AccessToken
 }
 
-/** Opens the latch at each change. A watch that fails is counted: those who wait look by themselves. */
-const listen = ({ cache, seal }: Attempt, change: Effect.Latch): Effect.Effect<void, never, Scope.Scope> =>
-  cache.changes(seal.name).pipe(
-    Stream.runForEach(() => change.open),
-    Effect.catchAll(({ reason }) => Metrics.cacheFailures.count({ reason })),
-    Fork.abandonable,
-    Effect.forkScoped
+const got = (outcome: Got["outcome"]) => (token: AccessToken.AccessToken): Got => ({ outcome, token })
+
+/** Peers must see the token before the lease is free. The two together take at most the time of one call. */
+const handBack = ({ cache, cacheTimeout, owner, seal }: Attempt, token: Option.Option<AccessToken.AccessToken>) =>
+  Effect.gen(function*() {
+    const now = yield* Clock.currentTimeMillis
+    const write = yield* Option.match(token, {
+      onNone: () => Effect.succeed(Effect.void),
+      onSome: (token) =>
+        Effect.map(
+          seal.close(token),
+          (entry) => cache.write(seal.name, entry, { owner, timeToLive: Math.max(1, token.expiresAt - now) })
+        )
+    })
+    yield* bounded(cacheTimeout)(Effect.zipRight(Effect.catchAll(write, failed), cache.release(seal.name, owner)))
+  }).pipe(Effect.catchAll(failed))
+
+/** Under the lease it looks again, for a peer may have written meanwhile. */
+const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Got, TokenError> =>
+  look(attempt).pipe(
+    Effect.catchAll((error) => Effect.as(failed(error), Option.none<AccessToken.AccessToken>())),
+    Effect.flatMap(Option.match({
+      onNone: () => Effect.map(attempt.exchange, got("Exchanged")),
+      onSome: (token) => Effect.succeed(got("HandedOver")(token))
+    })),
+    restore,
+    Effect.onExit((exit) =>
+      handBack(
+        attempt,
+        Exit.isSuccess(exit) && exit.value.outcome === "Exchanged" ? Option.some(exit.value.token) : Option.none()
+      )
+    )
   )
 
-const sleepUntilChange = (change: Effect.Latch, millis: number) =>
-  Effect.zipRight(Effect.sleep(leastInterval), Effect.timeoutOption(change.await, millis - leastInterval))
+/** After a failure of the cache, or when no peer brought a token in time. Nothing is published: another may have the lease. */
+const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<Got, TokenError> =>
+  Effect.map(restore(exchange), got("ExchangedAlone"))
 
-/** A peer's token, or the turn to exchange: under the lease, or without it after waiting in vain. */
-export const takeTurn = (attempt: Attempt): Effect.Effect<Turn, SharedTokenCacheError> =>
-  Effect.scoped(Effect.gen(function*() {
-    const clock = yield* Effect.clock
-    const change = yield* Effect.makeLatch()
-    const holders = new Set<string>()
-    const patience = Pause.start(momentOf(clock), patienceOf(attempt.leaseMillis))
+/** Looks, asks for the lease, and waits in turn. */
+const getInTurn = (attempt: Attempt, restore: Restore) =>
+  Effect.gen(function*() {
     while (true) {
-      yield* change.close
-      const asked = yield* ask(attempt)
-      if (asked._tag !== "HeldByPeer") return asked
-      if (holders.size === 0) yield* listen(attempt, change)
-      holders.add(asked.lease.owner)
-      const millis = untilNextLook(holders.size, patience, asked.lease, clock)
-      if (Option.isNone(millis)) return alone
-      yield* sleepUntilChange(change, millis.value)
+      const found = yield* restore(look(attempt))
+      if (Option.isSome(found)) return Effect.succeed(got("HandedOver")(found.value))
+      if (yield* takeLease(attempt)) return exchangeForAll(attempt, restore)
+      const left = attempt.waitsUntil - (yield* Clock.currentTimeMillis)
+      if (left <= 0) return exchangeAlone(attempt, restore)
+      yield* restore(Effect.sleep(Math.min(left, yield* Random.nextIntBetween(shortestWait, longestWait))))
     }
-  }))
-
-const write = (attempt: Attempt, token: AccessToken.AccessToken, over: Option.Option<string>) =>
-  Effect.gen(function*() {
-    const { cache, seal } = attempt
-    const entry = yield* seal.close(token)
-    if (Option.isNone(entry)) return
-    const now = (yield* Effect.clock).unsafeCurrentTimeMillis()
-    const timeToLive = Math.max(1, Math.ceil(Math.min(token.expiresAt - now, RefreshPolicy.longestLife)))
-    yield* cache.write(seal.name, entry.value, { over, timeToLive })
   })
 
-/** One who exchanged alone has seen nothing under a lease: a token that a peer received meanwhile stays. */
-const writeUnlessNewer = (attempt: Attempt, token: AccessToken.AccessToken) =>
-  Effect.gen(function*() {
-    const { entry, token: other } = yield* read(attempt)
-    const isNewer = Option.exists(other, ({ receivedAt }) => receivedAt >= token.receivedAt)
-    if (!isNewer) yield* write(attempt, token, entry)
-  })
-
-/** Leaves the token to the peers, unless it is the one that was rejected here. */
-export const publish = (
-  attempt: Attempt,
-  token: AccessToken.AccessToken,
-  turn: OwnTurn
-): Effect.Effect<void, SharedTokenCacheError> =>
-  Effect.flatMap(attempt.isRefused(token), (isRefused) =>
-    isRefused
-      ? Effect.void
-      : turn._tag === "Leased"
-      ? write(attempt, token, turn.entry)
-      : writeUnlessNewer(attempt, token))
+/** A token that a peer left, or one's own. Interrupted, it still gives back its lease, and ends a publication that has begun. */
+export const getToken = (attempt: Attempt): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+  Effect.uninterruptibleMask((restore) =>
+    getInTurn(attempt, restore).pipe(
+      Effect.catchAll((error) => Effect.as(failed(error), exchangeAlone(attempt, restore))),
+      Effect.flatten,
+      Effect.map(({ outcome, token }) => {
+        Metrics.sharedToken(outcome)
+        return token
+      })
+    )
+  )

@@ -1,20 +1,20 @@
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Encoding from "effect/Encoding"
+import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
-import { isTooLong } from "../cache/entry.js"
 import { isHeaderValue } from "../http/header.js"
 
-/** What a license key makes of a token so that it can lie in a place that others read: a name, and a sealed entry. */
+/** What a license key makes of a token, so that it can lie in a cache that others read: a name, and a sealed entry. */
 export interface Seal {
-  /** A keyed hash: the same for all who hold the key and talk to the same service, and telling nothing to anyone else. */
+  /** A keyed hash: the same for all who hold the key and talk to the same service. It tells nothing to anyone else. */
   readonly name: string
-  /** Nothing where the entry could not be opened again: no header could carry the token or its identifier, or it is too long. */
-  readonly close: (token: AccessToken) => Effect.Effect<Option.Option<string>>
-  /** Nothing where the entry is changed, cut, foreign, too long, or of a version that is not known here. */
+  readonly close: (token: AccessToken) => Effect.Effect<string>
+  /** None where the entry was changed, cut, sealed with another key or under another name, or is of another version. */
   readonly open: (entry: string) => Effect.Effect<Option.Option<AccessToken>>
 }
 
@@ -37,17 +37,21 @@ const Entry = Schema.parseJson(Schema.Struct({
   expiresAt: Schema.JsonNumber
 }))
 
+const encodeEntry = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string =>
+  JSON.stringify({
+    value: Redacted.value(value),
+    serviceId: Redacted.value(serviceId),
+    scope: Option.getOrNull(scope),
+    receivedAt,
+    expiresAt
+  })
+
+const decodeEntry = Schema.decodeOption(Entry)
+
 const encode = (bytes: Uint8Array) => Encoding.encodeBase64Url(bytes)
 
-/** Exactly what `encode` writes: other spellings of the same bytes are refused. */
 const decode = (text: string): Option.Option<Uint8Array<ArrayBuffer>> =>
-  Either.getRight(Encoding.decodeBase64Url(text)).pipe(
-    Option.filter((bytes) => encode(bytes) === text),
-    Option.map((bytes) => Uint8Array.from(bytes))
-  )
-
-const opened = (plain: string) =>
-  Option.map(Schema.decodeOption(Entry)(plain), (entry) => new AccessToken({ ...entry, tokenType: "Bearer" }))
+  Option.map(Either.getRight(Encoding.decodeBase64Url(text)), (bytes) => Uint8Array.from(bytes))
 
 /**
  * AES-256-GCM by WebCrypto. Key: HKDF of the license key with the entry's name as salt (RFC 5869); name: HMAC of the
@@ -58,8 +62,9 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const { subtle } = globalThis.crypto
     const secret = bytesOf(Redacted.value(licenseKey))
     const hmacKey = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-    const mac = await subtle.sign("HMAC", hmacKey, bytesOf(JSON.stringify([label, ...identity])))
-    const name = Encoding.encodeBase64Url(new Uint8Array(mac))
+    const name = encode(
+      new Uint8Array(await subtle.sign("HMAC", hmacKey, bytesOf(JSON.stringify([label, ...identity]))))
+    )
     const hkdfKey = await subtle.importKey("raw", secret, "HKDF", false, ["deriveKey"])
     const additionalData = bytesOf(name)
     const key = await subtle.deriveKey(
@@ -72,25 +77,38 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
 
     const close: Seal["close"] = (token) =>
       Effect.promise(async () => {
-        const plain = Schema.encodeOption(Entry)(token)
-        if (Option.isNone(plain)) return Option.none()
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-        const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, bytesOf(plain.value))
-        const entry = [version, encode(iv), encode(new Uint8Array(sealed))].join(".")
-        return isTooLong(entry) ? Option.none() : Option.some(entry)
+        const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, bytesOf(encodeEntry(token)))
+        return [version, encode(iv), encode(new Uint8Array(sealed))].join(".")
       })
 
     const open: Seal["open"] = (entry) =>
       Effect.gen(function*() {
-        if (isTooLong(entry)) return Option.none()
         const [entryVersion, nonce = "", sealed = "", ...rest] = entry.split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
-        const parts = Option.all({ iv: decode(nonce), data: decode(sealed) })
-        if (Option.isNone(parts)) return Option.none()
-        const { data, iv } = parts.value
+        const { data, iv } = yield* Option.all({ iv: decode(nonce), data: decode(sealed) })
         const plain = yield* Effect.tryPromise(() => subtle.decrypt({ name: "AES-GCM", iv, additionalData }, key, data))
-        return opened(new TextDecoder().decode(plain))
+        return Option.map(
+          decodeEntry(new TextDecoder().decode(plain)),
+          (parts) => new AccessToken({ ...parts, tokenType: "Bearer" })
+        )
       }).pipe(Effect.orElseSucceed(Option.none))
 
     return { name, close, open }
   })
+
+/** The seal of a key. That of the last one is kept, since making it takes milliseconds. */
+export const makeCached = (
+  identity: ReadonlyArray<string>
+): Effect.Effect<(licenseKey: Redacted.Redacted<string>) => Effect.Effect<Seal>> =>
+  Effect.map(
+    Ref.make(Option.none<readonly [Redacted.Redacted<string>, Seal]>()),
+    (last) => (licenseKey) =>
+      Effect.gen(function*() {
+        const known = Option.filter(yield* Ref.get(last), ([key]) => Equal.equals(key, licenseKey))
+        if (Option.isSome(known)) return known.value[1]
+        const seal = yield* make(licenseKey, identity)
+        yield* Ref.set(last, Option.some([licenseKey, seal]))
+        return seal
+      })
+  )

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream"
-import type * as Undici from "undici"
-import type { WholeRequest } from "../http/request.js"
+import type * as Undici from "@effect/platform-node/Undici"
+import type { BufferedRequest } from "../http/dispatch.js"
 
 type Options = Undici.Dispatcher.DispatchOptions
 
@@ -14,15 +14,15 @@ interface Written {
 const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
 
 /**
- * Body and headers in what undici takes. Node's own FormData is foreign to the undici of the registry, and is written out by
- * the one that Node has.
+ * Body and headers in what undici takes; the headers are a copy, since interceptors write into them. Node's own FormData is foreign to this undici, and is written out by the one that
+ * Node has.
  */
-export const written = ({ body, headers }: Pick<WholeRequest, "body" | "headers">): Written => {
+export const written = ({ body, headers }: Pick<BufferedRequest, "body" | "headers">): Written => {
   switch (body._tag) {
     case "Empty":
-      return { body: null, headers }
+      return { body: null, headers: { ...headers } }
     case "Uint8Array":
-      return { body: body.body, headers }
+      return { body: body.body, headers: { ...headers } }
     case "Raw":
       return body.body instanceof URLSearchParams
         ? { body: body.body.toString(), headers: { "content-type": urlEncoded, ...headers } }

@@ -21,16 +21,6 @@ describe("a name", () => {
   })
 })
 
-describe("a value of the caller's", () => {
-  it.each(["", " x ", "\t", "x\ty", "\u0080\u00ff"])("may be %j", (value) => {
-    expect(Header.isFieldContent(value)).toBe(true)
-  })
-
-  it.each(["\n", "x\n", "\nx", "x\u0000", "\u0000x", "\u007f", "\u0100", "x\u0100"])("may not be %j", (value) => {
-    expect(Header.isFieldContent(value)).toBe(false)
-  })
-})
-
 describe("a header", () => {
   it.each<[name: string, value: string, isSendable: boolean]>([
     ["x-name", "value", true],

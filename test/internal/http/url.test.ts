@@ -155,65 +155,9 @@ describe("below", () => {
     "https://advisor.example/proxy/advisory/x",
     "https://advisor.example/proxy/advisor/../x",
     "https://advisor.example/PROXY/ADVISOR/v2/x",
-    "https://advisor.example//proxy/advisor/v2/x",
-    "https://advisor.example/proxy/advisor/..;/advisory/x"
+    "https://advisor.example//proxy/advisor/v2/x"
   ])("refuses %s, which is at the origin and not below the prefix", (url) => {
     expect(Url.below(base, url)).toBeUndefined()
-  })
-
-  it("takes a path that is decoded eight times, and none that is decoded nine times", () => {
-    const encoded = (times: number) => `v2/%${"25".repeat(times)}41`
-    expect([8, 9].map((times) => Url.below(base, encoded(times)) !== undefined)).toEqual([true, false])
-  })
-
-  it.each([
-    "..%2fx",
-    "..%2Fx",
-    "..%5cx",
-    "%2e%2e%2fx",
-    ".%2e%5Cx",
-    "v2/..%2f..%2fx",
-    "v2/%2e%2e%5c%2e%2e/x",
-    "..%252fx",
-    "%252e%252e%252fx",
-    "%25252e%25252e%25252fx",
-    "v2/..%252f..%2fx",
-    "v2%252fy/..%2f..%2f..%2fx",
-    "//..%2fx".slice(1),
-    "v2//..%2f..%2fx",
-    "..;/x",
-    "..;a=1%2fx",
-    "..%3b/x",
-    "https://advisor.example/proxy/advisor/..%2fx",
-    `%${"25".repeat(20)}2e`
-  ])("refuses %s, with which a server that decodes it would leave the prefix", (path) => {
-    expect(Url.below(base, path)).toBeUndefined()
-  })
-
-  it("comes to an end at once with a path that is encoded a hundred thousand times", () => {
-    expect(Url.below(base, `%${"25".repeat(100_000)}2e`)).toBeUndefined()
-  })
-
-  const pieces = ["..", ".", "%2e", "%252e", "/", "\\", "%2f", "%5C", "%252F", "%25", ";", "%3b", "v2", "a b", "proxy"]
-
-  it.prop(
-    "never gives a path that leaves the prefix, as URL parsers read it, however often it is decoded",
-    [FastCheck.array(FastCheck.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(""))],
-    ([path]) => {
-      let pathname = Url.below(base, path)?.pathname
-      for (let level = 0; pathname !== undefined && level < 5; level++) {
-        expect(`${new URL(base.origin + pathname).pathname}/`.startsWith("/proxy/advisor/")).toBe(true)
-        pathname = pathname.replace(
-          /%([0-9a-f]{2})/gi,
-          (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))
-        )
-      }
-    },
-    { fastCheck: { numRuns: 5_000 } }
-  )
-
-  it("leaves nothing to leave where the base has no prefix", () => {
-    expect(Url.below(bare, "v2/..%2f..%2fx")?.pathname).toBe("/v2/..%2f..%2fx")
   })
 
   it.prop(

@@ -2,7 +2,6 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { searchAsOf } from "../../../src/internal/request/searchAs.js"
-import { wholeAnswer } from "../../../src/internal/request/wholeAnswer.js"
 import { test } from "../../doubles/arranged.js"
 
 interface Nested {
@@ -18,11 +17,6 @@ describe("a search that is decoded by a layer or a double", () => {
     expect(yield* Effect.flip(searchAsOf(() => Effect.succeed(payload))(Nested)("oats"))).toEqual(
       new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
     )
-  })
-
-  test("is a whole answer with status 200 where a service of your own validates the payload", function*() {
-    const validated = yield* Effect.promise(async () => wholeAnswer["~standard"].validate("oats"))
-    expect(validated).toEqual({ value: { payload: "oats", head: { status: 200 } } })
   })
 
   test("hands term and options to the search, and its failure to the caller", function*() {

@@ -1,245 +1,155 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { createInterface } from "node:readline"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
-import { Simulator } from "effect-nutrition-advisor/testing"
-import { mcpArguments, usage } from "../../../src/internal/ai/mcpArguments.js"
-import { test, testLive } from "../../doubles/arranged.js"
+import { Client } from "@modelcontextprotocol/client"
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
+import { Effect } from "effect"
 import * as Program from "../Program.js"
-import { simulated } from "../SimulatorOnPort.js"
-import * as McpProcess from "./McpProcess.js"
 
-const licenseKey = Redacted.value(Simulator.licenseKey)
+const program = "src/ai/mcpMain.ts"
 
-const read = (path: string) => readFileSync(join(Program.repository, path), "utf8")
+const secrets = { key: "key-5d1c", token: "tok-77a0", id: "id-90be" }
 
-const agentsPage = read("docs/agents.md")
+/** A service that answers each search after a tenth of a second, and "broken" with a 500 that repeats all secrets. */
+const slowService = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = createServer(({ method, url = "" }, response) => {
+      const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
+      const token = { access_token: secrets.token, customer_id: secrets.id, token_type: "Bearer", expires_in: 3600 }
+      const isBroken = url.includes("broken")
+      response.writeHead(isBroken ? 500 : 200, { "content-type": "application/json" })
+      const body = JSON.stringify(isBroken ? secrets : method === "POST" ? token : found)
+      setTimeout(() => response.end(body), method === "POST" ? 0 : 100)
+    })
+    await once(server.listen({ port: 0, host: "127.0.0.1", backlog: 2_048 }), "listening")
+    return server
+  }),
+  (server) => Effect.promise(async () => server.close().closeAllConnections())
+)
 
-const manifest = JSON.parse(read("package.json"))
+const settings = Effect.map(slowService, (server) => ({
+  NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  NUTRITION_ADVISOR_LICENSE_KEY: secrets.key,
+  /** A busy machine may take longer than usual for all of them. */
+  NUTRITION_ADVISOR_REQUEST_TIMEOUT: "5 minutes",
+  NUTRITION_ADVISOR_TOKEN_TIMEOUT: "5 minutes"
+}))
 
-const searchOnce = (options: McpProcess.Options) =>
-  Effect.scoped(Effect.gen(function*() {
-    const server = yield* McpProcess.start(options)
-    const { isError } = yield* Effect.promise(() => server.call(1, "oats"))
-    server.child.stdin?.end()
-    yield* Effect.promise(() => server.ended)
-    return { isError, stderr: server.output.stderr }
-  }))
+interface Frame {
+  readonly id?: unknown
+  readonly jsonrpc: string
+  readonly result?: { readonly isError?: boolean; readonly content?: ReadonlyArray<{ readonly text: string }> }
+  readonly error?: unknown
+}
 
-describe("with --simulator", () => {
-  simulated(
-    "the instructions, the tool's description and each result say that foods are simulated, whatever is set",
-    function*({ settings, simulator: { counters } }) {
-      const server = yield* McpProcess.start({ ...McpProcess.simulated, env: settings })
-      const say = expect.stringMatching(/The foods are simulated/)
-      const answers = yield* Effect.promise(async () => [
-        await server.initialize("2025-06-18"),
-        await server.request(2, "tools/list"),
-        await server.call(3, "oats"),
-        await server.call(4, "insulin safe snack")
-      ])
-      expect(answers).toMatchObject([
-        { result: { instructions: say } },
-        { result: { tools: [{ description: say }] } },
-        { isError: false, structuredContent: { note: say }, content: [{ text: say }] },
-        { isError: false, structuredContent: { note: say }, content: [{ text: say }] }
-      ])
-      expect(server.output.stderr).toBe(
-        "The foods are simulated: they are no facts about real foods. The embedded simulator answers, not the service.\n"
+/** The program and its frames; what is no JSON on its standard output fails the test. */
+const started = (env: Program.Settings) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => Program.spawned(program, [], env)),
+      (child) => Effect.sync(() => child.kill("SIGKILL"))
+    ),
+    (child) => {
+      const frames: Array<Frame> = []
+      const output = { stderr: "", all: "" }
+      child.stderr.on("data", (text) => output.stderr += text)
+      createInterface(child.stdout).on("line", (line) => {
+        output.all += line
+        frames.push(JSON.parse(line))
+      })
+      const ended = once(child, "close").then(([code]) => code)
+      const received = (count: number) =>
+        expect.poll(() => frames.length, { timeout: 120_000, interval: 50 }).toBeGreaterThanOrEqual(count)
+      return { child, ended, frames, output, received }
+    }
+  )
+
+const message = (id: number, method: string, params: unknown) =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`
+
+const hello = message(0, "initialize", {
+  protocolVersion: "2025-06-18",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1.0.0" }
+})
+
+const callOf = (id: number, term: string) => message(id, "tools/call", { name: "search_foods", arguments: { term } })
+
+describe("the MCP server on standard input and output", () => {
+  it.scopedLive("answers the stock client of the SDK, which lists and calls; all says that the foods are simulated", () =>
+    Effect.promise(async () => {
+      const client = new Client({ name: "test", version: "1.0.0" })
+      const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
+      await client.connect(
+        new StdioClientTransport({ args: [...args], command, cwd, env: { ...env }, stderr: "inherit" })
       )
-      expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0 })
-    }
-  )
-})
+      const { tools: [tool] } = await client.listTools()
+      const { content: [found] } = await client.callTool({ name: "search_foods", arguments: { term: "greek yogurt" } })
+      const failed = await client.callTool({ name: "search_foods", arguments: { term: " " } })
+      const instructions = client.getInstructions()
+      await client.close()
+      const { note, results } = JSON.parse(found?.type === "text" ? found.text : "")
+      for (const text of [instructions, tool?.description, note]) expect(text).toContain("simulated")
+      expect(results[0].name).toMatch(/yogurt/i)
+      expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("blank") }] })
+    }))
 
-const sentence = /^[^\n]+\.\n$/
+  it.scopedLive("answers each of 1,500 calls at once over a slow service, and whatever lines stand between them", () =>
+    Effect.gen(function*() {
+      const { child, ended, frames, output, received } = yield* started(yield* settings)
+      const hostile = ["{\"jsonrpc\":", "no JSON", "[".repeat(200_000), "x".repeat(3 * 1024 * 1024), "", "{}", "[]"]
+      child.stdin.write(hello)
+      for (let id = 1; id <= 1_500; id++) {
+        child.stdin.write(callOf(id, id === 700 ? "broken" : `food ${id}`))
+        if (id % 200 === 0) child.stdin.write(`${hostile[id / 200 - 1]}\n`)
+      }
+      yield* Effect.promise(() => received(1_501))
+      child.stdin.end()
+      expect(yield* Effect.promise(() => ended)).toBe(0)
+      const answers = new Map(frames.map(({ id, result }) => [id, result]))
+      for (let id = 1; id <= 1_500; id++) {
+        const { content: [{ text } = { text: "" }] = [], isError } = answers.get(id) ?? {}
+        if (id === 700) expect(isError).toBe(true)
+        /** On a busy machine a connection may fail: that is an answer, too. */
+        else expect(text).toMatch(isError ? /^The search / : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`))
+      }
+      expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
+      for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
+    }))
 
-const incomplete: ReadonlyArray<readonly [Readonly<Record<string, string>>, RegExp]> = [
-  [{}, /: NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY\. With --simulator /],
-  [{ NUTRITION_ADVISOR_MCP_TOKEN: "a token" }, /NUTRITION_ADVISOR_BASE_URL.*--simulator/],
-  [{ NUTRITION_ADVISOR_LICENSE_KEY: licenseKey }, /NUTRITION_ADVISOR_BASE_URL/],
-  [{ NUTRITION_ADVISOR_BASE_URL: "https://service.example" }, /NUTRITION_ADVISOR_LICENSE_KEY/],
-  [{ NUTRITION_ADVISOR_SERVICE_ID: "" }, /NUTRITION_ADVISOR_/],
-  [{ NUTRITION_ADVISOR_BASEURL: "https://service.example" }, /NUTRITION_ADVISOR_BASE_URL/],
-  [{ NUTRITION_ADVISOR_BASE_URL: "http://service.example", NUTRITION_ADVISOR_LICENSE_KEY: licenseKey }, /baseUrl/]
-]
+  it.scopedLive("ends with standard input, whether it was asked something or not", () =>
+    Effect.gen(function*() {
+      const env = yield* settings
+      for (const lines of ["", hello, `${hello}${callOf(1, "oats")}`]) {
+        const { child, ended, output, received } = yield* started(env)
+        child.stdin.write(lines)
+        yield* Effect.promise(() => received(lines.split("\n").length - 1))
+        child.stdin.end()
+        expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+      }
+    }))
 
-describe("without --simulator", () => {
-  testLive.each(incomplete)(
-    "the simulator never answers: the settings %j end it with 1 and one sentence that names what is missing",
-    function*([env, what]) {
-      const { code, stderr, stdout } = yield* McpProcess.run({ env })
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-      expect(stderr).toMatch(sentence)
-      expect(stderr).toMatch(what)
-      expect(stderr).not.toContain(licenseKey)
-    }
-  )
-})
+  it.scopedLive("answers the calls that stand right before the end of standard input", () =>
+    Effect.gen(function*() {
+      const { child, ended, frames, output } = yield* started(yield* settings)
+      child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
+      expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+      expect(frames.map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
+    }))
 
-describe("the shared token", () => {
-  simulated(
-    "is bought once by eight servers one after the other, and lies sealed in a folder of the user alone",
-    function*({ settings, simulator: { counters } }) {
-      const XDG_CACHE_HOME = yield* Program.folder
-      const env = { ...settings, XDG_CACHE_HOME }
-      for (let server = 0; server < 8; server += 1) expect((yield* searchOnce({ env })).isError).toBe(false)
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 8 })
-      const cache = join(XDG_CACHE_HOME, "effect-nutrition-advisor")
-      expect((statSync(cache).mode & 0o777).toString(8)).toBe("700")
-      const texts = readdirSync(cache).map((name) => `${name} ${readFileSync(join(cache, name), "utf8")}`)
-      expect(texts.length).toBeGreaterThan(0)
-      expect(texts.filter((text) => text.includes(licenseKey) || text.includes("simulated-"))).toEqual([])
-    }
-  )
-
-  simulated(
-    "is not shared with --no-shared-token: each buys its own, and no folder is made",
-    function*({ settings, simulator }) {
-      const XDG_CACHE_HOME = yield* Program.folder
-      const env = { ...settings, XDG_CACHE_HOME }
-      for (let server = 0; server < 2; server += 1) yield* searchOnce({ args: ["--no-shared-token"], env })
-      expect(yield* simulator.counters).toMatchObject({ exchanges: 2, searches: 2 })
-      expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
-    }
-  )
-
-  simulated("is not shared without its folder, which a warning says, and foods are found", function*({ settings }) {
-    const XDG_CACHE_HOME = join(yield* Program.folder, "a-file")
-    writeFileSync(XDG_CACHE_HOME, "")
-    const { isError, stderr } = yield* searchOnce({ env: { ...settings, XDG_CACHE_HOME } })
-    expect(isError).toBe(false)
-    expect(stderr).toMatch(/level=WARN.*The cache folder can't be used/)
-  })
-
-  testLive("is not made from the simulator's", function*() {
-    const XDG_CACHE_HOME = yield* Program.folder
-    yield* searchOnce({ ...McpProcess.simulated, env: { XDG_CACHE_HOME } })
-    expect(readdirSync(XDG_CACHE_HOME)).toEqual([])
-  })
-})
-
-describe("over HTTP", () => {
-  testLive("listens beyond this machine with a token of the environment, which it asks for and hides", function*() {
-    const token = "mcp-token-51c7"
-    const server = yield* McpProcess.startHttp({
-      args: ["--simulator", "--host", "0.0.0.0"],
-      env: { NUTRITION_ADVISOR_MCP_TOKEN: token }
-    })
-    expect(yield* McpProcess.pingStatus(server.url)).toBe(401)
-    expect(yield* McpProcess.pingStatus(server.url, { authorization: `Bearer ${token}` })).toBe(200)
-    expect(server.output.stderr).not.toContain(token)
-    const port = new URL(server.url).port
-    const { code, stderr } = yield* McpProcess.run({ args: ["--simulator", "--http", "--port", port] })
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(new RegExp(`^Port ${port} .*in use`, "m"))
-    })
-  })
-
-  testLive("answers pages of the origin that --allow-origin names, and no others", function*() {
-    const server = yield* McpProcess.startHttp({ args: ["--simulator", "--allow-origin", "https://a.example"] })
-    expect(yield* McpProcess.pingStatus(server.url, { origin: "https://a.example" })).toBe(200)
-    expect(yield* McpProcess.pingStatus(server.url, { origin: "https://b.example" })).toBe(403)
-  })
-})
-
-const refused = (args: ReadonlyArray<string>, token?: string) =>
-  Effect.map(Effect.flip(mcpArguments(args, token)), ({ message }) => message)
-
-const unusable: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-  [["--port", "http"], /^--port/],
-  [["--port", "65536"], /^--port/],
-  [["--max-result-bytes", "0"], /^--max-result-bytes/],
-  [["--log-level", "loud"], /^--log-level/],
-  [["--unknown"], /--help lists them/],
-  [["positional"], /--help lists them/]
-]
-
-describe("the arguments", () => {
-  test("refuse an address beyond this machine without an origin or a token", function*() {
-    for (const host of ["0.0.0.0", "::", "192.168.0.7", "example.org", "127.0.0.1.example.org", ""]) {
-      expect(yield* refused(["--http", "--host", host])).toMatch(/^--host .*NUTRITION_ADVISOR_MCP_TOKEN\.$/)
-      expect(yield* refused(["--http", "--host", host], "  ")).toMatch(/^--host/)
-      expect(yield* mcpArguments(["--http", "--host", host], "a token")).toMatchObject({ host })
-      expect(yield* mcpArguments(["--host", host, "--allow-origin", "https://a.example"], undefined))
-        .toMatchObject({ host, allowedOrigins: ["https://a.example"] })
-    }
-    for (const host of ["127.0.0.1", "localhost", "::1", "127.1.2.3"]) {
-      expect(yield* mcpArguments(["--http", "--host", host], undefined)).toMatchObject({ host })
-    }
-  })
-
-  test.each(unusable)("that can't be used are refused in one sentence: %j", function*([args, what]) {
-    const message = yield* refused(args)
-    expect(`${message}\n`).toMatch(sentence)
-    expect(message).toMatch(what)
-  })
-
-  test("are stdio, loopback, port 3333, 32 KiB and a shared token where none is given", function*() {
-    expect(yield* mcpArguments([], undefined)).toMatchObject({
-      allowedOrigins: [],
-      host: "127.0.0.1",
-      http: false,
-      logLevel: { _tag: "Info" },
-      maxResultBytes: 32_768,
-      port: 3333,
-      sharesToken: true,
-      token: undefined
-    })
-  })
-
-  testLive("are listed by --help, which ends with 0", function*() {
-    expect(yield* McpProcess.run({ args: ["--help"] })).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
-  })
-
-  it("are all in docs/agents.md", () => {
-    const options = usage.match(/--[a-z-]+/g) ?? []
-    expect(options.length).toBeGreaterThan(7)
-    expect(options.filter((option) => !agentsPage.includes(`\`${option}`))).toEqual([])
-  })
-})
-
-describe("without its packages", () => {
-  testLive.each(["@effect/ai", "@effect/rpc", "@effect/platform-node"])(
-    "it says in one sentence what to install, where %s is missing, and ends with 1",
-    function*(missing) {
-      const { code, stderr, stdout } = yield* McpProcess.run({ node: Program.withoutPackage(`${missing}/`) })
-      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-      expect(stderr).toMatch(/^[^\n]+npm install effect-nutrition-advisor [^\n]+@effect\/ai@\^0\.37 [^\n]+\n$/)
-    }
-  )
-
-  it("asks for the versions that package.json names", () => {
-    const source = read("src/ai/mcpMain.ts")
-    expect(source).toContain(`effect@${manifest.peerDependencies["effect"].replace(/\.0$/, "")} `)
-    for (const name of ["@effect/ai", "@effect/rpc", "@effect/experimental", "@effect/platform-node"]) {
-      expect(source).toContain(`${name}@${manifest.peerDependencies[name].replace(/\.0$/, "")}`)
-      expect(manifest.peerDependenciesMeta[name]).toEqual({ optional: true })
-    }
-  })
-})
-
-describe("a configuration of a desktop client in docs/agents.md", () => {
-  const servers = [...agentsPage.matchAll(/```json\n([^]*?)```/g)].map(([_, text]) =>
-    JSON.parse(text ?? "").mcpServers["nutrition-advisor"]
-  )
-
-  it("is JSON with a command that the package has, by its name or by npx, and settings of the library", () => {
-    expect(servers).toHaveLength(2)
-    for (const { args = [], command, env, ...rest } of servers) {
-      expect(Object.keys(manifest.bin)).toContain(args.at(-1) ?? command)
-      expect(Object.keys(env)).toEqual(["NUTRITION_ADVISOR_BASE_URL", "NUTRITION_ADVISOR_LICENSE_KEY"])
-      expect(rest).toEqual({})
-    }
-  })
-
-  it("has npx install what the command above it installs, and what package.json names", () => {
-    const installed = /npm install ([^]*?)\n\n/.exec(agentsPage)?.[1]?.split(/[\s\\]+/)
-    const args: ReadonlyArray<string> = servers[1].args
-    expect(args.filter((_, index) => args[index - 1] === "--package")).toEqual(installed)
-    for (const [name, version] of (installed ?? []).slice(1).map((text) => text.split(/(?<!^)@/))) {
-      expect(manifest.peerDependencies[name ?? ""].replace(/\.0$/, "")).toBe(version)
-    }
-  })
+  it.live("ends with 1 and a sentence on standard error where it can't serve", () =>
+    Effect.gen(function*() {
+      const unset = yield* Program.run(program, [], { NUTRITION_ADVISOR_BASE_URL: "https://service.example" })
+      const unknown = yield* Program.run(program, ["--http"])
+      const node = Program.withoutPackage("@modelcontextprotocol/")
+      const missing = yield* Program.run(program, ["--simulator"], {}, node)
+      const words = [/NUTRITION_ADVISOR_LICENSE_KEY/, /--http/, /npm install @modelcontextprotocol\/server@\^2\.4/]
+      for (const [index, { code, stderr, stdout }] of [unset, unknown, missing].entries()) {
+        expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+        expect(stderr).toMatch(/^[^\n]+\n$/)
+        expect(stderr).toMatch(words[index] ?? "")
+      }
+    }))
 })

@@ -13,11 +13,12 @@ export interface Program {
   readonly remove: () => Promise<void>
 }
 
-/** Two dozen processes that each compile TypeScript would take a minute to start. */
-export const bundle = async (): Promise<Program> => {
+/** Two dozen processes that each compile TypeScript would take a minute to start. `ioredis` names the package that stands for it. */
+export const bundle = async (ioredis: string): Promise<Program> => {
   const folder = await mkdtemp(join(tmpdir(), "fleet-"))
   const file = join(folder, "replica.mjs")
   await build({
+    alias: ioredis === "ioredis" ? {} : { ioredis },
     absWorkingDir: fileURLToPath(new URL("../../..", import.meta.url)),
     banner: {
       js: "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"

@@ -1,4 +1,3 @@
-/** By module, not by barrel: the process that measures memory loads them too, and would take seconds more to start. */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -26,8 +25,6 @@ export const wrapped: Client = {
     Effect.map(HttpClient.HttpClient, HttpClient.transformResponse((response) => response))
   ).pipe(Layer.provide(ours.layer))
 }
-
-export const ourClients: ReadonlyArray<Client> = [ours, wrapped]
 
 export const clients: ReadonlyArray<Client> = [undici, { name: "node:http", layer: NodeHttpClient.layer }, fetch, ours]
 

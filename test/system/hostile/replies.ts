@@ -42,23 +42,21 @@ export const cut = (...parts: ReadonlyArray<Bytes>): Reply => ({ socket }) => {
 
 const block = Buffer.alloc(64 * 1024, " ")
 
-/** As many bytes as it says, no faster than they are taken, until the connection closes. */
-export const flood = (bytes: number, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
-  response.writeHead(status, headers)
-  let left = bytes
-  const pour = () => {
-    while (left > 0) {
-      if (response.destroyed) return
-      left -= block.length
-      if (!response.write(block)) {
-        response.once("drain", pour)
-        return
+/** A body without an end, no faster than it is taken; tells how many bytes went out. */
+export const flood =
+  (headers: OutgoingHttpHeaders = {}, status = 200, poured = (_: number) => {}): Reply => (response) => {
+    response.writeHead(status, headers)
+    const pour = () => {
+      while (!response.destroyed) {
+        poured(block.length)
+        if (!response.write(block)) {
+          response.once("drain", pour)
+          return
+        }
       }
     }
-    response.end()
+    pour()
   }
-  pour()
-}
 
 /** First the given bytes, then one a second. */
 export const drip = (...parts: ReadonlyArray<Bytes>): Reply => ({ socket }) => {
@@ -84,31 +82,3 @@ export const dripChunks: Reply = (response) => {
 const bomb = Buffer.concat(Array.from({ length: 100 }, () => gzipSync(Buffer.alloc(10 * megabyte, " "))))
 
 export const gzipBomb: Reply = answer(bomb, { "content-encoding": "gzip" })
-
-export const nestedBomb: Reply = answer(gzipSync(bomb), { "content-encoding": "gzip, gzip" })
-
-/** A body in HTTP chunks of so many bytes each, no faster than they are taken; the client sees each of them by itself. */
-export const crumbs =
-  (bytes: number, size: number, headers: OutgoingHttpHeaders = {}, status = 200): Reply => ({ socket }) => {
-    if (socket === null) return
-    const lines = Object.entries({ "transfer-encoding": "chunked", ...headers }).map(([name, value]) =>
-      `${name}: ${value}`
-    )
-    socket.write(`${[`HTTP/1.1 ${status} Whatever`, ...lines].join("\r\n")}\r\n\r\n`)
-    const chunk = `${size.toString(16)}\r\n${" ".repeat(size)}\r\n`
-    const batch = Buffer.from(chunk.repeat(Math.ceil(block.length / size)))
-    let left = Math.ceil(bytes / size)
-    const pour = () => {
-      while (left > 0) {
-        if (socket.destroyed) return
-        const written = Math.min(left, batch.length / chunk.length)
-        left -= written
-        if (!socket.write(batch.subarray(0, written * chunk.length))) {
-          socket.once("drain", pour)
-          return
-        }
-      }
-      socket.write("0\r\n\r\n")
-    }
-    pour()
-  }

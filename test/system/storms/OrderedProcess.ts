@@ -22,9 +22,6 @@ export interface OrderedProcess<Greeting, Order, Sight> {
   readonly end: Effect.Effect<number | null>
   /** SIGKILL: the process ends without closing anything. */
   readonly kill: Effect.Effect<void>
-  /** SIGSTOP: nothing runs, and nothing is told of it. */
-  readonly freeze: Effect.Effect<void>
-  readonly thaw: Effect.Effect<void>
 }
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
@@ -72,8 +69,6 @@ export const start = <Greeting extends object, Order, Sight>(
       kill: Effect.promise(() => {
         child.kill("SIGKILL")
         return ended
-      }),
-      freeze: Effect.sync(() => child.kill("SIGSTOP")),
-      thaw: Effect.sync(() => child.kill("SIGCONT"))
+      })
     }
   })

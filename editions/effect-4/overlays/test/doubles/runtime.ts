@@ -1,12 +1,6 @@
-// Effect 4 has no Supervisor, no roots of fibers, another scheduler and clock, and no Random of a seed that stands alone.
-import { type Clock, Context, Effect, Fiber, Metric, Random, type Scheduler } from "effect"
+// Effect 4 has no Supervisor, another scheduler and clock, and no Random of a seed that stands alone.
+import { type Clock, Context, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
 import type { Parts } from "./makeClock.js"
-import { current } from "./TestClock.js"
-
-/** How many fibers run in this test. */
-export const fibers = Effect.sync(() => current.fibers)
-
-export const running = (): unknown => Fiber.getCurrent()
 
 export class FiberCount {
   running = 0

@@ -1,0 +1,29 @@
+// Declarations of a file that Effect 4 needs otherwise: each in `X.part.ts` takes the place of the one of its name in `X.ts`.
+import ts from "typescript"
+
+const parse = (text) => ts.createSourceFile("part.ts", text, ts.ScriptTarget.Latest, true).statements
+
+const nameOf = (statement) => (statement.declarationList?.declarations[0] ?? statement).name?.text
+
+/** The text with the declarations of the part, and its imports besides. */
+export const withParts = (path, text, part) => {
+  const statements = parse(part)
+  const imports = statements.filter(ts.isImportDeclaration).map((statement) => statement.getText())
+    .filter((line) => !text.includes(line)).map((line) => `${line}\n`)
+  const replaced = statements.filter((statement) => !ts.isImportDeclaration(statement)).reduce((before, statement) => {
+    const name = nameOf(statement)
+    const found = parse(before).find((candidate) => nameOf(candidate) === name)
+    if (found === undefined) {
+      throw new Error(`${path} declares no ${name}, which the part of Effect 4 takes the place of`)
+    }
+    return before.slice(0, found.getStart()) + statement.getText() + before.slice(found.end)
+  }, text)
+  return withoutUnused(replaced.replace(/^import /m, `${imports.join("")}import `))
+}
+
+/** The text without what it imports alone and does not use. */
+const withoutUnused = (text) =>
+  text.replace(
+    /^import (?:type )?(?:\* as |\{ )(\w+) (?:\} )?from .*\n/gm,
+    (line, name) => new RegExp(`\\b${name}\\b(?!")`).test(text.replace(line, "")) ? line : ""
+  )

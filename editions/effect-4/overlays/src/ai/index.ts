@@ -1,0 +1,1 @@
+export * as NutritionAdvisorMcp from "./NutritionAdvisorMcp.js"

@@ -1,0 +1,11 @@
+const stockOf = (dispatcher: Undici.Dispatcher) => {
+  const stock = dispatcher.compose((dispatch) => (options, handler) =>
+    dispatch({ ...options, ...unredirected }, handler)
+  )
+  return (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.tryPromise({
+      try: () => (loading ??= import("@effect/platform-node/NodeHttpClient")),
+      catch: (cause) =>
+        new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+    }).pipe(Effect.flatMap(({ Dispatcher, makeUndici }) => Effect.provideService(makeUndici, Dispatcher, stock)))
+}

@@ -1,0 +1,19 @@
+// The clock of Effect 4 waits for nobody before it moves.
+import { type Duration, Effect, type Fiber } from "effect"
+import { TestClock } from "effect/testing"
+
+/** Until what can go on without time has done so. */
+const settled = Effect.promise(() => new Promise<void>((done) => setImmediate(() => setImmediate(() => done()))))
+
+const around = (move: Effect.Effect<void>) => settled.pipe(Effect.andThen(move), Effect.andThen(settled))
+
+export const pass = (duration: Duration.Input) => around(TestClock.adjust(duration))
+
+export const set = (millis: number) => around(TestClock.setTime(millis))
+
+export const settle = (step: Duration.Input) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const fiber: Fiber.Fiber<A, E> = yield* Effect.forkChild(effect)
+    while (fiber.pollUnsafe() === undefined) yield* pass(step)
+    return yield* Effect.suspend(() => fiber.pollUnsafe() ?? Effect.never)
+  })

@@ -1,0 +1,42 @@
+import * as References from "effect/References"
+
+const layerLoggers = (keep: Keep) => {
+  const stream = new Writable({
+    write: (chunk, _, done) => {
+      keep("Logger.prettyLogger", String(chunk))
+      done()
+    }
+  })
+  const console = new NodeConsole({ stdout: stream, stderr: stream, inspectOptions: { depth: Infinity } })
+  return Layer.mergeAll(
+    Layer.succeed(Console.Console, console),
+    Logger.layer([
+      Logger.map(Logger.formatLogFmt, (line) => keep("Logger.logfmtLogger", line)),
+      Logger.map(Logger.formatJson, (line) => keep("Logger.jsonLogger", line)),
+      Logger.map(Logger.formatStructured, (entry) => keep("Logger.structuredLogger", rendered(entry))),
+      Logger.consolePretty({ mode: "tty", colors: false }),
+      Logger.tracerLogger
+    ]),
+    Layer.succeed(References.MinimumLogLevel, "All")
+  )
+}
+
+/** What it is told of a span, the tracer below tells as well. */
+const layerOpenTelemetry = (_keep: Keep) => Layer.empty
+
+const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
+  Tracer.make({
+    ...inner,
+    span: (options) => {
+      const span = inner.span(options)
+      const events: Array<unknown> = []
+      return Object.assign(span, {
+        event: (...event: ReadonlyArray<unknown>) => events.push(event),
+        end: (_at: bigint, exit: Exit.Exit<unknown, unknown>) => {
+          const { attributes, links, name } = span
+          keep("OpenTelemetry spans", rendered({ name, attributes, events, links: links.map(({ attributes }) => attributes) }))
+          keep("Exits of spans", rendered(exit))
+        }
+      })
+    }
+  })

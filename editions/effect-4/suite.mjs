@@ -1,0 +1,14 @@
+/** The tests that are translated and run, with the doubles that they import. Mixed with Effect 3 is mixed/mixed.test.mjs. */
+export const suite = [
+  // State and model of the token.
+  "test/internal/token/state.test.ts",
+  "test/TokenProvider.model.test.ts",
+  // Conformance.
+  "test/NutritionAdvisor.test.ts",
+  "test/leaks.test.ts",
+  "test/promise/Client.test.ts",
+  "test/promise/fetch.test.ts"
+]
+
+/** What stands on packages for Effect 3 alone. */
+export const leftOut = ["src/ai/NutritionAdvisorTools.ts"]

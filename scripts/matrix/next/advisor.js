@@ -1,0 +1,3 @@
+import { createClient } from "effect-nutrition-advisor/promise"
+
+export const advisor = () => globalThis.foodsAdvisor ??= createClient()

@@ -1,0 +1,39 @@
+import type * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Exit from "effect/Exit"
+import { globalValue } from "effect/GlobalValue"
+import type { Failure, Received } from "./client.js"
+import type { Request } from "./message.js"
+
+/** A request whose body is there as a whole. */
+export interface BufferedRequest extends Request {
+  readonly body: Exclude<HttpBody.HttpBody, HttpBody.Stream>
+}
+
+export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
+
+/** Hears once how a request ended. */
+export interface Receiver {
+  readonly maxBytesOf: (status: number) => number
+  readonly onAnswer: (exit: Exit.Exit<Received, Failure>) => void
+}
+
+/** Sends a request. What it returns aborts the request, and the receiver hears no more of it. */
+export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => () => void
+
+const dispatches = globalValue(
+  "effect-nutrition-advisor/dispatch",
+  () => new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
+)
+
+/** This very client can bring a whole body in one step; one that is made from it can't. */
+export const withDispatch = (
+  client: HttpClient.HttpClient,
+  dispatch: Dispatch<BufferedRequest>
+): HttpClient.HttpClient => {
+  dispatches.set(client, dispatch)
+  return client
+}
+
+export const dispatchOf = (client: HttpClient.HttpClient): Dispatch<BufferedRequest> | undefined =>
+  dispatches.get(client)

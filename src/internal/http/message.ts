@@ -1,0 +1,113 @@
+import type * as HttpBody from "@effect/platform/HttpBody"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import {
+  BadRequest,
+  type Operation,
+  ServerError,
+  TooManyRequests,
+  UnexpectedResponse
+} from "../../NutritionAdvisorError.js"
+import * as HttpDate from "./httpDate.js"
+
+/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
+export interface Request {
+  readonly method: HttpMethod
+  readonly origin: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: HttpBody.HttpBody
+}
+
+/** A whole answer. Its body is only the beginning where it is not 2xx and longer than an error needs. */
+export interface Answer {
+  readonly status: number
+  /** With names in lower case. */
+  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
+  readonly body: Uint8Array
+}
+
+export const isOk = (status: number) => status >= 200 && status < 300
+
+/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. */
+const retryAfterOf = ({ headers }: Answer, now: number): number | undefined => {
+  const value = String(headers["retry-after"] ?? "").trim()
+  if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
+  const date = HttpDate.parse(value, now)
+  return date === undefined ? undefined : Math.max(0, (date - now) / 1000)
+}
+
+/** 0 is what fetch shows of a redirect that it does not follow. */
+const redirects = new Set([0, 301, 302, 303, 307, 308])
+
+const isText = ({ headers }: Answer) =>
+  /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
+
+/** In bytes. */
+const longestBody = 4 * 1024
+
+/** In characters. */
+const longestHeader = 256
+
+/** The headers that errors and spans may show. */
+export const observed = (names: ReadonlyArray<string>, { headers }: Answer): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => {
+    const text = [headers[name] ?? []].flat().join(", ")
+    return text === "" ? [] : [[name, text.slice(0, longestHeader)]]
+  }))
+
+/** What an error keeps of the answer that it was made from. */
+export interface Head {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Redacted.Redacted<string>
+}
+
+export const head = (answer: Answer, names: ReadonlyArray<string> = []): Head =>
+  names.length === 0 ? { status: answer.status } : { status: answer.status, headers: observed(names, answer) }
+
+/** The body may repeat a secret in any disguise, so that it is redacted as a whole. A character that is cut is left out. */
+export const headAndBody = (answer: Answer, names?: ReadonlyArray<string>): Head => {
+  const { body } = answer
+  if (body.length === 0 || !isText(answer)) return head(answer, names)
+  const text = new TextDecoder().decode(body.subarray(0, longestBody), { stream: body.length > longestBody })
+  return { ...head(answer, names), body: Redacted.make(text) }
+}
+
+type StatusError = BadRequest | ServerError | TooManyRequests | UnexpectedResponse
+
+/** The error of an answer that is not 2xx (SERVICE.md section 7). */
+export const statusError = (
+  answer: Answer,
+  operation: Operation,
+  names?: ReadonlyArray<string>
+): Effect.Effect<never, StatusError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, StatusError> => {
+    const { status } = answer
+    const said = { operation, ...headAndBody(answer, names) }
+    const retryAfter = retryAfterOf(answer, now)
+    const timed = retryAfter === undefined ? said : { ...said, retryAfter }
+    if (status === 400) return new BadRequest(said)
+    if (status === 429) return new TooManyRequests(timed)
+    if (status >= 500 && status < 600) return new ServerError(timed)
+    return redirects.has(status)
+      ? new UnexpectedResponse({ operation, ...head(answer, names), reason: "Redirect" })
+      : new UnexpectedResponse({ ...said, reason: "Status" })
+  })
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/** The body as JSON; a byte order mark is passed over, as RFC 8259, section 8.1 allows. */
+export const json = (
+  answer: Answer,
+  operation: Operation,
+  names?: ReadonlyArray<string>
+): Effect.Effect<unknown, UnexpectedResponse> => {
+  try {
+    return Effect.succeed(JSON.parse(utf8.decode(answer.body)))
+  } catch {
+    return new UnexpectedResponse({ operation, ...head(answer, names), reason: "NotJson" })
+  }
+}

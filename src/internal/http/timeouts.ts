@@ -1,0 +1,87 @@
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+
+/** What must end in time, itself a link between those that began before and after it. The three fields are the list's. */
+export abstract class Timed {
+  end = 0
+  before: Timed | undefined
+  after: Timed | undefined
+
+  abstract onEnd(reason: "Timeout" | "Aborted"): void
+}
+
+/**
+ * The same timeout for many requests. They time out in the order they began, so one fiber that sleeps until the first of them
+ * is due watches over all: a request costs no timer and no fiber of its own. No Set: the table that V8 gives up as it grows keeps
+ * all later ones alive (docs/upstream.md, old-tables).
+ */
+export class Timeouts {
+  private first: Timed | undefined
+  private last: Timed | undefined
+  private isClosed = false
+
+  constructor(readonly millis: number, private readonly now: () => number, private readonly watch: () => void) {}
+
+  /** Cuts it off once the time is over, unless it is removed before; at once where nobody may begin any more. */
+  add(timed: Timed) {
+    if (this.isClosed) return timed.onEnd("Aborted")
+    timed.end = this.now() + this.millis
+    timed.before = this.last
+    if (this.last === undefined) this.first = timed
+    else this.last.after = timed
+    this.last = timed
+    this.watch()
+  }
+
+  /** Nothing happens to one who is not there. */
+  remove(timed: Timed) {
+    if (timed.before === undefined && this.first !== timed) return
+    if (timed.before === undefined) this.first = timed.after
+    else timed.before.after = timed.after
+    if (timed.after === undefined) this.last = timed.before
+    else timed.after.before = timed.before
+    timed.before = timed.after = undefined
+  }
+
+  /** Cuts off all, and all who come later. */
+  close() {
+    this.isClosed = true
+    while (this.first !== undefined) this.cutOff(this.first, "Aborted")
+  }
+
+  private cutOff(timed: Timed, reason: "Timeout" | "Aborted") {
+    this.remove(timed)
+    timed.onEnd(reason)
+  }
+
+  /** Cuts off all that are due, and tells how long the first of the others has left. */
+  due(): number | undefined {
+    while (this.first !== undefined && this.first.end <= this.now()) {
+      this.cutOff(this.first, "Timeout")
+    }
+    return this.first === undefined ? undefined : this.first.end - this.now()
+  }
+}
+
+export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const run = yield* FiberSet.makeRuntime<never>()
+    let isWatched = false
+
+    const watching = Effect.gen(function*() {
+      for (let left = timeouts.due(); left !== undefined; left = timeouts.due()) {
+        yield* Effect.sleep(Math.ceil(left))
+      }
+      isWatched = false
+    })
+
+    const timeouts: Timeouts = new Timeouts(millis, () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, () => {
+      if (isWatched) return
+      isWatched = true
+      run(watching)
+    })
+    yield* Effect.addFinalizer(() => Effect.sync(() => timeouts.close()))
+    return timeouts
+  })

@@ -1,0 +1,51 @@
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { call, type Connection, unexpected } from "./connection.js"
+
+/** A sealed token has some hundred to some thousand characters. What is longer is cut, and can't be opened. */
+const longestEntry = 16 * 1024
+
+const writeScript = `
+  if redis.call("GET", KEYS[2]) ~= ARGV[1] then return 0 end
+  redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
+  return 1`
+
+const releaseScript = `
+  if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+  return redis.call("DEL", KEYS[1])`
+
+/** What Redis takes for a time. */
+const wholeMillis = (millis: number): number => Math.max(1, Math.ceil(millis))
+
+/** With `stringNumbers`, ioredis hands over numbers as texts. */
+const isOne = (answer: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
+  answer === 1 || answer === "1"
+    ? Effect.succeed(true)
+    : answer === 0 || answer === "0"
+    ? Effect.succeed(false)
+    : unexpected
+
+const isOk = (answer: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
+  answer === "OK" ? Effect.succeed(true) : answer === null ? Effect.succeed(false) : unexpected
+
+const entryOf = (answer: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
+  typeof answer === "string" ? Effect.succeed(Option.liftPredicate(answer, (text) => text !== "")) : unexpected
+
+/** The two keys of a name share a slot of Redis Cluster: what stands between the braces decides. */
+export const make = (connection: Connection, prefix: string): Service => {
+  const tokenKey = (name: string) => `${prefix}{${name}}:token`
+  const leaseKey = (name: string) => `${prefix}{${name}}:lease`
+
+  return {
+    read: (name) => Effect.flatMap(call(connection, "GETRANGE", tokenKey(name), 0, longestEntry), entryOf),
+    write: (name, entry, { owner, timeToLive }) => {
+      const keys = [tokenKey(name), leaseKey(name)]
+      const values = [owner, entry, wholeMillis(timeToLive)]
+      return Effect.flatMap(call(connection, "EVAL", writeScript, keys.length, ...keys, ...values), isOne)
+    },
+    lease: (name, owner, duration) =>
+      Effect.flatMap(call(connection, "SET", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), isOk),
+    release: (name, owner) => Effect.asVoid(call(connection, "EVAL", releaseScript, 1, leaseKey(name), owner))
+  }
+}

@@ -1,0 +1,87 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Tracer from "effect/Tracer"
+import * as AccessToken from "../../AccessToken.js"
+import { type TokenError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
+import type { Service as Store } from "../../TokenStore.js"
+import * as Metrics from "../metrics.js"
+
+type Token = AccessToken.AccessToken
+
+/** A store that may be slow: where it is not in memory, reading it can end in a timeout. */
+export interface TimedStore extends Omit<Store, "current"> {
+  readonly current: Effect.Effect<Option.Option<Token>, TokenError>
+}
+
+export interface Parts {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  readonly issuer: Issuer
+  readonly store: TimedStore
+}
+
+/** The current token now, and how it came: someone else had put it into the store, it is new, or it is the one to replace. */
+export interface Exchanged {
+  readonly token: Token
+  readonly outcome: "reused" | "issued" | "unchanged"
+}
+
+const spanOptions = { captureStackTrace: false, kind: "client", root: true } as const
+
+/** What was issued has expired already. */
+const unusable = Effect.fail(new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" }))
+
+/**
+ * Of two tokens from a refresh the one that ends later stays, but never one from the future; after a rejection the new one does. The
+ * same token with a later end keeps the time at which it was first received, since its window is a part of its whole life.
+ */
+export const tokenThatStays = (
+  { reason }: ExchangeRequest,
+  issued: Token,
+  current: Option.Option<Token>,
+  policy: RefreshPolicy.CheckedPolicy,
+  now: number
+): Token => {
+  if (reason === "rejection" || Option.isNone(current)) return issued
+  const held = current.value
+  if (AccessToken.stateAt(held, now, policy) === "expired" || held.receivedAt > now) return issued
+  if (issued.receivedAt > now || held.expiresAt >= issued.expiresAt) return held
+  return AccessToken.isSame(held, issued)
+    ? new AccessToken.AccessToken({ ...issued, receivedAt: held.receivedAt })
+    : issued
+}
+
+const issueInSpan = (issuer: Issuer, request: ExchangeRequest, onSpan: (span: Tracer.Span) => void) =>
+  Effect.useSpan("TokenIssuer.issue", spanOptions, (span) => {
+    onSpan(span)
+    return issuer.issue(request).pipe(
+      Effect.tapErrorCause((cause) => Effect.sync(() => span.attribute("error.type", Metrics.causeOf(cause).outcome))),
+      Effect.withParentSpan(span)
+    )
+  })
+
+/** One exchange: the license key for a token, which goes into the store. */
+export const exchange = (
+  { issuer, policy, store }: Parts,
+  request: ExchangeRequest,
+  onSpan: (span: Tracer.Span) => void
+): Effect.Effect<Exchanged, TokenError> =>
+  Effect.gen(function*() {
+    const { reason, replacing } = request
+    const isReplaced = (token: Token) => Option.exists(replacing, (replaced) => AccessToken.isSame(replaced, token))
+    const begunAt = yield* Clock.currentTimeMillis
+    const held = Option.getOrUndefined(yield* store.current)
+    if (held !== undefined && !isReplaced(held) && AccessToken.stateAt(held, begunAt, policy) !== "expired") {
+      return { token: held, outcome: "reused" }
+    }
+    if (reason === "rejection" && held !== undefined && isReplaced(held)) yield* store.invalidate(held)
+    yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason })
+    const issued = yield* issueInSpan(issuer, request, onSpan)
+    const now = yield* Clock.currentTimeMillis
+    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* unusable
+    const token = tokenThatStays(request, issued, yield* store.current, policy, now)
+    yield* store.put(token)
+    return { token, outcome: isReplaced(issued) ? "unchanged" : "issued" }
+  })

@@ -1,0 +1,122 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import type * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import type * as Tracer from "effect/Tracer"
+import * as AccessToken from "../../AccessToken.js"
+import { type TokenError, TransportError } from "../../NutritionAdvisorError.js"
+import type * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { ExchangeRequest } from "../../TokenIssuer.js"
+import type { ProviderSettings } from "../settings.js"
+import * as Exchange from "./exchange.js"
+import * as Report from "./report.js"
+import * as State from "./state.js"
+import { within } from "./within.js"
+
+/** One exchange for all who wait. */
+export interface Flight {
+  readonly request: ExchangeRequest
+  readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
+  span: Tracer.Span | undefined
+}
+
+interface Parts extends ProviderSettings, Exchange.Parts {
+  /** Forks in the context of the layer, until its scope ends. */
+  readonly run: Effect.Effect.Success<ReturnType<typeof FiberSet.makeRuntime<never>>>
+}
+
+const makeFlight = (request: ExchangeRequest): Flight => ({
+  request,
+  token: Deferred.unsafeMake(FiberId.none),
+  span: undefined
+})
+
+/** Whether callers have a token though the exchange failed. */
+const holdsStill = ({ reason, replacing }: ExchangeRequest, policy: RefreshPolicy.CheckedPolicy, now: number) =>
+  reason === "refresh" && Option.exists(replacing, (token) => AccessToken.stateAt(token, now, policy) !== "expired")
+
+const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
+
+/** What the flight ends in. Its span is linked to that of the one who waits, for it is a child of no request. */
+export const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+  Effect.ensuring(
+    Deferred.await(flight.token),
+    Effect.suspend(() => flight.span === undefined ? Effect.void : Effect.linkSpanCurrent(flight.span))
+  )
+
+/** The flights, one at a time, each in a fiber of the layer, and what is known between them. */
+export const make = (parts: Parts) => {
+  const { policy, run, tokenTimeout } = parts
+  let state: State.State<Flight> = State.initial
+
+  // State first, those who wait next, and then what others see.
+
+  const succeed = ({ request, token }: Flight, exchanged: Exchange.Exchanged) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const failuresBefore = state._tag === "Idle" ? 0 : state.failures
+      state = State.succeeded(state, exchanged.token, policy, now)
+      Deferred.unsafeDone(token, Exit.succeed(exchanged.token))
+      return Report.succeeded(request, exchanged, failuresBefore)
+    })
+
+  const fail = ({ request, token }: Flight, ending: Cause.Cause<TokenError>) =>
+    Effect.flatMap(Effect.all([Clock.currentTimeMillis, Random.next]), ([now, random]) => {
+      const isClosed = Cause.isInterruptedOnly(ending)
+      const cause = isClosed ? aborted : ending
+      const next = State.failed(state, cause, random, policy, now)
+      state = next
+      Deferred.unsafeDone(token, Exit.failCause(cause))
+      return Report.failed(request, {
+        cause,
+        retryAt: next.backoff.until,
+        isClosed,
+        isServing: holdsStill(request, policy, now)
+      })
+    })
+
+  const running = (flight: Flight) =>
+    Effect.uninterruptibleMask((restore) =>
+      Exchange.exchange(parts, flight.request, (span) => {
+        flight.span = span
+      }).pipe(
+        within(tokenTimeout),
+        restore,
+        Effect.exit,
+        Effect.flatMap(Exit.matchEffect({
+          onFailure: (cause) => fail(flight, cause),
+          onSuccess: (exchanged) => succeed(flight, exchanged)
+        }))
+      )
+    )
+
+  /** A closed FiberSet runs nothing, and a logger may die: whoever waits hears of the end all the same. */
+  const start = (flight: Flight) =>
+    run(running(flight)).addObserver(() => Deferred.unsafeDone(flight.token, Exit.failCause(aborted)))
+
+  const begin = <D extends State.Decision<Flight> | State.CoolingDown>([decision, next]: readonly [
+    D,
+    State.State<Flight>
+  ]): D => {
+    state = next
+    if (decision._tag === "Wait" && decision.isNew) start(decision.flight)
+    return decision
+  }
+
+  return {
+    /** A token is missing or grows old. */
+    request: (asked: ExchangeRequest) =>
+      Effect.map(Clock.currentTimeMillis, (now) => begin(State.request(state, () => makeFlight(asked), now))),
+    /** A token was rejected. */
+    renewal: (asked: ExchangeRequest) =>
+      Effect.map(Clock.currentTimeMillis, (now) => begin(State.renewal(state, () => makeFlight(asked), policy, now))),
+    holdsRefresh: (now: number): boolean => State.holdsRefresh(state, now),
+    lastFailure: Effect.sync(() => state.lastFailure)
+  }
+}
+
+export type Flights = ReturnType<typeof make>

@@ -1,0 +1,161 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as AccessToken from "../../AccessToken.js"
+import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
+import * as RefreshPolicy from "../../RefreshPolicy.js"
+import { TokenIssuer } from "../../TokenIssuer.js"
+import type { Rejection, Service, TokenStatus } from "../../TokenProvider.js"
+import { TokenStore } from "../../TokenStore.js"
+import type { ProviderSettings } from "../settings.js"
+import type * as Exchange from "./exchange.js"
+import * as Flights from "./flights.js"
+import { within } from "./within.js"
+
+type Token = AccessToken.AccessToken
+
+interface Parts extends Exchange.Parts {
+  readonly flights: Flights.Flights
+  /** Called with each token that a caller gets. */
+  readonly served: (token: Token) => Token
+}
+
+const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    flights.holdsRefresh(now)
+      ? Effect.void
+      : flights.request({ reason: "refresh", replacing: Option.some(token), mustExchange: false }))
+
+/** For those who can do without a token: a store that does not answer in time has none. */
+const currentOf = ({ store }: Parts) => Effect.catchAll(store.current, () => Effect.succeedNone)
+
+/** Looks, as often as its token is worth, and refreshes a token that is not fresh. */
+const looking = (parts: Parts): Effect.Effect<unknown> =>
+  Effect.gen(function*() {
+    const token = Option.getOrUndefined(yield* currentOf(parts))
+    if (token === undefined || !RefreshPolicy.isScheduled(token)) return RefreshPolicy.longestPause
+    const state = AccessToken.stateAt(token, yield* Clock.currentTimeMillis, parts.policy)
+    if (state !== "fresh") yield* refresh(parts, token)
+    return RefreshPolicy.pauseOf(parts.policy, token)
+  }).pipe(Effect.repeat(RefreshPolicy.looks))
+
+/** A new token, which all who ask meanwhile wait for. */
+const acquire = ({ flights, served }: Parts, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
+  Effect.flatMap(
+    flights.request({ reason: "missing", replacing, mustExchange: false }),
+    (decision) =>
+      decision._tag === "Wait"
+        ? Effect.map(Flights.arrival(decision.flight), (token) => served(token))
+        : Effect.failCause(decision.cause)
+  )
+
+const serveOrAcquire = (parts: Parts, current: Option.Option<Token>, now: number) => {
+  if (Option.isNone(current)) return acquire(parts, current)
+  const token = current.value
+  const state = AccessToken.stateAt(token, now, parts.policy)
+  switch (state) {
+    case "fresh":
+      return Effect.succeed(parts.served(token))
+    case "stale":
+      return Effect.as(refresh(parts, token), parts.served(token))
+    case "expired":
+      return acquire(parts, current)
+  }
+}
+
+const getFrom = (parts: Parts): Service["get"] =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(parts.store.current, (current) => serveOrAcquire(parts, current, clock.unsafeCurrentTimeMillis()))
+  )
+
+/** The rejection that SERVICE.md section 7 documents. */
+const documented: Rejection = { operation: "request", status: 403 }
+
+const renewFrom = (parts: Parts, get: Service["get"]) => {
+  const { flights, served, store } = parts
+  const renew: Service["renew"] = (rejected, rejection = documented) =>
+    Effect.gen(function*() {
+      const { mustExchange = false, ...answer } = rejection
+      const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
+      if (Option.exists(yield* store.current, isOther)) return yield* get
+      const decision = yield* flights.renewal({
+        reason: "rejection",
+        replacing: Option.some(rejected),
+        mustExchange
+      })
+      switch (decision._tag) {
+        case "CoolingDown":
+          return yield* new Forbidden({ ...answer, reason: "CoolingDown" })
+        case "Fail":
+          return yield* Effect.failCause(decision.cause)
+        case "Wait": {
+          const token = yield* Flights.arrival(decision.flight)
+          if (isOther(token)) return served(token)
+          const isRenewal = decision.flight.request.reason === "rejection"
+          return yield* isRenewal ? new Forbidden({ ...answer, reason: "TokenUnchanged" }) : renew(rejected, rejection)
+        }
+      }
+    })
+  return renew
+}
+
+const statusFrom = (parts: Parts): Effect.Effect<TokenStatus> =>
+  Effect.gen(function*() {
+    const { flights, policy } = parts
+    const current = yield* currentOf(parts)
+    const now = yield* Clock.currentTimeMillis
+    return {
+      state: Option.match(current, {
+        onNone: () => "none" as const,
+        onSome: (token) => AccessToken.stateAt(token, now, policy)
+      }),
+      expiresAt: Option.map(current, ({ expiresAt }) => expiresAt),
+      lastFailure: yield* flights.lastFailure
+    }
+  })
+
+/** The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope. */
+const makeOver = (
+  { policy, tokenTimeout }: ProviderSettings,
+  store: Exchange.TimedStore
+): Effect.Effect<Service, never, TokenIssuer | Scope.Scope> =>
+  Effect.gen(function*() {
+    const issuer = yield* TokenIssuer
+    const run = yield* FiberSet.makeRuntime<never>()
+    const flights = Flights.make({ policy, tokenTimeout, issuer, store, run })
+    let isScheduled = !policy.background
+    const parts: Parts = {
+      policy,
+      issuer,
+      store,
+      flights,
+      served: (token) => {
+        if (!isScheduled) {
+          isScheduled = true
+          run(looking(parts))
+        }
+        return token
+      }
+    }
+    const get = getFrom(parts)
+    return { get, renew: renewFrom(parts, get), status: statusFrom(parts) }
+  })
+
+/** Over a store in memory: callers read it as it is. */
+export const make = (
+  settings: ProviderSettings
+): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
+  Effect.flatMap(TokenStore, (store) => makeOver(settings, store))
+
+/** Over any store, which may hang: that costs each read two fibers. */
+export const makeBounded = (
+  settings: ProviderSettings
+): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
+  Effect.flatMap(TokenStore, (store) =>
+    makeOver(settings, {
+      current: within(settings.tokenTimeout)(store.current),
+      put: (token) => store.put(token),
+      invalidate: (used) => store.invalidate(used)
+    }))

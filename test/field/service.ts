@@ -1,0 +1,38 @@
+/** The service behind a fetch of a test's own, which notes what it is asked. */
+import { FetchHttpClient } from "@effect/platform"
+import { Layer } from "effect"
+
+export interface Sent {
+  readonly url: URL
+  readonly init: RequestInit
+  readonly headers: Headers
+}
+
+export const key = "license-key-7f3a"
+
+export const settings = { baseUrl: "https://advisor.example", licenseKey: key }
+
+export const json = (body: unknown, init?: ResponseInit) => new Response(JSON.stringify(body), init)
+
+/** Gives a token for each exchange and `answer` for every other request; `exchange` may take the place of the first. */
+export const serviceOf = (
+  answer: (sent: Sent, index: number) => Response | Promise<Response> = () => json({ results: ["oats"] }),
+  exchange?: (sent: Sent, index: number) => Response | Promise<Response>
+) => {
+  const exchanges: Array<Sent> = []
+  const sent: Array<Sent> = []
+  const fetch: typeof globalThis.fetch = async (input, init = {}) => {
+    const request: Sent = { url: new URL(String(input)), init, headers: new Headers(init.headers) }
+    if (!request.url.pathname.includes("/oauth/")) return answer(request, sent.push(request) - 1)
+    const index = exchanges.push(request) - 1
+    const token = {
+      access_token: `token-${index + 1}`,
+      customer_id: "customer",
+      expires_in: 3_600,
+      token_type: "Bearer"
+    }
+    return exchange === undefined ? json(token) : exchange(request, index)
+  }
+  const httpClient = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
+  return { exchanges, sent, httpClient }
+}

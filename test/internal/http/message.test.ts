@@ -1,0 +1,72 @@
+import { describe, expect } from "@effect/vitest"
+import { Effect, Redacted, TestClock } from "effect"
+import * as Message from "../../../src/internal/http/message.js"
+import { test } from "../../doubles/arranged.js"
+
+const answer = (status: number, headers: Message.Answer["headers"] = {}, body = ""): Message.Answer => ({
+  status,
+  headers,
+  body: new TextEncoder().encode(body)
+})
+
+const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Message.statusError(answer(...given), "search"))
+
+describe("an answer", () => {
+  test.each<readonly [number, object]>([
+    [400, { _tag: "BadRequest" }],
+    [429, { _tag: "TooManyRequests" }],
+    [500, { _tag: "ServerError" }],
+    [599, { _tag: "ServerError" }],
+    [404, { _tag: "UnexpectedResponse", reason: "Status" }],
+    [600, { _tag: "UnexpectedResponse", reason: "Status" }],
+    [307, { _tag: "UnexpectedResponse", reason: "Redirect" }],
+    [0, { _tag: "UnexpectedResponse", reason: "Redirect" }]
+  ])("of status %i has an error of its own", function*([status, expected]) {
+    expect(yield* errorOf(status)).toMatchObject({ ...expected, operation: "search", status })
+  })
+
+  test.each<readonly [string, number | undefined]>([
+    ["7", 7],
+    ["0.5", 0.5],
+    ["Wed, 25 Nov 2026 03:57:31 GMT", 51],
+    ["Wednesday, 25-Nov-26 03:57:31 GMT", 51],
+    ["Wed Nov 25 03:57:31 2026", 51],
+    ["Thu Jan  1 00:00:00 1970", 0],
+    ["Sunday, 06-Nov-94 08:49:37 GMT", 0],
+    ["-1", undefined],
+    ["soon", undefined],
+    ["2026-11-25T03:57:31Z", undefined],
+    ["Wed, 99 Nov 2026 03:57:31 GMT", undefined],
+    ["", undefined]
+  ])("with the Retry-After %j says to wait %s seconds", function*([value, seconds]) {
+    yield* TestClock.setTime(Date.parse("2026-11-25T03:56:40Z"))
+    for (const status of [429, 503]) {
+      const error = yield* errorOf(status, { "retry-after": value })
+      expect("retryAfter" in error ? error.retryAfter : undefined).toBe(seconds)
+    }
+  })
+
+  test("of a text keeps 4 KiB of it, redacted, and no half of a character", function*() {
+    const { body } = yield* Effect.map(
+      errorOf(500, { "content-type": "text/plain; charset=utf-8" }, `${"x".repeat(4095)}ü and more`),
+      (error) => ({ body: "body" in error ? error.body : undefined })
+    )
+    expect(body === undefined ? "" : Redacted.value(body)).toBe("x".repeat(4095))
+  })
+
+  test.each([["application/octet-stream", "x"], ["text/plain", ""]])(
+    "of the type %s and the body %j keeps none",
+    function*([type, body]) {
+      expect(yield* errorOf(500, { "content-type": type }, body)).not.toHaveProperty("body")
+    }
+  )
+
+  test("is JSON also behind a byte order mark", function*() {
+    expect(yield* Message.json(answer(200, {}, "\ufeff{\"a\":1}"), "search")).toEqual({ a: 1 })
+  })
+
+  test("is NotJson where its bytes are not UTF-8", function*() {
+    const bytes = { ...answer(200), body: new Uint8Array([34, 255, 34]) }
+    expect(yield* Effect.flip(Message.json(bytes, "search"))).toMatchObject({ reason: "NotJson" })
+  })
+})

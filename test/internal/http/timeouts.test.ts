@@ -1,0 +1,61 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import * as Timeouts from "../../../src/internal/http/timeouts.js"
+import { test } from "../../doubles/arranged.js"
+import * as Time from "../../doubles/Time.js"
+
+class Noted extends Timeouts.Timed {
+  constructor(private readonly name: number, private readonly seen: Array<number>) {
+    super()
+  }
+
+  onEnd(reason: "Timeout" | "Aborted") {
+    this.seen.push(reason === "Timeout" ? this.name : -this.name)
+  }
+}
+
+describe("timeouts", () => {
+  it.prop(
+    "cut off in order those who are still there, whoever was taken out",
+    [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 30 })],
+    ([leaves]) => {
+      let now = 0
+      const seen: Array<number> = []
+      const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
+      const all = leaves.map((_, index) => new Noted(index, seen))
+      for (const one of all) {
+        timeouts.add(one)
+        now += 1
+      }
+      all.filter((_, index) => leaves[index]).forEach((one) => timeouts.remove(one))
+      now = 1_000
+      expect(timeouts.due()).toBeUndefined()
+      expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
+    }
+  )
+
+  test("come in time, though one fiber watches over all, and come again after none was left", function*() {
+    const seen: Array<number> = []
+    const timeouts = yield* Timeouts.make(30_000)
+    timeouts.add(new Noted(1, seen))
+    yield* Time.pass("20 seconds")
+    timeouts.add(new Noted(2, seen))
+    yield* Time.pass("10 seconds")
+    expect(seen).toEqual([1])
+    yield* Time.pass("20 seconds")
+    expect(seen).toEqual([1, 2])
+    timeouts.add(new Noted(3, seen))
+    yield* Time.pass("30 seconds")
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  test("cut off all where their scope is closed, and whoever comes later", function*() {
+    const seen: Array<number> = []
+    const timeouts = yield* Effect.scoped(
+      Effect.tap(Timeouts.make(30_000), (timeouts) => timeouts.add(new Noted(1, seen)))
+    )
+    timeouts.add(new Noted(2, seen))
+    yield* Time.pass("1 minute")
+    expect(seen).toEqual([-1, -2])
+  })
+})

@@ -1,0 +1,47 @@
+/** One outcome, over one client and a service on a port that repeats every secret in its answers. */
+import type { HttpClient } from "@effect/platform"
+import { Cause, Effect, type Exit, Layer, Option, Predicate, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import * as LocalService from "./LocalService.js"
+import { type Outcome, search } from "./outcomes.js"
+import * as Replies from "./replies.js"
+import * as Secrets from "./secrets.js"
+import { observe } from "./sinks.js"
+
+const endOf = (exit: Exit.Exit<unknown, unknown>): string => {
+  if (exit._tag === "Success") return "Success"
+  if (Cause.isInterruptedOnly(exit.cause)) return "Interrupted"
+  const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
+  if (!Predicate.hasProperty(error, "_tag")) return Cause.pretty(exit.cause)
+  return Predicate.hasProperty(error, "reason") ? `${error._tag} ${error.reason}` : String(error._tag)
+}
+
+const timeoutsOf = ({ end }: Outcome) =>
+  end === "TransportError Timeout"
+    ? { tokenTimeout: "150 millis", requestTimeout: "150 millis" } as const
+    : { tokenTimeout: "1 minute", requestTimeout: "1 minute" } as const
+
+/** How it ended, each sink that shows a secret, and what reached another origin. */
+export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const { data = Replies.found, isInterrupted, options, program = search, token = Replies.issue } = outcome
+    const service = yield* LocalService.start({ token, data })
+    const settings: NutritionAdvisor.Options = {
+      baseUrl: service.origin,
+      licenseKey: Redacted.make(Secrets.key),
+      refresh: { attempts: 1 },
+      ...timeoutsOf(outcome),
+      ...options
+    }
+    const layer = NutritionAdvisor.layer(settings)
+    const { exit, leaks } = yield* Effect.promise(() =>
+      observe({
+        layer: Layer.provide(layer, client),
+        program,
+        printed: [outcome.end === "ConfigurationError" ? undefined : settings, layer],
+        received: () => service.received,
+        interruptedAt: isInterrupted === true ? service.hanging : undefined
+      })
+    )
+    return { end: endOf(exit), leaks, elsewhere: service.receivedElsewhere }
+  })

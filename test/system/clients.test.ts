@@ -1,0 +1,179 @@
+/** What the service says comes through whatever client it is given, and whatever that client does of its own. */
+import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Agent, type Dispatcher } from "@effect/platform-node/Undici"
+import { describe, expect } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, Stream } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../doubles/arranged.js"
+import { advisor, type HttpClientLayer, optionsFor } from "./hostile/advisor.js"
+import { clients, keepingClients, wrapped } from "./hostile/clients.js"
+import { start } from "./hostile/HostileService.js"
+import { goodToken, json, type Reply } from "./hostile/replies.js"
+
+const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
+  let count = 0
+  return (response) => replies[Math.min(count++, replies.length - 1)]?.(response)
+}
+
+/** A new token to each exchange, since a token that stays the same is not sent again. */
+const tokens = (): Reply => {
+  let count = 0
+  return (response) => json(goodToken.replace("a-token", `token-${++count}`))(response)
+}
+
+const calling = (layer: HttpClientLayer, data: Reply, token: Reply = tokens()) =>
+  Effect.gen(function*() {
+    const service = yield* start({ token, data })
+    return { ...service, ...(yield* advisor(layer, optionsFor(service.origin))) }
+  })
+
+const changed = (
+  layer: HttpClientLayer,
+  change: (client: HttpClient.HttpClient) => HttpClient.HttpClient
+): HttpClientLayer => Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, change)
+
+const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)
+
+/** Each client as one that makes an error of the statuses that the library has to see. */
+const refusing = [...clients, wrapped].map(({ layer, name }) => ({
+  name: `${name} with filterStatusOk`,
+  layer: changed(layer, HttpClient.filterStatusOk)
+}))
+
+describe.each(refusing)("A refusal over $name", ({ layer }) => {
+  testLive("of a token leads to a renewal and the request once more", function*() {
+    const { search } = yield* calling(layer, inTurn(text("no", 403), json("{\"foods\":[]}")))
+    expect(yield* search("oats")).toEqual({ foods: [] })
+  })
+
+  testLive("keeps its status, its headers and its kind", function*() {
+    const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
+    const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
+    const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
+    expect(errors).toMatchObject([
+      { _tag: "TooManyRequests", retryAfter: 7 },
+      { _tag: "ServerError", status: 500 },
+      { _tag: "BadRequest", status: 400 },
+      { _tag: "UnexpectedResponse", status: 404, reason: "Status" }
+    ])
+  })
+
+  testLive("of an exchange is about the key", function*() {
+    const { search } = yield* calling(layer, json("{}"), json("{}", {}, 403))
+    expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
+  })
+})
+
+const requested = () => {
+  const seen: Array<RequestInit | undefined> = []
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    seen.push(init)
+    return globalThis.fetch(url, init)
+  }
+  return { fetch, seen }
+}
+
+describe("The settings of fetch that a user gives", () => {
+  const given: RequestInit = { credentials: "omit", keepalive: true, redirect: "follow" }
+
+  const kept = { credentials: "omit", keepalive: true, redirect: "manual" }
+
+  const seenThrough = (layer: HttpClientLayer, init?: RequestInit) =>
+    Effect.gen(function*() {
+      const { search } = yield* calling(layer, json("{}"))
+      yield* init === undefined
+        ? search("oats")
+        : Effect.provideService(search("oats"), FetchHttpClient.RequestInit, init)
+    })
+
+  testLive("stay where they are in the context of the client's layer, and redirects are off", function*() {
+    const { fetch, seen } = requested()
+    yield* seenThrough(FetchHttpClient.layer.pipe(
+      Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, given)),
+      Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+    ))
+    expect(seen).toMatchObject([kept, kept])
+  })
+
+  testLive("stay where they are in the context of the call, and win over those of the layer", function*() {
+    const { fetch, seen } = requested()
+    yield* seenThrough(
+      FetchHttpClient.layer.pipe(
+        Layer.provide(
+          Layer.succeed(FetchHttpClient.RequestInit, { credentials: "include" })
+        ),
+        Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch))
+      ),
+      given
+    )
+    expect(seen.at(-1)).toMatchObject(kept)
+  })
+
+  testLive("carry a dispatcher to the requests", function*() {
+    const paths: Array<string> = []
+    const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
+      paths.push(options.path)
+      return dispatch(options, handler)
+    })
+    const init = { dispatcher } as unknown as RequestInit
+    yield* Effect.exit(seenThrough(
+      Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.RequestInit, init))
+    ))
+    expect(paths.length).toBeGreaterThan(0)
+  })
+})
+
+describe.each(keepingClients)("Headers that a caller passes on over $name", ({ layer }) => {
+  testLive("harm neither their own search nor the next one", function*() {
+    const { search } = yield* calling(layer, json("{}"))
+    const headers = {
+      connection: "close, x-a",
+      "keep-alive": "timeout=5",
+      "proxy-connection": "keep-alive",
+      "transfer-encoding": "chunked",
+      te: "trailers",
+      trailer: "expires",
+      upgrade: "h2c",
+      expect: "100-continue",
+      host: "elsewhere.example",
+      "content-length": "17"
+    }
+    for (const [name, value] of Object.entries(headers)) {
+      expect(yield* search("oats", { headers: { [name]: value } })).toEqual({})
+      expect(yield* search("oats")).toEqual({})
+    }
+  })
+})
+
+describe("A dispatcher that changes the headers of a search", () => {
+  testLive("changes those of no other", function*() {
+    const seen: Array<ReadonlyArray<string>> = []
+    const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
+      const headers = Object(options.headers)
+      seen.push(Object.keys(headers))
+      headers["x-turn"] = String(seen.length)
+      return dispatch(options, handler)
+    })
+    yield* Effect.addFinalizer(() => Effect.promise(() => dispatcher.destroy()))
+    const { search } = yield* calling(UndiciClient.layerFromDispatcher(dispatcher), json("{}"))
+    yield* Effect.replicateEffect(search("oats"), 3)
+    expect(seen).toHaveLength(4)
+    expect(seen.flat()).not.toContain("x-turn")
+  })
+})
+
+describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
+  const interrupting = HttpClientRequest.post("/v2/x").pipe(HttpClientRequest.setBody(HttpBody.stream(
+    Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(Effect.interrupt))
+  )))
+
+  testLive("whose body interrupts itself ends as a typed failure", function*() {
+    const { httpClient } = yield* calling(layer, json("{}"))
+    const exit = yield* Effect.exit(httpClient.execute(interrupting))
+    expect(Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)).toBe(false)
+    expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({
+      _tag: "Some",
+      value: { _tag: "TransportError" }
+    })
+  })
+})

@@ -1,0 +1,110 @@
+/** What every SharedTokenCache does: the same tests for the one in memory and for the one on Redis. */
+import { expect } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import type { SharedTokenCache } from "effect-nutrition-advisor"
+
+type Failure = SharedTokenCache.SharedTokenCacheError
+
+export interface Law {
+  readonly title: string
+  /** `pass` lets so many milliseconds go by. */
+  readonly holds: (
+    cache: SharedTokenCache.Service,
+    pass: (millis: number) => Effect.Effect<void>
+  ) => Effect.Effect<void, Failure>
+}
+
+const name = "JZ8o2bq0c1Y7kq-wT4o_9sVbQF3lM5xY2aB6cD8eF0g"
+
+const minute = 60_000
+
+const first = { owner: "first", timeToLive: minute }
+
+const second = { owner: "second", timeToLive: minute }
+
+/** An entry of the size of a long token, with characters that a protocol may stumble over. */
+const long = `v1.${"A".repeat(12_000)}-_."\\{}\r\n\u0000ü\u{1f96a}`
+
+export const laws: ReadonlyArray<Law> = [
+  {
+    title: "finds nothing where nothing was written",
+    holds: (cache) => Effect.map(cache.read(name), (found) => expect(found).toEqual(Option.none()))
+  },
+  {
+    title: "gives an entry back as it was written, and the last one only",
+    holds: (cache) =>
+      Effect.gen(function*() {
+        yield* cache.lease(name, "first", minute)
+        const written = [yield* cache.write(name, "short", first), yield* cache.write(name, long, first)]
+        expect([written, yield* cache.read(name)]).toEqual([[true, true], Option.some(long)])
+      })
+  },
+  {
+    title: "keeps an entry when the lease is given back",
+    holds: (cache) =>
+      Effect.gen(function*() {
+        yield* cache.lease(name, "first", minute)
+        yield* cache.write(name, "one", first)
+        yield* cache.release(name, "first")
+        expect(yield* cache.read(name)).toEqual(Option.some("one"))
+      })
+  },
+  {
+    title: "writes nothing for one who does not have the lease, and for one who had it",
+    holds: (cache) =>
+      Effect.gen(function*() {
+        const before = yield* cache.write(name, "one", first)
+        yield* cache.lease(name, "first", minute)
+        const other = yield* cache.write(name, "two", second)
+        yield* cache.release(name, "first")
+        const after = yield* cache.write(name, "three", first)
+        expect([before, other, after, yield* cache.read(name)]).toEqual([false, false, false, Option.none()])
+      })
+  },
+  {
+    title: "gives the lease to one of ten who ask at once, and not to the same owner again",
+    holds: (cache) =>
+      Effect.gen(function*() {
+        const asked = yield* Effect.forEach(
+          Array.from({ length: 10 }, (_, index) => `owner-${index}`),
+          (owner) => cache.lease(name, owner, minute),
+          { concurrency: "unbounded" }
+        )
+        const holder = `owner-${asked.indexOf(true)}`
+        expect([asked.filter((did) => did).length, yield* cache.lease(name, holder, minute)]).toEqual([1, false])
+      })
+  },
+  {
+    title: "ends a lease for its owner, and for nobody else",
+    holds: (cache) =>
+      Effect.gen(function*() {
+        yield* cache.lease(name, "first", minute)
+        yield* cache.release(name, "second")
+        const held = yield* cache.lease(name, "second", minute)
+        yield* cache.release(name, "first")
+        expect([held, yield* cache.lease(name, "second", minute)]).toEqual([false, true])
+      })
+  },
+  {
+    title: "ends a lease and an entry by itself when their time is over",
+    holds: (cache, pass) =>
+      Effect.gen(function*() {
+        yield* cache.lease(name, "first", 200)
+        yield* cache.write(name, "one", { ...first, timeToLive: 200.5 })
+        yield* pass(300)
+        const late = yield* cache.write(name, "two", first)
+        expect([late, yield* cache.read(name), yield* cache.lease(name, "second", minute)])
+          .toEqual([false, Option.none(), true])
+      })
+  },
+  {
+    title: "keeps names apart, to the case of a letter",
+    holds: (cache) =>
+      Effect.gen(function*() {
+        yield* cache.lease(name, "first", minute)
+        yield* cache.write(name, "one", first)
+        const other = name.toLowerCase()
+        expect([yield* cache.read(other), yield* cache.lease(other, "second", minute)]).toEqual([Option.none(), true])
+      })
+  }
+]

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import { runs } from "../doubles/runs.js"
+import { clients } from "../leaks/clients.js"
+import { leaksOf } from "../leaks/leaksOf.js"
+import { type Outcome, outcomes, search } from "../leaks/outcomes.js"
+import * as Replies from "../leaks/replies.js"
+
+describe.each(clients)("over $name no secret shows in any sink", ({ layer }) => {
+  it.scopedLive.each(outcomes.map((outcome) => [outcome.title, outcome] as const))(
+    "after %s",
+    ([, outcome]) =>
+      Effect.gen(function*() {
+        expect(yield* leaksOf(outcome, layer)).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
+      })
+  )
+})
+
+const repliesOf = (kind: "token" | "data") => {
+  const all = outcomes.flatMap((outcome) => outcome[kind] ?? [])
+  return FastCheck.tuple(...[Replies.issue, ...all].slice(0, 3).map(() => FastCheck.constantFrom(...all)))
+    .map(([first = Replies.found, ...more]) => Replies.inTurn(first, ...more))
+}
+
+/** Any answers in any order: to a search, and to the exchanges that it needs. */
+const mixed = FastCheck.record({
+  client: FastCheck.constantFrom(...clients),
+  outcome: FastCheck.record<Outcome>({
+    title: FastCheck.constant("mixed"),
+    end: FastCheck.constant("TransportError Timeout"),
+    token: FastCheck.oneof(FastCheck.constant(Replies.issue), repliesOf("token")),
+    data: repliesOf("data"),
+    program: FastCheck.constant(search)
+  })
+})
+
+it("no secret shows in any sink whatever the service answers, one answer after the other", () =>
+  FastCheck.assert(
+    FastCheck.asyncProperty(mixed, async ({ client, outcome }) => {
+      const { elsewhere, end, leaks } = await Effect.runPromise(Effect.scoped(leaksOf(outcome, client.layer)))
+      // A payload is the caller's, with whatever the service wrote into it.
+      if (end === "Success") return
+      expect({ leaks, elsewhere }).toEqual({ leaks: {}, elsewhere: [] })
+    }),
+    { numRuns: runs(1_000) }
+  ))

@@ -1,0 +1,216 @@
+import { createHash } from "node:crypto"
+import { describe, expect } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { testLive } from "../doubles/arranged.js"
+import * as WatchedSimulator from "../doubles/WatchedSimulator.js"
+
+const { searchPath, start, tokenPath, until } = WatchedSimulator
+
+const demoKey = Redacted.value(Simulator.licenseKey)
+
+const post = { method: "POST" } as const
+
+describe("the page of the simulator", () => {
+  testLive("is one document that may load nothing and runs no script but its own", function*() {
+    const { send } = yield* start()
+    const { headers, status, text } = (yield* send("/simulator/")) ?? { headers: {}, status: 0, text: "" }
+    expect(status).toBe(200)
+    expect(headers["content-type"]).toBe("text/html; charset=utf-8")
+    const [script = "", ...others] = Array.from(
+      text.matchAll(/<script type="module">([^]*?)<\/script>/g),
+      ([, code]) => code
+    )
+    expect(others).toEqual([])
+    const policy = String(headers["content-security-policy"]).split("; ")
+    const hash = createHash("sha256").update(script).digest("base64")
+    expect(policy).toEqual(
+      expect.arrayContaining(["default-src 'none'", `script-src 'sha256-${hash}'`, "connect-src 'self'"])
+    )
+    expect(policy.join()).not.toMatch(/unsafe|\*|https?:/)
+    expect(text).not.toMatch(/<link rel="stylesheet"|<script[^>]+src=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
+  })
+
+  testLive("names no license key, and tells its settings where it is opened", function*() {
+    const { send } = yield* start({
+      licenseKeys: ["key-of-the-test"],
+      tokenLifetime: 30,
+      customerId: "id-of-the-test"
+    })
+    yield* send("/simulator/latency/search?millis=20", post)
+    const page = yield* send("/simulator/")
+    const settings = JSON.parse(/id="settings">(.*?)<\/script>/.exec(page?.text ?? "")?.[1] ?? "{}")
+    expect(settings).toEqual({
+      faults: Simulator.faults,
+      latency: { token: 0, search: 20, request: 0 },
+      tokenLifetime: 30
+    })
+    expect(page?.text).not.toMatch(new RegExp(`key-of-the-test|id-of-the-test|${demoKey}`))
+  })
+
+  testLive("is not served, and nothing is recorded, unless the controls are asked for", function*() {
+    const { send } = yield* start({ controls: false })
+    for (const path of ["/simulator/", "/simulator/events", "/simulator"]) {
+      expect((yield* send(path))?.status).toBe(401)
+    }
+  })
+
+  testLive("is found below a path prefix, and without the slash at its end", function*() {
+    const { send } = yield* start({ pathPrefix: "/advisor" })
+    const moved = yield* send("/advisor/simulator")
+    expect([moved?.status, moved?.headers.location]).toEqual([308, "simulator/"])
+    expect((yield* send("/advisor/simulator/"))?.status).toBe(200)
+  })
+})
+
+describe("the stream of events", () => {
+  testLive("tells of each call, token and revocation", function*() {
+    const { exchange, seen, send, service } = yield* start({ tokenLifetime: 30.5 })
+    const headers = yield* exchange
+    yield* send(`${searchPath}?term=apple`, { headers })
+    yield* service.revoke
+    yield* send(`${searchPath}?term=apple`, { headers })
+    yield* service.provoke("request", "unavailable", 1)
+    yield* send("/v2/plan?day=1")
+    const events = yield* seen
+    const number = expect.any(Number)
+    const call = { id: number, at: number, duration: number, fault: null, token: 1 }
+    const search = { ...call, operation: "search", method: "GET", route: searchPath }
+    expect(events).toEqual([
+      { id: number, token: 1, receivedAt: number, expiresAt: number },
+      { ...call, operation: "token", method: "POST", route: `${tokenPath}/{key}`, status: 200, token: null },
+      { ...search, status: 200 },
+      { id: number, at: number, revoked: [1] },
+      { ...search, status: 403 },
+      {
+        ...call,
+        operation: "request",
+        method: "GET",
+        route: "/v2/plan",
+        status: 503,
+        token: null,
+        fault: "unavailable"
+      }
+    ])
+    expect(Number(events[0]?.["expiresAt"]) - Number(events[0]?.["receivedAt"])).toBe(30_500)
+    expect(Math.abs(Number(events[0]?.["receivedAt"]) - Date.now())).toBeLessThan(60_000)
+    const ids = events.map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other))
+  })
+
+  testLive("has the id of each event as its own, and is never cached", function*() {
+    const { send, watch } = yield* start()
+    yield* send("/v2/plan")
+    const viewer = yield* watch()
+    yield* until(() => viewer.events().length === 1)
+    const frames = viewer.text().split("\n\n").filter((frame) => frame.includes("data:"))
+    expect(frames.map((frame) => frame.split("\n")[0])).toEqual(viewer.events().map(({ id }) => `id: ${id}`))
+    expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
+  })
+
+  testLive.each(["drop", "cut-short"] as const)("names the fault %s as status", function*(fault) {
+    const { seen, send, service } = yield* start()
+    yield* service.provoke("search", fault, 1)
+    expect(yield* send(searchPath)).toBeUndefined()
+    expect(yield* seen).toEqual([expect.objectContaining({ status: fault, fault })])
+  })
+
+  testLive("tells of a call that hangs when its client leaves", function*() {
+    const { send, service, watch } = yield* start()
+    yield* service.provoke("token", "hang", 1)
+    const viewer = yield* watch()
+    yield* send(`${tokenPath}/${demoKey}`, { ...post, leavesAfter: 150 })
+    yield* until(() => viewer.events().length > 0)
+    expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: "hang", operation: "token" })])
+    expect(Number(viewer.events()[0]?.["duration"])).toBeGreaterThan(50)
+  })
+
+  testLive("tells of a client that left before a slow answer, which no fault has delayed", function*() {
+    const { send, service, watch } = yield* start()
+    yield* service.setLatency("search", "1 hour")
+    const viewer = yield* watch()
+    yield* send(searchPath, { leavesAfter: 50 })
+    yield* until(() => viewer.events().length > 0)
+    expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: null })])
+  })
+
+  testLive("names the tokens that a revocation ended, and none that had ended before", function*() {
+    const { exchange, seen, service } = yield* start({ tokenLifetime: 0.001 })
+    yield* exchange
+    yield* service.setTokenLifetime(60)
+    yield* Effect.replicateEffect(exchange, 2)
+    yield* Effect.sleep("5 millis")
+    yield* Effect.replicateEffect(service.revoke, 2)
+    const revocations = (yield* seen).filter((event) => "revoked" in event)
+    expect(revocations.map((event) => event["revoked"])).toEqual([[2, 3], []])
+  })
+
+  testLive("leaves out what is below /simulator/, and icons", function*() {
+    const { seen, send, service } = yield* start()
+    for (const path of ["/simulator/", "/simulator", "/simulator/icon.svg", "/simulator/counters", "/favicon.ico"]) {
+      yield* send(path)
+    }
+    yield* send("/simulator/nothing", post)
+    expect(yield* seen).toEqual([])
+    expect(yield* service.requests).toEqual([])
+  })
+
+  testLive("begins with the last 1,000 events, and after Last-Event-ID where that is told", function*() {
+    const { seen, service, watch } = yield* start()
+    yield* Effect.replicateEffect(service.revoke, 2_345, { discard: true })
+    const events = yield* seen
+    expect(events).toHaveLength(1_000)
+    const next = yield* watch({ "last-event-id": String(events[989]?.id) })
+    yield* until(() => next.events().length > 0)
+    expect(next.events()).toEqual(events.slice(990))
+    const unreadable = yield* watch({ "last-event-id": "soon" })
+    yield* until(() => unreadable.events().length > 0)
+    expect(unreadable.events()).toEqual(events)
+  })
+
+  testLive("gives no event of a simulator that is started again a lower id", function*() {
+    const last = Effect.scoped(
+      Effect.gen(function*() {
+        const { seen, service } = yield* start()
+        yield* Effect.replicateEffect(service.revoke, 500, { discard: true })
+        return (yield* seen).at(-1)?.id ?? 0
+      })
+    )
+    const ids = [yield* last, yield* last]
+    expect(ids[1]).toBeGreaterThan(ids[0] ?? 0)
+    expect(ids.every(Number.isSafeInteger)).toBe(true)
+  })
+
+  testLive("has 64 viewers at most, and a place again once one has left", function*() {
+    const { watch } = yield* start()
+    const viewers = yield* Effect.replicateEffect(watch(), 64)
+    expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
+    expect((yield* watch()).status).toBe(503)
+    viewers[0]?.leave()
+    let status = 503
+    while (status === 503) status = (yield* watch()).status
+    expect(status).toBe(200)
+    expect((yield* watch()).status).toBe(503)
+  })
+
+  testLive("drops a viewer who never reads, and leaves nothing out for one who does", function*() {
+    const { connections, send, service, watch } = yield* start()
+    const stuck = yield* watch()
+    stuck.pause()
+    const reading = yield* watch()
+    while ((yield* connections) > 1) {
+      yield* Effect.replicateEffect(service.revoke, 2_000, { discard: true })
+      yield* Effect.sleep("5 millis")
+    }
+    yield* send("/v2/the-last-one")
+    yield* until(() => reading.text().includes("/v2/the-last-one"))
+    const ids = reading.events().map(({ id }) => id)
+    expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index))
+    expect(ids.length).toBeGreaterThan(10_000)
+  })
+
+  testLive("ends with the simulator", function*() {
+    const viewer = yield* Effect.scoped(Effect.flatMap(start(), ({ watch }) => watch()))
+    yield* until(() => !viewer.isOpen())
+  })
+})

@@ -1,0 +1,195 @@
+import { once } from "node:events"
+import type * as Http from "node:http"
+import { type AddressInfo, createServer, type Socket } from "node:net"
+import type { HttpClient } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../../doubles/arranged.js"
+import { type Answer, eventually, replying, serve } from "../../doubles/Wire.js"
+import { advisor, connectionError, ways } from "./ways.js"
+
+const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
+
+const manyTimes = <A, E>(count: number, effect: Effect.Effect<A, E>) =>
+  Effect.replicateEffect(effect, count, { concurrency: "unbounded" })
+
+const silence: Answer = () => {}
+
+const halfAnswer: Answer = (_, response) => {
+  response.writeHead(200, { "content-length": 1_000 })
+  response.write("{")
+}
+
+/** Holds each request until it is let go. */
+const holding = () => {
+  const held: Array<Http.ServerResponse> = []
+  const answer: Answer = (_, response) => {
+    held.push(response)
+  }
+  return { held, answer }
+}
+
+describe("The connections to an origin", () => {
+  it.scopedLive("are at most 64 for ten thousand searches at once", () =>
+    Effect.gen(function*() {
+      const wire = yield* serve(replying("{\"foods\":[]}", { "content-type": "application/json" }))
+      const { search } = yield* advisor(yield* UndiciClient.make(), wire.origin, { requestTimeout: "2 minutes" })
+      yield* manyTimes(10_000, search("oats"))
+      expect(wire.requests.length).toBe(10_000)
+      expect([wire.connections.most, wire.connections.opened]).toEqual([64, 64])
+    }))
+
+  testLive("are counted for each origin by itself", function*() {
+    const answer: Answer = (_, response) => setTimeout(() => response.end("{}"), 5)
+    const [one, two] = [yield* serve(answer), yield* serve(answer)]
+    const client = yield* UndiciClient.make({ connections: 2 })
+    yield* Effect.zip(manyTimes(20, get(client, one.origin)), manyTimes(20, get(client, two.origin)), {
+      concurrent: true
+    })
+    expect([one.connections.opened, two.connections.opened]).toEqual([2, 2])
+  })
+})
+
+type Request = (client: HttpClient.HttpClient, origin: string) => Effect.Effect<unknown, unknown, Scope.Scope>
+
+const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
+  ["a request with the client itself", (client, origin) => get(client, `${origin}/v2/x`)],
+  ...ways.flatMap(({ name, through }): ReadonlyArray<readonly [string, Request]> => [
+    [
+      `a search ${name}`,
+      (client, origin) => Effect.flatMap(advisor(through(client), origin), ({ search }) => search("oats"))
+    ],
+    [
+      `a request through httpClient ${name}`,
+      (client, origin) => Effect.flatMap(advisor(through(client), origin), ({ httpClient }) => httpClient.get("/v2/x"))
+    ]
+  ])
+]
+
+describe("An interruption", () => {
+  describe.each([["headers are awaited", silence], ["a body is awaited", halfAnswer]] as const)(
+    "while %s",
+    (_, answer) => {
+      testLive.each(requests)("closes the connection of %s", function*([, request]) {
+        const wire = yield* serve(answer)
+        const client = yield* UndiciClient.make()
+        const fiber = yield* Effect.fork(request(client, wire.origin))
+        yield* eventually(() => wire.requests.length === 1)
+        yield* Effect.sleep("100 millis")
+        expect(wire.connections.open).toBe(1)
+        expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      })
+    }
+  )
+})
+
+describe("The end of the scope", () => {
+  testLive("closes the connections", function*() {
+    const wire = yield* serve(replying("{}"))
+    const scope = yield* Scope.make()
+    const client = yield* Scope.extend(UndiciClient.make(), scope)
+    yield* manyTimes(10, get(client, wire.origin))
+    expect(wire.connections.open).toBeGreaterThan(0)
+    yield* Scope.close(scope, Exit.void)
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+  })
+
+  testLive.each(requests)("ends what is on its way and what is in the queue in an error: %s", function*([, request]) {
+    const wire = yield* serve(silence)
+    const scope = yield* Scope.make()
+    const client = yield* Scope.extend(UndiciClient.make({ connections: 1 }), scope)
+    const fibers = yield* Effect.all([
+      Effect.fork(request(client, wire.origin)),
+      Effect.fork(request(client, wire.origin))
+    ])
+    yield* eventually(() => wire.requests.length === 1)
+    yield* Scope.close(scope, Exit.void)
+    const errors = yield* Effect.forEach(fibers, (fiber) => Effect.flip(Fiber.join(fiber)))
+    expect(errors.map((error) => (error as { readonly _tag: string })._tag))
+      .toEqual(errors.map(() => expect.stringMatching(connectionError)))
+  })
+
+  testLive.each(requests)("ends later requests in an error: %s", function*([, request]) {
+    const wire = yield* serve(replying("{}"))
+    const client = yield* Effect.scoped(UndiciClient.make())
+    const error = yield* Effect.flip(request(client, wire.origin))
+    expect(error).toMatchObject({ _tag: expect.stringMatching(connectionError) })
+    expect(wire.requests.length).toBe(0)
+  })
+})
+
+/** Takes connections and never says a word, not even for TLS. */
+const silent = Effect.gen(function*() {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on("error", () => {})
+  })
+  yield* Effect.acquireRelease(
+    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
+    () =>
+      Effect.sync(() => {
+        for (const socket of sockets) socket.destroy()
+        server.close()
+      })
+  )
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+describe("A time that is over", () => {
+  const patience = "150 millis"
+
+  testLive("is that of connectTimeout though undici is told something else of connections", function*() {
+    const client = yield* UndiciClient.make({
+      connectTimeout: patience,
+      undici: { connect: { rejectUnauthorized: true } }
+    })
+    const error = yield* Effect.flip(client.get(yield* silent))
+    expect(error).toMatchObject({
+      cause: { code: "UND_ERR_CONNECT_TIMEOUT", message: expect.stringContaining("timeout: 150ms") }
+    })
+  })
+
+  for (const { name, through } of ways) {
+    testLive.each<readonly [keyof UndiciClient.Options, Effect.Effect<string, never, Scope.Scope>]>([
+      ["headersTimeout", Effect.map(serve(silence), ({ origin }) => origin)],
+      ["bodyTimeout", Effect.map(serve(halfAnswer), ({ origin }) => origin)],
+      ["connectTimeout", silent]
+    ])(
+      `is a TransportError "Timeout" to a search ${name} where %s is`,
+      function*([setting, server]) {
+        const client = yield* UndiciClient.make({ [setting]: patience })
+        const { search } = yield* advisor(through(client), yield* server)
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      }
+    )
+
+    testLive(
+      `is a TransportError "Timeout" to a search ${name} where requestTimeout is, and closes its connection`,
+      function*() {
+        const wire = yield* serve(silence)
+        const client = yield* UndiciClient.make({ connections: 1 })
+        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+      }
+    )
+
+    testLive(`is so to a search ${name} that waits for the connection, which is never sent`, function*() {
+      const { answer, held } = holding()
+      const wire = yield* serve(answer)
+      const client = yield* UndiciClient.make({ connections: 1 })
+      const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
+      const before = yield* Effect.fork(get(client, wire.origin))
+      expect(yield* eventually(() => held.length === 1)).toBe(true)
+      expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      held[0]?.end("{}")
+      yield* Fiber.join(before)
+      yield* get(client, wire.origin).pipe(Effect.fork)
+      expect(yield* eventually(() => held.length === 2)).toBe(true)
+      expect(wire.requests.map(({ url }) => url)).toEqual(["/", "/"])
+    })
+  }
+})

@@ -1,0 +1,211 @@
+import type * as Http from "node:http"
+import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Effect, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
+import { arrangedLive, testLive } from "../../doubles/arranged.js"
+import { afterBody, eventually, serve, settled } from "../../doubles/Wire.js"
+import { advisor, connectionError, ours, ways } from "./ways.js"
+
+type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
+
+interface Sender {
+  readonly name: string
+  readonly make: (origin: string) => Effect.Effect<Execute, never, Scope.Scope>
+}
+
+const senders: ReadonlyArray<Sender> = [
+  {
+    name: "the client itself",
+    make: (origin) =>
+      Effect.map(ours, (client) => HttpClient.mapRequest(client, HttpClientRequest.prependUrl(origin)).execute)
+  },
+  ...ways.map(({ name, through }): Sender => ({
+    name: `httpClient ${name}`,
+    make: (origin) =>
+      Effect.map(
+        Effect.flatMap(ours, (client) => advisor(through(client), origin)),
+        ({ httpClient }) => httpClient.execute
+      )
+  }))
+]
+
+const post = HttpClientRequest.post("/v2/x")
+
+interface Sent {
+  readonly request: Http.IncomingMessage
+  readonly body: Buffer
+}
+
+/** A server that keeps the last request with its body. */
+const receiving = Effect.gen(function*() {
+  const sent: Array<Sent> = []
+  const wire = yield* serve(afterBody((body, request, response) => {
+    sent.push({ request, body })
+    response.end("{}")
+  }))
+  return {
+    origin: wire.origin,
+    last: () => {
+      const { body, request } = sent[sent.length - 1] ?? expect.unreachable("nothing was sent")
+      return { body, text: body.toString(), headers: request.headers, method: request.method, url: request.url }
+    }
+  }
+})
+
+const receivedBy = (make: Sender["make"]) =>
+  arrangedLive(
+    Effect.flatMap(receiving, (server) => Effect.map(make(server.origin), (execute) => ({ ...server, execute }))),
+    Layer.empty
+  )
+
+const form = () => {
+  const form = new FormData()
+  form.append("meal", "breakfast & more")
+  form.append("meal", "ünïcode")
+  form.append("photo", new File([new Uint8Array([0, 1, 2, 255])], "oats.jpg", { type: "image/jpeg" }))
+  return form
+}
+
+const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
+
+describe.each(senders)("A request of $name", ({ make }) => {
+  const received = receivedBy(make)
+
+  received.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
+    "has no body where it has none: %s",
+    function*(method, { execute, last }) {
+      yield* execute(HttpClientRequest.make(method)("/v2/x"))
+      expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
+      expect(last().headers).not.toHaveProperty("transfer-encoding")
+    }
+  )
+
+  received.each(["POST", "PUT", "PATCH"] as const)(
+    "says that its body is empty where it has none: %s",
+    function*(method, { execute, last }) {
+      yield* execute(HttpClientRequest.make(method)("/v2/x"))
+      expect(last()).toMatchObject({ method, text: "", headers: { "content-length": "0" } })
+    }
+  )
+
+  received.each<readonly [string, HttpBody.HttpBody, string, string]>([
+    ["a Uint8Array", HttpBody.uint8Array(new TextEncoder().encode("bytes"), "x/y"), "bytes", "x/y"],
+    ["a raw text", HttpBody.raw("raw", { contentType: "x/y" }), "raw", "x/y"],
+    ["a raw Blob", HttpBody.raw(new Blob(["blob"]), { contentType: "x/y" }), "blob", "x/y"],
+    [
+      "raw URLSearchParams",
+      HttpBody.raw(new URLSearchParams({ a: "1 2", b: "&" }), { contentType: "application/x-www-form-urlencoded" }),
+      "a=1+2&b=%26",
+      "application/x-www-form-urlencoded"
+    ]
+  ])("carries %s with its length and type", function*([, body, text, type], { execute, last }) {
+    yield* execute(HttpClientRequest.setBody(post, body))
+    expect(last()).toMatchObject({
+      text,
+      headers: { "content-length": String(Buffer.byteLength(text)), "content-type": type }
+    })
+  })
+
+  received("says what raw URLSearchParams are, as fetch does", function*({ execute, last }) {
+    yield* execute(HttpClientRequest.setBody(post, HttpBody.raw(new URLSearchParams({ a: "1" }))))
+    expect(last().text).toBe("a=1")
+    expect(last().headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/)
+  })
+
+  received("carries the fields and the file of a FormData, and the boundary in its type", function*({ execute, last }) {
+    yield* execute(HttpClientRequest.bodyFormData(post, form()))
+    const { body, headers } = last()
+    const type = headers["content-type"] ?? ""
+    expect(type).toMatch(/^multipart\/form-data; ?boundary=./)
+    const received = yield* Effect.promise(() =>
+      new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
+    )
+    const photo = received.get("photo")
+    if (!(photo instanceof File)) return expect.unreachable("the file did not arrive")
+    expect(received.getAll("meal")).toEqual(["breakfast & more", "ünïcode"])
+    expect([photo.name, photo.type]).toEqual(["oats.jpg", "image/jpeg"])
+    expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
+  })
+
+  received("carries a Stream in chunks", function*({ execute, last }) {
+    yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
+    expect(last()).toMatchObject({
+      text: "abc",
+      headers: { "transfer-encoding": "chunked", "content-type": "x/y" }
+    })
+  })
+
+  testLive("ends in an error where its Stream fails, and the server sees no whole body", function*() {
+    let whole = 0
+    const wire = yield* serve(afterBody((_, __, response) => {
+      whole += 1
+      response.end("{}")
+    }))
+    const execute = yield* make(wire.origin)
+    const failing = Stream.concat(parts("a"), Stream.fail(new Error("no more")))
+    const error = yield* Effect.flip(execute(HttpClientRequest.bodyStream(post, failing)))
+    expect(error).toMatchObject({ _tag: expect.stringMatching(connectionError) })
+    expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+    expect(whole).toBe(0)
+  })
+})
+
+const block = new Uint8Array(64 * 1024)
+
+describe.each(senders)("A Stream that $name sends", ({ make }) => {
+  const received = receivedBy(make)
+
+  /** A stream that tells what becomes of it. */
+  const watched = (stream: Stream.Stream<Uint8Array>) => {
+    const seen = { pulled: 0, begun: 0, ended: 0 }
+    return {
+      seen,
+      stream: Stream.ensuring(
+        Stream.onStart(
+          Stream.tap(stream, () => Effect.sync(() => seen.pulled += 1)),
+          Effect.sync(() => seen.begun += 1)
+        ),
+        Effect.sync(() => seen.ended += 1)
+      )
+    }
+  }
+
+  testLive("is taken no faster than the server reads", function*() {
+    const wire = yield* serve(() => {})
+    const execute = yield* make(wire.origin)
+    const { seen, stream } = watched(Stream.forever(Stream.make(block)).pipe(Stream.rechunk(1)))
+    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
+    yield* eventually(() => wire.requests.length === 1)
+    const pulled = yield* settled(() => seen.pulled)
+    expect(pulled).toBeLessThan(500)
+    wire.requests[0]?.resume()
+    expect(yield* eventually(() => seen.pulled > 2 * pulled)).toBe(true)
+    yield* Fiber.interrupt(fiber)
+    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
+  })
+
+  testLive("arrives part by part", function*() {
+    const arrived: Array<string> = []
+    const wire = yield* serve((request, response) => {
+      request.on("data", (chunk: Buffer) => arrived.push(chunk.toString()))
+      request.on("end", () => response.end("{}"))
+    })
+    const execute = yield* make(wire.origin)
+    const more = yield* Effect.makeLatch()
+    const stream = Stream.concat(parts("a"), Stream.drain(Stream.fromEffect(more.await))).pipe(
+      Stream.concat(parts("b"))
+    )
+    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
+    expect(yield* eventually(() => arrived.length === 1)).toBe(true)
+    yield* more.open
+    yield* Fiber.join(fiber)
+    expect(arrived).toEqual(["a", "b"])
+  })
+
+  received("runs with what its caller has set", function*({ execute, last }) {
+    const setting = FiberRef.unsafeMake("unset")
+    const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
+    yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
+    expect(last().text).toBe("set")
+  })
+})

@@ -1,0 +1,153 @@
+import { HttpClient } from "@effect/platform"
+import { Pool } from "@effect/platform-node/Undici"
+import { describe, expect, it } from "@effect/vitest"
+import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { test, testLive } from "../../doubles/arranged.js"
+import { replying, serve } from "../../doubles/Wire.js"
+
+const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
+
+const noDurations: ReadonlyArray<readonly [string, Duration.DurationInput]> = [
+  ["zero", 0],
+  ["negative", -1],
+  ["NaN", Number.NaN],
+  ["endless", Duration.infinity],
+  ["longer than a timer holds", 2 ** 31]
+]
+
+const numbers = [0, -1, 1.5, Number.NaN, Infinity]
+
+const wrong: ReadonlyArray<readonly [field: string, text: string, options: UndiciClient.Options]> = [
+  ...durations.flatMap((field) => noDurations.map(([text, value]) => [field, text, { [field]: value }] as const)),
+  ...(["connections", "maxResponseBytes"] as const).flatMap((field) =>
+    numbers.map((value) => [field, JSON.stringify(value) ?? String(value), { [field]: value }] as const)
+  ),
+  ["undici", "refused by undici itself", { undici: { factory: 5 as never } }]
+]
+
+const from = (values: Readonly<Record<string, string>>) =>
+  Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
+
+const building = (layer: Layer.Layer<HttpClient.HttpClient, unknown>, values: Readonly<Record<string, string>> = {}) =>
+  Effect.flip(Layer.build(Layer.provide(layer, from(values))))
+
+describe("A setting", () => {
+  test.each(wrong)("%s that is %s ends make in a ConfigurationError that names it", function*([field, , options]) {
+    expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
+  })
+
+  it.scoped("may be at its limit", () =>
+    UndiciClient.make({
+      connections: 1,
+      maxResponseBytes: 1,
+      keepAliveTimeout: 1,
+      connectTimeout: 2 ** 31 - 1,
+      headersTimeout: "1 hour",
+      bodyTimeout: Duration.minutes(1)
+    }))
+})
+
+/** What undici is given for an origin. */
+const givenToUndici = (options: UndiciClient.Options) =>
+  Effect.gen(function*() {
+    const wire = yield* serve(replying("{}"))
+    let given: object = {}
+    const factory = (origin: string | URL, options: object) => {
+      given = options
+      return new Pool(origin, options)
+    }
+    const client = yield* UndiciClient.make({ ...options, undici: { factory } })
+    yield* Effect.flatMap(client.get(wire.origin), ({ text }) => text)
+    return given
+  })
+
+describe("The settings that undici is given", () => {
+  testLive("are those of the documents where none are set", function*() {
+    expect(yield* givenToUndici({})).toMatchObject({
+      connections: 64,
+      keepAliveTimeout: 4_000,
+      connect: { timeout: 10_000 },
+      headersTimeout: 300_000,
+      bodyTimeout: 300_000
+    })
+  })
+
+  testLive("are the ones that are set, in milliseconds", function*() {
+    const given = yield* givenToUndici({
+      connections: 3,
+      maxResponseBytes: 4,
+      keepAliveTimeout: "5 seconds",
+      connectTimeout: "6 seconds",
+      headersTimeout: "7 seconds",
+      bodyTimeout: "8 seconds"
+    })
+    expect(given).toMatchObject({
+      connections: 3,
+      maxResponseSize: 4,
+      keepAliveTimeout: 5_000,
+      connect: { timeout: 6_000 },
+      headersTimeout: 7_000,
+      bodyTimeout: 8_000
+    })
+  })
+})
+
+describe("A layer from Config", () => {
+  test.each<readonly [string, string]>([
+    ["NUTRITION_ADVISOR_CONNECTIONS", "many"],
+    ["NUTRITION_ADVISOR_CONNECTIONS", "1.5"],
+    ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "a while"]
+  ])("ends in a ConfigError that names %s where it is %j", function*([name, value]) {
+    const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
+    expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("must be ") })
+    expect(String(error)).toContain(name)
+  })
+
+  test.each<readonly [string, string, string]>([
+    ["NUTRITION_ADVISOR_CONNECTIONS", "0", "connections"],
+    ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "0 seconds", "keepAliveTimeout"],
+    ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"],
+    ["NUTRITION_ADVISOR_HEADERS_TIMEOUT", "0 seconds", "headersTimeout"],
+    ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"]
+  ])("ends in a ConfigurationError where %s is %s", function*([name, value, field]) {
+    const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  })
+
+  test.each(["CONNECTIONS", "KEEP_ALIVE_TIMEOUT", "CONNECT_TIMEOUT", "HEADERS_TIMEOUT", "BODY_TIMEOUT"])(
+    "takes the default where NUTRITION_ADVISOR_%s is blank",
+    function*(name) {
+      yield* Layer.build(Layer.provide(UndiciClient.layerConfig(), from({ [`NUTRITION_ADVISOR_${name}`]: "  " })))
+    }
+  )
+
+  test("reads a variable for what is not given", function*() {
+    const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
+    const values = { NUTRITION_ADVISOR_CONNECTIONS: "0", NUTRITION_ADVISOR_BODY_TIMEOUT: "0 seconds" }
+    expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
+  })
+
+  testLive.each<readonly [string, Layer.Layer<HttpClient.HttpClient, unknown>]>([
+    ["the variable", UndiciClient.layerConfig()],
+    ["a Config of one's own", UndiciClient.layerConfig({ connections: Config.integer("POOL") })]
+  ])("opens as many connections as %s says", function*([, layer]) {
+    const wire = yield* serve((_, response) => {
+      setTimeout(() => response.end("{}"), 20)
+    })
+    const got = Effect.flatMap(HttpClient.get(wire.origin), ({ text }) => text)
+    yield* Effect.replicateEffect(got, 20, { concurrency: "unbounded" }).pipe(
+      Effect.provide(Layer.provide(layer, from({ NUTRITION_ADVISOR_CONNECTIONS: "3", POOL: "3" })))
+    )
+    expect(wire.connections.opened).toBe(3)
+  })
+})
+
+describe("A built layer", () => {
+  testLive("has not connected", function*() {
+    const wire = yield* serve(replying("{}"))
+    yield* UndiciClient.make()
+    yield* Effect.sleep("50 millis")
+    expect(wire.connections.opened).toBe(0)
+  })
+})

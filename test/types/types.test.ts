@@ -1,0 +1,110 @@
+import type { HttpClient } from "@effect/platform"
+import { describe, expectTypeOf, it } from "@effect/vitest"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import { type Config, Effect, type Layer, type Redacted, Schema } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
+import * as v from "valibot"
+import { z } from "zod"
+
+type Found<A, R = NutritionAdvisor.NutritionAdvisor> = Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError, R>
+
+interface Foods {
+  results: Array<{ name: string; grams?: number | undefined }>
+}
+
+declare const service: NutritionAdvisor.Service
+
+declare const handMade: StandardSchemaV1<string, { readonly total: number }>
+
+declare const options: NutritionAdvisor.Options
+
+/** The bodies are compiled and never run: what they prove is said by the compiler alone. */
+const compiles = (_: () => unknown) => {}
+
+describe("the errors of a search", () => {
+  it("leave never where catchTags names every leaf", () => {
+    const handled = NutritionAdvisor.search("apple").pipe(Effect.catchTags({
+      BadRequest: () => Effect.void,
+      ServerError: () => Effect.void,
+      Forbidden: () => Effect.void,
+      MissingServiceId: () => Effect.void,
+      TooManyRequests: () => Effect.void,
+      TransportError: () => Effect.void,
+      UnexpectedResponse: () => Effect.void,
+      LicenseKeyUnavailable: () => Effect.void
+    }))
+    expectTypeOf(handled).toEqualTypeOf<Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor>>()
+  })
+
+  it("are the classes of `errors`", () => {
+    expectTypeOf<InstanceType<(typeof NutritionAdvisorError.errors)[number]>>()
+      .toEqualTypeOf<NutritionAdvisorError.NutritionAdvisorError>()
+  })
+
+  it("hold no ConfigurationError, and no field of each other", () => {
+    const search = NutritionAdvisor.search("apple")
+    // @ts-expect-error a search never ends in ConfigurationError
+    compiles(() => search.pipe(Effect.catchTag("ConfigurationError", () => Effect.void)))
+    // @ts-expect-error a TransportError has no status
+    compiles(() => search.pipe(Effect.catchTag("TransportError", ({ status }) => Effect.succeed(status))))
+  })
+
+  it("are narrowed by isTransient, of whatever type the error was", () => {
+    compiles(() => (error: unknown) => {
+      if (NutritionAdvisorError.isTransient(error)) {
+        expectTypeOf(error.operation).toEqualTypeOf<NutritionAdvisorError.Operation>()
+      }
+    })
+  })
+})
+
+describe("searchAs", () => {
+  it("gives the output of a Standard Schema of zod, of valibot and of one made by hand", () => {
+    const ofZod = z.object({ results: z.array(z.object({ name: z.string(), grams: z.number().optional() })) })
+    const ofValibot = v.object({ results: v.array(v.object({ name: v.string(), grams: v.optional(v.number()) })) })
+    compiles(() => {
+      expectTypeOf(NutritionAdvisor.searchAs(ofZod)("oats")).toEqualTypeOf<Found<Foods>>()
+      expectTypeOf(NutritionAdvisor.searchAs(ofValibot)("oats")).toEqualTypeOf<Found<Foods>>()
+      expectTypeOf(service.searchAs(handMade)("oats")).toEqualTypeOf<Found<{ readonly total: number }, never>>()
+    })
+  })
+
+  it("gives what an Effect Schema decodes to, with its requirements, also where it has ~standard", () => {
+    const asked = Schema.Number as Schema.Schema<number, number, "Asked">
+    compiles(() => {
+      expectTypeOf(NutritionAdvisor.searchAs(asked)("oats"))
+        .toEqualTypeOf<Found<number, "Asked" | NutritionAdvisor.NutritionAdvisor>>()
+      expectTypeOf(service.searchAs(Schema.standardSchemaV1(Schema.NumberFromString))("oats"))
+        .toEqualTypeOf<Found<number, never>>()
+    })
+  })
+
+  it("refuses what is no schema", () => {
+    // @ts-expect-error a validator without ~standard is no schema
+    compiles(() => service.searchAs({ parse: (value: unknown) => value })("oats"))
+  })
+})
+
+describe("a layer", () => {
+  it("needs an HttpClient alone, and says how its building can end", () => {
+    expectTypeOf(NutritionAdvisor.layer).returns.toEqualTypeOf<
+      Layer.Layer<
+        NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider,
+        NutritionAdvisorError.ConfigurationError,
+        HttpClient.HttpClient
+      >
+    >()
+  })
+
+  it("takes a license key only redacted, and a route only with a place for the key", () => {
+    // @ts-expect-error a license key is Redacted, so that no log can show it
+    compiles(() => NutritionAdvisor.layer({ ...options, licenseKey: "key-from-the-dashboard" }))
+    // @ts-expect-error a path ends with {key}
+    compiles(() => NutritionAdvisor.layer({ ...options, tokenRoute: "/v3/token" }))
+    // @ts-expect-error layerConfig takes each setting as a Config
+    compiles(() => NutritionAdvisor.layerConfig({ baseUrl: "https://service.example" }))
+    compiles(() => (licenseKey: Config.Config<Redacted.Redacted<string>>) =>
+      NutritionAdvisor.layerConfig({ licenseKey })
+    )
+  })
+})
