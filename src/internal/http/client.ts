@@ -78,7 +78,7 @@ const received = (answer: Received, limits: Limits): Effect.Effect<Answer, SendE
 
 type Ending = Effect.Effect<Answer, SendError>
 
-/** A request in flight. Once it has ended it refers to nothing: old garbage of its fiber would keep it (docs/upstream.md). */
+/** A request in flight. Once it has ended it refers to nothing: old garbage of its fiber would keep it. */
 class Call extends Timed implements Receiver {
   private resume: ((ending: Ending) => void) | undefined
   private abort: (() => void) | undefined
