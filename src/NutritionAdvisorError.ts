@@ -8,7 +8,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Sentences from "./internal/sentences.js"
+import { sentenceOf } from "./internal/sentences.js"
 
 /**
  * The call an error belongs to: the exchange of the license key, a food search, or a request through the authorized client.
@@ -170,7 +170,7 @@ export class TransportError
 
 /**
  * An answer that the client can't use: another status, a redirect, a body that is too large, not JSON, or not what the
- * schema says.
+ * schema says. `body` is there where `reason` is "Status".
  *
  * @since 1.0.0
  * @category errors
@@ -183,10 +183,7 @@ export class UnexpectedResponse
     status: Schema.Number,
     /** What the client can't use about the answer. */
     reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
-    /** Where `reason` is "Status", what the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
-    body: Body,
-    /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
-    headers: answered.headers
+    ...answered
   })
 {}
 
@@ -271,30 +268,20 @@ export type TokenError = NutritionAdvisorError
 /** By it guards know an error of another copy of this package, as after a reload, or in a page and a route of Next.js. */
 const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 
-/** Gives a class its sentence as `message`, which can be set as that of any Error. */
-const describe = <E extends Error>(prototype: E, sentence: (error: E) => string) =>
+for (const { prototype } of [...errors, ConfigurationError]) {
   Object.defineProperties(prototype, {
     [brand]: { value: true },
     message: {
       configurable: true,
-      get(this: E) {
-        return sentence(this)
+      get(this: NutritionAdvisorError | ConfigurationError) {
+        return sentenceOf(this)
       },
-      set(this: E, value: string) {
+      set(value: string) {
         Object.defineProperty(this, "message", { value, configurable: true, writable: true })
       }
     }
   })
-
-describe(BadRequest.prototype, Sentences.badRequest)
-describe(ServerError.prototype, Sentences.serverError)
-describe(Forbidden.prototype, Sentences.forbidden)
-describe(MissingServiceId.prototype, Sentences.missingServiceId)
-describe(TooManyRequests.prototype, Sentences.tooManyRequests)
-describe(TransportError.prototype, Sentences.transportError)
-describe(UnexpectedResponse.prototype, Sentences.unexpectedResponse)
-describe(LicenseKeyUnavailable.prototype, Sentences.licenseKeyUnavailable)
-describe(ConfigurationError.prototype, Sentences.configurationError)
+}
 
 /**
  * Whether it is one of the errors that a call can end in, also one of another copy of this package.

@@ -78,10 +78,6 @@ export interface CheckedPolicy {
   readonly coolDown: number
 }
 
-const windowFraction = 0.1
-
-const marginFraction = 0.01
-
 /** In milliseconds. */
 const longestRetryAfter = 3_600_000
 
@@ -103,23 +99,32 @@ export const longestLife = 365 * 86_400_000
 export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<CheckedPolicy, ConfigurationError> =>
   Either.gen(function*() {
     const unknown = Object.keys(policy).find((field) => !Object.hasOwn(defaults, field))
-    yield* check(unknown === undefined, `refresh.${unknown}`, "is no field of the policy")
+    yield* check(`refresh.${unknown}`, [unknown === undefined, "is no field of the policy"])
     const all = { ...defaults, ...policy }
+    const time = (field: "window" | "margin" | "backoffStart" | "backoffCap" | "coolDown") =>
+      millis(`refresh.${field}`, all[field])
     const checked: CheckedPolicy = {
       background: all.background,
-      window: yield* millis("refresh.window", all.window),
-      margin: yield* millis("refresh.margin", all.margin),
+      window: yield* time("window"),
+      margin: yield* time("margin"),
       attempts: yield* count("refresh.attempts", all.attempts),
-      backoffStart: yield* millis("refresh.backoffStart", all.backoffStart),
-      backoffCap: yield* millis("refresh.backoffCap", all.backoffCap),
-      coolDown: yield* millis("refresh.coolDown", all.coolDown)
+      backoffStart: yield* time("backoffStart"),
+      backoffCap: yield* time("backoffCap"),
+      coolDown: yield* time("coolDown")
     }
     const { backoffCap, backoffStart, margin, window } = checked
-    yield* check(margin < window, "refresh.margin", "must be shorter than `window`")
-    yield* check(backoffCap >= backoffStart, "refresh.backoffCap", "must not be shorter than `backoffStart`")
-    yield* check(backoffCap <= longestRetryAfter, "refresh.backoffCap", "must not be longer than an hour")
+    yield* check("refresh.margin", [margin < window, "must be shorter than `window`"])
+    yield* check(
+      "refresh.backoffCap",
+      [backoffCap >= backoffStart, "must not be shorter than `backoffStart`"],
+      [backoffCap <= longestRetryAfter, "must not be longer than an hour"]
+    )
     return checked
   })
+
+/** The longest time that is allowed, or a share of the life where that is shorter. */
+const atMost = (longest: number, share: number, { expiresAt, receivedAt }: Lifetime) =>
+  Math.max(0, Math.min(longest, Math.round((expiresAt - receivedAt) * share)))
 
 /**
  * How long before its expiry a token of this life is stale, in milliseconds.
@@ -127,8 +132,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
  * @since 1.0.0
  * @category rules
  */
-export const windowOf = (policy: CheckedPolicy, { expiresAt, receivedAt }: Lifetime): number =>
-  Math.max(0, Math.min(policy.window, Math.round((expiresAt - receivedAt) * windowFraction)))
+export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.window, 0.1, life)
 
 /**
  * How long before its expiry a token of this life counts as expired, in milliseconds.
@@ -136,20 +140,7 @@ export const windowOf = (policy: CheckedPolicy, { expiresAt, receivedAt }: Lifet
  * @since 1.0.0
  * @category rules
  */
-export const marginOf = (policy: CheckedPolicy, { expiresAt, receivedAt }: Lifetime): number =>
-  Math.max(0, Math.min(policy.margin, Math.round((expiresAt - receivedAt) * marginFraction)))
-
-/** In milliseconds. */
-const shortestScheduledLife = 20_000
-
-/**
- * Whether the Schedule refreshes a token of this life: below 20 seconds that is left to callers.
- *
- * @since 1.0.0
- * @category rules
- */
-export const isScheduled = ({ expiresAt, receivedAt }: Lifetime): boolean =>
-  Math.round(expiresAt - receivedAt) >= shortestScheduledLife
+export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
 /**
  * The longest time between two looks at a token: a suspended machine, or a clock that was set, needs nothing else.

@@ -39,8 +39,8 @@ const isRepeatable = ({ _tag, operation }: NutritionAdvisorError) =>
 
 const make = ({ base = "100 millis", budget: share = 0.2, cap = "5 seconds", times = 2 }: Options) =>
   Effect.gen(function*() {
-    yield* check(Number.isSafeInteger(times) && times >= 0, "times", "must be a whole number, 0 or above")
-    yield* check(share >= 0 && share < Number.POSITIVE_INFINITY, "budget", "must be a number, 0 or above")
+    yield* check("times", [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"])
+    yield* check("budget", [share >= 0 && share < Number.POSITIVE_INFINITY, "must be a number, 0 or above"])
     const first = yield* pause("base", base)
     const longest = yield* pause("cap", cap)
     const advisor = yield* NutritionAdvisor

@@ -58,7 +58,7 @@ const makeEntries = (capacity: number) => {
 const make = (options: Options) =>
   Effect.gen(function*() {
     const timeToLive = Duration.toMillis(options.timeToLive)
-    yield* check(timeToLive > 0, "timeToLive", "must be a duration above zero")
+    yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
     const entries = makeEntries(yield* count("capacity", options.capacity ?? 1_000))
     const join = yield* InFlight.make<Reader>()
     const clock = yield* Effect.clock

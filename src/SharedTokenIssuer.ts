@@ -42,7 +42,7 @@ export interface Options extends TokenIssuer.Options {
 const identityOf = ({ base, route, serviceId }: Settings.ExchangeSettings): ReadonlyArray<string> => [
   base.href,
   route,
-  Option.match(serviceId, { onNone: () => "", onSome: Redacted.value })
+  serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
 
 /** Not the token that is replaced, and received no earlier. Where the key must be exchanged, it must have been since. */

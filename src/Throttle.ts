@@ -32,7 +32,7 @@ export interface Options {
 
 const make = ({ maxWait = "30 seconds", onTooManyRequests = "fail", rate }: Options) =>
   Effect.gen(function*() {
-    yield* check(["fail", "wait"].includes(onTooManyRequests), "onTooManyRequests", "must be \"fail\" or \"wait\"")
+    yield* check("onTooManyRequests", [["fail", "wait"].includes(onTooManyRequests), "must be \"fail\" or \"wait\""])
     const throttled = yield* Line.make({
       onTooManyRequests,
       maxWait: yield* pause("maxWait", maxWait),

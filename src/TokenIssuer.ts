@@ -187,7 +187,7 @@ export const fromSettings = (
         const { status } = answer
         const json = yield* Message.json(answer, "token")
         const response = yield* Effect.mapError(decodeResponse(json), () => unexpected(status))
-        const id = Option.isSome(serviceId) ? serviceId.value : yield* identifierOf(response.customer_id, status)
+        const id = serviceId ?? (yield* identifierOf(response.customer_id, status))
         const secrets = [key, response.access_token, id].map(Redacted.value)
         return new AccessToken({
           value: response.access_token,

@@ -6,19 +6,25 @@ import { ConfigurationError } from "../NutritionAdvisorError.js"
 /** A setting as the client uses it, or the rule that it broke. */
 export type Checked<A> = Either.Either<A, ConfigurationError>
 
-export const check = (holds: boolean, field: string, rule: string): Checked<void> =>
-  holds ? Either.void : Either.left(new ConfigurationError({ field, rule }))
+/** Ends in the first rule that does not hold. */
+export const check = (
+  field: string,
+  ...rules: ReadonlyArray<readonly [holds: boolean, rule: string]>
+): Checked<void> => {
+  const broken = rules.find(([holds]) => !holds)
+  return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))
+}
 
 /** Milliseconds of a duration that a timer of Node can wait for. */
 export const millis = (field: string, value: Duration.DurationInput): Checked<number> => {
   const millis = Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
   const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days)"
-  return Either.map(check(millis > 0 && millis < 2 ** 31, field, rule), () => millis)
+  return Either.map(check(field, [millis > 0 && millis < 2 ** 31, rule]), () => millis)
 }
 
 /** A number of things or bytes. */
 export const count = (field: string, value: number): Checked<number> =>
-  Either.map(check(Number.isSafeInteger(value) && value > 0, field, "must be a whole number above 0"), () => value)
+  Either.map(check(field, [Number.isSafeInteger(value) && value > 0, "must be a whole number above 0"]), () => value)
 
 /** Duration takes what is below zero, or no number, for zero. */
 const isZero = (value: Duration.DurationInput) =>

@@ -10,7 +10,6 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-import * as HttpDate from "./httpDate.js"
 
 /** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
 export interface Request {
@@ -31,12 +30,18 @@ export interface Answer {
 
 export const isOk = (status: number) => status >= 200 && status < 300
 
+/** The first two forms of a date (RFC 9110, section 5.6.7): that of today, and that of RFC 850. */
+const withZone = /^[A-Z][a-z]{2,8}, \d{2}[- ][A-Z][a-z]{2}[- ](\d{2}|\d{4}) [\d:]{8} GMT$/
+
+/** The third, that of asctime, does not say GMT and means it. */
+const withoutZone = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/
+
 /** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. */
 const retryAfterOf = ({ headers }: Answer, now: number): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
-  const date = HttpDate.parse(value, now)
-  return date === undefined ? undefined : Math.max(0, (date - now) / 1000)
+  const millis = Date.parse(withoutZone.test(value) ? `${value} GMT` : withZone.test(value) ? value : "")
+  return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
 
 /** 0 is what fetch shows of a redirect that it does not follow. */

@@ -12,7 +12,6 @@ import * as AccessToken from "../../AccessToken.js"
 import { type TokenError, TransportError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
-import type { ProviderSettings } from "../settings.js"
 import * as Exchange from "./exchange.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
@@ -25,7 +24,9 @@ export interface Flight {
   span: Tracer.Span | undefined
 }
 
-interface Parts extends ProviderSettings, Exchange.Parts {
+interface Parts extends Exchange.Parts {
+  /** In milliseconds. */
+  readonly tokenTimeout: number
   /** Forks in the context of the layer, until its scope ends. */
   readonly run: Effect.Effect.Success<ReturnType<typeof FiberSet.makeRuntime<never>>>
 }

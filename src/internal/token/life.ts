@@ -31,11 +31,16 @@ const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
 /** For those who can do without a token: a store that does not answer in time has none. */
 const currentOf = ({ store }: Parts) => Effect.catchAll(store.current, () => Effect.succeedNone)
 
+/** Shorter lives, in milliseconds, are left to callers. */
+const shortestScheduledLife = 20_000
+
+const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
+
 /** Looks, as often as its token is worth, and refreshes a token that is not fresh. */
 const looking = (parts: Parts): Effect.Effect<unknown> =>
   Effect.gen(function*() {
     const token = Option.getOrUndefined(yield* currentOf(parts))
-    if (token === undefined || !RefreshPolicy.isScheduled(token)) return RefreshPolicy.longestPause
+    if (token === undefined || !isScheduled(token)) return RefreshPolicy.longestPause
     const state = AccessToken.stateAt(token, yield* Clock.currentTimeMillis, parts.policy)
     if (state !== "fresh") yield* refresh(parts, token)
     return RefreshPolicy.pauseOf(parts.policy, token)
