@@ -8,7 +8,6 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as UrlParams from "@effect/platform/UrlParams"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
-import * as Arr from "effect/Array"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -182,7 +181,7 @@ const fromTokens = (
 
 /** While it is open, programs over it print the header of the identifier redacted. */
 const hidden = ({ serviceIdHeader }: Settings.DataSettings) =>
-  Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, Arr.append(serviceIdHeader)))
+  Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, (names) => [...names, serviceIdHeader]))
 
 const layerFromTokens = (settings: Settings.DataSettings) =>
   Layer.provideMerge(Layer.scoped(NutritionAdvisor, fromTokens(settings)), hidden(settings))

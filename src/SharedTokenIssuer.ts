@@ -14,9 +14,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { type AccessToken, isSame } from "./AccessToken.js"
-import * as Metrics from "./internal/metrics.js"
 import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
+import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
 import { type ConfigurationError, TransportError } from "./NutritionAdvisorError.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
@@ -85,7 +85,10 @@ export const fromSettings = (
       Scope.make(ExecutionStrategy.parallel),
       (scope) => Effect.ignore(Lease.bounded(cacheTimeout)(Scope.close(scope, Exit.void)))
     )
-    yield* Effect.sync(Metrics.startSharing)
+    yield* Effect.sync(() => {
+      sharedTokens.start()
+      cacheFailures.start()
+    })
 
     /** In a fiber of its own: where the caller leaves, it goes on as far as it must. */
     const inScope: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E> = (effect) =>

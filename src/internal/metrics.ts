@@ -3,7 +3,6 @@ import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
-import * as MetricLabel from "effect/MetricLabel"
 import * as Option from "effect/Option"
 import { errors, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
@@ -21,16 +20,28 @@ const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
   return (labels: L) => {
     const id = Object.values(labels).join(" ")
     const known = made.get(id) ??
-      update(
-        MetricKey.taggedWithLabels(key, Object.entries(labels).map(([name, value]) => MetricLabel.make(name, value)))
-      )
+      update(Object.entries(labels).reduce((key, [name, value]) => MetricKey.tagged(key, name, value), key))
     made.set(id, known)
     return known
   }
 }
 
-export const counter = <L extends Labels>(name: string, description: string) =>
+const counter = <L extends Labels>(name: string, description: string) =>
   family<L>(MetricKey.counter(`nutrition_advisor_${name}`, { description, incremental: true }))
+
+/** A counter with one label, of which each value stands at zero from `start` on. */
+export const byLabel = <V extends string>(
+  name: string,
+  label: string,
+  values: ReadonlyArray<V>,
+  description: string
+) => {
+  const labeled = counter<Readonly<Record<string, V>>>(name, description)
+  return {
+    start: () => values.forEach((value) => labeled({ [label]: value })(0)),
+    count: (value: V) => labeled({ [label]: value })(1)
+  }
+}
 
 type Tag = NutritionAdvisorError["_tag"]
 
@@ -42,7 +53,15 @@ const exchanges = counter<{
   readonly error: Tag | "Interrupted" | "Defect" | "none"
 }>("token_exchanges_total", "Exchanges of the license key for a token")
 
-const rejections = counter<{ readonly outcome: string }>("rejections_total", "Requests whose token was rejected")
+export const rejections = byLabel("rejections_total", "outcome", [
+  "RejectedAgain",
+  "TokenUnchanged",
+  "CoolingDown",
+  "BodyNotReplayable",
+  "AcceptedAfterRenewal",
+  "RetryFailed",
+  "RenewalFailed"
+], "Requests whose token was rejected")
 
 type Operation = "search" | "request"
 
@@ -86,18 +105,6 @@ export const exchangeFailed = (reason: Trigger, cause: Cause.Cause<NutritionAdvi
 
 export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
 
-const rejectionOutcomes = [
-  "RejectedAgain",
-  "TokenUnchanged",
-  "CoolingDown",
-  "BodyNotReplayable",
-  "AcceptedAfterRenewal",
-  "RetryFailed",
-  "RenewalFailed"
-] as const
-
-export const rejected = (outcome: typeof rejectionOutcomes[number]): void => rejections({ outcome })(1)
-
 const metricsOf = (labels: RequestLabels) => ({
   count: requests(labels),
   observe: durations({ operation: labels.operation, outcome: labels.outcome })
@@ -125,40 +132,14 @@ export const requestEnded = (
 export const startClient = (): void => {
   const tags = errors.map(({ _tag }) => _tag)
   for (const reason of ["missing", "refresh", "rejection"] as const) {
-    exchanges({ reason, outcome: "issued", error: "none" })(0)
-    exchanges({ reason, outcome: "unchanged", error: "none" })(0)
+    for (const outcome of ["issued", "unchanged"] as const) exchanges({ reason, outcome, error: "none" })(0)
     for (const error of tags) exchanges({ reason, outcome: "failed", error })(0)
   }
-  for (const outcome of rejectionOutcomes) rejections({ outcome })(0)
+  rejections.start()
   for (const operation of ["search", "request"] as const) {
     for (const outcome of ["Success", "Interrupted", ...tags] as const) {
       requests({ operation, outcome, at: "request" })(0)
     }
     for (const outcome of tags) requests({ operation, outcome, at: "exchange" })(0)
   }
-}
-
-const sharedTokens = counter<{ readonly outcome: string }>(
-  "shared_tokens_total",
-  "Tokens of replicas that share one, by how they came by it"
-)
-
-const sharedCacheFailures = counter<{ readonly reason: string }>(
-  "shared_cache_failures_total",
-  "Calls of the shared token cache that failed"
-)
-
-const sharingOutcomes = ["HandedOver", "Exchanged", "ExchangedAlone"] as const
-
-const cacheFailureReasons = ["Unavailable", "Timeout"] as const
-
-export const sharedToken = (outcome: typeof sharingOutcomes[number]): void => sharedTokens({ outcome })(1)
-
-export const sharedCacheFailed = (reason: typeof cacheFailureReasons[number]): void =>
-  sharedCacheFailures({ reason })(1)
-
-/** The counters of the sharing stand at zero from then on. */
-export const startSharing = (): void => {
-  for (const outcome of sharingOutcomes) sharedTokens({ outcome })(0)
-  for (const reason of cacheFailureReasons) sharedCacheFailures({ reason })(0)
 }

@@ -1,7 +1,6 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Exit from "effect/Exit"
-import { globalValue } from "effect/GlobalValue"
 import type { Failure, Received } from "./client.js"
 import type { Request } from "./message.js"
 
@@ -21,10 +20,7 @@ export interface Receiver {
 /** Sends a request. What it returns aborts the request, and the receiver hears no more of it. */
 export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => () => void
 
-const dispatches = globalValue(
-  "effect-nutrition-advisor/dispatch",
-  () => new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
-)
+const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 
 /** This very client can bring a whole body in one step; one that is made from it can't. */
 export const withDispatch = (

@@ -7,8 +7,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
-import * as FiberRefs from "effect/FiberRefs"
-import { constTrue } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
@@ -83,14 +81,10 @@ const failureIn = (error: ClientError): Failure =>
  * No span of the platform's (they record the whole URL), no trace headers to the service, and no log line of how a fiber of the
  * body's stream failed.
  */
-const quiet = (fiberRefs: FiberRefs.FiberRefs) =>
-  FiberRefs.updateManyAs(fiberRefs, {
-    entries: [
-      [HttpClient.currentTracerDisabledWhen, [[FiberId.none, constTrue]]],
-      [HttpClient.currentTracerPropagation, [[FiberId.none, false]]],
-      [FiberRef.unhandledErrorLogLevel, [[FiberId.none, Option.none()]]]
-    ]
-  })
+const quiet = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pipe(
+  Effect.zipRight(FiberRef.set(HttpClient.currentTracerPropagation, false)),
+  Effect.zipRight(FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none()))
+)
 
 /** Of the fetch layer. Its other settings stay: they are seen only from within the client, just before the request is sent. */
 const withoutRedirects = FiberRef.update(FiberRef.currentContext, (context) => {
@@ -109,12 +103,12 @@ const isAnswer = (error: ClientError): error is HttpClientError.ResponseError =>
 export const forkedThrough = (given: HttpClient.HttpClient) => {
   const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(withoutRedirects, request))
   return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
-    const answer = Effect.suspend(() => client.execute(requestOf(request))).pipe(
+    const answer = Effect.flatMap(quiet, () => client.execute(requestOf(request))).pipe(
       Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status))),
       Effect.mapError(failureIn)
     )
-    const fiber = Runtime.runFork(Runtime.updateFiberRefs(runtime, quiet), answer)
+    const fiber = Runtime.runFork(runtime, answer)
     fiber.addObserver((exit) => receiver.onAnswer(exit))
     return () => fiber.unsafeInterruptAsFork(FiberId.none)
   }

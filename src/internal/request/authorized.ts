@@ -91,14 +91,14 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
     reason: "RejectedAgain" | "BodyNotReplayable"
   ) =>
     Effect.suspend(() => {
-      Metrics.rejected(reason)
+      Metrics.rejections.count(reason)
       return new Forbidden({ operation, ...Message.headAndBody(answer, observeHeaders), reason })
     })
 
   const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Message.Answer, mustExchange: boolean) =>
     Effect.tapError(
       tokens.renew(rejected, { operation, ...Message.headAndBody(rejection, observeHeaders), mustExchange }),
-      (error) => Effect.sync(() => Metrics.rejected(renewalOutcome(error)))
+      (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 
   /** A token that a peer left cost no exchange: where it is rejected too, one exchange may still help. */
@@ -113,14 +113,14 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
       if (!isReplayable(data.request.body)) return yield* forbidden(data, rejection, "BodyNotReplayable")
       const answer = yield* Effect.tapError(
         sendOnce(data, renewed),
-        () => Effect.sync(() => Metrics.rejected("RetryFailed"))
+        () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
       )
       if (rejectedStatuses.has(answer.status)) {
         return yield* !mustExchange && isFromPeer(renewed)
           ? renewAndSend(data, renewed, answer, true)
           : forbidden(data, answer, "RejectedAgain")
       }
-      Metrics.rejected(showsAcceptance(answer.status) ? "AcceptedAfterRenewal" : "RetryFailed")
+      Metrics.rejections.count(showsAcceptance(answer.status) ? "AcceptedAfterRenewal" : "RetryFailed")
       return answer
     })
 

@@ -1,13 +1,4 @@
-import { counter } from "../metrics.js"
-
-/** A counter with one label, of which each value stands at zero from `start` on. */
-const byLabel = <V extends string>(name: string, label: string, values: ReadonlyArray<V>, description: string) => {
-  const labeled = counter<Readonly<Record<string, V>>>(name, description)
-  return {
-    start: () => values.forEach((value) => labeled({ [label]: value })(0)),
-    count: (value: V) => labeled({ [label]: value })(1)
-  }
-}
+import { byLabel } from "../metrics.js"
 
 const retried = "Searches and requests that were sent again, or were not since the budget was used up"
 export const retries = byLabel("retries_total", "outcome", ["Retried", "OutOfBudget"], retried)

@@ -9,8 +9,8 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
-import * as Metrics from "../metrics.js"
 import { markFromPeer } from "../token/peerTokens.js"
+import { cacheFailures, sharedTokens } from "./metrics.js"
 import type * as Seal from "./seal.js"
 
 /** What one replica needs to know to get one token. Times are in milliseconds. */
@@ -31,11 +31,6 @@ export interface Attempt {
   readonly scope: Scope.Scope
 }
 
-/** The wait between two looks, in whole milliseconds: of a fraction too small to move the clock nobody would ever wake. */
-const shortestWait = 50
-
-const longestWait = 150
-
 /**
  * A call of the cache, bounded in time. It runs in a fiber of its own: an interruption of this fiber reaches its children at once,
  * also where this one can't be interrupted.
@@ -50,7 +45,7 @@ export const bounded =
 
 const failed = ({ message, reason }: SharedTokenCacheError) =>
   Effect.suspend(() => {
-    Metrics.sharedCacheFailed(reason)
+    cacheFailures.count(reason)
     return Effect.logWarning(`${message} This process exchanges the license key by itself.`)
   })
 
@@ -140,7 +135,8 @@ const getInTurn = (attempt: Attempt, restore: Restore) =>
       if (yield* takeLease(attempt)) return exchangeForAll(attempt, restore)
       const left = attempt.waitsUntil - (yield* Clock.currentTimeMillis)
       if (left <= 0) return exchangeAlone(attempt, restore)
-      yield* restore(Effect.sleep(Math.min(left, yield* Random.nextIntBetween(shortestWait, longestWait))))
+      // In whole milliseconds: of a fraction too small to move the clock nobody would ever wake.
+      yield* restore(Effect.sleep(Math.min(left, yield* Random.nextIntBetween(50, 150))))
     }
   })
 
@@ -151,7 +147,7 @@ export const getToken = (attempt: Attempt): Effect.Effect<AccessToken.AccessToke
       Effect.catchAll((error) => Effect.as(failed(error), exchangeAlone(attempt, restore))),
       Effect.flatten,
       Effect.map(({ outcome, token }) => {
-        Metrics.sharedToken(outcome)
+        sharedTokens.count(outcome)
         return token
       })
     )

@@ -8,6 +8,7 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
 import * as Metrics from "../metrics.js"
+import * as Report from "./report.js"
 
 type Token = AccessToken.AccessToken
 
@@ -77,7 +78,7 @@ export const exchange = (
       return { token: held, outcome: "reused" }
     }
     if (reason === "rejection" && held !== undefined && isReplaced(held)) yield* store.invalidate(held)
-    yield* Effect.annotateLogs(Effect.logDebug("An exchange begins"), { reason })
+    yield* Report.begins(request)
     const issued = yield* issueInSpan(issuer, request, onSpan)
     const now = yield* Clock.currentTimeMillis
     if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* unusable

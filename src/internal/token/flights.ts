@@ -31,12 +31,6 @@ interface Parts extends Exchange.Parts {
   readonly run: Effect.Effect.Success<ReturnType<typeof FiberSet.makeRuntime<never>>>
 }
 
-const makeFlight = (request: ExchangeRequest): Flight => ({
-  request,
-  token: Deferred.unsafeMake(FiberId.none),
-  span: undefined
-})
-
 /** Whether callers have a token though the exchange failed. */
 const holdsStill = ({ reason, replacing }: ExchangeRequest, policy: RefreshPolicy.CheckedPolicy, now: number) =>
   reason === "refresh" && Option.exists(replacing, (token) => AccessToken.stateAt(token, now, policy) !== "expired")
@@ -59,7 +53,7 @@ export const make = (parts: Parts) => {
 
   const succeed = ({ request, token }: Flight, exchanged: Exchange.Exchanged) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const failuresBefore = state._tag === "Idle" ? 0 : state.failures
+      const failuresBefore = State.failuresOf(state)
       state = State.succeeded(state, exchanged.token, policy, now)
       Deferred.unsafeDone(token, Exit.succeed(exchanged.token))
       return Report.succeeded(request, exchanged, failuresBefore)
@@ -72,12 +66,8 @@ export const make = (parts: Parts) => {
       const next = State.failed(state, cause, random, policy, now)
       state = next
       Deferred.unsafeDone(token, Exit.failCause(cause))
-      return Report.failed(request, {
-        cause,
-        retryAt: next.backoff.until,
-        isClosed,
-        isServing: holdsStill(request, policy, now)
-      })
+      const isServing = holdsStill(request, policy, now)
+      return Report.failed(request, { cause, retryAt: next.backoff.until, isClosed, isServing })
     })
 
   const running = (flight: Flight) =>
@@ -87,11 +77,10 @@ export const make = (parts: Parts) => {
       }).pipe(
         within(tokenTimeout),
         restore,
-        Effect.exit,
-        Effect.flatMap(Exit.matchEffect({
+        Effect.matchCauseEffect({
           onFailure: (cause) => fail(flight, cause),
           onSuccess: (exchanged) => succeed(flight, exchanged)
-        }))
+        })
       )
     )
 
@@ -99,22 +88,23 @@ export const make = (parts: Parts) => {
   const start = (flight: Flight) =>
     run(running(flight)).addObserver(() => Deferred.unsafeDone(flight.token, Exit.failCause(aborted)))
 
-  const begin = <D extends State.Decision<Flight> | State.CoolingDown>([decision, next]: readonly [
-    D,
-    State.State<Flight>
-  ]): D => {
-    state = next
-    if (decision._tag === "Wait" && decision.isNew) start(decision.flight)
-    return decision
-  }
+  const decide = <D extends State.Decision<Flight> | State.CoolingDown>(
+    request: ExchangeRequest,
+    transition: (flight: Flight, now: number) => readonly [D, State.State<Flight>]
+  ): Effect.Effect<D> =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const flight: Flight = { request, token: Deferred.unsafeMake(FiberId.none), span: undefined }
+      const [decision, next] = transition(flight, now)
+      state = next
+      if (decision._tag === "Wait" && decision.flight === flight) start(flight)
+      return decision
+    })
 
   return {
     /** A token is missing or grows old. */
-    request: (asked: ExchangeRequest) =>
-      Effect.map(Clock.currentTimeMillis, (now) => begin(State.request(state, () => makeFlight(asked), now))),
+    request: (asked: ExchangeRequest) => decide(asked, (flight, now) => State.request(state, flight, now)),
     /** A token was rejected. */
-    renewal: (asked: ExchangeRequest) =>
-      Effect.map(Clock.currentTimeMillis, (now) => begin(State.renewal(state, () => makeFlight(asked), policy, now))),
+    renewal: (asked: ExchangeRequest) => decide(asked, (flight, now) => State.renewal(state, flight, policy, now)),
     holdsRefresh: (now: number): boolean => State.holdsRefresh(state, now),
     lastFailure: Effect.sync(() => state.lastFailure)
   }

@@ -8,36 +8,36 @@ import * as Metrics from "../metrics.js"
 import type { Exchanged } from "./exchange.js"
 import { isFromPeer } from "./peerTokens.js"
 
-const messageOf = Option.match<string, TokenError>({
-  onNone: () => "The exchange ended in a defect.",
-  onSome: ({ message }) => message
-})
+const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>
+  Effect.annotateLogs(Effect.logDebug(message), labels)
 
-/** The `_tag` of a failure, and what tells it from others of that tag. */
-const labelsOf = Option.match({
-  onNone: () => ({ error: "Defect" }),
-  onSome: (error: TokenError) => ({
-    error: error._tag,
-    ...("status" in error && error.status !== undefined) && { status: error.status },
-    ..."reason" in error && { reason: error.reason }
-  })
-})
+export const begins = ({ reason }: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", { reason })
 
 export const succeeded = (
   { reason }: ExchangeRequest,
   { outcome, token }: Exchanged,
   failuresBefore: number
-): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    if (outcome === "reused") return
-    if (!isFromPeer(token)) Metrics.exchanged(reason, outcome)
-    Metrics.tokenExpires(token.expiresAt)
-    yield* Effect.annotateLogs(Effect.logDebug(`An exchange ended: ${outcome}`), { reason })
-    if (failuresBefore === 0) return
-    yield* Effect.logInfo(
-      `The license key can be exchanged again. Failed exchanges before that: ${failuresBefore}.`
-    )
+): Effect.Effect<void> => {
+  if (outcome === "reused") return Effect.void
+  if (!isFromPeer(token)) Metrics.exchanged(reason, outcome)
+  Metrics.tokenExpires(token.expiresAt)
+  const ended = debug(`An exchange ended: ${outcome}`, { reason })
+  const recovered = `The license key can be exchanged again. Failed exchanges before that: ${failuresBefore}.`
+  return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
+}
+
+/** What the warning says of a failure: its sentence, its `_tag`, and what tells it from others of that tag. */
+const described = Option.match({
+  onNone: () => ({ message: "The exchange ended in a defect.", labels: { error: "Defect" } }),
+  onSome: (error: TokenError) => ({
+    message: error.message,
+    labels: {
+      error: error._tag,
+      ...("status" in error && error.status !== undefined) && { status: error.status },
+      ..."reason" in error && { reason: error.reason }
+    }
   })
+})
 
 interface Failure {
   readonly cause: Cause.Cause<TokenError>
@@ -51,16 +51,14 @@ interface Failure {
 export const failed = (
   { reason }: ExchangeRequest,
   { cause, isClosed, isServing, retryAt }: Failure
-): Effect.Effect<void> =>
-  Effect.gen(function*() {
-    Metrics.exchangeFailed(reason, cause)
-    yield* Effect.annotateLogs(Effect.logDebug("An exchange failed"), { reason, retryAt })
-    if (isClosed) return
-    const error = Cause.failureOption(cause)
-    const effect = isServing ? "The current token is used until it expires" : "There is no usable token"
-    const next = `the next try is not before ${new Date(retryAt).toISOString()}`
-    yield* Effect.annotateLogs(
-      Effect.logWarning(`The license key could not be exchanged. ${messageOf(error)} ${effect}; ${next}.`),
-      { ...labelsOf(error), retryAt }
-    )
-  })
+): Effect.Effect<void> => {
+  Metrics.exchangeFailed(reason, cause)
+  const ended = debug("An exchange failed", { reason, retryAt })
+  if (isClosed) return ended
+  const { labels, message } = described(Cause.failureOption(cause))
+  const effect = isServing ? "The current token is used until it expires" : "There is no usable token"
+  const warning = `The license key could not be exchanged. ${message} ${effect}; the next try is not before ${
+    new Date(retryAt).toISOString()
+  }.`
+  return Effect.zipRight(ended, Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt }))
+}

@@ -53,7 +53,7 @@ export const initial: State<never> = {
 
 /** What someone who wants a token does next: wait for a flight, or take the error of the exchange that failed a moment ago. */
 export type Decision<Flight> =
-  | { readonly _tag: "Wait"; readonly flight: Flight; readonly isNew: boolean }
+  | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
 /** Two renewals began within the cool-down. */
@@ -63,36 +63,37 @@ export interface CoolingDown {
 
 const isWithin = ({ from, until }: Interval, now: number) => from <= now && now < until
 
+const knownOf = ({ lastFailure, refreshHold, renewals }: Known): Known => ({ renewals, refreshHold, lastFailure })
+
+/** Failed exchanges in a row. */
+export const failuresOf = (state: State<unknown>): number => state._tag === "Idle" ? 0 : state.failures
+
 /** What the exchange that runs, or the one that failed a moment ago, says to all. */
 const standing = <Flight>(state: State<Flight>, now: number): Decision<Flight> | undefined => {
-  if (state._tag === "InFlight") return { _tag: "Wait", flight: state.flight, isNew: false }
+  if (state._tag === "InFlight") return { _tag: "Wait", flight: state.flight }
   if (state._tag === "BackingOff" && isWithin(state.backoff, now)) return { _tag: "Fail", cause: state.cause }
   return undefined
 }
 
-const begun = <Flight>(state: State<Flight>, flight: Flight): readonly [Decision<Flight>, InFlight<Flight>] => {
-  const { lastFailure, refreshHold, renewals } = state
-  const failures = state._tag === "Idle" ? 0 : state.failures
-  return [
-    { _tag: "Wait", flight, isNew: true },
-    { _tag: "InFlight", flight, failures, renewals, refreshHold, lastFailure }
-  ]
-}
+const begun = <Flight>(state: State<Flight>, flight: Flight): readonly [Decision<Flight>, State<Flight>] => [
+  { _tag: "Wait", flight },
+  { ...knownOf(state), _tag: "InFlight", flight, failures: failuresOf(state) }
+]
 
-/** Someone wants a token: there is none, or it grows old. */
+/** Someone wants a token: there is none, or it grows old. The flight begins where the decision is to wait for it. */
 export const request = <Flight>(
   state: State<Flight>,
-  makeFlight: () => Flight,
+  flight: Flight,
   now: number
 ): readonly [Decision<Flight>, State<Flight>] => {
   const decision = standing(state, now)
-  return decision === undefined ? begun(state, makeFlight()) : [decision, state]
+  return decision === undefined ? begun(state, flight) : [decision, state]
 }
 
 /** The token was rejected: someone wants another one. At most two renewals begin in any cool-down. */
 export const renewal = <Flight>(
   state: State<Flight>,
-  makeFlight: () => Flight,
+  flight: Flight,
   { coolDown }: RefreshPolicy.CheckedPolicy,
   now: number
 ): readonly [Decision<Flight> | CoolingDown, State<Flight>] => {
@@ -100,7 +101,7 @@ export const renewal = <Flight>(
   if (decision !== undefined) return [decision, state]
   const recent = state.renewals.filter((at) => isWithin({ from: at, until: at + coolDown }, now))
   return recent.length < 2
-    ? begun({ ...state, renewals: [...recent, now] }, makeFlight())
+    ? begun({ ...state, renewals: [...recent, now] }, flight)
     : [{ _tag: "CoolingDown" }, state]
 }
 
@@ -110,17 +111,16 @@ export const holdsRefresh = ({ refreshHold }: State<unknown>, now: number): bool
 
 /** The flight brought this token, which is the current one now. */
 export const succeeded = <Flight>(
-  { lastFailure, renewals }: State<Flight>,
+  state: State<Flight>,
   token: AccessToken.AccessToken,
   policy: RefreshPolicy.CheckedPolicy,
   now: number
 ): State<Flight> => ({
+  ...knownOf(state),
   _tag: "Idle",
-  renewals,
   refreshHold: AccessToken.stateAt(token, now, policy) === "fresh"
     ? Option.none()
-    : Option.some({ from: now, until: now + RefreshPolicy.windowOf(policy, token) / 10 }),
-  lastFailure
+    : Option.some({ from: now, until: now + RefreshPolicy.windowOf(policy, token) / 10 })
 })
 
 const retryAfterOf = (error: TokenError) =>
@@ -134,19 +134,17 @@ export const failed = <Flight>(
   policy: RefreshPolicy.CheckedPolicy,
   now: number
 ): BackingOff => {
-  const { lastFailure, refreshHold, renewals } = state
   const error = Cause.failureOption(cause)
-  const failures = (state._tag === "Idle" ? 0 : state.failures) + 1
+  const failures = failuresOf(state) + 1
   const retryAfter = Option.getOrUndefined(Option.map(error, retryAfterOf))
   const until = Math.ceil(now + RefreshPolicy.backoffAfter(policy, failures, random, retryAfter))
   const failure = Option.map(error, (error) => ({ error, at: now, retryAt: until }))
   return {
+    ...knownOf(state),
     _tag: "BackingOff",
     failures,
     cause,
     backoff: { from: now, until },
-    renewals,
-    refreshHold,
-    lastFailure: Option.orElse(failure, () => lastFailure)
+    lastFailure: Option.orElse(failure, () => state.lastFailure)
   }
 }

@@ -19,18 +19,22 @@ type Step = (state: State.State<string>, now: number) => readonly [told: string,
 
 let flights = 0
 
-const makeFlight = () => `flight ${++flights}`
+const nextFlight = () => `flight ${flights + 1}`
 
-const tell = (decision: State.Decision<string> | State.CoolingDown) =>
-  decision._tag === "Wait" ? `${decision.isNew ? "starts" : "joins"} ${decision.flight}` : decision._tag
+const tell = (decision: State.Decision<string> | State.CoolingDown) => {
+  if (decision._tag !== "Wait") return decision._tag
+  const isNew = decision.flight === nextFlight()
+  if (isNew) flights++
+  return `${isNew ? "starts" : "joins"} ${decision.flight}`
+}
 
 const asks: Step = (state, now) => {
-  const [decision, after] = State.request(state, makeFlight, now)
+  const [decision, after] = State.request(state, nextFlight(), now)
   return [tell(decision), after]
 }
 
 const isRejected: Step = (state, now) => {
-  const [decision, after] = State.renewal(state, makeFlight, policy, now)
+  const [decision, after] = State.renewal(state, nextFlight(), policy, now)
   return [tell(decision), after]
 }
 
