@@ -34,6 +34,8 @@ const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema
 
 /** What an error says of the answer that it came from. */
 const answered = {
+  /** The call that failed. */
+  operation: Operation,
   /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
   body: Body,
   /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
@@ -48,8 +50,6 @@ const answered = {
  * @category errors
  */
 export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition-advisor/BadRequest")("BadRequest", {
-  /** The call that failed. */
-  operation: Operation,
   /** The status of the answer, 400; absent when nothing was sent. */
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the call, in its own words; never a text of the service. */
@@ -66,8 +66,6 @@ export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition
  */
 export class ServerError
   extends Schema.TaggedError<ServerError>("effect-nutrition-advisor/ServerError")("ServerError", {
-    /** The call that failed. */
-    operation: Operation,
     /** The status of the answer, from 500 to 599. */
     status: Schema.Number,
     /** The seconds to wait, where the service named a time. */
@@ -109,8 +107,6 @@ export type ForbiddenReason = typeof ForbiddenReason.Type
  * @category errors
  */
 export class Forbidden extends Schema.TaggedError<Forbidden>("effect-nutrition-advisor/Forbidden")("Forbidden", {
-  /** The call that failed: "token" where the token route refused the license key. */
-  operation: Operation,
   /** The status of the answer that refused the token or the key. */
   status: Schema.Number,
   /** Why it is final. */
@@ -141,8 +137,6 @@ export class MissingServiceId
  */
 export class TooManyRequests
   extends Schema.TaggedError<TooManyRequests>("effect-nutrition-advisor/TooManyRequests")("TooManyRequests", {
-    /** The call that failed. */
-    operation: Operation,
     /** The status of the answer, 429; absent when the call was held back and nothing was sent. */
     status: Schema.optional(Schema.Number),
     /** The seconds to wait, where a time is known. */
@@ -177,8 +171,6 @@ export class TransportError
  */
 export class UnexpectedResponse
   extends Schema.TaggedError<UnexpectedResponse>("effect-nutrition-advisor/UnexpectedResponse")("UnexpectedResponse", {
-    /** The call that failed. */
-    operation: Operation,
     /** The status of the answer. */
     status: Schema.Number,
     /** What the client can't use about the answer. */
@@ -295,8 +287,8 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 const passing: ReadonlySet<string> = new Set(["ServerError", "TransportError", "TooManyRequests"])
 
 /**
- * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether it may be sent again is
- * for the caller to say: a request that changes something may have been carried out although its answer did not arrive.
+ * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
+ * it may be sent again is for the caller to say: a request that changes something may have been carried out without an answer.
  *
  * @since 1.0.0
  * @category guards
@@ -304,14 +296,7 @@ const passing: ReadonlySet<string> = new Set(["ServerError", "TransportError", "
 export const isTransient = (error: unknown): error is ServerError | TransportError | TooManyRequests =>
   isNutritionAdvisorError(error) && passing.has(error._tag)
 
-/**
- * The HTTP status with which a backend passes each error of a search on to its own callers: that of the service where they can act on
- * it, else one from 502 to 504.
- *
- * @since 1.0.0
- * @category models
- */
-export const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
+const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
   BadRequest: 400,
   ServerError: 502,
   Forbidden: 502,
@@ -323,8 +308,8 @@ export const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> =
 }
 
 /**
- * The HTTP status with which a backend answers its own caller: that of {@link statuses}, or 503 where the exchange of the license key
- * failed.
+ * The HTTP status with which a backend passes an error on to its own caller: that of the service where the caller can act on it, else
+ * one from 502 to 504; 503 where the exchange of the license key failed.
  *
  * @since 1.0.0
  * @category getters

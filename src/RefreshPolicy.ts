@@ -68,14 +68,8 @@ export const defaults: RefreshPolicy = {
  * @since 1.0.0
  * @category models
  */
-export interface CheckedPolicy {
-  readonly background: boolean
-  readonly window: number
-  readonly margin: number
-  readonly attempts: number
-  readonly backoffStart: number
-  readonly backoffCap: number
-  readonly coolDown: number
+export type CheckedPolicy = {
+  readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number
 }
 
 /** In milliseconds. */

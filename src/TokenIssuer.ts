@@ -127,11 +127,7 @@ const retryAfterMillis = (error: TokenError): number =>
 
 const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
 
-/**
- * The key, checked: the effect of a setting is run.
- *
- * @internal
- */
+/** The key, checked: the effect of a setting is run. @internal */
 export const readKey = (
   licenseKey: Settings.LicenseKey
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
@@ -170,11 +166,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     )
   )
 
-/**
- * Without a bound of its own: a flight has one.
- *
- * @internal
- */
+/** Without a bound of its own: a flight has one. @internal */
 export const fromSettings = (
   { base, licenseKey, ownHeaders, policy, route, serviceId, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>

@@ -127,7 +127,9 @@ export const make = (
   policy?: Partial<RefreshPolicy.RefreshPolicy>,
   { tokenTimeout }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
-  Effect.suspend(() => Effect.flatMap(Settings.provider({ refresh: policy, tokenTimeout }), Life.makeBounded))
+  Effect.suspend(() =>
+    Effect.flatMap(Settings.provider({ refresh: policy, tokenTimeout }), (settings) => Life.make(settings, false))
+  )
 
 /**
  * A provider over the TokenIssuer and the TokenStore in the context. Building it ends in ConfigurationError where a number of

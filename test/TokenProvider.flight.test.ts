@@ -79,7 +79,7 @@ describe("a finished flight", () => {
 describe("a caller that leaves", () => {
   const flying = Effect.gen(function*() {
     const { issuer, provider, store } = yield* Issuer.services
-    yield* issuer.setLatency("10 seconds")
+    yield* issuer.setLatency("9 seconds")
     const first = yield* Effect.fork(provider.get)
     yield* Time.pass("1 second")
     const second = yield* Effect.fork(provider.get)

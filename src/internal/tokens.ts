@@ -20,7 +20,7 @@ const providerOver = <R>(
   issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>,
   flightTimeout: number
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, tokenTimeout: flightTimeout })).pipe(
+  Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, tokenTimeout: flightTimeout }, true)).pipe(
     Layer.provide([
       issuer,
       Layer.effect(TokenStore.TokenStore, TokenStore.make),

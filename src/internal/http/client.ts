@@ -1,9 +1,6 @@
 /** The one boundary to HttpClient: nothing of a request gets out of here, whatever the client fails with. */
 import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { type Dispatch, dispatchOf, isBuffered, type Receiver } from "./dispatch.js"
@@ -21,12 +18,6 @@ export interface Limits {
 /** An answer as it was read: only the beginning of its body where it is larger than it may be. */
 export interface Received extends Answer {
   readonly isWhole: boolean
-}
-
-/** What a client failed with; nothing but its codes is ever looked at. `status` is there where the head of an answer was. */
-export interface Failure {
-  readonly cause: unknown
-  readonly status?: number | undefined
 }
 
 type SendError = TransportError | UnexpectedResponse
@@ -62,11 +53,7 @@ const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
     ? "Aborted"
     : "Connection"
 
-/** A client that died or interrupted itself did not say why: what it died of may hold the request. */
-const failureOf = (cause: Cause.Cause<Failure>): Failure =>
-  Option.getOrElse(Cause.failureOption(cause), () => ({ cause: undefined }))
-
-const failed = ({ cause, status }: Failure, limits: Limits): SendError => {
+const failed = (cause: unknown, status: number | undefined, limits: Limits): SendError => {
   const code = codeOf(cause)
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(limits, status)
   const reason = reasonOf(code ?? "", status !== undefined)
@@ -103,12 +90,12 @@ class Call extends Timed implements Receiver {
     return isOk(status) ? this.limits.maxBytes : maxErrorBytes
   }
 
-  onAnswer(exit: Exit.Exit<Received, Failure>) {
-    this.settle(
-      Exit.isSuccess(exit)
-        ? received(exit.value, this.limits)
-        : Effect.fail(failed(failureOf(exit.cause), this.limits))
-    )
+  onAnswer(answer: Received) {
+    this.settle(received(answer, this.limits))
+  }
+
+  onFailure(cause: unknown, status?: number) {
+    this.settle(Effect.fail(failed(cause, status, this.limits)))
   }
 
   onEnd(reason: "Timeout" | "Aborted") {

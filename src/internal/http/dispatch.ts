@@ -1,7 +1,6 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as Exit from "effect/Exit"
-import type { Failure, Received } from "./client.js"
+import type { Received } from "./client.js"
 import type { Request } from "./message.js"
 
 /** A request whose body is there as a whole. */
@@ -11,10 +10,12 @@ export interface BufferedRequest extends Request {
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
 
-/** Hears once how a request ended. */
+/** Hears once how a request ended. Nothing but its codes is ever looked at of what a client failed with. */
 export interface Receiver {
   readonly maxBytesOf: (status: number) => number
-  readonly onAnswer: (exit: Exit.Exit<Received, Failure>) => void
+  readonly onAnswer: (received: Received) => void
+  /** `status` is there where the head of an answer was. */
+  readonly onFailure: (cause: unknown, status?: number) => void
 }
 
 /** Sends a request. What it returns aborts the request, and the receiver hears no more of it. */

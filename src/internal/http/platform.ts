@@ -3,15 +3,17 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
 import { BodyBytes } from "./bodyBytes.js"
-import type { Failure, Received } from "./client.js"
+import type { Received } from "./client.js"
 import type { Dispatch } from "./dispatch.js"
 import { isSendable } from "./header.js"
 import type { Answer, Request } from "./message.js"
@@ -74,9 +76,6 @@ const read = (
   )
 }
 
-const failureIn = (error: ClientError): Failure =>
-  error._tag === "ResponseError" ? { cause: error, status: error.response.status } : { cause: error }
-
 /**
  * No span of the platform's (they record the whole URL), no trace headers to the service, and no log line of how a fiber of the
  * body's stream failed.
@@ -105,11 +104,15 @@ export const forkedThrough = (given: HttpClient.HttpClient) => {
   return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     const answer = Effect.flatMap(quiet, () => client.execute(requestOf(request))).pipe(
       Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
-      Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status))),
-      Effect.mapError(failureIn)
+      Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status)))
     )
     const fiber = Runtime.runFork(runtime, answer)
-    fiber.addObserver((exit) => receiver.onAnswer(exit))
+    fiber.addObserver((exit) => {
+      if (Exit.isSuccess(exit)) return receiver.onAnswer(exit.value)
+      // A client that died or interrupted itself did not say why: what it died of may hold the request.
+      const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
+      receiver.onFailure(error, error?._tag === "ResponseError" ? error.response.status : undefined)
+    })
     return () => fiber.unsafeInterruptAsFork(FiberId.none)
   }
 }

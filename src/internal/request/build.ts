@@ -32,24 +32,14 @@ const areWellFormed = (params: Url.Pairs) =>
  * They belong to a connection (RFC 9110, sections 7.2 and 7.6.1), and often come with headers that a caller passes on. So does
  * accept-encoding: no client but fetch undoes a coding, and fetch asks for those that it knows.
  */
-const ofConnection = [
-  "accept-encoding",
-  "connection",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade"
-]
+const ofConnection =
+  /^(accept-encoding|connection|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/
 
 /** Without the two of the client's own, and without those that connection and body decide. */
 const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody, { serviceIdHeader }: DataSettings) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  const decided = hasOwnLength ? ofConnection : [...ofConnection, "content-length"]
-  return Headers.remove(headers, ["authorization", serviceIdHeader, ...decided])
+  const decided = ["authorization", serviceIdHeader, ofConnection]
+  return Headers.remove(headers, hasOwnLength ? decided : [...decided, "content-length"])
 }
 
 /** The request of a search, without a token. */

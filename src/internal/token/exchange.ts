@@ -12,15 +12,10 @@ import * as Report from "./report.js"
 
 type Token = AccessToken.AccessToken
 
-/** A store that may be slow: where it is not in memory, reading it can end in a timeout. */
-export interface TimedStore extends Omit<Store, "current"> {
-  readonly current: Effect.Effect<Option.Option<Token>, TokenError>
-}
-
 export interface Parts {
   readonly policy: RefreshPolicy.CheckedPolicy
   readonly issuer: Issuer
-  readonly store: TimedStore
+  readonly store: Store
 }
 
 /** The current token now, and how it came: someone else had put it into the store, it is new, or it is the one to replace. */

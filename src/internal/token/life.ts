@@ -10,13 +10,15 @@ import { TokenIssuer } from "../../TokenIssuer.js"
 import type { Rejection, Service, TokenStatus } from "../../TokenProvider.js"
 import { TokenStore } from "../../TokenStore.js"
 import type { ProviderSettings } from "../settings.js"
-import type * as Exchange from "./exchange.js"
 import * as Flights from "./flights.js"
 import { within } from "./within.js"
 
 type Token = AccessToken.AccessToken
 
-interface Parts extends Exchange.Parts {
+interface Parts {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  /** The token in the store. */
+  readonly current: Effect.Effect<Option.Option<Token>, TokenError>
   readonly flights: Flights.Flights
   /** Called with each token that a caller gets. */
   readonly served: (token: Token) => Token
@@ -29,7 +31,7 @@ const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
       : flights.request({ reason: "refresh", replacing: Option.some(token), mustExchange: false }))
 
 /** For those who can do without a token: a store that does not answer in time has none. */
-const currentOf = ({ store }: Parts) => Effect.catchAll(store.current, () => Effect.succeedNone)
+const currentOf = ({ current }: Parts) => Effect.catchAll(current, () => Effect.succeedNone)
 
 /** Shorter lives, in milliseconds, are left to callers. */
 const shortestScheduledLife = 20_000
@@ -72,19 +74,19 @@ const serveOrAcquire = (parts: Parts, current: Option.Option<Token>, now: number
 
 const getFrom = (parts: Parts): Service["get"] =>
   Effect.clockWith((clock) =>
-    Effect.flatMap(parts.store.current, (current) => serveOrAcquire(parts, current, clock.unsafeCurrentTimeMillis()))
+    Effect.flatMap(parts.current, (current) => serveOrAcquire(parts, current, clock.unsafeCurrentTimeMillis()))
   )
 
 /** The rejection that SERVICE.md section 7 documents. */
 const documented: Rejection = { operation: "request", status: 403 }
 
 const renewFrom = (parts: Parts, get: Service["get"]) => {
-  const { flights, served, store } = parts
+  const { current, flights, served } = parts
   const renew: Service["renew"] = (rejected, rejection = documented) =>
     Effect.gen(function*() {
       const { mustExchange = false, ...answer } = rejection
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
-      if (Option.exists(yield* store.current, isOther)) return yield* get
+      if (Option.exists(yield* current, isOther)) return yield* get
       const decision = yield* flights.renewal({
         reason: "rejection",
         replacing: Option.some(rejected),
@@ -121,21 +123,23 @@ const statusFrom = (parts: Parts): Effect.Effect<TokenStatus> =>
     }
   })
 
-/** The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope. */
-const makeOver = (
+/**
+ * The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope. A store that is
+ * not known to answer at once is read within `tokenTimeout`, which costs two fibers each time.
+ */
+export const make = (
   { policy, tokenTimeout }: ProviderSettings,
-  store: Exchange.TimedStore
-): Effect.Effect<Service, never, TokenIssuer | Scope.Scope> =>
+  storeIsPrompt: boolean
+): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
     const issuer = yield* TokenIssuer
+    const store = yield* TokenStore
     const run = yield* FiberSet.makeRuntime<never>()
-    const flights = Flights.make({ policy, tokenTimeout, issuer, store, run })
     let isScheduled = !policy.background
     const parts: Parts = {
       policy,
-      issuer,
-      store,
-      flights,
+      current: storeIsPrompt ? store.current : within(tokenTimeout)(store.current),
+      flights: Flights.make({ policy, tokenTimeout, issuer, store, run }),
       served: (token) => {
         if (!isScheduled) {
           isScheduled = true
@@ -147,20 +151,3 @@ const makeOver = (
     const get = getFrom(parts)
     return { get, renew: renewFrom(parts, get), status: statusFrom(parts) }
   })
-
-/** Over a store in memory: callers read it as it is. */
-export const make = (
-  settings: ProviderSettings
-): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
-  Effect.flatMap(TokenStore, (store) => makeOver(settings, store))
-
-/** Over any store, which may hang: that costs each read two fibers. */
-export const makeBounded = (
-  settings: ProviderSettings
-): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
-  Effect.flatMap(TokenStore, (store) =>
-    makeOver(settings, {
-      current: within(settings.tokenTimeout)(store.current),
-      put: (token) => store.put(token),
-      invalidate: (used) => store.invalidate(used)
-    }))

@@ -1,5 +1,4 @@
 import type * as Undici from "@effect/platform-node/Undici"
-import * as Exit from "effect/Exit"
 import { BodyBytes } from "../http/bodyBytes.js"
 import type { Receiver } from "../http/dispatch.js"
 
@@ -48,12 +47,12 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: unknown, cause: unknown) {
-    this.end()?.onAnswer(Exit.fail({ cause, status: this.status >= 200 ? this.status : undefined }))
+    this.end()?.onFailure(cause, this.status >= 200 ? this.status : undefined)
   }
 
   private respond(isWhole: boolean) {
     const { bytes, fields, status } = this
-    this.end()?.onAnswer(Exit.succeed({ status, headers: fields, body: bytes.whole, isWhole }))
+    this.end()?.onAnswer({ status, headers: fields, body: bytes.whole, isWhole })
   }
 
   private end() {

@@ -153,8 +153,8 @@ describe("a client that brings a whole answer in one step", () => {
 
   test("may answer at once, and what it says later counts no more", function*() {
     const client = over((_, receiver) => {
-      receiver.onAnswer(Exit.succeed({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true }))
-      receiver.onAnswer(Exit.fail({ cause: new Error("too late") }))
+      receiver.onAnswer({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      receiver.onFailure(new Error("too late"))
       return () => {}
     })
     expect((yield* send(client)).status).toBe(200)
