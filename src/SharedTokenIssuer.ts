@@ -53,8 +53,6 @@ const isNext =
       onSome: (replaced) => !isSame(replaced, token) && token.receivedAt >= (mustExchange ? now : replaced.receivedAt)
     })
 
-const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
-
 /**
  * An issuer around the one in the context. It takes a usable token out of the SharedTokenCache; where there is none, it takes
  * the lease, looks again, exchanges and publishes, or waits for the peer who does. A cache that fails costs a warning. Ends in
@@ -79,7 +77,7 @@ export const fromSettings = (
     const { cacheTimeout, lease, policy, tokenTimeout } = settings
     const issuer = yield* TokenIssuer.TokenIssuer
     const cache = yield* SharedTokenCache
-    const sealOf = yield* Seal.makeCached(identityOf(settings))
+    const sealOf = Seal.makeCached(identityOf(settings))
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
@@ -104,7 +102,7 @@ export const fromSettings = (
         const now = yield* Clock.currentTimeMillis
         const licenseKey = yield* Effect.timeoutFail(
           Effect.disconnect(TokenIssuer.readKey(request.licenseKey ?? settings.licenseKey)),
-          { duration: tokenTimeout, onTimeout: timedOut }
+          { duration: tokenTimeout, onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" }) }
         )
         const attempt: Lease.Attempt = {
           cache,

@@ -4,7 +4,6 @@ import * as Encoding from "effect/Encoding"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Ref from "effect/Ref"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
 import { isHeaderValue } from "../http/header.js"
@@ -98,17 +97,11 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
   })
 
 /** The seal of a key. That of the last one is kept, since making it takes milliseconds. */
-export const makeCached = (
-  identity: ReadonlyArray<string>
-): Effect.Effect<(licenseKey: Redacted.Redacted<string>) => Effect.Effect<Seal>> =>
-  Effect.map(
-    Ref.make(Option.none<readonly [Redacted.Redacted<string>, Seal]>()),
-    (last) => (licenseKey) =>
-      Effect.gen(function*() {
-        const known = Option.filter(yield* Ref.get(last), ([key]) => Equal.equals(key, licenseKey))
-        if (Option.isSome(known)) return known.value[1]
-        const seal = yield* make(licenseKey, identity)
-        yield* Ref.set(last, Option.some([licenseKey, seal]))
-        return seal
-      })
-  )
+export const makeCached = (identity: ReadonlyArray<string>) => {
+  let last: { readonly key: Redacted.Redacted<string>; readonly seal: Seal } | undefined
+  return (key: Redacted.Redacted<string>): Effect.Effect<Seal> =>
+    Effect.suspend(() => {
+      if (last !== undefined && Equal.equals(last.key, key)) return Effect.succeed(last.seal)
+      return Effect.map(make(key, identity), (seal) => (last = { key, seal }).seal)
+    })
+}
