@@ -26,10 +26,10 @@ const optional = <A>(field: string, expected: string, parse: (text: string) => O
 
 const text = (field: string) => optional(field, "a text", Option.some)
 
-const duration = (field: string) =>
+export const duration = (field: string) =>
   optional(field, "a duration with its unit, such as \"10 seconds\"", Duration.decodeUnknown)
 
-const wholeNumber = (field: string) =>
+export const wholeNumber = (field: string) =>
   optional(field, "a whole number", (text) => /^[+-]?\d+$/.test(text) ? Option.some(Number(text)) : Option.none())
 
 const flag = (field: string) =>
@@ -72,15 +72,6 @@ export const redisVariableOf = (field: string): string => variableOf(`redis_${fi
 export const redis = () => ({
   url: Config.redacted(redisVariableOf("url")),
   prefix: text("redis_prefix")
-})
-
-/** What `layerConfig` of UndiciClient reads. */
-export const undici = () => ({
-  connections: wholeNumber("connections"),
-  keepAliveTimeout: duration("keepAliveTimeout"),
-  connectTimeout: duration("connectTimeout"),
-  headersTimeout: duration("headersTimeout"),
-  bodyTimeout: duration("bodyTimeout")
 })
 
 /** The layer of settings of which some are given, and the others are read from variables, whose names are in its errors. */

@@ -194,4 +194,10 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(options, Environment.undici(), layer)
+  Environment.layerFrom(options, {
+    connections: Environment.wholeNumber("connections"),
+    keepAliveTimeout: Environment.duration("keepAliveTimeout"),
+    connectTimeout: Environment.duration("connectTimeout"),
+    headersTimeout: Environment.duration("headersTimeout"),
+    bodyTimeout: Environment.duration("bodyTimeout")
+  }, layer)

@@ -60,9 +60,6 @@ const failed = (cause: unknown, status: number | undefined, limits: Limits): Sen
   return new TransportError({ operation: limits.operation, reason, ...code !== undefined && { code } })
 }
 
-const received = (answer: Received, limits: Limits): Effect.Effect<Answer, SendError> =>
-  answer.isWhole || !isOk(answer.status) ? Effect.succeed(answer) : Effect.fail(tooLarge(limits, answer.status))
-
 type Ending = Effect.Effect<Answer, SendError>
 
 /** A request in flight. Once it has ended it refers to nothing: old garbage of its fiber would keep it. */
@@ -74,16 +71,12 @@ class Call extends Timed implements Receiver {
     super()
   }
 
-  private get hasEnded() {
-    return this.resume === undefined
-  }
-
   begin<Req extends Request>(dispatch: Dispatch<Req>, request: Req, resume: (ending: Ending) => void) {
     this.resume = resume
     this.timeouts?.add(this)
-    if (this.hasEnded) return
+    if (this.resume === undefined) return
     const abort = dispatch(request, this)
-    if (!this.hasEnded) this.abort = abort
+    if (this.resume !== undefined) this.abort = abort
   }
 
   maxBytesOf(status: number) {
@@ -91,7 +84,8 @@ class Call extends Timed implements Receiver {
   }
 
   onAnswer(answer: Received) {
-    this.settle(received(answer, this.limits))
+    const isUsable = answer.isWhole || !isOk(answer.status)
+    this.settle(isUsable ? Effect.succeed(answer) : Effect.fail(tooLarge(this.limits, answer.status)))
   }
 
   onFailure(cause: unknown, status?: number) {

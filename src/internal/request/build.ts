@@ -3,6 +3,7 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Either from "effect/Either"
+import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import { isSendable } from "../http/header.js"
 import type { Request } from "../http/message.js"
@@ -10,11 +11,6 @@ import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
-
-interface SearchOptions {
-  readonly urlParams?: UrlParams.Input | undefined
-  readonly headers?: Headers.Input | undefined
-}
 
 type Built = Either.Either<Request, BadRequest>
 
