@@ -1,4 +1,4 @@
-import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import { Config, Effect, Layer, Option } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -12,7 +12,7 @@ export const isConfigured = Effect.map(
   ([baseUrl, licenseKey]) => Option.isSome(baseUrl) || Option.isSome(licenseKey)
 )
 
-const Configured = NutritionAdvisor.layerConfig().pipe(Layer.provide(NodeHttpClient.layerUndici))
+const Configured = NutritionAdvisor.layerConfig().pipe(Layer.provide(FetchHttpClient.layer))
 
 const Simulated = NutritionAdvisor.layer({
   baseUrl: Simulator.baseUrl,

@@ -4,7 +4,7 @@
  * answers. Needs `npm install @effect/platform-node@^0.108`.
  */
 import { parseArgs } from "node:util"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { ConfigError, Console, Data, Effect, Either, Logger, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { AdvisorLive, isConfigured } from "./AdvisorLive.js"
