@@ -188,13 +188,14 @@ export const sharing = (options: SharingOptions) =>
     return { ...settings, lease, cacheTimeout: yield* millis("cacheTimeout", options.cacheTimeout ?? "1 second") }
   })
 
-const both = <A, B>(self: Checked<A>, that: Checked<B>) => Either.zipWith(self, that, (a, b) => ({ ...a, ...b }))
+const both = <A, B>(self: Checked<A>, that: Checked<B>) =>
+  Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
 
 export const client = (options: ExchangeOptions) => both(exchange(options), data(options))
 
 export const sharedClient = (options: SharingOptions) => both(sharing(options), data(options))
 
-type Right<F extends (options: never) => Checked<unknown>> = Either.Either.Right<ReturnType<F>>
+type Right<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
 export type ProviderSettings = Right<typeof provider>
 

@@ -77,11 +77,9 @@ export const calls = {
     `${ns}.withAttributes(${metric}, { [${key}]: ${value} })`,
   "effect/MetricKey#histogram": ({ args: [name, boundaries, description], file }) =>
     `${file.local("effect/Metric")}.histogram(${name}, { boundaries: ${boundaries}, description: ${description} })`,
-  "effect/MetricKey#taggedWithLabels": ({ args: [metric, labels], file }) =>
-    `${file.local("effect/Metric")}.withAttributes(${metric}, Object.fromEntries(${labels}))`,
-  "effect/MetricLabel#make": ({ args: [name, value] }) => `[${name}, ${value}] as const`,
+  "effect/MetricKey#tagged": ({ args: [metric, name, value], file }) =>
+    `${file.local("effect/Metric")}.withAttributes(${metric}, { [${name}]: ${value} })`,
   "effect/Runtime#runFork": ({ args, file }) => `${file.local("effect/Effect")}.runForkWith(${args[0]})(${args[1]})`,
-  "effect/Runtime#updateFiberRefs": ({ args: [runtime, change] }) => `(${change})(${runtime})`,
   "effect/Schedule#addDelay": (call) => `${call.ns}.addDelay(${before(call)}${own(call, "ofOutput")}(${last(call)}))`,
   "effect/Schedule#intersect": (call) => {
     const { file, node: { arguments: [other] }, ns } = call

@@ -34,8 +34,8 @@ const ofConnection =
 /** Without the two of the client's own, and without those that connection and body decide. */
 const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody, { serviceIdHeader }: DataSettings) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  const decided = ["authorization", serviceIdHeader, ofConnection]
-  return Headers.remove(headers, hasOwnLength ? decided : [...decided, "content-length"])
+  const byBody = hasOwnLength ? [] : ["content-length"]
+  return Headers.remove(headers, ["authorization", serviceIdHeader, ofConnection, ...byBody])
 }
 
 /** The request of a search, without a token. */

@@ -1,14 +1,15 @@
 import * as References from "effect/References"
 
-const failureIn = (error: ClientError): Failure =>
-  error.response === undefined ? { cause: error } : { cause: error, status: error.response.status }
+const statusOf = (error: ClientError | undefined) => error?.response?.status
 
-const quiet = (context: Context.Context<never>) =>
-  context.pipe(
-    Context.add(HttpClient.TracerDisabledWhen, constTrue),
+const quiet = Effect.withFiber((fiber) => {
+  const changed = fiber.context.pipe(
+    Context.add(HttpClient.TracerDisabledWhen, () => true),
     Context.add(HttpClient.TracerPropagationEnabled, false),
     Context.add(References.UnhandledLogLevel, undefined)
   )
+  return Effect.sync(() => fiber.setContext(changed))
+})
 
 const withoutRedirects = Effect.withFiber((fiber) => {
   const given = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
