@@ -29,13 +29,13 @@ const areWellFormed = (params: Url.Pairs) =>
  * accept-encoding: no client but fetch undoes a coding, and fetch asks for those that it knows.
  */
 const ofConnection =
-  /^(accept-encoding|connection|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/
+  "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
 /** Without the two of the client's own, and without those that connection and body decide. */
 const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody, { serviceIdHeader }: DataSettings) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   const byBody = hasOwnLength ? [] : ["content-length"]
-  return Headers.remove(headers, ["authorization", serviceIdHeader, ofConnection, ...byBody])
+  return Headers.remove(headers, ["authorization", serviceIdHeader, ...ofConnection, ...byBody])
 }
 
 /** The request of a search, without a token. */
