@@ -7,7 +7,6 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { renewTwice } from "./coolDown.js"
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
@@ -123,6 +122,6 @@ export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable
 /** A provider that cools down: `held` is the second token that a renewal brought, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
-  const held = yield* renewTwice(all.provider, all.first)
-  return { ...all, held, calls: yield* Effect.flatMap(IssuerDouble, ({ calls }) => calls) }
+  const held = yield* Effect.flatMap(all.provider.renew(all.first), all.provider.renew)
+  return { ...all, held, calls: yield* all.issuer.calls }
 })
