@@ -108,17 +108,6 @@ export const unavailable = new NutritionAdvisorError.ServerError({ operation: "t
 /** A provider that has its first token, received now. */
 export const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
 
-/** A provider without a token whose first exchange has just failed, and whose next ones fail as well. */
-export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable) =>
-  Effect.gen(function*() {
-    const all = yield* services
-    yield* all.issuer.respondAlways(Effect.fail(error))
-    yield* Effect.flip(all.provider.get)
-    const again = yield* Effect.flip(all.provider.get)
-    const isBackoff = again._tag === error._tag && (yield* all.issuer.calls) === 1
-    return isBackoff ? all : yield* Effect.dieMessage("a backoff was to be arranged")
-  })
-
 /** A provider that cools down: `held` is the second token that a renewal brought, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
