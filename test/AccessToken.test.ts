@@ -1,4 +1,3 @@
-import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck as fc, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
@@ -18,10 +17,6 @@ const ofLife = (life: number) =>
 
 const lives = [
   { life: 200, window: 20, margin: 2 },
-  { life: 1_000, window: 100, margin: 10 },
-  { life: 60_000, window: 6_000, margin: 600 },
-  { life: 900_000, window: 90_000, margin: 9_000 },
-  { life: 3_600_000, window: 300_000, margin: 10_000 },
   { life: 86_155_482, window: 300_000, margin: 10_000 },
   { life: 31_536_000_000, window: 300_000, margin: 10_000 }
 ]
@@ -91,17 +86,5 @@ describe("make", () => {
     const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
     expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
       .toEqual([true, true, true])
-  })
-
-  const token = ofLife(3_600_000)
-
-  it.each([
-    ["inspect", inspect(token, { depth: Infinity, showHidden: true })],
-    ["JSON.stringify", JSON.stringify(token)],
-    ["String", String(token)],
-    ["a template of the value", `${token.value} ${token.serviceId}`],
-    ["Object.entries", JSON.stringify(Object.entries(token))]
-  ])("shows neither token nor identifier in %s", (_, rendering) => {
-    expect(rendering).not.toContain("secret")
   })
 })

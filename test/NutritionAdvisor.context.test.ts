@@ -1,19 +1,6 @@
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import {
-  Config,
-  ConfigProvider,
-  Deferred,
-  Effect,
-  Exit,
-  Fiber,
-  FiberRef,
-  HashMap,
-  Layer,
-  Logger,
-  LogLevel,
-  Scope
-} from "effect"
+import { Config, ConfigProvider, Deferred, Effect, FiberRef, HashMap, Layer, Logger, LogLevel } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -24,7 +11,6 @@ import {
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "./doubles/arranged.js"
-import * as Time from "./doubles/Time.js"
 
 const keyFromConfig = Effect.mapError(
   Config.redacted("KEY"),
@@ -149,42 +135,6 @@ describe("an exchange runs in the context of the layer, not of the caller who st
       Effect.provide([Simulator.layerHttpClient(), record("layer")])
     )
     yield* Effect.provide(advisor.search("oats"), record("caller"))
-    expect(lines).toContain("layer: An exchange ended: issued")
-  })
-})
-
-describe("a client that can't be interrupted", () => {
-  const silent = Layer.succeed(HttpClient.HttpClient, HttpClient.make(() => Effect.uninterruptible(Effect.never)))
-
-  test("leaves the exchange its timeout", function*() {
-    const { search } = yield* Effect.provide(NutritionAdvisor.make(options), silent)
-    expect(yield* Time.settle("10 seconds")(Effect.flip(search("oats")))).toMatchObject({
-      _tag: "TransportError",
-      operation: "token",
-      reason: "Timeout"
-    })
-  })
-
-  test("does not keep the next exchange from succeeding", function*() {
-    let isSilent = true
-    const client = HttpClient.make((request) =>
-      isSilent
-        ? Effect.uninterruptible(Effect.never)
-        : Effect.succeed(HttpClientResponse.fromWeb(request, answer()))
-    )
-    const { search } = yield* Effect.provideService(NutritionAdvisor.make(options), HttpClient.HttpClient, client)
-    yield* Time.settle("10 seconds")(Effect.flip(search("oats")))
-    isSilent = false
-    yield* Time.pass("1 second")
-    expect(yield* search("oats")).toMatchObject({ access_token: "token-1" })
-  })
-
-  test("lets the layer close, and ends who waits", function*() {
-    const scope = yield* Scope.make()
-    const { search } = yield* Effect.provide(Scope.extend(NutritionAdvisor.make(options), scope), silent)
-    const searching = yield* Effect.fork(Effect.flip(search("oats")))
-    yield* Effect.yieldNow()
-    yield* Scope.close(scope, Exit.void)
-    expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+    expect(lines).toEqual(["layer: An exchange begins", "layer: An exchange ended: issued"])
   })
 })

@@ -1,7 +1,7 @@
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { ConfigProvider, Effect, Either, Fiber, Layer, Redacted, Stream } from "effect"
+import { Effect, Either, Fiber, Layer, Stream } from "effect"
 import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
@@ -71,13 +71,6 @@ const outdated = Effect.gen(function*() {
 })
 
 describe("Replicas that share a token", () => {
-  test("start cold with one exchange for all of their searches", function*({ simulator }) {
-    yield* simulator.setLatency("token", "200 millis")
-    const searches = (yield* replicas(4)).flatMap((replica) => Effect.replicate(searchOf(replica), 10))
-    yield* settle(Effect.all(searches, { concurrency: "unbounded" }))
-    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 40, rejections: 0 })
-  })
-
   test("spend one exchange on a token that grows old", function*() {
     const all = yield* replicas(4)
     yield* Effect.forEach(all, from)
@@ -87,13 +80,6 @@ describe("Replicas that share a token", () => {
     )
     expect(exchanges).toBe(1)
   }, service({ tokenLifetime: 3_600 }))
-
-  test("send the identifier that came with the shared token", function*({ simulator }) {
-    const [first, second] = [yield* replica(), yield* replica()]
-    yield* from(first)
-    yield* simulator.setCustomerId("another-customer")
-    expect(yield* endOf(second)).toBe("success")
-  })
 
   test("find what a peer has exchanged after one rejection, without an exchange, revocation after revocation", function*() {
     const { first, second } = yield* both
@@ -112,13 +98,6 @@ describe("Replicas that share a token", () => {
     yield* from(here)
     expect((yield* cache.calls).length).toBe(before)
   })
-
-  test("share nothing across two license keys", function*() {
-    const [one, two] = ["license-1f2e", "license-8b2c"].map((key) => replica({ licenseKey: Redacted.make(key) }))
-    if (one !== undefined) yield* from(yield* one)
-    if (two !== undefined) yield* from(yield* two)
-    expect(yield* counters).toMatchObject({ exchanges: 2, rejections: 0 })
-  }, service({ licenseKeys: ["license-1f2e", "license-8b2c"] }))
 
   test(
     "wait for a lease that is never free, and then exchange: a flight has the time for both",
@@ -142,17 +121,6 @@ describe("Replicas that share a token", () => {
       yield* Fiber.interrupt(dying)
     }
   )
-
-  test("end a wait for a peer's exchange with their scope", function*({ simulator }) {
-    yield* simulator.setLatency("token", "8 seconds")
-    yield* Effect.fork(searchOf(yield* replica()))
-    yield* quiet
-    const search = yield* settle(Effect.scoped(Effect.tap(
-      Effect.flatMap(replica(), (here) => Effect.forkDaemon(searchOf(here))),
-      () => quiet
-    )))
-    expect(yield* Effect.flip(Fiber.join(search))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-  })
 })
 
 describe("A token that a peer left and that is rejected", () => {
@@ -222,37 +190,5 @@ describe("The counters of exchanges", () => {
       "token_exchanges_total"
     )
     expect(counted).toEqual({ "issued missing none": 1, "issued none rejection": 1 })
-  })
-})
-
-describe("layerSharedConfig", () => {
-  const variables = {
-    NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl,
-    NUTRITION_ADVISOR_LICENSE_KEY: Redacted.value(Simulator.licenseKey),
-    NUTRITION_ADVISOR_LEASE: "20 seconds",
-    NUTRITION_ADVISOR_CACHE_TIMEOUT: " "
-  }
-
-  const searchWith = (values: Readonly<Record<string, string>>) =>
-    settle(
-      NutritionAdvisor.search("apple").pipe(
-        Effect.provide(Layer.fresh(NutritionAdvisor.layerSharedConfig())),
-        Effect.withConfigProvider(ConfigProvider.fromMap(new Map(Object.entries(values))))
-      )
-    )
-
-  test(
-    "reads the variables of layerConfig and its own two, and makes replicas that share a token",
-    function*({ cache }) {
-      yield* searchWith(variables)
-      yield* searchWith(variables)
-      expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
-      expect((yield* cache.callsOf("lease")).map(({ args: [, duration] }) => duration)).toEqual([20_000])
-    }
-  )
-
-  test("names the variable whose value makes no sense", function*() {
-    const error = yield* Effect.flip(searchWith({ ...variables, NUTRITION_ADVISOR_LEASE: "5 seconds" }))
-    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "lease", variable: "NUTRITION_ADVISOR_LEASE" })
   })
 })

@@ -6,7 +6,6 @@ import {
   Effect,
   Exit,
   FastCheck,
-  Fiber,
   Layer,
   Logger,
   Option,
@@ -91,19 +90,6 @@ test("the token route is called with POST, Accept and the User-Agent, and with n
   expect(calls).toEqual([["POST", "", 0, [undefined, undefined], headers]])
 }, advisor({ serviceId: usualId }))
 
-describe("base URL", () => {
-  it.effect.each(["", "/", "/proxy", "/proxy/", "/proxy/deep", "/proxy/deep/"])(
-    "leads to the same paths with what follows its host: %j",
-    (suffix) =>
-      Effect.gen(function*() {
-        yield* NutritionAdvisor.search("apple")
-        expect((yield* seen("search")).map(({ path }) => path)).toEqual(["/v2/products/napi/food/search/semantic"])
-      }).pipe(
-        Effect.provide(advisor({ baseUrl: `${Simulator.baseUrl}${suffix}` }, { pathPrefix: suffix.replace(/\/$/, "") }))
-      )
-  )
-})
-
 describe("search", () => {
   test("gives the payload as the service sent it", function*() {
     yield* respondNext("search", { status: 200, body: { anything: [1, null, "two"] } })
@@ -174,12 +160,7 @@ describe("searchAs", () => {
       encode: (value) => value
     })
 
-  const bug = new Date(Number.NaN)
-
   test.each<readonly [string, () => unknown]>([
-    ["toISOString of no date", () => bug.toISOString()],
-    ["repeat(-1)", () => "x".repeat(-1)],
-    ["an array of length -1", () => new Array(-1)],
     ["a RangeError of its own", () => new RangeError("the portion is out of range")],
     ["an error that names the stack and is no RangeError", () => new Error("Maximum call stack size exceeded")],
     ["a text", () => "Maximum call stack size exceeded"]
@@ -233,19 +214,6 @@ describe("searchAs", () => {
 
 describe("customer identifier", () => {
   const pairs = Effect.map(seen("search"), (requests) => requests.map(twoHeaders))
-
-  test("is replaced together with the token", function*() {
-    const simulator = yield* Simulator.Simulator
-    yield* NutritionAdvisor.search("apple")
-    yield* simulator.setCustomerId("customer-2")
-    yield* simulator.revoke
-    yield* NutritionAdvisor.search("apple")
-    expect(yield* pairs).toEqual([
-      ["Bearer simulated-1-1", "customer-1"],
-      ["Bearer simulated-1-1", "customer-1"],
-      ["Bearer simulated-1-2", "customer-2"]
-    ])
-  }, advisor({}, { customerId: "customer-1" }))
 
   test("is the configured one where there is one", function*() {
     yield* respondNext("search", { status: 200, body: {} })
@@ -339,21 +307,6 @@ describe("any other answer", () => {
     }
   )
 
-  test.each(
-    [
-      [429, "17", 17],
-      [503, "17", 17],
-      [429, "Thu, 01 Jan 2026 12:01:00 GMT", 60],
-      [429, undefined, undefined]
-    ] as const
-  )("%d tells the seconds until Retry-After: %s", function*([status, at, retryAfter]) {
-    yield* Time.set(Date.UTC(2026, 0, 1, 12, 0, 0))
-    yield* respondNext("search", { status, headers: at === undefined ? {} : { "retry-after": at } })
-    const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
-    expect({ ...error }).toMatchObject(retryAfter === undefined ? {} : { retryAfter })
-    expect("retryAfter" in error).toBe(retryAfter !== undefined)
-  })
-
   test("keeps what the service said of the replay that was rejected too", function*() {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"))
@@ -375,14 +328,8 @@ describe("the body of an answer", () => {
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 204, reason: "NotJson" })
   })
 
-  test.each([
-    {},
-    { "content-length": "101" },
-    { "content-length": "5", "content-encoding": "gzip" },
-    { "content-length": "many" },
-    { "content-length": "-1" }
-  ])("is TooLarge above maxResponseBytes with the headers %j", function*(headers) {
-    yield* respondNext("search", { status: 200, headers, body: JSON.stringify("x".repeat(99)) })
+  test("is TooLarge above maxResponseBytes", function*() {
+    yield* respondNext("search", { status: 200, body: JSON.stringify("x".repeat(99)) })
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
       new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" })
     )
@@ -395,17 +342,6 @@ describe("the body of an answer", () => {
 })
 
 describe("requestTimeout", () => {
-  test("is 30 seconds where no other is given", function*() {
-    yield* respondNext("search", "hang")
-    const fiber = yield* Effect.fork(Effect.flip(NutritionAdvisor.search("apple")))
-    yield* Time.pass("29999 millis")
-    expect(yield* Fiber.poll(fiber)).toEqual(Option.none())
-    yield* Time.pass("1 millis")
-    expect(yield* Fiber.join(fiber)).toEqual(
-      new NutritionAdvisorError.TransportError({ operation: "search", reason: "Timeout" })
-    )
-  })
-
   test("counts from the request on, not from the wait for a token", function*() {
     const simulator = yield* Simulator.Simulator
     yield* simulator.setLatency("token", "4 seconds")

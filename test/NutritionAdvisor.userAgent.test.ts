@@ -40,13 +40,4 @@ describe("the User-Agent", () => {
       yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/2"))
       expect(yield* sent).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
     }).pipe(Effect.provide(advisor("shop/2"))))
-
-  it.effect.each(["", " ", "shop\r\nx: y", "shop\n", "shöp", "shop\u0000"])(
-    "can't be %j",
-    (userAgent) =>
-      Effect.gen(function*() {
-        const error = yield* Effect.flip(Effect.scoped(Layer.build(advisor(userAgent))))
-        expect(error).toMatchObject({ _tag: "ConfigurationError", field: "userAgent" })
-      })
-  )
 })

@@ -158,16 +158,6 @@ describe("equal searches at once", () => {
     }
   })
 
-  it("go on while somebody waits, and end when all have left: the next one is a request of its own", () => {
-    const { double, world } = worldOverSlow()
-    const [first, second] = [world.search("oats"), world.search("oats")]
-    world.interrupt(first)
-    expect(double.inFlight.now).toBe(1)
-    world.interrupt(second)
-    expect(double.inFlight.now).toBe(0)
-    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 1 })
-  })
-
   it("begin a request of their own while the one that all have left is ending", () => {
     const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
     const world = worldOver(double)

@@ -159,16 +159,6 @@ describe("who waits", () => {
     world.run(world.advisor.searchAs(forEver)("oats"))
     expect(outcomeOf(world.search("oats"))).toBe("found")
   })
-
-  it("goes on in the order of arrival, also behind one who left", () => {
-    const double = byTerm()
-    const world = worldOver(double, { onTooManyRequests: "wait" })
-    world.search("limit 5")
-    const [first] = ["one", "two", "three"].map((term) => world.search(term))
-    if (first !== undefined) world.interrupt(first)
-    world.pass(5_000)
-    expect(termsOf(double)).toEqual(["limit 5", "two", "three"])
-  })
 })
 
 describe("httpClient", () => {

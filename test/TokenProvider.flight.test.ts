@@ -1,11 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Option, Redacted, Ref, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Option, Ref, Scope } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
-import { NutritionAdvisor, TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
-import { cold, issuer, provider, simulated, store } from "./doubles/situations.js"
+import { cold, issuer, provider, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
 
 const { unavailable } = Issuer
@@ -22,15 +21,6 @@ describe("a cold start", () => {
       expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
     }
   )
-
-  cold("gives those who join at the start, in the middle and at the end one and the same token", function*() {
-    yield* issuer.setLatency("100 millis")
-    const joined = yield* Effect.fork(
-      Effect.all([0, 50, 99].map((at) => Effect.delay(provider.get, at)), { concurrency: "unbounded" })
-    )
-    yield* Time.pass("100 millis")
-    expect([distinct(yield* Fiber.join(joined)), yield* issuer.calls]).toEqual([1, 1])
-  })
 })
 
 describe("a finished flight", () => {
@@ -119,7 +109,8 @@ describe("a caller that leaves", () => {
 describe("a scope that closes", () => {
   const opened = Effect.gen(function*() {
     const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(Issuer.layerProvider(), scope)
+    const beside = Layer.effectDiscard(Effect.yieldNow())
+    const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerProvider(), beside), scope)
     return {
       close: Scope.close(scope, Exit.void),
       issuer: Context.get(context, Issuer.IssuerDouble),
@@ -150,7 +141,7 @@ describe("a scope that closes", () => {
       .toEqual(Option.some(Exit.succeed("TransportError")))
   })
 
-  test("leaves no fiber behind, and no timer that would keep a script alive", function*() {
+  test("leaves no fiber behind, and no timer that would keep a script alive, also beside another layer", function*() {
     const before = yield* Time.fibers
     const { close, provider } = yield* opened
     yield* provider.get
@@ -160,52 +151,5 @@ describe("a scope that closes", () => {
     const after = yield* Time.fibers
     yield* Time.pass("2 minutes")
     expect([after, yield* Time.timers]).toEqual([before, 0])
-  })
-})
-
-describe("many flights", () => {
-  cold("leave neither fibers nor timers behind", function*() {
-    const cycle = Effect.zipRight(Time.pass("1000 seconds"), provider.get)
-    yield* cycle
-    const before = yield* Effect.zipRight(Time.pass("11 seconds"), Effect.all([Time.fibers, Time.timers]))
-    yield* Effect.repeatN(cycle, 20)
-    yield* Time.pass("11 seconds")
-    expect(yield* Effect.all([Time.fibers, Time.timers])).toEqual(before)
-  })
-})
-
-describe("layers", () => {
-  test("are one client with one flight when the same value is provided twice", function*() {
-    const shared = TokenProvider.layer({ background: false }).pipe(Layer.provideMerge(TokenStore.layer))
-    const provider = Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get)
-    const First = Context.GenericTag<"First", AccessToken.AccessToken>("First")
-    const Second = Context.GenericTag<"Second", AccessToken.AccessToken>("Second")
-    const both = Layer.merge(
-      Layer.effect(First, provider).pipe(Layer.provide(shared)),
-      Layer.effect(Second, provider).pipe(Layer.provide(shared))
-    ).pipe(Layer.provideMerge(Issuer.layer))
-    const context = yield* Effect.scoped(Layer.build(both))
-    expect(Context.get(context, First)).toBe(Context.get(context, Second))
-    expect(yield* Context.get(context, Issuer.IssuerDouble).calls).toBe(1)
-  })
-})
-
-describe("searches", () => {
-  simulated("of a cold start go out 100 times with one token and its identifier", function*(simulator) {
-    yield* simulator.setLatency("token", "100 millis")
-    const { search } = yield* NutritionAdvisor.make({
-      baseUrl: Simulator.baseUrl,
-      licenseKey: Simulator.licenseKey,
-      refresh: { background: false }
-    })
-    const searches = yield* Effect.fork(
-      Effect.all(Effect.replicate(search("oats"), 100), { concurrency: "unbounded" })
-    )
-    yield* Time.pass("100 millis")
-    yield* Fiber.join(searches)
-    const sent = (yield* simulator.requests).filter(({ operation }) => operation === "search").map((request) =>
-      [request.authorization, request.serviceId].map((header) => Redacted.value(Option.getOrThrow(header))).join()
-    )
-    expect([sent.length, new Set(sent).size, (yield* simulator.counters).exchanges]).toEqual([100, 1, 1])
   })
 })

@@ -20,27 +20,15 @@ const freshAtFirst = arranged(Issuer.begun, Issuer.layerProvider(), Effect.withR
 const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
 
 describe("callers", () => {
-  fresh("are served at once within the window, and start one exchange", function*() {
+  fresh("are served at once within the window, and start one exchange, whose token they are served then", function*() {
+    const first = yield* store.current
     yield* issuer.setLatency("5 seconds")
     yield* Time.set(windowStart + 1_000)
     const served = yield* Effect.all(Effect.replicate(provider.get, 3))
     yield* Time.pass("5 seconds")
-    expect([served.map(Issuer.valueOf), yield* issuer.calls])
-      .toEqual([Arr.replicate(Issuer.secretOf(1), 3), 2])
-  })
-
-  fresh("are served the new token once the refresh has landed", function*() {
-    yield* issuer.setLatency("5 seconds")
-    yield* Time.set(windowStart + 1_000)
-    yield* provider.get
-    yield* Time.pass("5 seconds")
-    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
-  })
-
-  fresh("name the token that the exchange is to replace", function*() {
-    const first = yield* store.current
-    yield* refreshedByCaller
-    expect(yield* issuer.replaced).toEqual([Option.none(), first])
+    expect(served.map(Issuer.valueOf)).toEqual(Arr.replicate(Issuer.secretOf(1), 3))
+    expect([Issuer.valueOf(yield* provider.get), yield* issuer.replaced])
+      .toEqual([Issuer.secretOf(2), [Option.none(), first]])
   })
 
   const boundaries = [
@@ -131,13 +119,6 @@ describe("the Schedule", () => {
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
 
-  freshAtFirst("costs one exchange together with a caller of the same moment", function*() {
-    yield* issuer.setLatency("1 second")
-    const caller = yield* Effect.fork(Effect.delay(provider.get, windowStart))
-    yield* Time.pass(windowStart + 2_000)
-    expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(1), 2])
-  })
-
   freshAtFirst("shows a refresh that failed in the status, with nobody calling", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.pass(windowStart)
@@ -150,26 +131,6 @@ describe("the Schedule", () => {
     yield* Time.pass(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
-  })
-
-  freshScheduled("has a token again after an outage beyond the expiry, with callers on the way", function*() {
-    yield* issuer.respondAlways(Effect.fail(unavailable))
-    yield* Effect.repeatN(Effect.zipRight(Time.pass("10 seconds"), Effect.exit(provider.get)), 120)
-    yield* issuer.respondAlways(undefined)
-    yield* Time.pass("61 seconds")
-    yield* provider.get
-    const { state } = yield* provider.status
-    expect(state).toBe("fresh")
-  })
-
-  coldScheduled("takes a store's token by its expiry, not by the time it was found", function*() {
-    yield* Time.set(20 * 3_600_000)
-    yield* store.put(Issuer.token(9, 0, 24 * 3_600_000))
-    yield* provider.get
-    yield* Time.pass(4 * 3_600_000 - 300_001)
-    const before = yield* issuer.calls
-    yield* Time.pass(150_002)
-    expect([before, yield* issuer.calls]).toEqual([0, 1])
   })
 
   freshScheduled("tends a token that someone else put into the store once it is used", function*() {

@@ -103,8 +103,6 @@ for (const method of ["importKey", "sign", "deriveKey", "encrypt", "decrypt"] as
 
 const quietTurns = 4
 
-export const isSealing = () => sealing.running > 0
-
 /** Entries are sealed by WebCrypto, which knows no TestClock: lets all fibers run until they wait for that clock alone. */
 export const quiet: Effect.Effect<void> = Effect.promise(async () => {
   for (let turns = 0; turns < quietTurns; turns = sealing.running === 0 ? turns + 1 : 0) {

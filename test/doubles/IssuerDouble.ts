@@ -7,7 +7,6 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
-import { renewTwice } from "./coolDown.js"
 
 export type Outcome = Effect.Effect<AccessToken.AccessToken, NutritionAdvisorError.TokenError>
 
@@ -109,20 +108,9 @@ export const unavailable = new NutritionAdvisorError.ServerError({ operation: "t
 /** A provider that has its first token, received now. */
 export const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
 
-/** A provider without a token whose first exchange has just failed, and whose next ones fail as well. */
-export const backingOff = (error: NutritionAdvisorError.TokenError = unavailable) =>
-  Effect.gen(function*() {
-    const all = yield* services
-    yield* all.issuer.respondAlways(Effect.fail(error))
-    yield* Effect.flip(all.provider.get)
-    const again = yield* Effect.flip(all.provider.get)
-    const isBackoff = again._tag === error._tag && (yield* all.issuer.calls) === 1
-    return isBackoff ? all : yield* Effect.dieMessage("a backoff was to be arranged")
-  })
-
 /** A provider that cools down: `held` is the second token that a renewal brought, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
-  const held = yield* renewTwice(all.provider, all.first)
-  return { ...all, held, calls: yield* Effect.flatMap(IssuerDouble, ({ calls }) => calls) }
+  const held = yield* Effect.flatMap(all.provider.renew(all.first), all.provider.renew)
+  return { ...all, held, calls: yield* all.issuer.calls }
 })

@@ -11,9 +11,6 @@ export const cold = arranged(Effect.void, Issuer.layerOnDemand)
 /** The first token was received now; renewal is left to callers. */
 export const fresh = arranged(Issuer.begun, Issuer.layerOnDemand)
 
-/** The first exchange has just failed, and the next ones fail as well. */
-export const backingOff = arranged(Issuer.backingOff(), Issuer.layerOnDemand)
-
 /** Renewals cool down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
 

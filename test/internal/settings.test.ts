@@ -45,15 +45,26 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
       .map(key)
   ],
   ["serviceId", /ASCII/, ["", "a\r\nb", "é"].map((serviceId) => ({ serviceId }))],
-  ["userAgent", /ASCII/, [{ userAgent: "shop/2\n" }]],
+  [
+    "userAgent",
+    /ASCII/,
+    ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"].map((userAgent) => ({ userAgent }))
+  ],
   ["serviceIdHeader", /header name/, ["", "a b", "é"].map((serviceIdHeader) => ({ serviceIdHeader }))],
   [
     "serviceIdHeader",
     /something else/,
     ["Authorization", "Host", "User-Agent"].map((serviceIdHeader) => ({ serviceIdHeader }))
   ],
-  ["observeHeaders", /secrets/, ["Set-Cookie", "Service-ID"].map((name) => ({ observeHeaders: [name] }))],
-  ["observeHeaders", /header name/, [{ observeHeaders: ["a b"] }]],
+  [
+    "observeHeaders",
+    /secrets/,
+    ["Authorization", "Set-Cookie", "Cookie", "www-authenticate", "Service-ID"].map((name) => ({
+      observeHeaders: ["x-request-id", name]
+    }))
+  ],
+  ["observeHeaders", /secrets/, [{ observeHeaders: ["x-customer"], serviceIdHeader: "X-Customer" }]],
+  ["observeHeaders", /header name/, [{ observeHeaders: ["a b"] }, { observeHeaders: [""] }]],
   [
     "tokenRoute",
     /\{key\}/,

@@ -1,11 +1,17 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+/** The three layers around a client in each order, over each client that there is, for Effect and for promises. */
+import type { HttpClient } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+import { SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { fromLayer } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arrangedLive, testLive } from "../doubles/arranged.js"
+import * as AdvisorDouble from "./AdvisorDouble.js"
 
-type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
+type Advisor<R = never> = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, R>
 
-const three: Readonly<Record<string, Around>> = {
+const three: Readonly<Record<string, Advisor<NutritionAdvisor.NutritionAdvisor>>> = {
   cache: SearchCache.layer({ timeToLive: "1 hour" }),
   retry: RequestRetry.layer({ base: "1 millis" }),
   throttle: Throttle.layer({ onTooManyRequests: "wait", rate: { limit: 1_000, interval: "1 second" } })
@@ -18,30 +24,119 @@ const ordersOf = (names: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<str
 
 const orders = ordersOf(Object.keys(three)).map((order) => order.join(" around "))
 
-const stacked = (order: string) => {
-  const layers = order.split(" around ").flatMap((name) => three[name] ?? [])
-  return <R>(client: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, R>) =>
-    layers.reduceRight<typeof client>((inner, outer) => Layer.provide(outer, inner), client)
-}
+const stacked = <R>(order = "", client: Advisor<R>) =>
+  order.split(" around ").flatMap((name) => three[name] ?? [])
+    .reduceRight<Advisor<R>>((inner, outer) => Layer.provide(outer, inner), client)
 
-/** A 503 and a broken connection before the payload; then the same again, from memory, while the service is down. */
-const searches = Effect.gen(function*() {
-  const simulator = yield* Simulator.Simulator
-  yield* simulator.respondNext("search", { status: 503 }, "drop")
-  const found = yield* NutritionAdvisor.search("oats")
-  yield* simulator.respondAlways("search", { status: 400 })
-  expect(yield* NutritionAdvisor.search("oats")).toEqual(found)
-  expect((yield* simulator.counters).searches).toBe(3)
-  const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
-  yield* simulator.respondNext("request", { status: 503 })
-  expect(yield* Effect.flip(httpClient.get("/v2/plan"))).toMatchObject({ _tag: "UnexpectedResponse", status: 404 })
-  expect((yield* simulator.counters).requests).toBe(2)
-  expect(yield* Effect.flip(NutritionAdvisor.search("rice"))).toMatchObject({ _tag: "BadRequest", status: 400 })
-})
+type Composition = (options: NutritionAdvisor.Options) => Advisor<HttpClient.HttpClient>
 
-describe("cache, retry and throttle", () => {
-  it.scopedLive.each(orders)("work in this order: %s", (order) => {
-    const client = NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-    return searches.pipe(Effect.provide(stacked(order)(client)), Effect.provide(Simulator.layerHttpClient()))
+const { layer } = NutritionAdvisor
+
+const layerShared: Composition = (options) =>
+  Layer.provide(NutritionAdvisor.layerShared(options), SharedTokenCache.layerMemory)
+
+const composed: Composition = (options) =>
+  NutritionAdvisor.layerWithoutTokens(options).pipe(
+    Layer.provide(TokenProvider.layer()),
+    Layer.provide([TokenIssuer.layer(options), TokenStore.layer])
+  )
+
+const { baseUrl, licenseKey } = Simulator
+
+const found = { results: [] }
+
+/** Answers to six sendings: 503, a broken connection and a payload; 503 and 404 of a request; 400. */
+const simulated = (composition: Composition) =>
+  Effect.gen(function*() {
+    const service = yield* Layer.build(Simulator.layerHttpClient())
+    const { counters, respondAlways, respondNext } = Context.get(service, Simulator.Simulator)
+    yield* respondNext("search", { status: 503 }, "drop", { status: 200, body: found })
+    yield* respondAlways("search", { status: 400 })
+    yield* respondNext("request", { status: 503 })
+    const client = Layer.provide(composition({ baseUrl, licenseKey }), Layer.succeedContext(service))
+    return { client, sendings: Effect.map(counters, ({ requests, searches }) => requests + searches) }
   })
+
+const { BadRequest, ServerError, TransportError, UnexpectedResponse } = NutritionAdvisorError
+
+const doubled = Effect.sync(() => {
+  const { layer: client, sent } = AdvisorDouble.answering(
+    Effect.fail(new ServerError({ operation: "search", status: 503 })),
+    Effect.fail(new TransportError({ operation: "search", reason: "Aborted" })),
+    Effect.succeed(found),
+    Effect.fail(new ServerError({ operation: "request", status: 503 })),
+    Effect.fail(new UnexpectedResponse({ operation: "request", status: 404, reason: "Status" })),
+    Effect.fail(new BadRequest({ operation: "search", status: 400 }))
+  )
+  return { client, sendings: Effect.sync(() => sent.length) }
 })
+
+type Call = (what: string) => Effect.Effect<unknown, unknown>
+
+const expectSix = (search: Call, get: Call, sendings: Effect.Effect<number>) =>
+  Effect.gen(function*() {
+    expect([yield* search("oats"), yield* search("oats")]).toEqual([found, found])
+    expect(yield* Effect.flip(get("/v2/plan"))).toMatchObject({ _tag: "UnexpectedResponse", status: 404 })
+    expect(yield* Effect.flip(search("rice"))).toMatchObject({ _tag: "BadRequest", status: 400 })
+    expect(yield* sendings).toBe(6)
+  })
+
+const promised = (call: (what: string) => Promise<unknown>): Call => (what) =>
+  Effect.tryPromise({ try: () => call(what), catch: (error) => error })
+
+describe.each([["layer", simulated(layer)], ["layerShared", simulated(layerShared)], ["a double", doubled]] as const)(
+  "cache, retry and throttle over %s",
+  (_, made) => {
+    testLive.each(orders)("work in this order: %s", function*(order) {
+      const { client, sendings } = yield* made
+      const context = yield* Layer.build(stacked(order, client))
+      const { httpClient, search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+      yield* expectSix(search, (path) => httpClient.get(path), sendings)
+    })
+
+    testLive.each(orders)("work for promises in this order: %s", function*(order) {
+      const { client, sendings } = yield* made
+      const advisor = fromLayer(stacked(order, client))
+      yield* expectSix(promised(advisor.search), promised(advisor.fetch), sendings)
+      yield* Effect.promise(advisor.close)
+    })
+  }
+)
+
+const keys = ["key-of-tenant-1", "key-of-tenant-2"].map((key) => Redacted.make(key))
+
+const tagOf = (tenant: number) => Context.GenericTag<`tenant ${number}`, NutritionAdvisor.Service>(`tenant ${tenant}`)
+
+const tenant = (number: number, composition: Composition) =>
+  Layer.effect(tagOf(number), NutritionAdvisor.NutritionAdvisor).pipe(
+    Layer.provide(stacked(orders[number], composition({ baseUrl, licenseKey: keys[number - 1] ?? licenseKey })))
+  )
+
+const all = [layer, layerShared, composed]
+
+/** The simulator writes into each token the number of the key that it was exchanged for. */
+const withTwoKeys = arrangedLive(
+  Simulator.Simulator,
+  Simulator.layerHttpClient({ licenseKeys: keys.map(Redacted.value) })
+)
+
+withTwoKeys.each(all.flatMap((one) => all.map((other) => [one, other] as const)))(
+  "two tenants in one program never send a token of each other, however they are composed (case %#)",
+  function*([one, other], { requests, revoke }) {
+    const searches = (round: string) =>
+      Effect.forEach(
+        [1, 2, 1, 2, 1, 2],
+        (number, nth) =>
+          Effect.flatMap(tagOf(number), ({ search }) => search(`${number}`, { urlParams: { round, nth } })),
+        { concurrency: "unbounded" }
+      )
+    const both = Layer.merge(tenant(1, one), tenant(2, other))
+    yield* Effect.provide(Effect.all([searches("first"), revoke, searches("second")]), both)
+    const sent = (yield* requests).filter(({ operation }) => operation === "search")
+    expect(sent.length).toBeGreaterThan(12)
+    const keyIn = (text: string) => /^(?:Bearer simulated-|term=)([12])/.exec(text)?.[1]
+    for (const { authorization, query } of sent) {
+      expect(keyIn(Redacted.value(Option.getOrThrow(authorization)))).toBe(keyIn(query))
+    }
+  }
+)

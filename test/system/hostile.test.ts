@@ -7,7 +7,7 @@ import * as Issuer from "../doubles/IssuerDouble.js"
 import { eventually } from "../doubles/Wire.js"
 import { advisor, type HttpClientLayer, issuer, type Options, optionsFor } from "./hostile/advisor.js"
 import { bodies, type Expected, headers } from "./hostile/cases.js"
-import { type Client, clients, keepingClients } from "./hostile/clients.js"
+import { type Client, clients, keepingClients, wrapped } from "./hostile/clients.js"
 import { start } from "./hostile/HostileService.js"
 import * as Replies from "./hostile/replies.js"
 
@@ -60,7 +60,7 @@ const operations = [
 const expectedOf = (expected: Expected, { name }: Client) =>
   typeof expected === "string" ? expected : expected[name] ?? expected.usual
 
-describe.each(clients)("over $name", (client) => {
+describe.each([...clients, wrapped])("over $name", (client) => {
   describe.each(operations)("a $operation call ends as typed", ({ calling, operation }) => {
     testLive.each([...bodies, ...headers].map((given) => [given.name, given] as const))("by %s", function*([, given]) {
       const { call } = yield* calling({ layer: client.layer, reply: given.reply })

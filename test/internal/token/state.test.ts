@@ -14,6 +14,8 @@ const unavailable = Cause.fail(new NutritionAdvisorError.ServerError({ operation
 
 const busy = Cause.fail(new NutritionAdvisorError.TooManyRequests({ operation: "token", retryAfter: 30 }))
 
+const down = Cause.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter: 60 }))
+
 /** What a step makes of the state, and what it tells. */
 type Step = (state: State.State<string>, now: number) => readonly [told: string, state: State.State<string>]
 
@@ -43,7 +45,7 @@ const looks: Step = (state, now) => [State.holdsRefresh(state, now) ? "held" : "
 const brings =
   (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, now)]
 
-const fails = (cause: typeof unavailable | typeof busy): Step => (state, now) => {
+const fails = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (state, now) => {
   const after = State.failed(state, cause, 0, policy, now)
   return [`until ${after.backoff.until / 1_000} s`, after]
 }
@@ -70,7 +72,9 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
   ]],
   ["a Retry-After makes the backoff longer", [
     [0, asks, "starts flight 1"],
-    [0, fails(busy), "until 30 s"]
+    [0, fails(busy), "until 30 s"],
+    [30, asks, "starts flight 2"],
+    [30, fails(down), "until 90 s"]
   ]],
   ["a success starts the backoff at one second again", [
     [0, asks, "starts flight 1"],

@@ -45,6 +45,10 @@ export const bodies: ReadonlyArray<Case> = [
   same("chunks that end without the last one", cut(head(isChunked), "c\r\n", foods, "\r\n"), aborted),
   same("a chunk with a size that is no number", raw(head(isChunked), "zz\r\n", foods), aborted),
   same("a chunk of 2^64 bytes", raw(head(isChunked), "ffffffffffffffffff\r\n", foods), aborted),
+  good(
+    "an answer after 103 Early Hints",
+    raw("HTTP/1.1 103 Early Hints\r\n\r\n", head(`content-length: ${foods.length}`), foods)
+  ),
   good("a body as long as the connection holds", raw(head("connection: close"), foods)),
   good("an answer that nobody asked for", raw(head("content-length: 12"), foods, head("content-length: 2"), "[]")),
   same("a body called gzip, and plain", json(foods, { "content-encoding": "gzip" }), {
