@@ -4,6 +4,7 @@
  * @since 1.0.0
  */
 import type { McpServer, RegisteredTool, StandardSchemaWithJSON } from "@modelcontextprotocol/server"
+import * as Predicate from "effect/Predicate"
 import { fit } from "../internal/ai/fit.js"
 import { maxResultBytes, tool } from "../internal/ai/tool.js"
 
@@ -30,12 +31,10 @@ export interface Options {
   readonly note?: string | undefined
 }
 
-interface Input {
-  readonly term: string
-}
+type Input = { readonly term: string }
 
 const isInput = (value: unknown): value is Input =>
-  typeof value === "object" && value !== null && "term" in value && typeof value.term === "string"
+  Predicate.hasProperty(value, "term") && Predicate.isString(value.term)
 
 const jsonSchema = () => ({
   type: "object",

@@ -61,19 +61,15 @@ export interface Options<A = unknown, I = unknown, R = never> {
 export const layer = <A, I, R = never>(
   { maxResultBytes: maxBytes = maxResultBytes, note, schema }: Options<A, I, R> = {}
 ): Layer.Layer<Tool.Handler<"search_foods">, never, NutritionAdvisor.NutritionAdvisor | R> =>
-  toolkit.toLayer(Effect.map(Effect.context<NutritionAdvisor.NutritionAdvisor | R>(), (context) => {
-    const search = (
-      term: string
-    ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =>
-      schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
-    return {
-      search_foods: ({ term }: { readonly term: string }) =>
-        Effect.matchEffect(search(term), {
-          onFailure: ({ message }) => Effect.fail(message),
-          onSuccess: (payload) => {
-            const result = fit(payload, maxBytes, note)
-            return typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)
-          }
-        }).pipe(Effect.provide(context))
+  toolkit.toLayer(Effect.map(Effect.context<NutritionAdvisor.NutritionAdvisor | R>(), (context) => ({
+    search_foods: ({ term }: { readonly term: string }) => {
+      const search: Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =
+        schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
+      return search.pipe(
+        Effect.mapError(({ message }) => message),
+        Effect.map((payload) => fit(payload, maxBytes, note)),
+        Effect.flatMap((result) => typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)),
+        Effect.provide(context)
+      )
     }
-  }))
+  })))

@@ -1,3 +1,5 @@
+import * as Predicate from "effect/Predicate"
+
 export type JsonObject = Readonly<Record<string, unknown>>
 
 interface MeasuredArray {
@@ -21,9 +23,8 @@ const bytesOfParts = (parts: ReadonlyArray<number>): number =>
 const measure = (value: unknown, name: string, found: Array<MeasuredArray>): number => {
   if (typeof value !== "object" || value === null) return bytesOf(value)
   if (!Array.isArray(value)) {
-    return bytesOfParts(
-      Object.entries(value).map(([key, member]) => bytesOfField(key, measure(member, key, found)))
-    )
+    const fields = Object.entries(value).map(([key, member]) => bytesOfField(key, measure(member, key, found)))
+    return bytesOfParts(fields)
   }
   const elementBytes = value.map((element, index) =>
     measure(element, Array.isArray(element) ? `${name}[${index}]` : name, found)
@@ -36,10 +37,8 @@ const measure = (value: unknown, name: string, found: Array<MeasuredArray>): num
 const noteOf = (shown: number, { elementBytes, name }: MeasuredArray): string =>
   `The answer is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
 
-type NoteOf = typeof noteOf
-
 /** The most elements that leave the whole, whose other parts have so many bytes, no larger than `maxBytes`. */
-const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, note: NoteOf): number => {
+const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, note: typeof noteOf): number => {
   let shown = 0
   let bytes = otherBytes + brackets
   for (const element of measured.elementBytes) {
@@ -50,12 +49,9 @@ const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, 
   return shown
 }
 
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
 /** The largest array of which at least one element fits is cut, and the note says so. Nothing where there is no such array. */
 const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
-  const object = isJsonObject(json) ? json : { result: json }
+  const object = Predicate.isReadonlyRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
   const bytes = measure(object, "", arrays)
   if (given === undefined && bytes <= maxBytes) return object
@@ -64,16 +60,13 @@ const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | unde
   const wholeBytes = hasNote ? brackets + bytesOfField("result", bytes) : bytes
   const noted = { note: given, ...whole }
   if (given !== undefined && bytesOf(noted) <= maxBytes) return noted
-  const note: NoteOf = (shown, measured) => [...given === undefined ? [] : [given], noteOf(shown, measured)].join(" ")
+  const note: typeof noteOf = (shown, measured) => [given ?? [], noteOf(shown, measured)].flat().join(" ")
   for (const measured of arrays.sort((one, other) => other.bytes - one.bytes)) {
     const shown = shownOf(measured, wholeBytes - measured.bytes, maxBytes, note)
+    if (shown === 0) continue
     const part = measured.array.slice(0, shown)
-    if (shown > 0) {
-      return JSON.parse(JSON.stringify(
-        { note: note(shown, measured), ...whole },
-        (_, value) => value === measured.array ? part : value
-      ))
-    }
+    const shortened = (_: string, value: unknown) => value === measured.array ? part : value
+    return JSON.parse(JSON.stringify({ note: note(shown, measured), ...whole }, shortened))
   }
   return undefined
 }
