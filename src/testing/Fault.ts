@@ -42,10 +42,6 @@ const ofDocuments = {
   "wrong-shape": always({ status: 200, body: [] })
 }
 
-const maxTokenBytes = 64 * 1024
-
-const maxDataBytes = 16 * 1024 * 1024
-
 /** White space, which JSON allows around a value, up to one byte more than is allowed. */
 const tooLarge = (maxBytes: number): Disturbance => () => ({
   status: 200,
@@ -63,7 +59,7 @@ const disturbances = {
   token: {
     ...ofAnyCall,
     ...ofDocuments,
-    "too-large": tooLarge(maxTokenBytes),
+    "too-large": tooLarge(64 * 1024),
     "missing-token": tokenResponse({ access_token: undefined }),
     "blank-token": tokenResponse({ access_token: " " }),
     "malformed-token": tokenResponse({ access_token: "two\r\nlines" }),
@@ -77,8 +73,8 @@ const disturbances = {
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
     "same-token": (({ handedBack }) => handedBack()) satisfies Disturbance
   },
-  search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(maxDataBytes) },
-  request: { ...ofAnyCall, "too-large": tooLarge(maxDataBytes) }
+  search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
+  request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }
 }
 
 /**
@@ -108,12 +104,3 @@ export const disturbanceOf = (operation: Operation, fault: string): Disturbance 
   const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
 }
-
-const nameOf: ReadonlyMap<unknown, string> = new Map(
-  Object.values(disturbances).flatMap((ofOperation) =>
-    Object.entries(ofOperation).map(([name, disturbance]) => [disturbance, name] as const)
-  )
-)
-
-/** The name of what takes the place of a reply; `undefined` where it is no fault that has one. */
-export const faultOf = (planned: unknown): string | undefined => nameOf.get(planned)

@@ -14,7 +14,7 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { demoKey, make } from "./simulatorCore.js"
+import * as SimulatorCore from "./simulatorCore.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import type { Options, SeenRequest, Service } from "./simulatorModel.js"
 import { routeOf } from "./simulatorRoutes.js"
@@ -33,7 +33,7 @@ export const baseUrl = "https://nutrition-advisor.invalid"
  * @since 1.0.0
  * @category defaults
  */
-export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
+export const licenseKey: Redacted.Redacted<string> = Redacted.make(SimulatorCore.demoKey)
 
 /**
  * @since 1.0.0
@@ -103,29 +103,24 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
  * @since 1.0.0
  * @category layers
  */
-export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | HttpClient.HttpClient> =>
+export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | HttpClient.HttpClient> =>
   Layer.effectContext(
-    Effect.map(make(options), ({ respond, service }) =>
-      Context.make(Simulator, service).pipe(
-        Context.add(
-          HttpClient.HttpClient,
-          HttpClient.make((request, { pathname, search }) => {
-            const { body, headers, method } = request
-            return Effect.flatMap(
-              respond({ method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
-              (answer) => SimulatorHttp.clientResponse(request, answer)
-            )
-          })
+    Effect.sync(() => {
+      const core = SimulatorCore.make(options, "simulated")
+      const client = HttpClient.make((request, { pathname, search }) => {
+        const { body, headers, method } = request
+        return Effect.flatMap(
+          SimulatorCore.respond(core, { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
+          (answer) => SimulatorHttp.clientResponse(request, answer)
         )
-      ))
+      })
+      return Context.make(Simulator, SimulatorCore.serviceOf(core)).pipe(Context.add(HttpClient.HttpClient, client))
+    })
   )
 
-/** Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged. */
-const randomSeries = Effect.sync(() => `simulated-${crypto.randomUUID().slice(0, 8)}`)
-
 /** Imported where it is asked for: it needs Node's own modules, and nobody else does. */
-const pageOf = ({ allowedHosts = [] }: Options) =>
-  Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(allowedHosts))
+const pageOf = (core: SimulatorCore.SimulatorCore) =>
+  Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(core))
 
 /**
  * The service on a port, through any HttpServer of the platform.
@@ -136,24 +131,26 @@ const pageOf = ({ allowedHosts = [] }: Options) =>
 export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never, HttpServer.HttpServer> =>
   Layer.unwrapScoped(
     Effect.gen(function*() {
-      const page = options.controls === true ? yield* pageOf(options) : undefined
-      const { respond, service, settings } = yield* make(options, yield* randomSeries, page?.recording)
+      // Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged.
+      const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
+      const core = SimulatorCore.make(options, series)
+      const page = options.controls === true ? yield* pageOf(core) : undefined
 
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const { headers, method } = request
-        const [pathname = "/", ...query] = request.url.split("?")
-        const search = query.length === 0 ? "" : `?${query.join("?")}`
-        const ofPage = page?.respond(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname, settings)
-        return ofPage ?? Effect.map(
-          Effect.interruptible(
-            respond({ method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) })
-          ),
-          SimulatorHttp.serverResponse
-        )
+        const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
+        const shown = page?.(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname)
+        const incoming = { method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }
+        return shown === undefined
+          ? Effect.map(
+            Effect.interruptible(SimulatorCore.respond(core, incoming)),
+            SimulatorHttp.serverResponse
+          )
+          : Effect.succeed(shown)
       })
 
       return Layer.merge(
-        Layer.succeed(Simulator, service),
+        Layer.succeed(Simulator, SimulatorCore.serviceOf(core)),
         HttpServer.serve(served).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
       )
     })

@@ -6,22 +6,20 @@ export interface IssuedToken {
   readonly customerId: string
   /** Epoch milliseconds. */
   readonly expiresAt: number
+  isRevoked: boolean
 }
 
-/** The tokens that the simulated service has issued, and those of them that it accepts. */
+const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
+
+/** The tokens that the simulated service has issued. */
 export class SimulatorTokens {
-  /** How many were new. */
-  issuedCount = 0
   /** Whether an exchange hands back the token that is still valid. */
   handsBackValid = false
   /** Told of each token that is new. */
   onIssued: (token: IssuedToken, now: number) => void = () => {}
-  private readonly accepted = new Map<string, IssuedToken>()
-  private readonly numbers = new Map<string, number>()
-  private readonly lastOf = new Map<string, IssuedToken>()
-
   /** Those of all tokens, and the one of the next. */
   readonly customerIds = new Set<string>()
+  private readonly issued = new Map<string, IssuedToken>()
 
   /** `series` is a part of each token, and `lifetime` is in seconds. */
   constructor(
@@ -33,6 +31,10 @@ export class SimulatorTokens {
     this.setCustomerId(customerId)
   }
 
+  get issuedCount() {
+    return this.issued.size
+  }
+
   setCustomerId(customerId: string) {
     this.customerId = customerId
     this.customerIds.add(customerId)
@@ -40,44 +42,43 @@ export class SimulatorTokens {
 
   /** A new token, or an earlier one that is handed back: `revokedToo` hands back the last one even where it was revoked. */
   exchange(key: string, now: number, revokedToo: boolean): IssuedToken {
-    const earlier = revokedToo
-      ? this.lastOf.get(key)
-      : this.handsBackValid
-      ? [...this.accepted.values()].findLast((token) => token.key === key && token.expiresAt > now)
+    const earlier = revokedToo || this.handsBackValid
+      ? [...this.issued.values()].findLast((token) =>
+        token.key === key && (revokedToo ? token.expiresAt > now : isAccepted(token, now))
+      )
       : undefined
-    return earlier !== undefined && earlier.expiresAt > now ? earlier : this.issue(key, now)
+    return earlier ?? this.issue(key, now)
   }
 
   /** The token of this text, if it is accepted. */
   find(value: string, now: number): IssuedToken | undefined {
-    const token = this.accepted.get(value)
-    return token === undefined || token.expiresAt <= now ? undefined : token
+    const token = this.issued.get(value)
+    return token !== undefined && isAccepted(token, now) ? token : undefined
   }
 
   /** The number of the token of this text, accepted or not. */
   numberOf(value: string): number | undefined {
-    return this.numbers.get(value)
+    return this.issued.get(value)?.number
   }
 
   /** The numbers of those that were accepted until now. */
   revoke(now: number): ReadonlyArray<number> {
-    const revoked = [...this.accepted.values()].flatMap((token) => token.expiresAt > now ? [token.number] : [])
-    this.accepted.clear()
-    return revoked
+    const revoked = [...this.issued.values()].filter((token) => isAccepted(token, now))
+    for (const token of revoked) token.isRevoked = true
+    return revoked.map(({ number }) => number)
   }
 
   private issue(key: string, now: number): IssuedToken {
-    this.issuedCount += 1
+    const number = this.issued.size + 1
     const token = {
-      number: this.issuedCount,
+      number,
       key,
-      value: `${this.series}-${[...this.licenseKeys].indexOf(key) + 1}-${this.issuedCount}`,
+      value: `${this.series}-${number}`,
       customerId: this.customerId,
-      expiresAt: now + this.lifetime * 1000
+      expiresAt: now + this.lifetime * 1000,
+      isRevoked: false
     }
-    this.accepted.set(token.value, token)
-    this.numbers.set(token.value, token.number)
-    this.lastOf.set(key, token)
+    this.issued.set(token.value, token)
     this.onIssued(token, now)
     return token
   }

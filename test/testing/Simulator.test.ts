@@ -484,11 +484,6 @@ describe("Simulator in memory alone", () => {
     const { body } = yield* ask("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: parameters })
     expect(body).toBe("food=two+eggs")
   }, inMemory({ routes: { "POST /v2/meals": ({ body }) => ({ status: 201, body }) } }))
-
-  test("refuses a target of more than 16 KiB with 414", function*() {
-    const path = `${searchRoute}?term=${"a".repeat(16_384)}`
-    expect(yield* statusOf("GET", path, authorizedBy(yield* exchange))).toBe(414)
-  })
 })
 
 describe("Simulator under TestClock", () => {

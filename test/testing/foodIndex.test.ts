@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { foodIndex } from "../../src/testing/foodIndex.js"
 import { foods } from "../../src/testing/foods.js"
 
-const { search } = foodIndex(foods)
+const search = foodIndex(foods)
 
 const names = (term: string) => search(term).results.map(({ name }) => name)
 
