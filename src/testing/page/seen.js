@@ -4,8 +4,8 @@ export const minute = 60_000
 /** The longest view, and what a browser bears at a thousand calls a second. */
 export const remembered = { time: 15 * minute, calls: 100_000, tokens: 2_000 }
 
-/** While the picture is held: the moment that it shows, and what came since. `lostAt` is when the connection was. */
-export const view = { minutes: 1, held: undefined, lostAt: undefined }
+/** While the picture is held: the moment that it shows, and what came since. */
+export const view = { minutes: 1, held: undefined }
 export const timeShown = () => view.held?.at ?? Date.now()
 
 // What was seen
@@ -20,10 +20,9 @@ const seeCall = (call) => {
   if (call.operation === "token") exchanges.push(call)
 }
 
-/** The numbers begin anew with a simulator that is started again, which accepts no earlier token. */
+/** A simulator that is started again counts from one, and accepts no earlier token. */
 const seeToken = (token) => {
-  const isRestart = token.token <= (tokens.at(-1)?.token ?? 0)
-  if (isRestart) { for (const earlier of tokens) earlier.cutAt ??= view.lostAt ?? token.receivedAt }
+  if (token.token === 1) { for (const earlier of tokens) earlier.cutAt ??= token.receivedAt }
   tokens.push(token)
 }
 
@@ -44,11 +43,11 @@ export const forget = (now) => {
 // How it is said
 export const clock = (at) => new Date(at).toTimeString().slice(0, 8)
 const clockToMillis = (at) => `${clock(at)}.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`
-const units = [["h", 60 * minute], ["min", minute], ["s", 1_000], ["ms", 0]]
+const units = [["h", 60 * minute], ["min", minute], ["s", 1_000]]
 
 export const span = (millis) => {
-  const [unit, length] = units.find(([, length]) => millis >= length) ?? ["ms", 0]
-  return length === 0 ? `${Math.round(millis)} ms` : `${(millis / length).toFixed(1)} ${unit}`
+  const [unit, length] = units.find(([, length]) => millis >= length) ?? []
+  return unit === undefined ? `${Math.round(millis)} ms` : `${(millis / length).toFixed(1)} ${unit}`
 }
 
 export const names = { token: "exchange", search: "search", request: "request" }
