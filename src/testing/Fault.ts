@@ -1,16 +1,11 @@
 /** Everything that can go wrong at the service, by name. */
 import type { Answer, Operation, Reply } from "./simulatorModel.js"
 
-/** What a fault may be made from. */
-export interface Undisturbed {
-  /** What the service would have answered. */
-  readonly reply: () => Reply
-  /** The same, with the last token that it issued in place of a new one, even where that was revoked. */
-  readonly handedBack: () => Reply
-}
-
-/** The answer that takes the place of the service's own. */
-export type Disturbance = (service: Undisturbed) => Answer
+/**
+ * What takes the place of what the service would reply. `revokedToo` asks for a reply with the last token that it issued in place of
+ * a new one, even where that was revoked.
+ */
+export type Disturbance = (reply: (revokedToo?: boolean) => Reply) => Answer
 
 const always = (answer: Answer): Disturbance => () => answer
 
@@ -50,7 +45,7 @@ const tooLarge = (maxBytes: number): Disturbance => () => ({
 })
 
 /** The service's own token response with other fields; `undefined` leaves a field out. */
-const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => ({ reply }) => {
+const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (reply) => {
   const own = reply()
   return own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
 }
@@ -71,7 +66,7 @@ const disturbances = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": (({ handedBack }) => handedBack()) satisfies Disturbance
+    "same-token": ((reply) => reply(true)) satisfies Disturbance
   },
   search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
   request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }

@@ -14,10 +14,11 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import * as SimulatorCore from "./simulatorCore.js"
+import { respond, serviceOf, SimulatorCore } from "./simulatorCore.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import type { Options, SeenRequest, Service } from "./simulatorModel.js"
 import { routeOf } from "./simulatorRoutes.js"
+import { demoKey } from "./simulatorTokens.js"
 
 /**
  * An address for the simulator in memory, which answers at any.
@@ -33,17 +34,10 @@ export const baseUrl = "https://nutrition-advisor.invalid"
  * @since 1.0.0
  * @category defaults
  */
-export const licenseKey: Redacted.Redacted<string> = Redacted.make(SimulatorCore.demoKey)
+export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 
-/**
- * @since 1.0.0
- */
-export type { Answer, Counters, Operation, Options, Reply, SeenRequest, Service } from "./simulatorModel.js"
-
-/**
- * @since 1.0.0
- */
 export { type Fault, faults } from "./Fault.js"
+export type { Answer, Counters, Operation, Options, Reply, SeenRequest, Service } from "./simulatorModel.js"
 
 /**
  * Control and sight of the simulated service.
@@ -65,17 +59,11 @@ export class UnexpectedExchanges extends Data.TaggedError("UnexpectedExchanges")
   readonly message: string
 }> {}
 
-const shownRequests = 20
-
-const exchangesText = (count: number) => count === 1 ? "1 exchange" : `${count} exchanges`
-
-const account = (seen: ReadonlyArray<SeenRequest>): string => {
-  if (seen.length === 0) return "The simulator saw no request."
-  const shown = seen.slice(-shownRequests)
-  const start = shown[0]?.at ?? 0
+const textOf = (expected: number, actual: number, requests: ReadonlyArray<SeenRequest>) => {
+  const shown = requests.slice(-20)
   return [
-    shown.length < seen.length ? `The last ${shown.length} requests:` : "The requests:",
-    ...shown.map(({ at, method, path }) => `  ${method} ${path} (+${at - start} ms)`)
+    `Exchanges of the license key: expected ${expected}, met ${actual}. The last of ${requests.length} requests:`,
+    ...shown.map(({ at, method, path }) => `  ${method} ${path} (+${at - (shown[0]?.at ?? 0)} ms)`)
   ].join("\n")
 }
 
@@ -91,9 +79,7 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
     const simulator = yield* Simulator
     const { exchanges: actual } = yield* simulator.counters
     if (actual === expected) return
-    const message = `Expected ${exchangesText(expected)} of the license key, and there ${
-      actual === 1 ? "was" : "were"
-    } ${actual}. ${account(yield* simulator.requests)}`
+    const message = textOf(expected, actual, yield* simulator.requests)
     yield* Effect.die(new UnexpectedExchanges({ expected, actual, message }))
   })
 
@@ -106,20 +92,20 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
 export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | HttpClient.HttpClient> =>
   Layer.effectContext(
     Effect.sync(() => {
-      const core = SimulatorCore.make(options, "simulated")
+      const core = new SimulatorCore(options, "simulated")
       const client = HttpClient.make((request, { pathname, search }) => {
         const { body, headers, method } = request
         return Effect.flatMap(
-          SimulatorCore.respond(core, { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
+          respond(core, { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
           (answer) => SimulatorHttp.clientResponse(request, answer)
         )
       })
-      return Context.make(Simulator, SimulatorCore.serviceOf(core)).pipe(Context.add(HttpClient.HttpClient, client))
+      return Context.make(Simulator, serviceOf(core)).pipe(Context.add(HttpClient.HttpClient, client))
     })
   )
 
 /** Imported where it is asked for: it needs Node's own modules, and nobody else does. */
-const pageOf = (core: SimulatorCore.SimulatorCore) =>
+const pageOf = (core: SimulatorCore) =>
   Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(core))
 
 /**
@@ -133,7 +119,7 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
     Effect.gen(function*() {
       // Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
-      const core = SimulatorCore.make(options, series)
+      const core = new SimulatorCore(options, series)
       const page = options.controls === true ? yield* pageOf(core) : undefined
 
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -141,16 +127,12 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
         const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
         const shown = page?.(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname)
         const incoming = { method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }
-        return shown === undefined
-          ? Effect.map(
-            Effect.interruptible(SimulatorCore.respond(core, incoming)),
-            SimulatorHttp.serverResponse
-          )
-          : Effect.succeed(shown)
+        if (shown !== undefined) return Effect.succeed(shown)
+        return Effect.map(Effect.interruptible(respond(core, incoming)), SimulatorHttp.serverResponse)
       })
 
       return Layer.merge(
-        Layer.succeed(Simulator, SimulatorCore.serviceOf(core)),
+        Layer.succeed(Simulator, serviceOf(core)),
         HttpServer.serve(served).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
       )
     })

@@ -9,16 +9,8 @@ const isOperation = (name: string): name is Operation => Object.hasOwn(faults, n
 const calls = "GET counters, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
 
-interface Order {
-  readonly method: string
-  /** Below /simulator/. */
-  readonly path: string
-  /** The query with its question mark. */
-  readonly search: string
-}
-
-/** The answer to a control call: the counters, or why it was not carried out. */
-export const control = (simulator: Service, { method, path, search }: Order): Effect.Effect<Reply> => {
+/** The answer to a control call, at a path below /simulator/: the counters, or why it was not carried out. */
+export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
   const query = new URLSearchParams(search)
   const [order = "", operation = "", fault, ...more] = path.split("/")
   const refuse = (status: number, message: string) => Effect.succeed(problem(status, message))

@@ -4,7 +4,7 @@ import { foodIndex } from "./foodIndex.js"
 import { type Food, foods as everyday } from "./foods.js"
 import type { Options, Reply, SeenRequest } from "./simulatorModel.js"
 import { decodedKey } from "./simulatorRoutes.js"
-import type { SimulatorTokens } from "./simulatorTokens.js"
+import { isAccepted, type SimulatorTokens } from "./simulatorTokens.js"
 
 export const problem = (status: number, message: string): Reply => ({ status, body: { error: message } })
 
@@ -12,12 +12,12 @@ const notAllowed = (allowed: string): Reply => ({ ...problem(405, "method not al
 
 /** A search whose payloads are bytes, and are remembered, so that a storm of searches measures the client. */
 const searchOf = (foods: ReadonlyArray<Food>) => {
-  const search = foodIndex(foods)
+  let search: ReturnType<typeof foodIndex> | undefined
   const known = new Map<string, Uint8Array>()
   return (term: string): Uint8Array => {
     const before = known.get(term)
     if (before !== undefined) return before
-    const payload = new TextEncoder().encode(JSON.stringify(search(term)))
+    const payload = new TextEncoder().encode(JSON.stringify((search ??= foodIndex(foods))(term)))
     if (known.size >= 1_000) known.clear()
     known.set(term, payload)
     return payload
@@ -71,8 +71,8 @@ export class SimulatorAnswers {
     const [, bearer] =
       /^Bearer (\S+)$/.exec(Option.match(authorization, { onNone: () => "", onSome: Redacted.value })) ?? []
     if (bearer === undefined) return problem(this.options.missingTokenStatus ?? 401, "no bearer token")
-    const token = this.tokens.find(bearer, at)
-    if (token === undefined) {
+    const token = this.tokens.issued.get(bearer)
+    if (token === undefined || !isAccepted(token, at)) {
       this.rejections += 1
       return problem(this.options.rejectedTokenStatus ?? 403, "token not accepted")
     }

@@ -12,9 +12,6 @@ import type { Answer, Operation, Options, SeenRequest, Service } from "./simulat
 import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
 import { SimulatorTokens } from "./simulatorTokens.js"
 
-/** The one key that exchanges where no other is given. */
-export const demoKey = "demo-key-7f3a"
-
 /** A request as an HttpClient or an HttpServer hands it over. */
 export interface Incoming {
   readonly method: string
@@ -34,32 +31,18 @@ export interface Recorder {
   readonly revocation: (revoked: ReadonlyArray<number>, at: number) => void
 }
 
-/** A simulated service, without its wire. */
-export interface SimulatorCore {
-  readonly options: Options
+/** A simulated service, without its wire; `series` is a part of each token. */
+export class SimulatorCore {
   readonly tokens: SimulatorTokens
   readonly answers: SimulatorAnswers
-  readonly calls: SimulatorCalls
-  readonly latency: Record<Operation, Duration.DurationInput>
+  readonly calls = new SimulatorCalls()
+  readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
   /** Nothing is recorded where nobody can watch. */
   recorder: Recorder | undefined
-}
 
-/** `series` is a part of each token. */
-export const make = (options: Options, series: string): SimulatorCore => {
-  const tokens = new SimulatorTokens(
-    new Set(options.licenseKeys ?? [demoKey]),
-    series,
-    options.tokenLifetime ?? 86_155.482,
-    options.customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-  )
-  return {
-    options,
-    tokens,
-    answers: new SimulatorAnswers(tokens, options),
-    calls: new SimulatorCalls(),
-    latency: { token: 0, search: 0, request: 0 },
-    recorder: undefined
+  constructor(readonly options: Options, series: string) {
+    this.tokens = new SimulatorTokens(options, series)
+    this.answers = new SimulatorAnswers(this.tokens, options)
   }
 }
 
@@ -98,33 +81,27 @@ export const serviceOf = (core: SimulatorCore): Service => {
       rejections: answers.rejections,
       requests: calls.counted.request,
       searches: calls.counted.search,
-      tokensIssued: tokens.issuedCount
+      tokensIssued: tokens.issued.size
     })),
     requests: Effect.sync(() => [...calls.seen])
   }
 }
 
-/** Neither token nor body: what looks like an exchange at a route that is not here. */
-const mayExchange = (
-  { headers, method }: Incoming,
-  { operation, path }: Route,
-  body: Uint8Array,
-  { routes }: Options
-) =>
-  method === "POST" && body.length === 0 && operation === "request" && !Headers.has(headers, "authorization") &&
-  routes?.[`POST ${path}`] === undefined
-
 const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
   const { headers, method, pathname, search } = incoming
+  const { operation, path } = route
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
-  const mayHaveKey = mayExchange(incoming, route, body, options)
+  const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
+  /** Neither token nor body: what looks like an exchange at a route that is not here. */
+  const mayExchange = method === "POST" && body.length === 0 && operation === "request" &&
+    Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
   return {
-    operation: route.operation,
+    operation,
     method,
-    path: withoutKeys(route.path ?? pathname, tokens.licenseKeys, mayHaveKey),
+    path: withoutKeys(path ?? pathname, tokens.licenseKeys, mayExchange),
     query: search.slice(1),
     headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
-    authorization: Option.map(Headers.get(headers, "authorization"), Redacted.make),
+    authorization,
     serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
     body,
     at
@@ -147,7 +124,7 @@ const answerTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect
     const answer = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
       const planned = plan?.answer ?? reply()
-      const given = typeof planned === "function" ? planned({ reply, handedBack: () => reply(true) }) : planned
+      const given = typeof planned === "function" ? planned(reply) : planned
       return given === "hang" ? yield* Effect.never : given
     })
     return yield* recorder === undefined ? answer : recorder.call(request, plan?.fault ?? null, answer)
@@ -159,7 +136,7 @@ export const respond = (core: SimulatorCore, incoming: Incoming): Effect.Effect<
   const { calls, options } = core
   const route = routeOf(options.pathPrefix ?? "", pathname)
   if (options.controls === true && route.path?.startsWith("/simulator/") === true) {
-    return control(serviceOf(core), { method, path: route.path.slice("/simulator/".length), search })
+    return control(serviceOf(core), method, route.path.slice("/simulator/".length), search)
   }
   const answer = answerTo(core, incoming, route)
   return route.operation === "token" ? calls.duringExchange(answer) : answer

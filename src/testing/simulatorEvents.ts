@@ -21,18 +21,10 @@ export interface CallSeen {
   readonly fault: string | null
 }
 
-/** A token that was issued. */
-interface TokenSeen {
-  readonly token: number
-  readonly receivedAt: number
-  readonly expiresAt: number
-}
-
-/** A revocation of tokens, by their numbers. */
-interface RevocationSeen {
-  readonly at: number
-  readonly revoked: ReadonlyArray<number>
-}
+/** A token that was issued, or a revocation of tokens, by their numbers. */
+type TokensSeen =
+  | { readonly token: number; readonly receivedAt: number; readonly expiresAt: number }
+  | { readonly at: number; readonly revoked: ReadonlyArray<number> }
 
 const keptAtMost = 1_000
 
@@ -53,7 +45,7 @@ export class SimulatorEvents {
     this.lastId = startedAt * idsOfMillisecond
   }
 
-  add(event: CallSeen | TokenSeen | RevocationSeen) {
+  add(event: CallSeen | TokensSeen) {
     const id = this.lastId += 1
     const frame = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
     this.kept.push({ id, frame })

@@ -70,9 +70,5 @@ export const serverResponse = (answer: Given): HttpServerResponse.HttpServerResp
   const { status } = answer
   const headers = headersOf(answer)
   if (isBodiless(answer)) return HttpServerResponse.empty({ status, headers })
-  return HttpServerResponse.uint8Array(bytesOf(answer.body), {
-    status,
-    headers: { "content-type": "application/octet-stream", ...headers },
-    contentType: headers["content-type"] ?? "text/plain"
-  })
+  return HttpServerResponse.uint8Array(bytesOf(answer.body), { status, headers, contentType: headers["content-type"] })
 }

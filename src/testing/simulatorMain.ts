@@ -75,19 +75,10 @@ const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorA
   )
 }
 
-const program = (NodeHttpServer: typeof NodeHttpServerModule) =>
-  simulatorArguments(process.argv.slice(2)).pipe(
-    Effect.flatMap((settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)),
-    Effect.tapError(Console.error)
-  )
-
-const load = () =>
-  Promise.all([
-    import("@effect/platform-node/NodeHttpServer"),
-    import("@effect/platform-node/NodeRuntime")
-  ]).catch(() => undefined)
-
-const modules = await load()
+const modules = await Promise.all([
+  import("@effect/platform-node/NodeHttpServer"),
+  import("@effect/platform-node/NodeRuntime")
+]).catch(() => undefined)
 
 if (modules === undefined) {
   process.stderr.write(
@@ -96,7 +87,11 @@ if (modules === undefined) {
   process.exitCode = 1
 } else {
   const [NodeHttpServer, NodeRuntime] = modules
-  NodeRuntime.runMain(program(NodeHttpServer), {
+  const program = simulatorArguments(process.argv.slice(2)).pipe(
+    Effect.flatMap((settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)),
+    Effect.tapError(Console.error)
+  )
+  NodeRuntime.runMain(program, {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause) ? 0 : 1)
   })

@@ -4,7 +4,6 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
-import type * as Scope from "effect/Scope"
 import { faults } from "./Fault.js"
 import { problem } from "./simulatorAnswers.js"
 import type { SimulatorCore } from "./simulatorCore.js"
@@ -28,8 +27,6 @@ const icon = HttpServerResponse.text(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`,
   { contentType: "image/svg+xml", headers: everywhere }
 )
-
-const moved = HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
 
 const refusal = (status: number, message: string) => SimulatorHttp.serverResponse(problem(status, message))
 
@@ -71,14 +68,11 @@ const streamOf = (events: SimulatorEvents, lastId = "") => {
     })
 }
 
-/** What a simulator on a port answers below /simulator/; undefined where a request is for the controls, or for the service itself. */
-export type Page = (
-  request: HttpServerRequest.HttpServerRequest,
-  path: string
-) => HttpServerResponse.HttpServerResponse | undefined
-
-/** The page of a simulator, which records from now on what it meets. */
-export const make = (core: SimulatorCore): Effect.Effect<Page, never, HttpServer.HttpServer | Scope.Scope> =>
+/**
+ * What a simulator on a port, which records from now on what it meets, answers below /simulator/; undefined where a request is for the
+ * controls, or for the service itself.
+ */
+export const make = (core: SimulatorCore) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const events = yield* Effect.acquireRelease(
@@ -89,7 +83,7 @@ export const make = (core: SimulatorCore): Effect.Effect<Page, never, HttpServer
     const listening = address._tag === "TcpAddress" ? address.hostname : undefined
     const mayEnter = guard(listening, core.options.allowedHosts ?? [])
 
-    return ({ headers, method }, path) => {
+    return ({ headers, method }: HttpServerRequest.HttpServerRequest, path: string) => {
       if (path === "/favicon.ico") return icon
       if (path !== "/simulator" && !path.startsWith("/simulator/")) return undefined
       if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) {
@@ -97,7 +91,7 @@ export const make = (core: SimulatorCore): Effect.Effect<Page, never, HttpServer
       }
       switch (`${method} ${path}`) {
         case "GET /simulator":
-          return moved
+          return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
         case "GET /simulator/":
           return documentOf(core)
         case "GET /simulator/icon.svg":

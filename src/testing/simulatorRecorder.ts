@@ -39,7 +39,7 @@ export const recorder = (events: SimulatorEvents, tokens: SimulatorTokens): Reco
             route: route.length > longestRoute ? `${route.slice(0, longestRoute)}…` : route,
             status: statusOf(exit),
             duration: clock.unsafeCurrentTimeMillis() - at,
-            token: tokens.numberOf(sent.token) ?? null,
+            token: tokens.issued.get(sent.token)?.number ?? null,
             fault
           })
         })),

@@ -6,12 +6,6 @@ interface Known {
   readonly series: string
 }
 
-/** The two secrets that came in the headers of a request; the simulator may know neither. */
-export interface SentSecrets {
-  readonly token: string
-  readonly id: string
-}
-
 /** Percent-encoding undone, however often; each byte is a character, as a server reads a path. */
 const decoded = (text: string): string => {
   const once = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
@@ -21,8 +15,15 @@ const decoded = (text: string): string => {
 /** In a query a plus is a space. */
 const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll(" ", "[ +]")
 
-/** The text with `{key}`, `{token}` or `{id}` in place of each secret, however it is encoded. */
-export const hidden = (text: string, { customerIds, licenseKeys, series }: Known, sent: SentSecrets): string => {
+/**
+ * The text with `{key}`, `{token}` or `{id}` in place of each secret, however it is encoded. `sent` are the two that came in the headers
+ * of a request; the simulator may know neither.
+ */
+export const hidden = (
+  text: string,
+  { customerIds, licenseKeys, series }: Known,
+  sent: { readonly token: string; readonly id: string }
+): string => {
   const plain = decoded(text)
   const marked = [
     ...Array.from(licenseKeys, (secret) => ({ secret, mark: "{key}" })),

@@ -1,3 +1,8 @@
+import type { Options } from "./simulatorModel.js"
+
+/** The one key that exchanges where no other is given. */
+export const demoKey = "demo-key-7f3a"
+
 export interface IssuedToken {
   /** From 1, in the order of issue. */
   readonly number: number
@@ -9,7 +14,8 @@ export interface IssuedToken {
   isRevoked: boolean
 }
 
-const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
+/** Whether the service takes it, at this time. */
+export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
 
 /** The tokens that the simulated service has issued. */
 export class SimulatorTokens {
@@ -19,20 +25,19 @@ export class SimulatorTokens {
   onIssued: (token: IssuedToken, now: number) => void = () => {}
   /** Those of all tokens, and the one of the next. */
   readonly customerIds = new Set<string>()
-  private readonly issued = new Map<string, IssuedToken>()
+  /** By their texts, in the order of issue. */
+  readonly issued = new Map<string, IssuedToken>()
 
-  /** `series` is a part of each token, and `lifetime` is in seconds. */
-  constructor(
-    readonly licenseKeys: ReadonlySet<string>,
-    readonly series: string,
-    public lifetime: number,
-    private customerId: string
-  ) {
-    this.setCustomerId(customerId)
-  }
+  readonly licenseKeys: ReadonlySet<string>
+  /** Seconds. */
+  lifetime: number
+  private customerId = ""
 
-  get issuedCount() {
-    return this.issued.size
+  /** `series` is a part of each token. */
+  constructor({ customerId, licenseKeys, tokenLifetime }: Options, readonly series: string) {
+    this.licenseKeys = new Set(licenseKeys ?? [demoKey])
+    this.lifetime = tokenLifetime ?? 86_155.482
+    this.setCustomerId(customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00")
   }
 
   setCustomerId(customerId: string) {
@@ -48,17 +53,6 @@ export class SimulatorTokens {
       )
       : undefined
     return earlier ?? this.issue(key, now)
-  }
-
-  /** The token of this text, if it is accepted. */
-  find(value: string, now: number): IssuedToken | undefined {
-    const token = this.issued.get(value)
-    return token !== undefined && isAccepted(token, now) ? token : undefined
-  }
-
-  /** The number of the token of this text, accepted or not. */
-  numberOf(value: string): number | undefined {
-    return this.issued.get(value)?.number
   }
 
   /** The numbers of those that were accepted until now. */

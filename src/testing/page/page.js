@@ -1,25 +1,9 @@
 /** The page: what its stream of events tells, what is picked, a table, counters and controls. */
-import {
-  calls,
-  clock,
-  element,
-  exchanges,
-  factsOf,
-  factsOfToken,
-  find,
-  forget,
-  kindOf,
-  minute,
-  remembered,
-  see,
-  set,
-  span,
-  view
-} from "./seen.js"
+import { element, showPicked, showTable } from "./details.js"
+import { calls, clock, find, forget, minute, remembered, see, set, view } from "./seen.js"
 import { addCall, marks, rebuild, redraw, svg } from "./timeline.js"
 
-const rowsOfTable = 300
-let [lastId, lastInTable, askedAt, hasNews] = [0, 0, 0, true]
+let [lastId, hasNews] = [0, true]
 /** Until somebody chooses how much is shown. */
 let widens = true
 
@@ -34,23 +18,7 @@ const receive = ({ data }) => {
   } else if (view.held.later.push(event) > remembered.calls) view.held.later.shift()
 }
 
-// The mark that is picked
-const listOf = (facts) =>
-  element("dl", ...facts.map(([name, value]) => element("div", element("dt", name), element("dd", value))))
-
-const showPicked = ({ calls, token }) => {
-  const ago = (at) => ["ago", span(Date.now() - at)]
-  const show = (...shown) => find("#picked").replaceChildren(...shown)
-  if (token !== undefined) return show(listOf([...factsOfToken(token), ago(token.receivedAt)]))
-  const [first] = calls
-  const before = exchanges.findLast(({ id }) => first.operation === "token" && id < first.id)
-  const since = before === undefined ? [] : [["since the one before", span(first.at - before.at)]]
-  const lists = calls.slice(0, 5).map((call) =>
-    listOf([...factsOf(call), ago(call.at), ...(call === first ? since : [])])
-  )
-  show(...(calls.length > 1 ? [element("p", `${calls.length} calls, the first ${lists.length}:`)] : []), ...lists)
-}
-
+// The marks
 svg.addEventListener("focusin", ({ target }) => marks.has(target) && showPicked(marks.get(target)))
 svg.addEventListener("click", ({ target }) => marks.has(target) && target.focus())
 svg.addEventListener("keydown", (event) => {
@@ -64,21 +32,16 @@ svg.addEventListener("keydown", (event) => {
 })
 addEventListener("resize", rebuild)
 
-// The table and the counters
-const showTable = () => {
-  const body = find("tbody")
-  const fresh = calls.slice(-rowsOfTable).filter((call) => call.id > lastInTable)
-  for (const call of fresh) {
-    const cells = factsOf(call).map(([, value]) => element("td", value))
-    body.prepend(set(element("tr", ...cells), { class: `call ${kindOf(call)}` }))
-  }
-  lastInTable = fresh.at(-1)?.id ?? lastInTable
-  while (body.rows.length > rowsOfTable) body.lastElementChild.remove()
-  find("caption").textContent = `The newest ${body.rows.length} calls of ${calls.length}`
-}
-
+// The counters
 const showCounters = (counters) => {
   for (const shown of document.querySelectorAll("[data-counter]")) shown.textContent = counters[shown.dataset.counter]
+}
+
+const count = async () => {
+  if (!hasNews || view.held !== undefined) return
+  hasNews = false
+  const response = await fetch("counters").catch(() => undefined)
+  if (response?.ok) showCounters(await response.json())
 }
 
 // The choices of what is shown
@@ -121,19 +84,13 @@ toggle(find("#table-toggle"), (isPressed) => {
   if (isPressed) showTable()
 })
 
-const tick = async () => {
-  const now = Date.now()
+const tick = () => {
   if (view.held !== undefined) return
-  forget(now)
-  widen(now)
+  forget()
+  widen(Date.now())
   redraw()
   find("#empty").hidden = calls.length > 0
   if (!find("#calls").hidden) showTable()
-  if (!hasNews || now - askedAt < 1_000) return
-  hasNews = false
-  askedAt = now
-  const response = await fetch("counters").catch(() => undefined)
-  if (response?.ok) showCounters(await response.json())
 }
 
 // The controls
@@ -168,16 +125,16 @@ const whenTyped = (input, value, path) => {
   let timer
   input.value = value
   const tell = () => {
-    clearTimeout(timer)
     if (input.value === "" || input.value === String(value) || !input.reportValidity()) return
     value = input.value
     order(path + value, `${input.labels[0].textContent.trim()}: ${value}.`)
   }
-  input.addEventListener("change", tell)
-  input.addEventListener("input", () => {
+  const tellAfter = (millis) => () => {
     clearTimeout(timer)
-    timer = setTimeout(tell, 800)
-  })
+    timer = setTimeout(tell, millis)
+  }
+  input.addEventListener("change", tellAfter(0))
+  input.addEventListener("input", tellAfter(800))
 }
 
 whenTyped(find("#lifetime"), settings.tokenLifetime, "token-lifetime?seconds=")
@@ -210,3 +167,4 @@ const connect = () => {
 rebuild()
 connect()
 setInterval(tick, 250)
+setInterval(count, 1_000)
