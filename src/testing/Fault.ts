@@ -1,16 +1,11 @@
 /** Everything that can go wrong at the service, by name. */
 import type { Answer, Operation, Reply } from "./simulatorModel.js"
 
-/** What a fault may be made from. */
-export interface Undisturbed {
-  /** What the service would have answered. */
-  readonly reply: () => Reply
-  /** The same, with the last token that it issued in place of a new one, even where that was revoked. */
-  readonly handedBack: () => Reply
-}
-
-/** The answer that takes the place of the service's own. */
-export type Disturbance = (service: Undisturbed) => Answer
+/**
+ * What takes the place of what the service would reply. `revokedToo` asks for a reply with the last token that it issued in place of
+ * a new one, even where that was revoked.
+ */
+export type Disturbance = (reply: (revokedToo?: boolean) => Reply) => Answer
 
 const always = (answer: Answer): Disturbance => () => answer
 
@@ -42,10 +37,6 @@ const ofDocuments = {
   "wrong-shape": always({ status: 200, body: [] })
 }
 
-const maxTokenBytes = 64 * 1024
-
-const maxDataBytes = 16 * 1024 * 1024
-
 /** White space, which JSON allows around a value, up to one byte more than is allowed. */
 const tooLarge = (maxBytes: number): Disturbance => () => ({
   status: 200,
@@ -54,7 +45,7 @@ const tooLarge = (maxBytes: number): Disturbance => () => ({
 })
 
 /** The service's own token response with other fields; `undefined` leaves a field out. */
-const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => ({ reply }) => {
+const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (reply) => {
   const own = reply()
   return own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
 }
@@ -63,7 +54,7 @@ const disturbances = {
   token: {
     ...ofAnyCall,
     ...ofDocuments,
-    "too-large": tooLarge(maxTokenBytes),
+    "too-large": tooLarge(64 * 1024),
     "missing-token": tokenResponse({ access_token: undefined }),
     "blank-token": tokenResponse({ access_token: " " }),
     "malformed-token": tokenResponse({ access_token: "two\r\nlines" }),
@@ -75,10 +66,10 @@ const disturbances = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": (({ handedBack }) => handedBack()) satisfies Disturbance
+    "same-token": ((reply) => reply(true)) satisfies Disturbance
   },
-  search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(maxDataBytes) },
-  request: { ...ofAnyCall, "too-large": tooLarge(maxDataBytes) }
+  search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
+  request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }
 }
 
 /**
@@ -108,12 +99,3 @@ export const disturbanceOf = (operation: Operation, fault: string): Disturbance 
   const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined
 }
-
-const nameOf: ReadonlyMap<unknown, string> = new Map(
-  Object.values(disturbances).flatMap((ofOperation) =>
-    Object.entries(ofOperation).map(([name, disturbance]) => [disturbance, name] as const)
-  )
-)
-
-/** The name of what takes the place of a reply; `undefined` where it is no fault that has one. */
-export const faultOf = (planned: unknown): string | undefined => nameOf.get(planned)

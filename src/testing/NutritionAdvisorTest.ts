@@ -15,6 +15,9 @@ import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
 const notGiven = (method: string) => Effect.dieMessage(`NutritionAdvisorTest was given no ${method}`)
 
+const httpClientOf = (answer: Effect.Effect<never, NutritionAdvisorError>): Service["httpClient"] =>
+  HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(() => answer, Effect.succeed)
+
 /**
  * A service of the given methods. `searchAs` decodes what `search` gives, unless it is given too; a method that is missing
  * dies with a sentence that names it.
@@ -27,11 +30,7 @@ export const make = (methods: Partial<Service>): Service => {
   return {
     search,
     searchAs: methods.searchAs ?? searchAsOf(search),
-    httpClient: methods.httpClient ??
-      HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
-        () => notGiven("httpClient"),
-        Effect.succeed
-      )
+    httpClient: methods.httpClient ?? httpClientOf(notGiven("httpClient"))
   }
 }
 
@@ -51,13 +50,7 @@ export const layer = (methods: Partial<Service>): Layer.Layer<NutritionAdvisor> 
  * @category layers
  */
 export const layerFailing = (error: NutritionAdvisorError): Layer.Layer<NutritionAdvisor> =>
-  layer({
-    search: () => Effect.fail(error),
-    httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
-      () => Effect.fail(error),
-      Effect.succeed
-    )
-  })
+  layer({ search: () => Effect.fail(error), httpClient: httpClientOf(Effect.fail(error)) })
 
 /**
  * A search that a recording double was asked for.
@@ -82,6 +75,8 @@ export class RecordedSearches extends Context.Tag("effect-nutrition-advisor/test
   Effect.Effect<ReadonlyArray<RecordedSearch>>
 >() {}
 
+type Search<A, R> = (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R>
+
 /**
  * A double of the given methods that records the searches it is asked for; without a `search` it finds nothing.
  *
@@ -93,24 +88,16 @@ export const layerRecording = (
 ): Layer.Layer<NutritionAdvisor | RecordedSearches> =>
   Layer.effectContext(
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
-      const search = methods.search ?? (() => Effect.succeed({ results: [], alternateNames: [] }))
-      const { searchAs } = methods
-      const record = (term: string, options: SearchOptions | undefined) =>
-        Ref.update(recorded, (searches) => [...searches, { term, options }])
-      return Context.make(RecordedSearches, Ref.get(recorded)).pipe(
-        Context.add(
-          NutritionAdvisor,
-          make({
-            ...methods,
-            ...(searchAs === undefined ? {} : {
-              searchAs: forAnySchema((schema) => {
-                const given = isOfEffect(schema) ? searchAs(schema) : searchAs(schema)
-                return (term, options) => Effect.zipRight(record(term, options), given(term, options))
-              })
-            }),
-            search: (term, options) => Effect.zipRight(record(term, options), search(term, options))
-          })
-        )
-      )
+      const { search = () => Effect.succeed({ results: [], alternateNames: [] }), searchAs } = methods
+      const recording = <A, R>(given: Search<A, R>): Search<A, R> => (term, options) =>
+        Effect.zipRight(Ref.update(recorded, (searches) => [...searches, { term, options }]), given(term, options))
+      const advisor = make({
+        ...methods,
+        search: recording(search),
+        ...(searchAs && {
+          searchAs: forAnySchema((schema) => recording(isOfEffect(schema) ? searchAs(schema) : searchAs(schema)))
+        })
+      })
+      return Context.make(NutritionAdvisor, advisor).pipe(Context.add(RecordedSearches, Ref.get(recorded)))
     })
   )

@@ -14,10 +14,11 @@ import * as Effect from "effect/Effect"
 import { constTrue } from "effect/Function"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { demoKey, make } from "./simulatorCore.js"
+import { respond, serviceOf, SimulatorCore } from "./simulatorCore.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import type { Options, SeenRequest, Service } from "./simulatorModel.js"
 import { routeOf } from "./simulatorRoutes.js"
+import { demoKey } from "./simulatorTokens.js"
 
 /**
  * An address for the simulator in memory, which answers at any.
@@ -35,15 +36,8 @@ export const baseUrl = "https://nutrition-advisor.invalid"
  */
 export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 
-/**
- * @since 1.0.0
- */
-export type { Answer, Counters, Operation, Options, Reply, SeenRequest, Service } from "./simulatorModel.js"
-
-/**
- * @since 1.0.0
- */
 export { type Fault, faults } from "./Fault.js"
+export type { Answer, Counters, Operation, Options, Reply, SeenRequest, Service } from "./simulatorModel.js"
 
 /**
  * Control and sight of the simulated service.
@@ -65,17 +59,11 @@ export class UnexpectedExchanges extends Data.TaggedError("UnexpectedExchanges")
   readonly message: string
 }> {}
 
-const shownRequests = 20
-
-const exchangesText = (count: number) => count === 1 ? "1 exchange" : `${count} exchanges`
-
-const account = (seen: ReadonlyArray<SeenRequest>): string => {
-  if (seen.length === 0) return "The simulator saw no request."
-  const shown = seen.slice(-shownRequests)
-  const start = shown[0]?.at ?? 0
+const textOf = (expected: number, actual: number, requests: ReadonlyArray<SeenRequest>) => {
+  const shown = requests.slice(-20)
   return [
-    shown.length < seen.length ? `The last ${shown.length} requests:` : "The requests:",
-    ...shown.map(({ at, method, path }) => `  ${method} ${path} (+${at - start} ms)`)
+    `Exchanges of the license key: expected ${expected}, met ${actual}. The last of ${requests.length} requests:`,
+    ...shown.map(({ at, method, path }) => `  ${method} ${path} (+${at - (shown[0]?.at ?? 0)} ms)`)
   ].join("\n")
 }
 
@@ -91,9 +79,7 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
     const simulator = yield* Simulator
     const { exchanges: actual } = yield* simulator.counters
     if (actual === expected) return
-    const message = `Expected ${exchangesText(expected)} of the license key, and there ${
-      actual === 1 ? "was" : "were"
-    } ${actual}. ${account(yield* simulator.requests)}`
+    const message = textOf(expected, actual, yield* simulator.requests)
     yield* Effect.die(new UnexpectedExchanges({ expected, actual, message }))
   })
 
@@ -103,29 +89,24 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
  * @since 1.0.0
  * @category layers
  */
-export const layerHttpClient = (options?: Options): Layer.Layer<Simulator | HttpClient.HttpClient> =>
+export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | HttpClient.HttpClient> =>
   Layer.effectContext(
-    Effect.map(make(options), ({ respond, service }) =>
-      Context.make(Simulator, service).pipe(
-        Context.add(
-          HttpClient.HttpClient,
-          HttpClient.make((request, { pathname, search }) => {
-            const { body, headers, method } = request
-            return Effect.flatMap(
-              respond({ method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
-              (answer) => SimulatorHttp.clientResponse(request, answer)
-            )
-          })
+    Effect.sync(() => {
+      const core = new SimulatorCore(options, "simulated")
+      const client = HttpClient.make((request, { pathname, search }) => {
+        const { body, headers, method } = request
+        return Effect.flatMap(
+          respond(core, { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
+          (answer) => SimulatorHttp.clientResponse(request, answer)
         )
-      ))
+      })
+      return Context.make(Simulator, serviceOf(core)).pipe(Context.add(HttpClient.HttpClient, client))
+    })
   )
 
-/** Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged. */
-const randomSeries = Effect.sync(() => `simulated-${crypto.randomUUID().slice(0, 8)}`)
-
 /** Imported where it is asked for: it needs Node's own modules, and nobody else does. */
-const pageOf = ({ allowedHosts = [] }: Options) =>
-  Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(allowedHosts))
+const pageOf = (core: SimulatorCore) =>
+  Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(core))
 
 /**
  * The service on a port, through any HttpServer of the platform.
@@ -136,24 +117,22 @@ const pageOf = ({ allowedHosts = [] }: Options) =>
 export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never, HttpServer.HttpServer> =>
   Layer.unwrapScoped(
     Effect.gen(function*() {
-      const page = options.controls === true ? yield* pageOf(options) : undefined
-      const { respond, service, settings } = yield* make(options, yield* randomSeries, page?.recording)
+      // Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged.
+      const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
+      const core = new SimulatorCore(options, series)
+      const page = options.controls === true ? yield* pageOf(core) : undefined
 
       const served = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
         const { headers, method } = request
-        const [pathname = "/", ...query] = request.url.split("?")
-        const search = query.length === 0 ? "" : `?${query.join("?")}`
-        const ofPage = page?.respond(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname, settings)
-        return ofPage ?? Effect.map(
-          Effect.interruptible(
-            respond({ method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) })
-          ),
-          SimulatorHttp.serverResponse
-        )
+        const [, pathname = "/", search = ""] = /^([^?]*)(.*)$/.exec(request.url) ?? []
+        const shown = page?.(request, routeOf(options.pathPrefix ?? "", pathname).path ?? pathname)
+        const incoming = { method, pathname, search, headers, body: SimulatorHttp.receivedBytes(request) }
+        if (shown !== undefined) return Effect.succeed(shown)
+        return Effect.map(Effect.interruptible(respond(core, incoming)), SimulatorHttp.serverResponse)
       })
 
       return Layer.merge(
-        Layer.succeed(Simulator, service),
+        Layer.succeed(Simulator, serviceOf(core)),
         HttpServer.serve(served).pipe(HttpMiddleware.withTracerDisabledWhen(constTrue))
       )
     })

@@ -4,28 +4,18 @@ import { faults } from "./Fault.js"
 import { problem } from "./simulatorAnswers.js"
 import type { Operation, Reply, Service } from "./simulatorModel.js"
 
-const operations: ReadonlyArray<string> = Object.keys(faults)
-
-const isOperation = (name: string): name is Operation => operations.includes(name)
+const isOperation = (name: string): name is Operation => Object.hasOwn(faults, name)
 
 const calls = "GET counters, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
 
-interface Order {
-  readonly method: string
-  /** Below /simulator. */
-  readonly path: string
-  /** The query with its question mark. */
-  readonly search: string
-}
-
-/** The answer to a control call: the counters, or why it was not carried out. */
-export const control = (simulator: Service, { method, path, search }: Order): Effect.Effect<Reply> => {
+/** The answer to a control call, at a path below /simulator/: the counters, or why it was not carried out. */
+export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
+  const query = new URLSearchParams(search)
+  const [order = "", operation = "", fault, ...more] = path.split("/")
+  const refuse = (status: number, message: string) => Effect.succeed(problem(status, message))
   const then = (order: Effect.Effect<void>): Effect.Effect<Reply> =>
     Effect.map(Effect.zipRight(order, simulator.counters), (body) => ({ status: 200, body }))
-  const refuse = (status: number, message: string) => Effect.succeed(problem(status, message))
-  const query = new URLSearchParams(search)
-  const [, name = "", operation = "", fault = ""] = /^\/([a-z-]+)(?:\/([a-z]+))?(?:\/([a-z-]+))?$/.exec(path) ?? []
 
   const provoked = (operation: Operation) => {
     const named = faults[operation].find((one) => one === fault)
@@ -36,26 +26,24 @@ export const control = (simulator: Service, { method, path, search }: Order): Ef
       : refuse(400, "times must be a whole number from 1 to 9999")
   }
 
-  const live = () => {
-    const seconds = query.get("seconds") ?? ""
-    return /^\d{1,9}(\.\d{1,9})?$/.test(seconds) && Number(seconds) > 0
+  const live = (seconds = query.get("seconds") ?? "") =>
+    /^\d{1,9}(\.\d{1,9})?$/.test(seconds) && Number(seconds) > 0
       ? then(simulator.setTokenLifetime(Number(seconds)))
       : refuse(400, "seconds must be a number above 0")
-  }
 
-  const slow = (operation: Operation) => {
-    const millis = query.get("millis") ?? ""
-    return /^\d{1,7}$/.test(millis)
+  const slow = (operation: Operation, millis = query.get("millis") ?? "") =>
+    /^\d{1,7}$/.test(millis)
       ? then(simulator.setLatency(operation, Number(millis)))
       : refuse(400, "millis must be a whole number from 0 to 9999999")
-  }
 
-  if (`${method} ${path}` === "GET /counters") return then(Effect.void)
-  if (method !== "POST") return refuse(404, `try ${calls}`)
-  if (path === "/revoke") return then(simulator.revoke)
-  if (path === "/recover") return then(simulator.recover)
-  if (path === "/token-lifetime") return live()
-  if (name === "latency" && isOperation(operation) && fault === "") return slow(operation)
-  if (name === "provoke" && isOperation(operation) && fault !== "") return provoked(operation)
+  const call = `${method} ${path}`
+  if (call === "GET counters") return then(Effect.void)
+  if (call === "POST revoke") return then(simulator.revoke)
+  if (call === "POST recover") return then(simulator.recover)
+  if (call === "POST token-lifetime") return live()
+  if (method === "POST" && isOperation(operation) && more.length === 0) {
+    if (order === "latency" && fault === undefined) return slow(operation)
+    if (order === "provoke" && fault !== undefined) return provoked(operation)
+  }
   return refuse(404, `try ${calls}`)
 }

@@ -1,18 +1,5 @@
 import type { Food } from "./foods.js"
 
-/** One food found by a search, as plain JSON; `score` says how well it fits the term. */
-interface FoodResult extends Pick<Food, "id" | "name" | "category" | "per100g" | "portion"> {
-  readonly score: number
-}
-
-/** At most 20 foods, the best first, and what the best of them are also called. */
-export interface FoodIndex {
-  readonly search: (term: string) => {
-    readonly results: ReadonlyArray<FoodResult>
-    readonly alternateNames: ReadonlyArray<string>
-  }
-}
-
 const maxResults = 20
 
 const stopWords = new Set(["a", "an", "and", "food", "for", "in", "of", "on", "or", "some", "the", "to", "with"])
@@ -40,37 +27,25 @@ const scoreOf = (fields: ReturnType<typeof fieldsOf>, asked: string): number =>
     return part * weight * (1 + 1 / (1 + stems.length))
   }))
 
-/** A search for the foods that match the most words of the term. */
-export const foodIndex = (foods: ReadonlyArray<Food>): FoodIndex => {
+/** A search for the foods that match the most words of a term, the best first, and for what the best are also called. */
+export const foodIndex = (foods: ReadonlyArray<Food>) => {
   const entries = foods.map((food) => ({ food, fields: fieldsOf(food) }))
-  return {
-    search: (term) => {
-      const asked = stemsOf(term)
-      const hits = entries
-        .map(({ fields, food }) => ({
-          food,
-          scores: asked.map((word) => scoreOf(fields, word)).filter((score) => score > 0)
-        }))
-        .map(({ food, scores }) => ({
-          food,
-          words: scores.length,
-          score: scores.reduce((sum, score) => sum + score, 0)
-        }))
-        .filter(({ words }) => words > 0)
-        .sort((one, other) => other.words - one.words || other.score - one.score)
-        .filter(({ words }, _, [best]) => words === best?.words)
-        .slice(0, maxResults)
-      return {
-        results: hits.map(({ food: { category, id, name, per100g, portion }, score }) => ({
-          id,
-          name,
-          category,
-          score: Math.round(score * 1000) / 1000,
-          per100g,
-          portion
-        })),
-        alternateNames: [...new Set(hits.slice(0, 3).flatMap(({ food }) => food.alternateNames))]
-      }
+  return (term: string) => {
+    const asked = stemsOf(term)
+    const found = entries.map(({ fields, food }) => {
+      const scores = asked.map((word) => scoreOf(fields, word)).filter((score) => score > 0)
+      return { food, words: scores.length, score: scores.reduce((sum, score) => sum + score, 0) }
+    })
+    const most = Math.max(1, ...found.map(({ words }) => words))
+    const best = found
+      .filter(({ words }) => words === most)
+      .sort((one, other) => other.score - one.score)
+      .slice(0, maxResults)
+    return {
+      results: best.map(({ food: { category, id, name, per100g, portion }, score }) => (
+        { id, name, category, score: Math.round(score * 1000) / 1000, per100g, portion }
+      )),
+      alternateNames: [...new Set(best.slice(0, 3).flatMap(({ food }) => food.alternateNames))]
     }
   }
 }

@@ -1,47 +1,40 @@
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { type FoodIndex, foodIndex } from "./foodIndex.js"
-import { foods } from "./foods.js"
+import { foodIndex } from "./foodIndex.js"
+import { type Food, foods as everyday } from "./foods.js"
 import type { Options, Reply, SeenRequest } from "./simulatorModel.js"
 import { decodedKey } from "./simulatorRoutes.js"
-import type { SimulatorTokens } from "./simulatorTokens.js"
+import { isAccepted, type SimulatorTokens } from "./simulatorTokens.js"
 
 export const problem = (status: number, message: string): Reply => ({ status, body: { error: message } })
 
 const notAllowed = (allowed: string): Reply => ({ ...problem(405, "method not allowed"), headers: { allow: allowed } })
 
-const searchesKept = 1_000
-
-/** The payloads of earlier terms as bytes, so that a storm of searches measures the client. */
-const rememberedSearch = ({ search }: FoodIndex) => {
+/** A search whose payloads are bytes, and are remembered, so that a storm of searches measures the client. */
+const searchOf = (foods: ReadonlyArray<Food>) => {
+  let search: ReturnType<typeof foodIndex> | undefined
   const known = new Map<string, Uint8Array>()
-  const encoder = new TextEncoder()
   return (term: string): Uint8Array => {
     const before = known.get(term)
     if (before !== undefined) return before
-    const payload = encoder.encode(JSON.stringify(search(term)))
-    if (known.size >= searchesKept) known.clear()
+    const payload = new TextEncoder().encode(JSON.stringify((search ??= foodIndex(foods))(term)))
+    if (known.size >= 1_000) known.clear()
     known.set(term, payload)
     return payload
   }
 }
 
-let ofDefaultFoods: FoodIndex | undefined
-
-/** One for all simulators of a process, and none before the first search: a suite builds many, and an index takes its time. */
-const defaultFoods = (): FoodIndex => ofDefaultFoods ??= foodIndex(foods)
+const searchEveryday = searchOf(everyday)
 
 /** What the service answers where no test has planned anything else: SERVICE.md, and statuses of the test's where that leaves one open. */
 export class SimulatorAnswers {
   /** Authorized requests whose token was not accepted. */
   rejections = 0
-  private search: ReturnType<typeof rememberedSearch> | undefined
+  private readonly search: (term: string) => Uint8Array
   private readonly routes: ReadonlyMap<string, (request: SeenRequest) => Reply>
 
-  constructor(
-    private readonly tokens: SimulatorTokens,
-    private readonly options: Options
-  ) {
+  constructor(private readonly tokens: SimulatorTokens, private readonly options: Options) {
+    this.search = options.foods === undefined ? searchEveryday : searchOf(options.foods)
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
@@ -75,13 +68,11 @@ export class SimulatorAnswers {
   }
 
   private refusal({ at, authorization, serviceId }: SeenRequest): Reply | undefined {
-    const bearer = Option.flatMap(
-      authorization,
-      (value) => Option.fromNullable(/^Bearer (\S+)$/.exec(Redacted.value(value))?.[1])
-    )
-    if (Option.isNone(bearer)) return problem(this.options.missingTokenStatus ?? 401, "no bearer token")
-    const token = this.tokens.find(bearer.value, at)
-    if (token === undefined) {
+    const [, bearer] =
+      /^Bearer (\S+)$/.exec(Option.match(authorization, { onNone: () => "", onSome: Redacted.value })) ?? []
+    if (bearer === undefined) return problem(this.options.missingTokenStatus ?? 401, "no bearer token")
+    const token = this.tokens.issued.get(bearer)
+    if (token === undefined || !isAccepted(token, at)) {
       this.rejections += 1
       return problem(this.options.rejectedTokenStatus ?? 403, "token not accepted")
     }
@@ -94,8 +85,6 @@ export class SimulatorAnswers {
     if (method !== "GET") return notAllowed("GET")
     const term = new URLSearchParams(query).get("term")?.trim() ?? ""
     if (term === "") return problem(400, "the query parameter term is missing")
-    const { foods } = this.options
-    this.search ??= rememberedSearch(foods === undefined ? defaultFoods() : foodIndex(foods))
     return { status: 200, headers: { "content-type": "application/json" }, body: this.search(term) }
   }
 }

@@ -2,27 +2,39 @@ import * as Effect from "effect/Effect"
 import type { Disturbance } from "./Fault.js"
 import type { Answer, Operation, SeenRequest } from "./simulatorModel.js"
 
-type Planned = Answer | Disturbance
+/** What takes the place of the service's own answer. */
+export interface Plan {
+  readonly answer: Answer | Disturbance
+  /** The name of the fault, if it is one. */
+  readonly fault: string | null
+}
 
 const seenAtMost = 1_000
 
+const noPlans = (): Record<Operation, Array<Plan>> => ({ token: [], search: [], request: [] })
+
 /** The calls that the simulated service has seen, and what a test has planned for the next ones. */
 export class SimulatorCalls {
-  readonly counted: Record<Operation, number> = { token: 0, search: 0, request: 0 }
+  readonly counted = { token: 0, search: 0, request: 0 }
   exchangesAtOnce = 0
+  readonly seen: Array<SeenRequest> = []
+  next = noPlans()
+  always: Partial<Record<Operation, Plan | undefined>> = {}
   private exchangesRunning = 0
-  private recent: Array<SeenRequest> = []
-  private next: Readonly<Record<Operation, Array<Planned>>> = { token: [], search: [], request: [] }
-  private always: Partial<Record<Operation, Planned | undefined>> = {}
-
-  get seen(): ReadonlyArray<SeenRequest> {
-    return this.recent.slice(-seenAtMost)
-  }
 
   add(request: SeenRequest) {
-    if (this.recent.length >= 2 * seenAtMost) this.recent = this.recent.slice(-seenAtMost)
-    this.recent.push(request)
     this.counted[request.operation] += 1
+    this.seen.push(request)
+    if (this.seen.length > seenAtMost) this.seen.shift()
+  }
+
+  takePlan(operation: Operation): Plan | undefined {
+    return this.next[operation].shift() ?? this.always[operation]
+  }
+
+  clearPlans() {
+    this.next = noPlans()
+    this.always = {}
   }
 
   readonly duringExchange = <A>(exchange: Effect.Effect<A>): Effect.Effect<A> =>
@@ -34,21 +46,4 @@ export class SimulatorCalls {
       () => exchange,
       () => Effect.sync(() => void (this.exchangesRunning -= 1))
     )
-
-  takePlan(operation: Operation): Planned | undefined {
-    return this.next[operation].shift() ?? this.always[operation]
-  }
-
-  planNext(operation: Operation, ...planned: ReadonlyArray<Planned>) {
-    this.next[operation].push(...planned)
-  }
-
-  planAlways(operation: Operation, planned: Planned | undefined) {
-    this.always[operation] = planned
-  }
-
-  clearPlans() {
-    this.next = { token: [], search: [], request: [] }
-    this.always = {}
-  }
 }

@@ -1,21 +1,16 @@
 import * as Headers from "@effect/platform/Headers"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { control } from "./controls.js"
 import { disturbanceOf, faults } from "./Fault.js"
 import { problem, SimulatorAnswers } from "./simulatorAnswers.js"
 import { SimulatorCalls } from "./simulatorCalls.js"
 import type { Given } from "./simulatorHttp.js"
-import type { Operation, Options, Reply, SeenRequest, Service } from "./simulatorModel.js"
-import type { Recorder, Recording } from "./simulatorRecorder.js"
+import type { Answer, Operation, Options, SeenRequest, Service } from "./simulatorModel.js"
 import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
 import { SimulatorTokens } from "./simulatorTokens.js"
-
-/** The one key that exchanges where no other is given. */
-export const demoKey = "demo-key-7f3a"
 
 /** A request as an HttpClient or an HttpServer hands it over. */
 export interface Incoming {
@@ -26,145 +21,123 @@ export interface Incoming {
   readonly body: Effect.Effect<Uint8Array>
 }
 
-interface Parts {
-  readonly options: Options
+/** Who is told of each call, once it is answered or its client has left, and of each revocation. */
+export interface Recorder {
+  readonly call: <A extends Answer>(
+    request: SeenRequest,
+    fault: string | null,
+    answer: Effect.Effect<A>
+  ) => Effect.Effect<A>
+  readonly revocation: (revoked: ReadonlyArray<number>, at: number) => void
+}
+
+/** A simulated service, without its wire; `series` is a part of each token. */
+export class SimulatorCore {
   readonly tokens: SimulatorTokens
   readonly answers: SimulatorAnswers
-  readonly calls: SimulatorCalls
-  readonly latency: Record<Operation, Duration.DurationInput>
-  readonly recorder: Recorder | undefined
-}
+  readonly calls = new SimulatorCalls()
+  readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
+  /** Nothing is recorded where nobody can watch. */
+  recorder: Recorder | undefined
 
-const longestTarget = 16_384
-
-const serviceOf = ({ answers, calls, latency, recorder, tokens }: Parts): Service => ({
-  revoke: Effect.map(Effect.clock, (clock) => {
-    const now = clock.unsafeCurrentTimeMillis()
-    const revoked = tokens.revoke(now)
-    recorder?.revocation(revoked, now)
-  }),
-  provoke: (operation, fault, times) =>
-    Effect.suspend(() => {
-      const disturbance = disturbanceOf(operation, fault)
-      if (disturbance === undefined) {
-        return Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
-      }
-      return Effect.sync(() =>
-        times === undefined
-          ? calls.planAlways(operation, disturbance)
-          : calls.planNext(operation, ...Array.from({ length: times }, () => disturbance))
-      )
-    }),
-  recover: Effect.sync(() => calls.clearPlans()),
-  respondNext: (operation, ...next) => Effect.sync(() => calls.planNext(operation, ...next)),
-  respondAlways: (operation, answer) => Effect.sync(() => calls.planAlways(operation, answer)),
-  setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
-  setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
-  setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
-  setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
-  counters: Effect.sync(() => ({
-    exchanges: calls.counted.token,
-    exchangesAtOnce: calls.exchangesAtOnce,
-    rejections: answers.rejections,
-    requests: calls.counted.request,
-    searches: calls.counted.search,
-    tokensIssued: tokens.issuedCount
-  })),
-  requests: Effect.sync(() => calls.seen)
-})
-
-/** Neither token nor body: what looks like an exchange at a route that is not here. */
-const mayExchange = (
-  { headers, method }: Incoming,
-  { operation, path }: Route,
-  body: Uint8Array,
-  { routes }: Options
-) =>
-  method === "POST" && body.length === 0 && operation === "request" && !Headers.has(headers, "authorization") &&
-  routes?.[`POST ${path}`] === undefined
-
-const seenOf = ({ options, tokens }: Parts, incoming: Incoming, route: Route) => {
-  const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
-  return Effect.zipWith(incoming.body, Effect.clock, (body, clock): SeenRequest => ({
-    operation: route.operation,
-    method: incoming.method,
-    path: withoutKeys(
-      route.path ?? incoming.pathname,
-      tokens.licenseKeys,
-      mayExchange(incoming, route, body, options)
-    ),
-    query: incoming.search.slice(1),
-    headers: Headers.remove(incoming.headers, ["authorization", serviceIdHeader]),
-    authorization: Option.map(Headers.get(incoming.headers, "authorization"), Redacted.make),
-    serviceId: Option.map(Headers.get(incoming.headers, serviceIdHeader), Redacted.make),
-    body,
-    at: clock.unsafeCurrentTimeMillis()
-  }))
-}
-
-const replyOf = ({ answers }: Parts, request: SeenRequest, { keySegment, path }: Route, revokedToo: boolean): Reply => {
-  if (path === undefined) return problem(404, "no such route")
-  return keySegment === undefined ? answers.data(request) : answers.exchange(request, keySegment, revokedToo)
-}
-
-const answerTo = (parts: Parts, incoming: Incoming, route: Route): Effect.Effect<Given> =>
-  Effect.gen(function*() {
-    const { calls, latency, recorder } = parts
-    const { operation } = route
-    const clock = yield* Effect.clock
-    const request = yield* seenOf(parts, incoming, route)
-    calls.add(request)
-    const planned = calls.takePlan(operation)
-    const reply = (revokedToo = false) =>
-      replyOf(parts, { ...request, at: clock.unsafeCurrentTimeMillis() }, route, revokedToo)
-    const answer = Effect.gen(function*() {
-      if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
-      const given = typeof planned === "function" ? planned({ reply, handedBack: () => reply(true) }) : planned
-      return given === "hang" ? yield* Effect.never : given ?? reply()
-    })
-    return yield* recorder === undefined ? answer : recorder.call(request, planned, answer)
-  })
-
-const partsOf = (options: Options, series: string, recording: Recording | undefined): Parts => {
-  const tokens = new SimulatorTokens(
-    new Set(options.licenseKeys ?? [demoKey]),
-    series,
-    options.tokenLifetime ?? 86_155.482,
-    options.customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
-  )
-  return {
-    options,
-    tokens,
-    answers: new SimulatorAnswers(tokens, options),
-    calls: new SimulatorCalls(),
-    latency: { token: 0, search: 0, request: 0 },
-    recorder: recording?.(tokens)
+  constructor(readonly options: Options, series: string) {
+    this.tokens = new SimulatorTokens(options, series)
+    this.answers = new SimulatorAnswers(this.tokens, options)
   }
 }
 
-/** `series` is a part of each token. Nothing is recorded where nobody can watch. */
-export const make = (options: Options = {}, series = "simulated", recording?: Recording) =>
-  Effect.sync(() => {
-    const parts = partsOf(options, series, recording)
-    const service = serviceOf(parts)
-    const { calls, latency, tokens } = parts
+/** What a test can do to it, and see of it. */
+export const serviceOf = (core: SimulatorCore): Service => {
+  const { answers, calls, latency, tokens } = core
+  return {
+    revoke: Effect.map(Effect.clock, (clock) => {
+      const now = clock.unsafeCurrentTimeMillis()
+      const revoked = tokens.revoke(now)
+      core.recorder?.revocation(revoked, now)
+    }),
+    provoke: (operation, fault, times) =>
+      Effect.suspend(() => {
+        const answer = disturbanceOf(operation, fault)
+        if (answer === undefined) {
+          return Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
+        }
+        const plan = { answer, fault }
+        if (times === undefined) calls.always[operation] = plan
+        else calls.next[operation].push(...Array.from({ length: times }, () => plan))
+        return Effect.void
+      }),
+    recover: Effect.sync(() => calls.clearPlans()),
+    respondNext: (operation, ...answers) =>
+      Effect.sync(() => void calls.next[operation].push(...answers.map((answer) => ({ answer, fault: null })))),
+    respondAlways: (operation, answer) =>
+      Effect.sync(() => void (calls.always[operation] = answer === undefined ? undefined : { answer, fault: null })),
+    setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
+    setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
+    setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
+    setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
+    counters: Effect.sync(() => ({
+      exchanges: calls.counted.token,
+      exchangesAtOnce: calls.exchangesAtOnce,
+      rejections: answers.rejections,
+      requests: calls.counted.request,
+      searches: calls.counted.search,
+      tokensIssued: tokens.issued.size
+    })),
+    requests: Effect.sync(() => [...calls.seen])
+  }
+}
 
-    const respond = (incoming: Incoming): Effect.Effect<Given> => {
-      const { method, pathname, search } = incoming
-      const route = routeOf(options.pathPrefix ?? "", pathname)
-      if (pathname.length + search.length > longestTarget) {
-        return Effect.succeed(problem(414, "the request target is too long"))
-      }
-      if (options.controls === true && route.path?.startsWith("/simulator/") === true) {
-        return control(service, { method, path: route.path.slice("/simulator".length), search })
-      }
-      const answer = answerTo(parts, incoming, route)
-      return route.operation === "token" ? calls.duringExchange(answer) : answer
-    }
+const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: Route, body: Uint8Array, at: number) => {
+  const { headers, method, pathname, search } = incoming
+  const { operation, path } = route
+  const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
+  const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
+  /** Neither token nor body: what looks like an exchange at a route that is not here. */
+  const mayExchange = method === "POST" && body.length === 0 && operation === "request" &&
+    Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
+  return {
+    operation,
+    method,
+    path: withoutKeys(path ?? pathname, tokens.licenseKeys, mayExchange),
+    query: search.slice(1),
+    headers: Headers.remove(headers, ["authorization", serviceIdHeader]),
+    authorization,
+    serviceId: Option.map(Headers.get(headers, serviceIdHeader), Redacted.make),
+    body,
+    at
+  } satisfies SeenRequest
+}
 
-    return {
-      service,
-      settings: () => ({ faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }),
-      respond
+const answerTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
+  Effect.gen(function*() {
+    const { answers, calls, latency, recorder } = core
+    const { keySegment, operation, path } = route
+    const clock = yield* Effect.clock
+    const request = seenOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
+    calls.add(request)
+    const plan = calls.takePlan(operation)
+    const reply = (revokedToo = false) => {
+      const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
+      if (path === undefined) return problem(404, "no such route")
+      return keySegment === undefined ? answers.data(now) : answers.exchange(now, keySegment, revokedToo)
     }
+    const answer = Effect.gen(function*() {
+      if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
+      const planned = plan?.answer ?? reply()
+      const given = typeof planned === "function" ? planned(reply) : planned
+      return given === "hang" ? yield* Effect.never : given
+    })
+    return yield* recorder === undefined ? answer : recorder.call(request, plan?.fault ?? null, answer)
   })
+
+/** The answer to a request: of a control, or of the service. */
+export const respond = (core: SimulatorCore, incoming: Incoming): Effect.Effect<Given> => {
+  const { method, pathname, search } = incoming
+  const { calls, options } = core
+  const route = routeOf(options.pathPrefix ?? "", pathname)
+  if (options.controls === true && route.path?.startsWith("/simulator/") === true) {
+    return control(serviceOf(core), method, route.path.slice("/simulator/".length), search)
+  }
+  const answer = answerTo(core, incoming, route)
+  return route.operation === "token" ? calls.duringExchange(answer) : answer
+}

@@ -1,4 +1,8 @@
+import type { Readable as NodeReadable } from "node:stream"
 import type { Operation } from "./simulatorModel.js"
+
+/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+const { Readable } = process.getBuiltinModule("node:stream")
 
 /** A call of the service, once it was answered. */
 export interface CallSeen {
@@ -17,53 +21,52 @@ export interface CallSeen {
   readonly fault: string | null
 }
 
-/** A token that was issued. */
-export interface TokenSeen {
-  readonly token: number
-  readonly receivedAt: number
-  readonly expiresAt: number
-}
-
-/** A revocation of tokens, by their numbers. */
-export interface RevocationSeen {
-  readonly at: number
-  readonly revoked: ReadonlyArray<number>
-}
-
-interface Kept {
-  readonly id: number
-  readonly frame: string
-}
+/** A token that was issued, or a revocation of tokens, by their numbers. */
+type TokensSeen =
+  | { readonly token: number; readonly receivedAt: number; readonly expiresAt: number }
+  | { readonly at: number; readonly revoked: ReadonlyArray<number> }
 
 const keptAtMost = 1_000
+
+const viewersAtMost = 64
+
+const waitingAtMost = 1024 * 1024
 
 /** No simulator sees a million events a second: one that is started again begins with a higher id. */
 const idsOfMillisecond = 1_000
 
-/** The last events of a simulator, each as a frame of server-sent events. */
+/** The last events of a simulator, each as a frame of server-sent events, and those who watch. */
 export class SimulatorEvents {
-  private kept: Array<Kept> = []
+  private readonly kept: Array<{ readonly id: number; readonly frame: string }> = []
+  private readonly viewers = new Set<NodeReadable>()
   private lastId: number
-  private readonly listeners = new Set<(frame: string) => void>()
 
   constructor(startedAt: number) {
     this.lastId = startedAt * idsOfMillisecond
   }
 
-  add(event: CallSeen | TokenSeen | RevocationSeen) {
+  add(event: CallSeen | TokensSeen) {
     const id = this.lastId += 1
     const frame = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
-    if (this.kept.length >= 2 * keptAtMost) this.kept = this.kept.slice(-keptAtMost)
     this.kept.push({ id, frame })
-    for (const listener of this.listeners) listener(frame)
+    if (this.kept.length > keptAtMost) this.kept.shift()
+    for (const viewer of this.viewers) {
+      viewer.push(frame)
+      if (viewer.readableLength > waitingAtMost) viewer.destroy()
+    }
   }
 
-  /** The frames of the last events that came after the one of this id. */
-  after(id: number): string {
-    return this.kept.slice(-keptAtMost).flatMap((kept) => kept.id > id ? [kept.frame] : []).join("")
+  /** The events after the one of this id, for one more viewer; undefined where there are too many. */
+  watch(lastId: number): NodeReadable | undefined {
+    if (this.viewers.size >= viewersAtMost) return undefined
+    const viewer = new Readable({ read: () => {} })
+    this.viewers.add(viewer)
+    viewer.once("close", () => this.viewers.delete(viewer))
+    viewer.push(`retry: 1000\n\n${this.kept.flatMap(({ frame, id }) => id > lastId ? [frame] : []).join("")}`)
+    return viewer
   }
 
-  listen(listener: (frame: string) => void) {
-    this.listeners.add(listener)
+  close() {
+    for (const viewer of this.viewers) viewer.destroy()
   }
 }

@@ -2,25 +2,17 @@
 const { isIP } = process.getBuiltinModule("node:net")
 
 /** In the form that a browser gives it: without the port, addresses in their shortest form. */
-const hostNameOf = (host: string | undefined): string | undefined => {
-  if (host === undefined || !/^[\w.:[\]-]+$/.test(host)) return undefined
-  try {
-    return new URL(`http://${host}`).hostname
-  } catch {
-    return undefined
-  }
-}
-
-const isLoopback = (name: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name)
-
-const isAddress = (name: string) => isIP(name.replace(/^\[|\]$/g, "")) !== 0
+const hostNameOf = (host: string | undefined): string | undefined =>
+  host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
+    ? new URL(`http://${host}`).hostname
+    : undefined
 
 const bracketed = (address: string) => isIP(address) === 6 ? `[${address}]` : address
 
-const wildcards = ["0.0.0.0", "[::]"]
+const isAddress = (name: string) => isIP(name.replace(/^\[|\]$/g, "")) !== 0
 
 /** What a request says of where it was sent to, and of the page that sent it. */
-export interface Sender {
+interface Sender {
   readonly method: string
   readonly host: string | undefined
   readonly origin: string | undefined
@@ -31,12 +23,11 @@ export interface Sender {
  * lead to this machine, which it names in `Host`. `listening` is the address that is listened on.
  */
 export const guard = (listening: string | undefined, allowedHosts: ReadonlyArray<string>) => {
-  const own = listening === undefined ? undefined : hostNameOf(bracketed(listening))
-  const named = new Set(allowedHosts.map((name) => hostNameOf(bracketed(name))))
+  const [own, ...named] = [listening, ...allowedHosts].map((name) => name && hostNameOf(bracketed(name)))
 
   const isOurs = (name: string) =>
-    isLoopback(name) || name === own || named.has(name) ||
-    (own !== undefined && wildcards.includes(own) && isAddress(name))
+    /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(name) || name === own || named.includes(name) ||
+    (own === "0.0.0.0" || own === "[::]") && isAddress(name)
 
   return ({ host, method, origin }: Sender): boolean => {
     const name = hostNameOf(host)

@@ -11,60 +11,34 @@ import type { Answer, Reply } from "./simulatorModel.js"
 /** "hang" is no answer. */
 export type Given = Exclude<Answer, "hang">
 
-const encoder = new TextEncoder()
-
 const nothing = new Uint8Array()
 
-const bytesOf = (body: unknown): Uint8Array =>
+const bytesOf = (body: unknown): Uint8Array<ArrayBuffer> =>
   body === undefined
     ? nothing
     : body instanceof Uint8Array
-    ? body
-    : encoder.encode(typeof body === "string" ? body : JSON.stringify(body))
+    ? body as Uint8Array<ArrayBuffer>
+    : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body))
 
 const headersOf = ({ body, headers }: Reply): Record<string, string> => {
   const isJson = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array)
   return { ...(isJson ? { "content-type": "application/json" } : {}), ...headers }
 }
 
-const bodiless = new Set([204, 205, 304])
+const isBodiless = ({ status }: Reply) => [204, 205, 304].includes(status)
 
-const firstByte = new Uint8Array([123])
-
-const brokenBody = () => {
-  let pulls = 0
-  return new ReadableStream<Uint8Array<ArrayBuffer>>({
-    pull: (controller) => {
-      pulls += 1
-      if (pulls === 1) controller.enqueue(firstByte)
-      else controller.error(new Error("the connection is dropped"))
-    }
-  })
-}
-
-const cutShort = Stream.concat(Stream.make(firstByte), Stream.fail("the connection is dropped"))
+const cutShort = Stream.concat(Stream.make(new Uint8Array([123])), Stream.fail("the connection is dropped"))
 
 /** The bytes that an HttpClient in memory sends. */
 export const sentBytes = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> => {
-  switch (body._tag) {
-    case "Uint8Array":
-      return Effect.succeed(body.body)
-    case "Raw":
-    case "FormData":
-      return Effect.promise(async () => {
-        const sent = new Response(
-          (body._tag === "Raw" ? body.body : body.formData) as ConstructorParameters<typeof Response>[0]
-        )
-        return new Uint8Array(await sent.arrayBuffer())
-      })
-    case "Stream":
-      return Effect.map(
-        Effect.orDie(Stream.runCollect(body.stream)),
-        (chunks) => Uint8Array.from([...chunks].flatMap((chunk) => [...chunk]))
-      )
-    default:
-      return Effect.succeed(nothing)
-  }
+  if (body._tag === "Empty") return Effect.succeed(nothing)
+  if (body._tag === "Uint8Array") return Effect.succeed(body.body)
+  const content = body._tag === "FormData"
+    ? body.formData
+    : body._tag === "Stream"
+    ? Stream.toReadableStream(body.stream)
+    : body.body as ConstructorParameters<typeof Response>[0]
+  return Effect.promise(async () => new Uint8Array(await new Response(content).arrayBuffer()))
 }
 
 /** The bytes that a server was sent. */
@@ -79,15 +53,13 @@ export const clientResponse = (
   answer: Given
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError> => {
   if (answer === "drop") return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
-  if (answer === "cut-short") return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(brokenBody())))
-  const body = bodiless.has(answer.status) ? null : bytesOf(answer.body) as Uint8Array<ArrayBuffer>
+  if (answer === "cut-short") {
+    return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(Stream.toReadableStream(cutShort))))
+  }
+  const body = isBodiless(answer) ? null : bytesOf(answer.body)
   const length = body === null ? {} : { "content-length": String(body.length) }
-  return Effect.succeed(
-    HttpClientResponse.fromWeb(
-      request,
-      new Response(body, { status: answer.status, headers: { ...length, ...headersOf(answer) } })
-    )
-  )
+  const headers = { ...length, ...headersOf(answer) }
+  return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body, { status: answer.status, headers })))
 }
 
 /** An answer as an HttpServer sends it. */
@@ -95,12 +67,8 @@ export const serverResponse = (answer: Given): HttpServerResponse.HttpServerResp
   if (answer === "drop" || answer === "cut-short") {
     return HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
   }
+  const { status } = answer
   const headers = headersOf(answer)
-  return bodiless.has(answer.status)
-    ? HttpServerResponse.empty({ status: answer.status, headers })
-    : HttpServerResponse.uint8Array(bytesOf(answer.body), {
-      status: answer.status,
-      headers: { "content-type": "application/octet-stream", ...headers },
-      contentType: headers["content-type"] ?? "text/plain"
-    })
+  if (isBodiless(answer)) return HttpServerResponse.empty({ status, headers })
+  return HttpServerResponse.uint8Array(bytesOf(answer.body), { status, headers, contentType: headers["content-type"] })
 }

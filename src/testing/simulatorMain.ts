@@ -4,11 +4,10 @@
  *
  * @since 1.0.0
  */
-import type { Server } from "node:http"
+import { createServer, type Server } from "node:http"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import type * as NodeHttpServerModule from "@effect/platform-node/NodeHttpServer"
-import type * as NodeRuntimeModule from "@effect/platform-node/NodeRuntime"
 import * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
@@ -16,19 +15,26 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schedule from "effect/Schedule"
-import * as PlainServer from "../internal/plainServer.js"
 import * as Simulator from "./Simulator.js"
-import { CannotServe, type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
+import { type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
-const codeOf = ({ cause }: ServeError): unknown =>
-  typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
-
-const cannotListen = ({ host, port }: SimulatorArguments) => (error: ServeError) =>
-  new CannotServe({
-    message: codeOf(error) === "EADDRINUSE"
-      ? `Port ${port} of ${host} is in use; --port takes another, and 0 takes a free one.`
-      : `The simulator can't listen on port ${port} of ${host} (${String(codeOf(error) ?? "unknown error")}).`
+/**
+ * A server that answers a request for an upgrade as any other. Node leaves the socket of one to its `upgrade` listeners, and that of
+ * NodeHttpServer hears no error and reads nothing: a reset would end the process, and a socket with a body would outlive its client.
+ */
+const plainServer = (): Server => {
+  const server = createServer()
+  return server.on("newListener", (event, listener) => {
+    if (event === "upgrade") queueMicrotask(() => server.off("upgrade", listener))
   })
+}
+
+const cannotListen = ({ host, port }: SimulatorArguments) => ({ cause }: ServeError) => {
+  const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
+  return code === "EADDRINUSE"
+    ? `Port ${port} of ${host} is in use; --port takes another, and 0 takes a free one.`
+    : `The simulator can't listen on port ${port} of ${host} (${code}).`
+}
 
 const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
@@ -41,62 +47,38 @@ const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
   until: (current) => current !== parent
 })
 
-/** Ends calls that hang: a server that closes waits for its connections. */
-const serving = (server: Server) =>
-  Effect.ensuring(
-    process.env["npm_command"] === "exec" ? untilParentEnds : Effect.never,
-    Effect.sync(() => server.closeAllConnections())
-  )
-
 const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorArguments) => {
-  const server = PlainServer.make()
+  const { allowedHosts, customerId, host, licenseKey, port, tokenLifetime } = settings
+  const demoKey = Redacted.value(Simulator.licenseKey)
+  const server = plainServer()
   const Served = Simulator.layerServer({
-    allowedHosts: [settings.host, ...settings.allowedHosts],
+    allowedHosts: [host, ...allowedHosts],
     controls: true,
-    customerId: settings.customerId,
-    licenseKeys: [settings.licenseKey ?? Redacted.value(Simulator.licenseKey)],
-    tokenLifetime: settings.tokenLifetime
+    customerId,
+    licenseKeys: [licenseKey ?? demoKey],
+    tokenLifetime
   }).pipe(
-    Layer.provideMerge(
-      Layer.mapError(
-        NodeHttpServer.layer(() => server, { host: settings.host, port: settings.port }),
-        cannotListen(settings)
-      )
-    )
+    Layer.provideMerge(Layer.mapError(NodeHttpServer.layer(() => server, { host, port }), cannotListen(settings)))
   )
   return Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
-    const url = urlOf(settings.host, "port" in address ? address.port : settings.port)
-    const key = settings.licenseKey === undefined
-      ? `the demo key ${Redacted.value(Simulator.licenseKey)}`
-      : "the one that was given"
+    const url = urlOf(host, "port" in address ? address.port : port)
+    const key = licenseKey === undefined ? `the demo key ${demoKey}` : "the one that was given"
     yield* Console.log(
       `${url} simulates the Nutrition Advisor service; its license key is ${key}\nSee its calls live at ${url}/simulator/`
     )
-    return yield* serving(server)
-  }).pipe(Effect.provide(Served))
-}
-
-const program = (NodeHttpServer: typeof NodeHttpServerModule) =>
-  Effect.flatMap(
-    simulatorArguments(process.argv.slice(2)),
-    (settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)
-  ).pipe(
-    Effect.tapErrorTag("CannotServe", ({ message }) => Console.error(message))
+    yield* process.env["npm_command"] === "exec" ? untilParentEnds : Effect.never
+  }).pipe(
+    // Ends calls that hang: a server that closes waits for its connections.
+    Effect.ensuring(Effect.sync(() => server.closeAllConnections())),
+    Effect.provide(Served)
   )
-
-const platform = async (): Promise<[typeof NodeHttpServerModule, typeof NodeRuntimeModule] | undefined> => {
-  try {
-    return await Promise.all([
-      import("@effect/platform-node/NodeHttpServer"),
-      import("@effect/platform-node/NodeRuntime")
-    ])
-  } catch {
-    return undefined
-  }
 }
 
-const modules = await platform()
+const modules = await Promise.all([
+  import("@effect/platform-node/NodeHttpServer"),
+  import("@effect/platform-node/NodeRuntime")
+]).catch(() => undefined)
 
 if (modules === undefined) {
   process.stderr.write(
@@ -105,7 +87,11 @@ if (modules === undefined) {
   process.exitCode = 1
 } else {
   const [NodeHttpServer, NodeRuntime] = modules
-  NodeRuntime.runMain(program(NodeHttpServer), {
+  const program = simulatorArguments(process.argv.slice(2)).pipe(
+    Effect.flatMap((settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)),
+    Effect.tapError(Console.error)
+  )
+  NodeRuntime.runMain(program, {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause) ? 0 : 1)
   })

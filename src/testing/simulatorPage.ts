@@ -1,23 +1,20 @@
 import * as HttpServer from "@effect/platform/HttpServer"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Record from "effect/Record"
+import { faults } from "./Fault.js"
 import { problem } from "./simulatorAnswers.js"
+import type { SimulatorCore } from "./simulatorCore.js"
 import { assemble } from "./simulatorDocument.js"
 import { SimulatorEvents } from "./simulatorEvents.js"
 import { guard } from "./simulatorGuard.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
-import { type Recording, recording } from "./simulatorRecorder.js"
-import * as SimulatorViewers from "./simulatorViewers.js"
+import { recorder } from "./simulatorRecorder.js"
 
 /** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
 const { createHash } = process.getBuiltinModule("node:crypto")
-
-const { IncomingMessage } = process.getBuiltinModule("node:http")
-
-const icon =
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`
 
 const everywhere = {
   "cache-control": "no-store",
@@ -25,6 +22,11 @@ const everywhere = {
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff"
 }
+
+const icon = HttpServerResponse.text(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3f6f8f" d="M1 4h9v3H1zm5 5h9v3H6z"/></svg>`,
+  { contentType: "image/svg+xml", headers: everywhere }
+)
 
 const refusal = (status: number, message: string) => SimulatorHttp.serverResponse(problem(status, message))
 
@@ -45,77 +47,59 @@ const policyOf = (page: string) =>
 
 const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
 
-/** A data block: no browser runs it, and no text in it can end it. */
-const withSettings = (page: string, settings: object) =>
-  page.replace(placeOfSettings, () => placeOfSettings + JSON.stringify(settings).replaceAll("<", "\\u003c"))
-
-/** The page of a simulator on a port: what it serves below /simulator/, beside the controls. */
-export interface SimulatorPage {
-  /** What the simulator leaves what it meets with. */
-  readonly recording: Recording
-  /** Undefined where the request is for the controls, or for the service itself. `settings` is what the controls show at first. */
-  readonly respond: (
-    request: HttpServerRequest.HttpServerRequest,
-    path: string,
-    settings: () => object
-  ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope> | undefined
+/** The page, with what its controls show at first in a data block: no browser runs it, and no text in it can end it. */
+const documentOf = ({ latency, tokens }: SimulatorCore) => {
+  const html = assemble(new URL("./page/page.html", import.meta.url))
+  const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
+  const shown = JSON.stringify(settings).replaceAll("<", "\\u003c")
+  return HttpServerResponse.text(html.replace(placeOfSettings, () => placeOfSettings + shown), {
+    contentType: "text/html; charset=utf-8",
+    headers: { ...everywhere, "content-security-policy": policyOf(html) }
+  })
 }
 
-const drop = ({ source }: HttpServerRequest.HttpServerRequest) => () => {
-  if (source instanceof IncomingMessage) source.socket.destroy()
+const streamOf = (events: SimulatorEvents, lastId = "") => {
+  const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
+  return stream === undefined
+    ? refusal(503, "64 viewers watch already")
+    : HttpServerResponse.raw(stream, {
+      contentType: "text/event-stream",
+      headers: { ...everywhere, connection: "close" }
+    })
 }
 
-const idIn = (header: string | undefined) => /^\d{1,16}$/.test(header ?? "") ? Number(header) : 0
-
-export const make = (
-  allowedHosts: ReadonlyArray<string>
-): Effect.Effect<SimulatorPage, never, HttpServer.HttpServer | Scope.Scope> =>
+/**
+ * What a simulator on a port, which records from now on what it meets, answers below /simulator/; undefined where a request is for the
+ * controls, or for the service itself.
+ */
+export const make = (core: SimulatorCore) =>
   Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
-    const events = new SimulatorEvents(Date.now())
-    const viewers = yield* SimulatorViewers.make(events)
-    const mayEnter = guard(address._tag === "TcpAddress" ? address.hostname : undefined, allowedHosts)
-    let page: { readonly html: string; readonly policy: string } | undefined
+    const events = yield* Effect.acquireRelease(
+      Effect.sync(() => new SimulatorEvents(Date.now())),
+      (events) => Effect.sync(() => events.close())
+    )
+    core.recorder = recorder(events, core.tokens)
+    const listening = address._tag === "TcpAddress" ? address.hostname : undefined
+    const mayEnter = guard(listening, core.options.allowedHosts ?? [])
 
-    const document = (settings: object) => {
-      if (page === undefined) {
-        const html = assemble(new URL("./page/page.html", import.meta.url))
-        page = { html, policy: policyOf(html) }
+    return ({ headers, method }: HttpServerRequest.HttpServerRequest, path: string) => {
+      if (path === "/favicon.ico") return icon
+      if (path !== "/simulator" && !path.startsWith("/simulator/")) return undefined
+      if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) {
+        return refusal(403, "this page is for its own origin, at an address of this machine")
       }
-      return HttpServerResponse.text(withSettings(page.html, settings), {
-        contentType: "text/html; charset=utf-8",
-        headers: { ...everywhere, "content-security-policy": page.policy }
-      })
-    }
-
-    const stream = (request: HttpServerRequest.HttpServerRequest) =>
-      Effect.map(viewers.join(idIn(request.headers["last-event-id"]), drop(request)), (frames) =>
-        frames === undefined
-          ? refusal(503, "64 viewers watch already")
-          : HttpServerResponse.stream(frames, {
-            contentType: "text/event-stream",
-            headers: { ...everywhere, connection: "close" }
-          }))
-
-    return {
-      recording: recording(events),
-      respond: (request, path, settings) => {
-        const call = `${request.method} ${path}`
-        if (path === "/favicon.ico") return Effect.succeed(drawing)
-        if (path !== "/simulator" && !path.startsWith("/simulator/")) return undefined
-        const { host, origin } = request.headers
-        if (!mayEnter({ method: request.method, host, origin })) {
-          return Effect.succeed(refusal(403, "this page is for its own origin, at an address of this machine"))
-        }
-        if (call === "GET /simulator") {
-          return Effect.succeed(HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } }))
-        }
-        if (call === "GET /simulator/") return Effect.sync(() => document(settings()))
-        if (call === "GET /simulator/icon.svg") return Effect.succeed(drawing)
-        if (call === "GET /simulator/events") return stream(request)
-        return undefined
+      switch (`${method} ${path}`) {
+        case "GET /simulator":
+          return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
+        case "GET /simulator/":
+          return documentOf(core)
+        case "GET /simulator/icon.svg":
+          return icon
+        case "GET /simulator/events":
+          return streamOf(events, headers["last-event-id"])
+        default:
+          return undefined
       }
     }
   })
-
-const drawing = HttpServerResponse.text(icon, { contentType: "image/svg+xml", headers: everywhere })

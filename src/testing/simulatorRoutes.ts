@@ -2,8 +2,9 @@ import type { Operation } from "./simulatorModel.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
-const tokenPath =
-  /^(\/v2\/token-cache\/(?:nutrition-advisor\/oauth\/(?:licence|token)|unified\/oauth\/token)\/)([^/]+)$/
+const tokenRoute = "/token-cache/(?:nutrition-advisor/oauth/(?:licence|token)|unified/oauth/token)/"
+
+const exchangePath = new RegExp(`^/v2${tokenRoute}([^/]+)$`)
 
 export interface Route {
   readonly operation: Operation
@@ -16,12 +17,9 @@ export interface Route {
 /** Which call a path means. */
 export const routeOf = (prefix: string, pathname: string): Route => {
   const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
-  const keySegment = tokenPath.exec(path ?? "")?.[2]
-  return {
-    operation: keySegment !== undefined ? "token" : path === searchPath ? "search" : "request",
-    path,
-    keySegment
-  }
+  const keySegment = exchangePath.exec(path ?? "")?.[1]
+  const operation = keySegment !== undefined ? "token" : path === searchPath ? "search" : "request"
+  return { operation, path, keySegment }
 }
 
 export const decodedKey = (segment: string): string | undefined => {
@@ -33,17 +31,15 @@ export const decodedKey = (segment: string): string | undefined => {
 }
 
 /** Below any prefix: a client with a wrong base URL sends its key all the same. */
-const belowTokenRoute = /^(.*\/token-cache\/(?:nutrition-advisor\/oauth\/(?:licence|token)|unified\/oauth\/token)\/).+$/
-
-const lastSegment = /[^/]+\/*$/
+const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
 
 /**
  * `{key}` in place of what may be a license key: a known one anywhere, whatever follows a token route, and the end of what
  * `mayExchange` at a route that the simulator does not have.
  */
 export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
-  const shown = path.replace(belowTokenRoute, "$1{key}").split("/").map((segment) =>
+  const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>
     licenseKeys.has(decodedKey(segment) ?? segment) ? "{key}" : segment
   ).join("/")
-  return mayExchange ? shown.replace(lastSegment, "{key}") : shown
+  return mayExchange ? shown.replace(/[^/]+\/*$/, "{key}") : shown
 }

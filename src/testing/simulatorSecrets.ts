@@ -1,83 +1,45 @@
-const literal = (text: string) => text.replace(/[^\w ]/g, "\\$&")
-
-const encodedByte = (byte: number) => `%(?:25)*${byte.toString(16).padStart(2, "0")}`
-
-const encoder = new TextEncoder()
-
-/** The bytes of a character, each as it is or percent-encoded, once or more often; in a query a plus is a space. */
-const inAnyEncoding = (character: string): string => {
-  const bytes = Array.from(
-    encoder.encode(character),
-    (byte) => `(?:${literal(String.fromCharCode(byte))}|${encodedByte(byte)})`
-  )
-  return `(?:${literal(character)}|${bytes.join("")}${character === " " ? "|\\+" : ""})`
-}
-
-const patternOf = (text: string) => Array.from(text, inAnyEncoding).join("")
-
-const number = "(?:\\d|%(?:25)*3\\d)+"
-
-interface Hidden {
-  readonly mark: "{key}" | "{token}" | "{id}"
-  readonly text: string
-  /** What stands for the text, if it is more than the text in any encoding. */
-  readonly pattern?: string
-}
-
-/** The longest first: one secret may begin with another. */
-const hiding = (secrets: ReadonlyArray<Hidden>) => {
-  const sorted = secrets.filter(({ text }) => text !== "").sort((a, b) => b.text.length - a.text.length)
-  const patterns = sorted.map(({ pattern, text }) => `(${pattern ?? patternOf(text)})`)
-  const expression = new RegExp(patterns.join("|") || "(?!)", "gi")
-  return (shown: string) =>
-    shown.replace(
-      expression,
-      (...[, ...groups]) => sorted[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
-    )
-}
-
+/** The secrets that a simulator knows. */
 interface Known {
   readonly licenseKeys: ReadonlySet<string>
   readonly customerIds: ReadonlySet<string>
-  /** What each token begins with, before its two numbers. */
+  /** What each token begins with, before its number. */
   readonly series: string
 }
 
-/** The two secrets that came in the headers of a request; the simulator may know neither. */
-export interface SentSecrets {
-  readonly token: string
-  readonly id: string
+/** Percent-encoding undone, however often; each byte is a character, as a server reads a path. */
+const decoded = (text: string): string => {
+  const once = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
+  return once === text ? text : decoded(once)
 }
 
-/** Texts with the secrets of a simulator hidden: `{key}`, `{token}` or `{id}` shows in place of each. */
-export class SimulatorSecrets {
-  private idsHidden = -1
-  private hideKnown = (text: string) => text
-  private readonly ownToken: RegExp
+/** In a query a plus is a space. */
+const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll(" ", "[ +]")
 
-  constructor(private readonly known: Known) {
-    this.ownToken = new RegExp(`^${literal(known.series)}-\\d+-\\d+$`)
-  }
-
-  hidden(text: string, sent: SentSecrets): string {
-    const token = sent.token.length > text.length || this.ownToken.test(sent.token) ? "" : sent.token
-    const id = sent.id.length > text.length || this.known.customerIds.has(sent.id) ? "" : sent.id
-    const shown = this.withoutKnown(text)
-    return token === "" && id === ""
-      ? shown
-      : hiding([{ mark: "{token}", text: token }, { mark: "{id}", text: id }])(shown)
-  }
-
-  private withoutKnown(text: string): string {
-    const { customerIds, licenseKeys, series } = this.known
-    if (this.idsHidden !== customerIds.size) {
-      this.idsHidden = customerIds.size
-      this.hideKnown = hiding([
-        ...Array.from(licenseKeys, (text) => ({ mark: "{key}" as const, text })),
-        ...Array.from(customerIds, (text) => ({ mark: "{id}" as const, text })),
-        { mark: "{token}", text: `${series}-1-1`, pattern: patternOf(`${series}-`) + number + patternOf("-") + number }
-      ])
-    }
-    return this.hideKnown(text)
-  }
+/**
+ * The text with `{key}`, `{token}` or `{id}` in place of each secret, however it is encoded. `sent` are the two that came in the headers
+ * of a request; the simulator may know neither.
+ */
+export const hidden = (
+  text: string,
+  { customerIds, licenseKeys, series }: Known,
+  sent: { readonly token: string; readonly id: string }
+): string => {
+  const plain = decoded(text)
+  const marked = [
+    ...Array.from(licenseKeys, (secret) => ({ secret, mark: "{key}" })),
+    ...Array.from([...customerIds, sent.id], (secret) => ({ secret, mark: "{id}" })),
+    { secret: sent.token, mark: "{token}" }
+  ]
+    .map(({ mark, secret }) => ({ mark, secret: decoded(Buffer.from(secret).toString("latin1")) }))
+    .filter(({ secret }) => secret !== "" && secret.length <= plain.length)
+    // The longest first: one secret may begin with another.
+    .sort((one, other) => other.secret.length - one.secret.length)
+    .map(({ mark, secret }) => ({ mark, pattern: patternOf(secret) }))
+    .concat({ mark: "{token}", pattern: `${patternOf(series)}-\\d+` })
+  const expression = new RegExp(marked.map(({ pattern }) => `(${pattern})`).join("|"), "gi")
+  const shown = plain.replace(
+    expression,
+    (...[, ...groups]) => marked[groups.findIndex((group) => group !== undefined)]?.mark ?? ""
+  )
+  return shown === plain ? text : Buffer.from(shown, "latin1").toString()
 }

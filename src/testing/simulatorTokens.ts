@@ -1,3 +1,8 @@
+import type { Options } from "./simulatorModel.js"
+
+/** The one key that exchanges where no other is given. */
+export const demoKey = "demo-key-7f3a"
+
 export interface IssuedToken {
   /** From 1, in the order of issue. */
   readonly number: number
@@ -6,31 +11,33 @@ export interface IssuedToken {
   readonly customerId: string
   /** Epoch milliseconds. */
   readonly expiresAt: number
+  isRevoked: boolean
 }
 
-/** The tokens that the simulated service has issued, and those of them that it accepts. */
+/** Whether the service takes it, at this time. */
+export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
+
+/** The tokens that the simulated service has issued. */
 export class SimulatorTokens {
-  /** How many were new. */
-  issuedCount = 0
   /** Whether an exchange hands back the token that is still valid. */
   handsBackValid = false
   /** Told of each token that is new. */
   onIssued: (token: IssuedToken, now: number) => void = () => {}
-  private readonly accepted = new Map<string, IssuedToken>()
-  private readonly numbers = new Map<string, number>()
-  private readonly lastOf = new Map<string, IssuedToken>()
-
   /** Those of all tokens, and the one of the next. */
   readonly customerIds = new Set<string>()
+  /** By their texts, in the order of issue. */
+  readonly issued = new Map<string, IssuedToken>()
 
-  /** `series` is a part of each token, and `lifetime` is in seconds. */
-  constructor(
-    readonly licenseKeys: ReadonlySet<string>,
-    readonly series: string,
-    public lifetime: number,
-    private customerId: string
-  ) {
-    this.setCustomerId(customerId)
+  readonly licenseKeys: ReadonlySet<string>
+  /** Seconds. */
+  lifetime: number
+  private customerId = ""
+
+  /** `series` is a part of each token. */
+  constructor({ customerId, licenseKeys, tokenLifetime }: Options, readonly series: string) {
+    this.licenseKeys = new Set(licenseKeys ?? [demoKey])
+    this.lifetime = tokenLifetime ?? 86_155.482
+    this.setCustomerId(customerId ?? "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00")
   }
 
   setCustomerId(customerId: string) {
@@ -40,44 +47,32 @@ export class SimulatorTokens {
 
   /** A new token, or an earlier one that is handed back: `revokedToo` hands back the last one even where it was revoked. */
   exchange(key: string, now: number, revokedToo: boolean): IssuedToken {
-    const earlier = revokedToo
-      ? this.lastOf.get(key)
-      : this.handsBackValid
-      ? [...this.accepted.values()].findLast((token) => token.key === key && token.expiresAt > now)
+    const earlier = revokedToo || this.handsBackValid
+      ? [...this.issued.values()].findLast((token) =>
+        token.key === key && (revokedToo ? token.expiresAt > now : isAccepted(token, now))
+      )
       : undefined
-    return earlier !== undefined && earlier.expiresAt > now ? earlier : this.issue(key, now)
-  }
-
-  /** The token of this text, if it is accepted. */
-  find(value: string, now: number): IssuedToken | undefined {
-    const token = this.accepted.get(value)
-    return token === undefined || token.expiresAt <= now ? undefined : token
-  }
-
-  /** The number of the token of this text, accepted or not. */
-  numberOf(value: string): number | undefined {
-    return this.numbers.get(value)
+    return earlier ?? this.issue(key, now)
   }
 
   /** The numbers of those that were accepted until now. */
   revoke(now: number): ReadonlyArray<number> {
-    const revoked = [...this.accepted.values()].flatMap((token) => token.expiresAt > now ? [token.number] : [])
-    this.accepted.clear()
-    return revoked
+    const revoked = [...this.issued.values()].filter((token) => isAccepted(token, now))
+    for (const token of revoked) token.isRevoked = true
+    return revoked.map(({ number }) => number)
   }
 
   private issue(key: string, now: number): IssuedToken {
-    this.issuedCount += 1
+    const number = this.issued.size + 1
     const token = {
-      number: this.issuedCount,
+      number,
       key,
-      value: `${this.series}-${[...this.licenseKeys].indexOf(key) + 1}-${this.issuedCount}`,
+      value: `${this.series}-${number}`,
       customerId: this.customerId,
-      expiresAt: now + this.lifetime * 1000
+      expiresAt: now + this.lifetime * 1000,
+      isRevoked: false
     }
-    this.accepted.set(token.value, token)
-    this.numbers.set(token.value, token.number)
-    this.lastOf.set(key, token)
+    this.issued.set(token.value, token)
     this.onIssued(token, now)
     return token
   }

@@ -107,11 +107,6 @@ describe("a fault", () => {
     expect((yield* search).results).not.toEqual([])
   })
 
-  test("of one operation leaves the others alone", function*(simulator) {
-    yield* simulator.provoke("request", "server-error")
-    expect((yield* search).results).not.toEqual([])
-  })
-
   test("of the token response leaves a refusal of the service as it is", function*(simulator) {
     yield* simulator.provoke("token", "blank-customer-id")
     expect(yield* Effect.flip(search)).toMatchObject({

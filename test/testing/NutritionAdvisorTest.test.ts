@@ -27,10 +27,6 @@ const dies = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const names = (method: string) => Option.some(expect.stringMatching(new RegExp(`\\b${method}\\b`)))
 
 describe("NutritionAdvisorTest.layer", () => {
-  test("hands the options of a search to the given method", function*() {
-    expect(yield* NutritionAdvisor.search("egg", { urlParams: { page: "2" } })).toEqual({ urlParams: { page: "2" } })
-  }, NutritionAdvisorTest.layer({ search: (_, options) => Effect.succeed(options) }))
-
   test("decodes what search gives for searchAs", function*() {
     expect(yield* searchAs).toEqual({ calories: 155 })
   }, NutritionAdvisorTest.layer({ search: () => Effect.succeed({ calories: "155" }) }))
@@ -121,11 +117,6 @@ describe("NutritionAdvisorTest.layerRecording", () => {
     yield* Effect.flip(searchAs)
     expect(yield* terms).toEqual(["egg"])
   }, NutritionAdvisorTest.layerRecording({ searchAs: () => fails }))
-
-  recording("records a search that fails", function*() {
-    yield* Effect.flip(search)
-    expect(yield* terms).toEqual(["egg"])
-  }, NutritionAdvisorTest.layerRecording({ search: fails }))
 
   recording("finds nothing without a search", function*() {
     expect(yield* search).toEqual({ results: [], alternateNames: [] })

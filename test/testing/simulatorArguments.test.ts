@@ -48,7 +48,7 @@ describe("simulatorArguments", () => {
     { args: ["--license-key", ""], named: "--license-key" },
     { args: ["--license-key", "key-of-the-test", "--customer-id", "two words"], named: "--customer-id" }
   ])("that can't be used fail with one sentence that names them: $args", function*({ args, named }) {
-    const { message } = yield* Effect.flip(simulatorArguments(args))
+    const message = yield* Effect.flip(simulatorArguments(args))
     expect(message).toContain(named)
     expect(message).toMatch(/^[^.]+(?:\.\d[^.]*)*\.$/)
     expect(message).not.toContain("key-of-the-test")

@@ -1,130 +1,70 @@
 /** The page: what its stream of events tells, what is picked, a table, counters and controls. */
-import {
-  calls,
-  clock,
-  element,
-  exchanges,
-  factsOf,
-  factsOfToken,
-  find,
-  forget,
-  kindOf,
-  minute,
-  remembered,
-  see,
-  set,
-  span,
-  view
-} from "./seen.js"
-import { addCall, inRow, marks, nearestTo, rebuild, redraw, rows, stopAt, svg } from "./timeline.js"
+import { element, showPicked, showTable } from "./details.js"
+import { calls, clock, find, forget, minute, remembered, see, set, view } from "./seen.js"
+import { addCall, marks, rebuild, redraw, svg } from "./timeline.js"
 
-const rowsOfTable = 300
-let [lastId, lastInTable, askedAt, hasNews] = [0, 0, 0, true]
+let [lastId, hasNews] = [0, true]
 /** Until somebody chooses how much is shown. */
 let widens = true
-
-const show = (event) => {
-  see(event)
-  if ("operation" in event && !document.hidden) addCall(event)
-}
 
 const receive = ({ data }) => {
   const event = JSON.parse(data)
   if (event.id <= lastId) return
   lastId = event.id
   hasNews = true
-  if (view.held === undefined) show(event)
-  else if (view.held.later.push(event) > remembered.calls) view.held.later.shift()
+  if (view.held === undefined) {
+    see(event)
+    if ("operation" in event) addCall(event)
+  } else if (view.held.later.push(event) > remembered.calls) view.held.later.shift()
 }
 
-svg.addEventListener("keydown", (event) => {
-  const mark = event.target
-  if (!marks.has(mark)) return
-  const [at, names] = [marks.get(mark), Object.keys(rows)]
-  const row = inRow(at.row)
-  const goals = {
-    ArrowLeft: () => row[row.indexOf(mark) - 1],
-    ArrowRight: () => row[row.indexOf(mark) + 1],
-    ArrowUp: () => nearestTo(at, names.slice(0, names.indexOf(at.row)).reverse()),
-    ArrowDown: () => nearestTo(at, names.slice(names.indexOf(at.row) + 1)),
-    Home: () => row[0],
-    End: () => row.at(-1),
-    Enter: () => showPicked(at),
-    " ": () => showPicked(at)
-  }
-  if (!Object.hasOwn(goals, event.key)) return
-  event.preventDefault()
-  goals[event.key]()?.focus()
-})
-svg.addEventListener("focusin", ({ target }) => {
-  if (!marks.has(target)) return
-  stopAt(target)
-  showPicked(marks.get(target))
-})
+// The marks
+svg.addEventListener("focusin", ({ target }) => marks.has(target) && showPicked(marks.get(target)))
 svg.addEventListener("click", ({ target }) => marks.has(target) && target.focus())
+svg.addEventListener("keydown", (event) => {
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+  if (step === undefined) return
+  event.preventDefault()
+  const idOf = ([, { calls, token }]) => (token ?? calls[0]).id
+  const inOrder = [...marks].sort((one, other) => idOf(one) - idOf(other)).map(([mark]) => mark)
+  const at = inOrder.indexOf(event.target)
+  inOrder.at(at === -1 ? -1 : (at + step) % inOrder.length)?.focus()
+})
 addEventListener("resize", rebuild)
 
-// What is shown beside it
-const listOf = (facts) =>
-  element("dl", ...facts.map(([name, value]) => element("div", element("dt", name), element("dd", value))))
-
-const showPicked = ({ calls: picked, count, token }) => {
-  const ago = (at) => ["ago", span(Date.now() - at)]
-  const show = (...shown) => find("#picked").replaceChildren(...shown)
-  if (token !== undefined) return show(listOf([...factsOfToken(token), ago(token.receivedAt)]))
-  const [first] = picked
-  const before = exchanges.findLast(({ id }) => first.operation === "token" && id < first.id)
-  const since = before === undefined ? [] : [["since the one before", span(first.at - before.at)]]
-  const heading = count > picked.length ? `${count} calls, the first ${picked.length}:` : `${count} calls:`
-  const lists = picked.map((call) => listOf([...factsOf(call), ago(call.at), ...(call === first ? since : [])]))
-  return count > 1 ? show(element("p", heading), ...lists) : show(...lists)
-}
-
-const showTable = () => {
-  const body = find("tbody")
-  const fresh = calls.slice(-rowsOfTable).filter((call) => call.id > lastInTable)
-  for (const call of fresh) {
-    const cells = factsOf(call).map(([, value]) => element("td", value))
-    body.prepend(set(element("tr", ...cells), { class: `call ${kindOf(call)}` }))
-  }
-  lastInTable = fresh.at(-1)?.id ?? lastInTable
-  while (body.rows.length > rowsOfTable) body.lastElementChild.remove()
-  find("caption").textContent = `The newest ${body.rows.length} calls of ${calls.length}`
-}
-
+// The counters
 const showCounters = (counters) => {
   for (const shown of document.querySelectorAll("[data-counter]")) shown.textContent = counters[shown.dataset.counter]
 }
 
+const count = async () => {
+  if (!hasNews || view.held !== undefined) return
+  hasNews = false
+  const response = await fetch("counters").catch(() => undefined)
+  if (response?.ok) showCounters(await response.json())
+}
+
+// The choices of what is shown
 const choices = [...document.querySelectorAll("[name=minutes]")]
 
-/** Shows the first choice that has room for all that was seen. */
-const widen = (now) => {
-  const choice = choices.find(({ value }) => value * minute > now - (calls[0]?.at ?? now)) ?? choices.at(-1)
-  if (!widens || choice.checked) return
+const choose = (choice) => {
   choice.checked = true
   view.minutes = Number(choice.value)
   rebuild()
 }
 
-const tick = async () => {
-  const now = Date.now()
-  if (view.held !== undefined) return
-  forget(now)
-  if (document.hidden) return
-  widen(now)
-  redraw()
-  find("#empty").hidden = calls.length > 0
-  if (!find("#calls").hidden) showTable()
-  if (!hasNews || now - askedAt < 1_000) return
-  hasNews = false
-  askedAt = now
-  const response = await fetch("counters").catch(() => undefined)
-  if (response?.ok) showCounters(await response.json())
+for (const choice of choices) {
+  choice.addEventListener("change", () => {
+    widens = false
+    choose(choice)
+  })
 }
 
-// The controls
-const settings = JSON.parse(find("#settings").textContent)
+/** Shows the first choice that has room for all that was seen. */
+const widen = (now) => {
+  const choice = choices.find(({ value }) => value * minute > now - (calls[0]?.at ?? now)) ?? choices.at(-1)
+  if (widens && !choice.checked) choose(choice)
+}
 
 const toggle = (button, then) =>
   button.addEventListener("click", () => {
@@ -144,13 +84,17 @@ toggle(find("#table-toggle"), (isPressed) => {
   if (isPressed) showTable()
 })
 
-for (const choice of choices) {
-  choice.addEventListener("change", () => {
-    widens = false
-    view.minutes = Number(choice.value)
-    rebuild()
-  })
+const tick = () => {
+  if (view.held !== undefined) return
+  forget()
+  widen(Date.now())
+  redraw()
+  find("#empty").hidden = calls.length > 0
+  if (!find("#calls").hidden) showTable()
 }
+
+// The controls
+const settings = JSON.parse(find("#settings").textContent)
 
 const order = async (path, done) => {
   const response = await fetch(path, { method: "POST" }).catch(() => undefined)
@@ -181,16 +125,16 @@ const whenTyped = (input, value, path) => {
   let timer
   input.value = value
   const tell = () => {
-    clearTimeout(timer)
     if (input.value === "" || input.value === String(value) || !input.reportValidity()) return
     value = input.value
     order(path + value, `${input.labels[0].textContent.trim()}: ${value}.`)
   }
-  input.addEventListener("change", tell)
-  input.addEventListener("input", () => {
+  const tellAfter = (millis) => () => {
     clearTimeout(timer)
-    timer = setTimeout(tell, 800)
-  })
+    timer = setTimeout(tell, millis)
+  }
+  input.addEventListener("change", tellAfter(0))
+  input.addEventListener("input", tellAfter(800))
 }
 
 whenTyped(find("#lifetime"), settings.tokenLifetime, "token-lifetime?seconds=")
@@ -198,21 +142,15 @@ for (const [operation, millis] of Object.entries(settings.latency)) {
   whenTyped(find(`#latency-${operation}`), millis, `latency/${operation}?millis=`)
 }
 
+// What a client is set to
 const baseUrl = location.href.replace(/\/simulator\/.*$/, "")
 const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname)
-const variables = [
+find("[data-base-url]").textContent = baseUrl
+find("#variables").textContent = [
   `NUTRITION_ADVISOR_BASE_URL=${baseUrl}`,
   ...(isLoopback ? [] : ["NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=true"]),
   "NUTRITION_ADVISOR_LICENSE_KEY="
 ].join("\n")
-find("[data-base-url]").textContent = baseUrl
-find("#variables").textContent = variables
-
-find("#copy").addEventListener("click", async () => {
-  getSelection().selectAllChildren(find("#variables"))
-  await navigator.clipboard?.writeText(variables).catch(() => undefined)
-  find("#said").textContent = "The settings are copied, and selected. Add the key."
-})
 
 // The stream
 const connect = () => {
@@ -221,14 +159,12 @@ const connect = () => {
   stream.addEventListener("open", () => say("Live"))
   stream.addEventListener("message", receive)
   stream.addEventListener("error", () => {
-    view.lostAt = Date.now()
     say("No connection. Trying again…")
     if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 2_000)
   })
 }
 
-document.addEventListener("visibilitychange", () => document.hidden || rebuild())
 rebuild()
 connect()
 setInterval(tick, 250)
-tick()
+setInterval(count, 1_000)
