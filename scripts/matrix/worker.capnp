@@ -10,7 +10,8 @@ const worker :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "bundle.js")],
   compatibilityDate = "2026-11-01",
   bindings = [
-    (name = "NUTRITION_ADVISOR_BASE_URL", text = "BASE_URL"),
-    (name = "NUTRITION_ADVISOR_LICENSE_KEY", text = "LICENSE_KEY")
+    (name = "NUTRITION_ADVISOR_BASE_URL", fromEnvironment = "NUTRITION_ADVISOR_BASE_URL"),
+    (name = "NUTRITION_ADVISOR_LICENSE_KEY", fromEnvironment = "NUTRITION_ADVISOR_LICENSE_KEY"),
+    (name = "SIMULATOR", fromEnvironment = "SIMULATOR")
   ]
 );

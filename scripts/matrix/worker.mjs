@@ -2,6 +2,7 @@
 import { FetchHttpClient } from "@effect/platform"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { useAllWith } from "./effect.mjs"
 
 const cache = Effect.runSync(
   Effect.scoped(Effect.map(Layer.build(SharedTokenCache.layerMemory), Context.get(SharedTokenCache.SharedTokenCache)))
@@ -10,19 +11,20 @@ const cache = Effect.runSync(
 const Cache = Layer.succeed(SharedTokenCache.SharedTokenCache, cache)
 
 const worker = {
-  fetch: (request, environment) =>
-    NutritionAdvisor.search(new URL(request.url).searchParams.get("term") ?? "").pipe(
-      Effect.map((payload) => Response.json(payload)),
-      Effect.catchAll(({ message }) => Effect.succeed(new Response(message, { status: 502 }))),
-      Effect.provide(
-        NutritionAdvisor.layerShared({
-          baseUrl: environment.NUTRITION_ADVISOR_BASE_URL,
-          licenseKey: Redacted.make(environment.NUTRITION_ADVISOR_LICENSE_KEY),
-          refresh: { background: false }
-        }).pipe(Layer.provide([FetchHttpClient.layer, Cache]))
-      ),
-      Effect.runPromise
-    )
+  fetch: async (request, environment) => {
+    const advisor = NutritionAdvisor.layerShared({
+      baseUrl: environment.NUTRITION_ADVISOR_BASE_URL,
+      licenseKey: Redacted.make(environment.NUTRITION_ADVISOR_LICENSE_KEY),
+      refresh: { background: false }
+    }).pipe(Layer.provide([FetchHttpClient.layer, Cache]))
+    const runPromise = (effect, options) => Effect.runPromise(Effect.provide(effect, advisor), options)
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname === "/") {
+      return Response.json(await runPromise(NutritionAdvisor.search(searchParams.get("term") ?? "")))
+    }
+    await useAllWith(runPromise, environment.SIMULATOR)
+    return new Response("done")
+  }
 }
 
 export { worker as default }

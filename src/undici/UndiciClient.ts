@@ -136,11 +136,18 @@ const loadUndici = Effect.tryPromise({
       field: "httpClient",
       rule: "needs @effect/platform-node for UndiciClient: npm install @effect/platform-node@^0.108"
     })
-})
+}).pipe(
+  // Bun puts a package of its own in place of undici, whose Agent is empty.
+  Effect.filterOrFail(({ Agent }) => "dispatch" in Agent.prototype, () =>
+    new ConfigurationError({
+      field: "httpClient",
+      rule: "can't be UndiciClient, since this runtime has no undici: take FetchHttpClient.layer"
+    }))
+)
 
 /**
  * A client with a pool of connections to each origin, which end with the scope. Ends in ConfigurationError where a setting is
- * wrong, or @effect/platform-node is not installed.
+ * wrong, @effect/platform-node is not installed, or the runtime is Bun.
  *
  * @since 1.0.0
  * @category constructors

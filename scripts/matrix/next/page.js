@@ -1,13 +1,16 @@
+import { redirect } from "next/navigation"
 import { advisor } from "./advisor.js"
 
 export const dynamic = "force-dynamic"
 
 const save = async (data) => {
   "use server"
-  await advisor().search(String(data.get("term")))
+  const { results } = await advisor().search(String(data.get("term")))
+  redirect(`/?saved=${results.length}`)
 }
 
-const Page = async () => {
+const Page = async ({ searchParams }) => {
+  const { saved } = await searchParams
   const { results } = await advisor().search("oats")
   return (
     <main>
@@ -15,6 +18,7 @@ const Page = async () => {
         <input name="term" />
       </form>
       {results.map(({ name }) => <p key={name}>{name}</p>)}
+      {saved && <p>{`saved ${saved}`}</p>}
     </main>
   )
 }

@@ -3,6 +3,7 @@ import { Pool } from "@effect/platform-node/Undici"
 import { describe, expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { vi } from "vitest"
 import { test, testLive } from "../../doubles/arranged.js"
 import { replying, serve } from "../../doubles/Wire.js"
 
@@ -47,6 +48,21 @@ describe("A setting", () => {
       bodyTimeout: Duration.minutes(1)
     }))
 })
+
+testLive(
+  "A runtime that puts an empty Agent in place of undici's, as Bun does, is refused with what to take",
+  function*() {
+    vi.doMock("@effect/platform-node/Undici", () => ({
+      Agent: class {
+        closed = false
+      }
+    }))
+    const error = yield* Effect.flip(UndiciClient.make())
+    vi.doUnmock("@effect/platform-node/Undici")
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "httpClient" })
+    expect(error.message).toContain("take FetchHttpClient.layer")
+  }
+)
 
 /** What undici is given for an origin. */
 const givenToUndici = (options: UndiciClient.Options) =>
