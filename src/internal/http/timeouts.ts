@@ -12,9 +12,8 @@ export abstract class Timed {
 }
 
 /**
- * The same timeout for many requests. They time out in the order they began, so one fiber that sleeps until the first of them
- * is due watches over all: a request costs no timer and no fiber of its own. No Set: the table that V8 gives up as it grows keeps
- * all later ones alive.
+ * The same timeout for many requests, which time out in the order they began: one fiber sleeps until the first is due, and a
+ * request costs no timer and no fiber of its own. No Set: the table that V8 gives up as it grows keeps all later ones alive.
  */
 export class Timeouts {
   private first: Timed | undefined
