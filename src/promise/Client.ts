@@ -8,6 +8,7 @@ import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
@@ -15,13 +16,14 @@ import type * as Schema from "effect/Schema"
 import * as Calls from "../internal/promise/calls.js"
 import * as Settings from "../internal/promise/settings.js"
 import * as Web from "../internal/promise/web.js"
-import { isOfEffect } from "../internal/request/decode.js"
+import { type AnySchema, isOfEffect } from "../internal/request/decode.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
 
 /**
- * The settings of NutritionAdvisor. `licenseKey` is a text, Redacted, or a function that gives one and is called at each exchange.
+ * The settings of the client: those of NutritionAdvisor. `licenseKey` is a text, Redacted, or a function that gives one and is called at
+ * each exchange, so that a rotated key is picked up.
  *
  * @since 1.0.0
  * @category models
@@ -42,7 +44,8 @@ export interface CallOptions extends NutritionAdvisor.SearchOptions {
 }
 
 /**
- * The calls of the service as promises. Each rejects with an error of this module, the reason of its signal, or what a part of yours throws.
+ * The calls of the service as promises. Each rejects with an error of this module, with the reason of its signal, or with what a part of
+ * yours has thrown.
  *
  * @since 1.0.0
  * @category models
@@ -51,9 +54,10 @@ export interface Client extends AsyncDisposable {
   /** The payload of a semantic food search, as the service sent it. */
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /** The same, decoded by a schema of zod, valibot, arktype or effect. Another shape is UnexpectedResponse with reason "Schema". */
-  readonly searchAs: <A, I>(
-    schema: Schema.Schema<A, I> | StandardSchemaV1<unknown, A>
-  ) => (term: string, options?: CallOptions) => Promise<A>
+  readonly searchAs: {
+    <A, I>(schema: Schema.Schema<A, I>): Decoded<A>
+    <S extends StandardSchemaV1>(schema: S): Decoded<StandardSchemaV1.InferOutput<S>>
+  }
   /** Any other route, relative to the base URL. An answer that is not 2xx rejects, a redirect too. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
   /** What is known of the token, for health pages; "none" where the layer has no TokenProvider. */
@@ -62,7 +66,15 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-const noToken: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
+type Decoded<A> = (term: string, options?: CallOptions) => Promise<A>
+
+const status: Effect.Effect<TokenStatus> = Effect.flatMap(
+  Effect.serviceOption(TokenProvider),
+  (provider) =>
+    Option.isSome(provider)
+      ? provider.value.status
+      : Effect.succeed({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+)
 
 /**
  * A client over a layer of your own: SearchCache, RequestRetry, `layerShared`, a double. The first call builds it, and all share it. A
@@ -73,25 +85,19 @@ const noToken: TokenStatus = { state: "none", expiresAt: Option.none(), lastFail
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
   const { close, run } = Calls.make(Layer.mapError(layer, Settings.asConfigurationError))
+
+  function searchAs<A, I>(schema: Schema.Schema<A, I>): Decoded<A>
+  function searchAs<S extends StandardSchemaV1>(schema: S): Decoded<StandardSchemaV1.InferOutput<S>>
+  function searchAs<A, I>(schema: AnySchema<A, I, never>): Decoded<A> {
+    const search = isOfEffect(schema) ? NutritionAdvisor.searchAs(schema) : NutritionAdvisor.searchAs(schema)
+    return (term, options) => run("search", options?.signal, search(term, options))
+  }
+
   return {
     search: (term, options) => run("search", options?.signal, NutritionAdvisor.search(term, options)),
-    searchAs: (schema) => {
-      const search = isOfEffect(schema) ? NutritionAdvisor.searchAs(schema) : NutritionAdvisor.searchAs(schema)
-      return (term, options) => run("search", options?.signal, search(term, options))
-    },
+    searchAs,
     fetch: (path, init) => run("request", init?.signal, Web.send(path, init)),
-    status: () =>
-      run(
-        "request",
-        undefined,
-        Effect.flatMap(
-          Effect.serviceOption(TokenProvider),
-          Option.match({
-            onNone: () => Effect.succeed(noToken),
-            onSome: ({ status }) => status
-          })
-        )
-      ),
+    status: () => run("request", undefined, status),
     close,
     [Symbol.asyncDispose]: close
   }
@@ -115,7 +121,7 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @category constructors
  */
 export const createClient = (options?: ClientOptions): Client => {
-  const advisor = NutritionAdvisor.layer(Settings.read(options))
-  const layer = Layer.provide(advisor, options?.httpClient ?? FetchHttpClient.layer)
+  const settings = Either.getOrThrowWith(Settings.read(options), (error) => error)
+  const layer = Layer.provide(NutritionAdvisor.layer(settings), options?.httpClient ?? FetchHttpClient.layer)
   return fromLayer(Layer.provideMerge(layer, onStandardError))
 }

@@ -3,16 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import * as FiberRefs from "effect/FiberRefs"
 import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as Runtime from "effect/Runtime"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import { onAbort } from "./signal.js"
 
 type Signal = AbortSignal | null | undefined
-
-type Call<A> = Effect.Effect<A, unknown, NutritionAdvisor>
 
 const aborted = (operation: Operation) => new TransportError({ operation, reason: "Aborted" })
 
@@ -21,42 +18,24 @@ const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Sig
   return signal?.aborted === true ? signal.reason : aborted(operation)
 }
 
-/** Gives each fiber the FiberRefs of the layer as they are: the copy that `runFork` makes of them costs a tenth of a search. */
-const forkOver = (built: Runtime.Runtime<NutritionAdvisor>) => {
-  const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  const options = { updateRefs: () => built.fiberRefs }
-  return <A>(call: Call<A>) => Runtime.runFork(bare, call, options)
-}
-
 /** The calls of one client, over a layer that the first of them builds. */
 export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
   const runtime = ManagedRuntime.make(layer)
-  const fibers = new Map<Signal, Set<Fiber.RuntimeFiber<unknown, unknown>>>()
+  /** One that has ended refers to nothing: a Set may hold deleted entries for long. */
+  const calls = new Set<{ fiber: Fiber.RuntimeFiber<unknown, unknown> | undefined }>()
   let closing: Promise<void> | undefined
-  let fork = <A>(call: Call<A>): Fiber.RuntimeFiber<A, unknown> =>
-    runtime.runFork(Effect.flatMap(Effect.runtime<NutritionAdvisor>(), (built) => {
-      fork = forkOver(built)
-      return call
-    }))
 
-  /** The calls on a signal share this listener, since Node warns of an eleventh. */
-  function interrupt(this: AbortSignal) {
-    for (const fiber of fibers.get(this) ?? []) fiber.unsafeInterruptAsFork(FiberId.none)
-  }
-
-  const run = async <A>(operation: Operation, signal: Signal, call: Call<A>) => {
+  const run = async <A>(operation: Operation, signal: Signal, effect: Effect.Effect<A, unknown, NutritionAdvisor>) => {
     if (signal?.aborted === true) throw signal.reason
     if (closing !== undefined) throw aborted(operation)
-    const fiber = fork(call)
-    const beside = fibers.get(signal) ?? new Set()
-    fibers.set(signal, beside.add(fiber))
-    signal?.addEventListener("abort", interrupt)
+    const fiber = runtime.runFork(effect)
+    const call: { fiber: typeof fiber | undefined } = { fiber }
+    const forget = signal && onAbort(signal, () => fiber.unsafeInterruptAsFork(FiberId.none))
+    calls.add(call)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
-    beside.delete(fiber)
-    if (signal && beside.size === 0) {
-      fibers.delete(signal)
-      signal.removeEventListener("abort", interrupt)
-    }
+    call.fiber = undefined
+    calls.delete(call)
+    forget?.()
     if (Exit.isSuccess(exit)) return exit.value
     const error = reasonOf(exit.cause, operation, signal)
     // Its stack names who called, and nothing of the runtime.
@@ -64,7 +43,7 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
     throw error
   }
 
-  const end = Effect.suspend(() => Fiber.interruptAll([...fibers.values()].flatMap((calls) => [...calls])))
+  const end = Effect.suspend(() => Fiber.interruptAll([...calls].flatMap(({ fiber }) => fiber ?? [])))
 
   return { run, close: () => closing ??= Effect.runPromise(Effect.zipRight(end, runtime.disposeEffect)) }
 }

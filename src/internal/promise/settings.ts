@@ -1,8 +1,6 @@
 import * as Config from "effect/Config"
 import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import { identity } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import type { Options } from "../../NutritionAdvisor.js"
 import { ConfigurationError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
@@ -13,7 +11,8 @@ type Key = string | Redacted.Redacted<string>
 
 export type Given = Omit<Options, "licenseKey"> & { readonly licenseKey: Key | (() => Key | PromiseLike<Key>) }
 
-const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(key)
+/** A variable that is not set, in a program without types, becomes the text "undefined", which is refused as a key. */
+const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
 
 /** What the function throws may hold the key. */
 const unavailable = (error: unknown) =>
@@ -49,8 +48,6 @@ const fromVariables = () =>
     Effect.flatMap((options) => Effect.mapError(checked(options), withVariable))
   )
 
-/** The settings that are given, or those of the variables as they are now. It throws what is wrong with them. */
-export const read = (given: Given | undefined): Options => {
-  const options = given === undefined ? fromVariables() : checked(optionsOf(given))
-  return Either.getOrThrowWith(Effect.runSync(Effect.either(options)), identity)
-}
+/** The settings that are given, or those of the variables as they are now; or what is wrong with them. */
+export const read = (given: Given | undefined) =>
+  Effect.runSync(Effect.either(given === undefined ? fromVariables() : checked(optionsOf(given))))

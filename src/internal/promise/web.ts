@@ -1,5 +1,6 @@
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
+import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import { NutritionAdvisor } from "../../NutritionAdvisor.js"
@@ -10,25 +11,30 @@ import { setCookiesOf } from "../http/setCookies.js"
 const requestOf = (path: string, { body = null, headers = {}, method = "GET" }: RequestInit) =>
   Effect.tryPromise({
     try: async () => {
-      const request = new Request("http://localhost", { body, headers, method: method.toUpperCase(), duplex: "half" })
+      const init = { body, headers, method: method.toUpperCase(), duplex: "half" } as const
+      const request = new Request("http://localhost", init)
       const contentType = request.headers.get("content-type") ?? undefined
-      const bytes = new Uint8Array(await request.arrayBuffer())
       return HttpClientRequest.make(request.method as HttpMethod)(path, {
         headers: [...request.headers],
-        body: request.body === null ? HttpBody.empty : HttpBody.raw(bytes, { contentType })
+        body: request.body === null
+          ? HttpBody.empty
+          : HttpBody.raw(new Uint8Array(await request.arrayBuffer()), { contentType })
       })
     },
     catch: () => new BadRequest({ operation: "request", detail: "no web Request takes its method, header or body" })
   })
 
-/** Sends what a web fetch would, and gives the whole response as a web Response. */
-export const send = (path: string, init: RequestInit = {}) =>
-  Effect.gen(function*() {
-    const { httpClient } = yield* NutritionAdvisor
-    const response = yield* httpClient.execute(yield* requestOf(path, init))
-    const body = yield* response.arrayBuffer
+const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
+  Effect.map(response.arrayBuffer, (body) => {
     const headers = new Headers(response.headers)
     headers.delete("set-cookie")
     for (const cookie of setCookiesOf(response)) headers.append("set-cookie", cookie)
     return new Response(body.byteLength === 0 ? null : body, { status: response.status, headers })
   })
+
+/** Sends what a web fetch would, and gives the whole response as a web Response. */
+export const send = (path: string, init: RequestInit = {}) =>
+  Effect.flatMap(
+    NutritionAdvisor,
+    ({ httpClient }) => requestOf(path, init).pipe(Effect.flatMap(httpClient.execute), Effect.flatMap(responseOf))
+  )
