@@ -51,7 +51,7 @@ const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, 
 
 /** The largest array of which at least one element fits is cut, and the note says so. Nothing where there is no such array. */
 const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
-  const object = Predicate.isReadonlyRecord(json) ? json : { result: json }
+  const object = Predicate.isRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
   const bytes = measure(object, "", arrays)
   if (given === undefined && bytes <= maxBytes) return object
