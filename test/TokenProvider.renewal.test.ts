@@ -54,7 +54,7 @@ describe("renew", () => {
   )
 
   fresh("makes callers without a rejection wait for the new token, too", function*({ first }) {
-    yield* issuer.setLatency("10 seconds")
+    yield* issuer.setLatency("9 seconds")
     yield* Effect.fork(provider.renew(first))
     yield* Time.pass("1 second")
     const caller = yield* Effect.fork(provider.get)

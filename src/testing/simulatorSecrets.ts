@@ -2,7 +2,7 @@
 interface Known {
   readonly licenseKeys: ReadonlySet<string>
   readonly customerIds: ReadonlySet<string>
-  /** What each token begins with, before its number. */
+  /** What each token begins with, before the numbers of its key and its own. */
   readonly series: string
 }
 
@@ -35,7 +35,7 @@ export const hidden = (
     // The longest first: one secret may begin with another.
     .sort((one, other) => other.secret.length - one.secret.length)
     .map(({ mark, secret }) => ({ mark, pattern: patternOf(secret) }))
-    .concat({ mark: "{token}", pattern: `${patternOf(series)}-\\d+` })
+    .concat({ mark: "{token}", pattern: `${patternOf(series)}-\\d+-\\d+` })
   const expression = new RegExp(marked.map(({ pattern }) => `(${pattern})`).join("|"), "gi")
   const shown = plain.replace(
     expression,

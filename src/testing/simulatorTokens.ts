@@ -67,7 +67,7 @@ export class SimulatorTokens {
     const token = {
       number,
       key,
-      value: `${this.series}-${number}`,
+      value: `${this.series}-${[...this.licenseKeys].indexOf(key) + 1}-${number}`,
       customerId: this.customerId,
       expiresAt: now + this.lifetime * 1000,
       isRevoked: false

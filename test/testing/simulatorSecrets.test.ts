@@ -34,7 +34,7 @@ const encodings: ReadonlyArray<(text: string) => string> = [
 describe("what is shown of a path or a query", () => {
   it.each([
     ["a key", Secrets.key, "{key}"],
-    ["a token", "simulated-1a2b3c4d-27", "{token}"],
+    ["a token", "simulated-1a2b3c4d-1-27", "{token}"],
     ["an identifier", "c-1", "{id}"]
   ])("has a mark in place of %s, in any encoding", (_, secret, mark) => {
     const shown = encodings.map((encode) => hidden(`/v2/x/${encode(secret)}/y?z=${encode(secret)}`, known(), sent))
