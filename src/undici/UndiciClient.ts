@@ -52,6 +52,9 @@ export interface Options {
 /** Seen by undici's redirect interceptor, which would send the headers on. */
 const unredirected = { maxRedirections: 0 }
 
+/** In place of those that the stock client gives each request: an hour for the headers, none for the body. */
+const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
+
 const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
   const handler = new BufferedHandler(receiver)
   try {
@@ -68,7 +71,7 @@ let loading: Promise<typeof NodeHttpClient> | undefined
 /** The platform's own client, loaded when the first request is sent that can't take the fast path. */
 const stockOf = (dispatcher: Undici.Dispatcher) => {
   const stock = dispatcher.compose((dispatch) => (options, handler) =>
-    dispatch({ ...options, ...unredirected }, handler)
+    dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
   )
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({

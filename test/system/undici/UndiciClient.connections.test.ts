@@ -153,16 +153,16 @@ describe("A time that is over", () => {
   })
 
   for (const { name, through } of ways) {
-    testLive.each<readonly [keyof UndiciClient.Options, Effect.Effect<string, never, Scope.Scope>]>([
-      ["headersTimeout", Effect.map(serve(silence), ({ origin }) => origin)],
-      ["bodyTimeout", Effect.map(serve(halfAnswer), ({ origin }) => origin)],
-      ["connectTimeout", silent]
+    testLive.each<readonly [keyof UndiciClient.Options, string, Effect.Effect<string, never, Scope.Scope>]>([
+      ["headersTimeout", "UND_ERR_HEADERS_TIMEOUT", Effect.map(serve(silence), ({ origin }) => origin)],
+      ["bodyTimeout", "UND_ERR_BODY_TIMEOUT", Effect.map(serve(halfAnswer), ({ origin }) => origin)],
+      ["connectTimeout", "UND_ERR_CONNECT_TIMEOUT", silent]
     ])(
-      `is a TransportError "Timeout" to a search ${name} where %s is`,
-      function*([setting, server]) {
+      `is a TransportError "Timeout" with the code of undici to a search ${name} where %s is`,
+      function*([setting, code, server]) {
         const client = yield* UndiciClient.make({ [setting]: patience })
         const { search } = yield* advisor(through(client), yield* server)
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout", code })
       }
     )
 
