@@ -3,8 +3,8 @@ import { runs } from "../doubles/runs.js"
 import { calls, endings, playEach } from "../model/interruption.js"
 import { clients } from "../model/MemoryService.js"
 
-/** Each operation with `RUNS=1`, in five minutes or so; every fifth in `npm run test:system`. */
-const stride = Math.ceil(5 / runs(5))
+/** Each operation with `RUNS=1`, in five minutes or so; every eighth in `npm run test:system`. */
+const stride = Math.ceil(8 / runs(8))
 
 describe.each(Object.keys(clients))("A call over %s", { timeout: 900_000 }, (client) => {
   describe.each(endings)("that ends from outside, before one of its operations, by %s", (ending) => {
