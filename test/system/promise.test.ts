@@ -54,5 +54,5 @@ testLive("100,000 calls with one signal leave no listener, no warning and no mem
   const { stderr, stdout } = yield* Program.run(program("manyCalls"), [], {}, ["--expose-gc"])
   const { grown, listeners } = JSON.parse(stdout)
   expect({ stderr, listeners }).toEqual({ stderr: "", listeners: 0 })
-  expect(grown).toBeLessThan(3_000_000)
+  expect(grown).toBeLessThan(500_000)
 })

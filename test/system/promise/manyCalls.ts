@@ -10,15 +10,17 @@ const later = Effect.as(Effect.yieldNow(), { results: [] })
 
 const advisor = fromLayer(NutritionAdvisorTest.layer({ search: () => later }))
 
-const search = async (calls: number) => {
-  for (let left = calls; left > 0; left -= 100) {
+/** The heap after so many calls, a hundred at a time, each 50,000 of them with a collection. */
+const heapAfter = async (calls: number) => {
+  for (let made = 100; made <= calls; made += 100) {
     await Promise.all(Array.from({ length: 100 }, () => advisor.search("oats", { signal })))
+    if (made % 50_000 === 0) globalThis.gc?.()
   }
-  globalThis.gc?.()
   return process.memoryUsage().heapUsed
 }
 
-const warmed = await search(20_000)
-const heap = await search(100_000)
+/** After so many V8 has warmed up. */
+const warmed = await heapAfter(150_000)
+const heap = await heapAfter(100_000)
 console.log(JSON.stringify({ grown: heap - warmed, listeners: getEventListeners(signal, "abort").length }))
 await advisor.close()
