@@ -18,7 +18,8 @@ import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
-import { type ConfigurationError, TransportError } from "./NutritionAdvisorError.js"
+import { within } from "./internal/token/within.js"
+import type { ConfigurationError } from "./NutritionAdvisorError.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
 
@@ -78,6 +79,7 @@ export const fromSettings = (
     const issuer = yield* TokenIssuer.TokenIssuer
     const cache = yield* SharedTokenCache
     const sealOf = Seal.makeCached(identityOf(settings))
+    const inTime = within(tokenTimeout)
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
@@ -100,10 +102,7 @@ export const fromSettings = (
     const issue: TokenIssuer.Service["issue"] = (request) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const licenseKey = yield* Effect.timeoutFail(
-          Effect.disconnect(TokenIssuer.readKey(request.licenseKey ?? settings.licenseKey)),
-          { duration: tokenTimeout, onTimeout: () => new TransportError({ operation: "token", reason: "Timeout" }) }
-        )
+        const licenseKey = yield* inTime(TokenIssuer.readKey(request.licenseKey ?? settings.licenseKey))
         const attempt: Lease.Attempt = {
           cache,
           cacheTimeout,
@@ -113,7 +112,7 @@ export const fromSettings = (
           waitsUntil: now + lease + tokenTimeout,
           policy,
           isNext: isNext(request, now),
-          exchange: Effect.disconnect(issuer.issue({ ...request, licenseKey })),
+          exchange: inTime(issuer.issue({ ...request, licenseKey })),
           scope
         }
         return yield* inScope(Lease.getToken(attempt))

@@ -1,7 +1,7 @@
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Effect, Either, Fiber, Layer, Stream } from "effect"
+import { Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
@@ -89,6 +89,21 @@ describe("Replicas that share a token", () => {
       yield* from(first)
       expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 0, sends: 2 })
     }
+  })
+
+  test("lose tokenTimeout, and no more, to an exchange that hangs: then a peer exchanges", function*({ simulator }) {
+    yield* simulator.respondNext("token", "hang")
+    const [first, second] = [yield* replica(), yield* replica()]
+    const hanging = yield* Effect.fork(Effect.flip(searchOf(first)))
+    yield* quiet
+    const waiting = yield* Effect.fork(searchOf(second))
+    yield* Cache.pass(9_500)
+    expect(yield* Fiber.poll(hanging)).toEqual(Option.none())
+    yield* Cache.pass(1_500)
+    expect(Option.isSome(yield* Fiber.poll(hanging))).toBe(true)
+    expect(yield* Fiber.join(hanging)).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
+    yield* Fiber.join(waiting)
+    expect(yield* counters).toMatchObject({ exchanges: 2 })
   })
 
   test("do not touch the cache while they have a token that is fresh", function*({ cache }) {
