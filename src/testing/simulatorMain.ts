@@ -4,7 +4,7 @@
  *
  * @since 1.0.0
  */
-import { createServer, type Server } from "node:http"
+import { createServer, type RequestListener, type Server } from "node:http"
 import * as HttpServer from "@effect/platform/HttpServer"
 import type { ServeError } from "@effect/platform/HttpServerError"
 import type * as NodeHttpServerModule from "@effect/platform-node/NodeHttpServer"
@@ -19,13 +19,19 @@ import * as Simulator from "./Simulator.js"
 import { type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
 /**
- * A server that answers a request for an upgrade as any other. Node leaves the socket of one to its `upgrade` listeners, and that of
+ * A server for NodeHttpServer, which listens on the port before it listens for requests: those that come in between wait for it. And a
+ * request for an upgrade is answered as any other. Node leaves the socket of one to its `upgrade` listeners, and that of
  * NodeHttpServer hears no error and reads nothing: a reset would end the process, and a socket with a body would outlive its client.
  */
 const plainServer = (): Server => {
-  const server = createServer()
+  const early: Array<Parameters<RequestListener>> = []
+  const wait: RequestListener = (...call) => void early.push(call)
+  const server = createServer(wait)
   return server.on("newListener", (event, listener) => {
     if (event === "upgrade") queueMicrotask(() => server.off("upgrade", listener))
+    if (event !== "request") return
+    server.off("request", wait)
+    queueMicrotask(() => early.splice(0).forEach((call) => server.emit("request", ...call)))
   })
 }
 

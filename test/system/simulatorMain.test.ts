@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { get, type IncomingMessage } from "node:http"
+import { createServer, get, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { usage } from "../../src/testing/simulatorArguments.js"
@@ -75,6 +76,18 @@ describe("the simulator as a program", () => {
     const response = await search(simulator.url, await exchange(simulator.url))
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
+  })
+
+  it("answers what it is asked while it starts", async () => {
+    const taken = createServer().listen(0, "127.0.0.1")
+    await once(taken, "listening")
+    const { port } = taken.address() as AddressInfo
+    await new Promise((resolve) => taken.close(resolve))
+    start(["--port", String(port)])
+    const ask = () => counters(`http://127.0.0.1:${port}`).catch(() => undefined)
+    let answer = await ask()
+    while (answer === undefined) answer = await ask()
+    expect(answer).toHaveProperty("exchanges", 0)
   })
 
   it("goes on where connections that ask for an upgrade have left", async () => {
