@@ -103,6 +103,12 @@ describe("an error", () => {
     expect(look()).toEqual(before)
   })
 
+  it("of an answer that was cut off names no closed client, and its proxy where one may have refused", () => {
+    const cutOff = (code: string) => new TransportError({ operation: "search", reason: "Aborted", code }).message
+    expect(cutOff("UND_ERR_SOCKET")).toBe("The search was cut off (UND_ERR_SOCKET). Try again.")
+    expect(cutOff("UND_ERR_ABORTED")).toMatch(/cut off .* your proxy/)
+  })
+
   it("is one of those that this file tests", () => {
     const tags = [...NutritionAdvisorError.errors, ConfigurationError].map(({ _tag }) => _tag)
     expect(nine.map(([{ _tag }]) => _tag)).toEqual(tags)

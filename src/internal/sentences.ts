@@ -29,6 +29,7 @@ const forbiddenTexts: Record<ForbiddenReason, string> = {
 const transportTexts = {
   Timeout: { what: "timed out", advice: "Try again, or raise the timeout." },
   Aborted: { what: "was cut off, or not sent since the client is closed", advice: "Try again with an open client." },
+  CutOff: { what: "was cut off", advice: "Try again." },
   Connection: { what: "could not reach the service", advice: "Check the base URL and the network." }
 }
 
@@ -39,6 +40,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Check that the service is listening at the base URL.",
   ENOTFOUND: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one.",
   EAI_AGAIN: "Check the DNS.",
+  UND_ERR_ABORTED: "Check that your proxy, if you have one, lets the client through.",
   DEPTH_ZERO_SELF_SIGNED_CERT: trustCertificate,
   SELF_SIGNED_CERT_IN_CHAIN: trustCertificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: trustCertificate,
@@ -74,7 +76,8 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
   },
   TransportError: (error) => {
-    const { advice, what } = transportTexts[error.reason]
+    const isCutOff = error.reason === "Aborted" && error.code !== undefined
+    const { advice, what } = transportTexts[isCutOff ? "CutOff" : error.reason]
     return `${callOf(error)} ${what}${inParentheses(error.code)}. ${adviceByCode[error.code ?? ""] ?? advice}`
   },
   UnexpectedResponse: (error) => {
@@ -85,7 +88,9 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   LicenseKeyUnavailable: ({ detail }) =>
     `The license key is not available${inParentheses(detail)}. Check where the application keeps it.`,
   ConfigurationError: ({ field, rule = "has a value that the client can't work with", variable }) =>
-    `The setting ${field}${inParentheses(variable)}${rule.startsWith("`") ? ":" : ""} ${rule}.`
+    `The setting ${field}${inParentheses(variable === field ? undefined : variable)}${
+      rule.startsWith("`") ? ":" : ""
+    } ${rule}.`
 }
 
 /** The message of an error. */

@@ -49,6 +49,9 @@ interface SharingOptions extends ExchangeOptions {
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
+/** What a variable that is not set becomes in a text. */
+const notSet = "undefined"
+
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
@@ -63,7 +66,11 @@ const baseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.B
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
-    yield* check("baseUrl", [isUrl, "is no absolute address, such as https://service.example"])
+    yield* check(
+      "baseUrl",
+      [text !== notSet, "is not set"],
+      [isUrl, "is no absolute address, such as https://service.example"]
+    )
     const url = new URL(text)
     const isHttp = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
     yield* check(
@@ -81,7 +88,7 @@ const baseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.B
 
 /** Only what a forgotten setting looks like: a test may call its key what it likes. */
 const placeholder =
-  /^(undefined|null|\[object \w+\]|<.*>|\{.*\}|\$\{.*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
+  /^(null|\[object \w+\]|<.*>|\{.*\}|\$\{.*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
 
 /** A license key is one path segment that percent-encodes, and no value of a forgotten setting. */
 export const licenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
@@ -90,6 +97,7 @@ export const licenseKey = (secret: Redacted.Redacted<string>): Checked<void> => 
   return check(
     "licenseKey",
     [key.trim() !== "", "is blank"],
+    [key !== notSet, "is not set"],
     [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(key), "has white space or a line break at its beginning or end"],
     [!/^(["'`]).*\1$/.test(key), "is in quotation marks, which docker's --env-file keeps"],
     [isSegment, "holds what no segment of a URL can carry"],

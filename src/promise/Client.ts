@@ -121,7 +121,11 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @category constructors
  */
 export const createClient = (options?: ClientOptions): Client => {
-  const settings = Either.getOrThrowWith(Settings.read(options), (error) => error)
+  const settings = Either.getOrThrowWith(Settings.read(options), (error) => {
+    // Its stack names who called.
+    if (error instanceof Error) Error.captureStackTrace(error, createClient)
+    return error
+  })
   const layer = Layer.provide(NutritionAdvisor.layer(settings), options?.httpClient ?? FetchHttpClient.layer)
   return fromLayer(Layer.provideMerge(layer, onStandardError))
 }

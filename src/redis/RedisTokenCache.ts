@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
+import { check } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import * as RedisCache from "../internal/redis/cache.js"
 import * as Connection from "../internal/redis/connection.js"
@@ -65,6 +66,7 @@ const hasRedisScheme = (text: string) => /^rediss?:\/\//i.test(text)
 /** A command that meets no connection fails at once instead of waiting in a queue, to be run when nobody needs it. */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
+  disconnectTimeout: 100,
   lazyConnect: true,
   maxRetriesPerRequest: 0,
   socketTimeout: 3_000,
@@ -73,6 +75,7 @@ const defaults: RedisOptions = {
 
 const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
+    yield* check("url", [Redacted.isRedacted(options.url), "must be a Redacted"])
     const url = Option.flatMap(Option.liftPredicate(Redacted.value(options.url), hasRedisScheme), redisUrl)
     if (Option.isNone(url)) {
       return yield* new ConfigurationError({

@@ -37,11 +37,12 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
     ["a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"].map(key)
   ],
   ["licenseKey", /must be a Redacted/, [{ licenseKey: "demo-key" as never }, { licenseKey: undefined as never }]],
-  ["licenseKey", /placeholder/, [{ licenseKey: Redacted.make(undefined as never) }]],
+  ["licenseKey", /is not set/, [{ licenseKey: Redacted.make(undefined as never) }, key("undefined")]],
+  ["baseUrl", /is not set/, [{ baseUrl: undefined as never }, url("undefined")]],
   [
     "licenseKey",
     /placeholder/,
-    ["undefined", "null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key", "change-me"]
+    ["null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key", "change-me"]
       .map(key)
   ],
   ["serviceId", /ASCII/, ["", "a\r\nb", "é"].map((serviceId) => ({ serviceId }))],

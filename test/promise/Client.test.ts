@@ -12,6 +12,7 @@ import {
   SharedTokenCache
 } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
 import { z } from "zod"
@@ -99,6 +100,11 @@ describe("createClient", () => {
     const error = thrownBy(() => Advisor.createClient())
     expect(error).toBeInstanceOf(Advisor.ConfigurationError)
     expect(error).toMatchObject({ field, variable, message: expect.stringContaining(variable) })
+  })
+
+  it("throws an error whose stack names who called", () => {
+    const whoCreates = () => Advisor.createClient({ ...settings, baseUrl: "undefined" })
+    expect(thrownBy(whoCreates)).toMatchObject({ stack: expect.stringMatching(/is not set\.\n +at whoCreates /) })
   })
 
   it("builds and sends nothing before the first call, and then once for all calls", async () => {
@@ -246,6 +252,20 @@ describe("fromLayer", () => {
     await advisor.search("first")
     await advisor.search("second")
     expect(lines.flat()).toEqual(["first", "second"])
+  })
+
+  it("rejects with a ConfigurationError that names a variable of the layer that is not set, once", async () => {
+    await using world = simulated()
+    const cache = RedisTokenCache.layerConfig()
+    await using advisor = Advisor.fromLayer(
+      NutritionAdvisor.layerShared({ ...settings, licenseKey: Simulator.licenseKey }).pipe(
+        Layer.provide([cache, world.httpClient])
+      )
+    )
+    expect(await rejection(advisor.search("oats"))).toMatchObject({
+      _tag: "ConfigurationError",
+      message: "The setting NUTRITION_ADVISOR_REDIS_URL is not set."
+    })
   })
 
   it("takes any composition", async () => {

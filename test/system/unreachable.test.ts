@@ -2,13 +2,16 @@ import { spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
+import * as Http from "node:http"
 import * as Https from "node:https"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { HttpClient } from "@effect/platform"
+import { ProxyAgent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Effect, type Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../doubles/arranged.js"
 import { clients } from "../leaks/clients.js"
 import { deadOrigin } from "../leaks/LocalService.js"
@@ -43,6 +46,20 @@ const selfSignedOrigin = Effect.gen(function*() {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 
+const refusingProxy = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = Http.createServer().on("connect", (_, socket) => {
+        socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+      })
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      return server
+    }),
+    (server) => Effect.promise(() => once(server.close(), "close"))
+  ),
+  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+)
+
 const places = [
   {
     title: "to a port where nothing listens names ECONNREFUSED, and says to check the service",
@@ -63,6 +80,13 @@ const places = [
     says: /\(DEPTH_ZERO_SELF_SIGNED_CERT\).*NODE_EXTRA_CA_CERTS/
   }
 ].filter(({ origin }) => isInstalled || origin !== selfSignedOrigin)
+
+testLive("through a proxy that refuses a call says to check the proxy", function*() {
+  const agent = new ProxyAgent(yield* refusingProxy)
+  const failed = yield* error("https://nutrition-advisor.invalid", UndiciClient.layerFromDispatcher(agent))
+  expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: "UND_ERR_ABORTED" })
+  expect(failed.message).toMatch(/your proxy/)
+})
 
 describe.each(clients)("with $name a call", ({ layer }) => {
   testLive.each(places)("$title", function*({ code, origin, says }) {

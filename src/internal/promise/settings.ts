@@ -11,7 +11,7 @@ type Key = string | Redacted.Redacted<string>
 
 export type Given = Omit<Options, "licenseKey"> & { readonly licenseKey: Key | (() => Key | PromiseLike<Key>) }
 
-/** A variable that is not set, in a program without types, becomes the text "undefined", which is refused as a key. */
+/** A variable that is not set, in a program without types, becomes the text "undefined", which is refused as not set. */
 const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
 
 /** What the function throws may hold the key. */

@@ -191,6 +191,12 @@ describe("The settings of a cache on Redis", () => {
       expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
     }))
 
+  it.scoped("refuse a URL that is a plain text", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: "redis://127.0.0.1:1" as never })))
+      expect(error).toMatchObject({ field: "url", rule: "must be a Redacted" })
+    }))
+
   it.scoped("refuse a prefix with braces, also for a client of one's own", () =>
     Effect.gen(function*() {
       const url = Redacted.make("redis://127.0.0.1:1")
