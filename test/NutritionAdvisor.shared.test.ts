@@ -114,6 +114,15 @@ describe("Replicas that share a token", () => {
     expect((yield* cache.calls).length).toBe(before)
   })
 
+  test("spend one exchange each on twenty searches at once where the cache can't be read", function*({ cache }) {
+    yield* cache.behaveAlways("read", Cache.fails)
+    const here = yield* replica()
+    const { exchanges, sends } = yield* spent(
+      settle(Effect.all(Effect.replicate(searchOf(here), 20), { concurrency: "unbounded" }))
+    )
+    expect([exchanges, sends]).toEqual([1, 20])
+  })
+
   test(
     "wait for a lease that is never free, and then exchange: a flight has the time for both",
     function*({ cache, simulator }) {

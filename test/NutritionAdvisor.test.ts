@@ -267,6 +267,13 @@ describe("a rejected token", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
   })
 
+  test("gives way to a new one, with which the next search is sent though it was rejected once, too", function*() {
+    yield* respondNext("search", rejected, rejected)
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
+  })
+
   test("ends as TokenUnchanged, with no second search, where the exchange hands it back", function*() {
     yield* Effect.flatMap(Simulator.Simulator, ({ setHandsBackToken }) => setHandsBackToken(true))
     yield* respondNext("search", rejected)
@@ -481,6 +488,29 @@ describe("httpClient", () => {
 test("a layer sends nothing while it is built", function*() {
   yield* NutritionAdvisor.NutritionAdvisor
   expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
+})
+
+describe("a layer", () => {
+  const searching = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, HttpClient.HttpClient>) =>
+    Layer.provide(Layer.effectDiscard(NutritionAdvisor.search("apple")), layer)
+
+  const spentBy = (first: ReturnType<typeof searching>, ...others: ReadonlyArray<ReturnType<typeof searching>>) =>
+    Effect.gen(function*() {
+      yield* Layer.build(Layer.mergeAll(first, ...others))
+      const values = (yield* seen("search")).map(({ authorization }) => plain(authorization))
+      return [(yield* counters).exchanges, values.length, new Set(values).size]
+    }).pipe(Effect.provide(Simulator.layerHttpClient()))
+
+  plainTest("that is provided in two places is one client, with one token", function*() {
+    const one = NutritionAdvisor.layer(defaults)
+    expect(yield* spentBy(searching(one), searching(one))).toEqual([1, 2, 1])
+  })
+
+  plainTest("has a token of its own beside those of the same key at other routes", function*() {
+    const at = (tokenRoute: NutritionAdvisor.Options["tokenRoute"]) =>
+      searching(NutritionAdvisor.layer({ ...defaults, tokenRoute }))
+    expect(yield* spentBy(at("unified"), at("advisor-token"), at("advisor-licence"))).toEqual([3, 3, 3])
+  })
 })
 
 describe("layerWithoutTokens", () => {

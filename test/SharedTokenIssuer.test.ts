@@ -381,6 +381,17 @@ describe("The license key", () => {
     expect(reads).toBe(1)
   })
 
+  test(
+    "that is another one finds nothing of the one before, and the one before finds its own again",
+    function*({ issuer }) {
+      let key = "october"
+      const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })
+      const values: Array<string> = []
+      for (key of ["october", "november", "october"]) values.push(yield* got(here))
+      expect([values, yield* issuer.calls]).toEqual([[1, 2, 1].map(Issuer.secretOf), 2])
+    }
+  )
+
   test.each<readonly [string, SharedTokenIssuer.Options["licenseKey"], object]>([
     ["that does not come in time", Effect.never, { _tag: "TransportError", reason: "Timeout" }],
     ["that is blank", Effect.succeed(Redacted.make(" ")), { _tag: "LicenseKeyUnavailable" }]

@@ -88,8 +88,14 @@ describe("a part", () => {
     }
   )
 
-  test.each(["issue", "put"] as const)("whose %s interrupts itself ends its caller in Aborted", function*(call) {
-    const { caller } = yield* meeting(call, Effect.interrupt)
-    expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
-  })
+  test.each(["issue", "put"] as const)(
+    "whose %s interrupts itself ends its caller in Aborted, and keeps no token from the next one",
+    function*(call) {
+      const { caller, faults } = yield* meeting(call, Effect.interrupt)
+      expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
+      faults[call] = undefined
+      yield* Time.pass("1 second")
+      expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+    }
+  )
 })

@@ -23,6 +23,18 @@ describe("a cold start", () => {
   )
 })
 
+describe("those who join a flight", () => {
+  cold("at its beginning, in its middle and just before its end get the same token", function*() {
+    yield* issuer.setLatency("9 seconds")
+    const waiters = []
+    for (const until of ["4 seconds", "4999 millis", "1 millis"] as const) {
+      waiters.push(yield* Effect.fork(provider.get))
+      yield* Time.pass(until)
+    }
+    expect([distinct(yield* Effect.forEach(waiters, Fiber.join)), yield* issuer.calls]).toEqual([1, 1])
+  })
+})
+
 describe("a finished flight", () => {
   cold("is not replayed once its token is gone from the store", function*() {
     yield* store.invalidate(yield* provider.get)

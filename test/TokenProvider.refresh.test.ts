@@ -13,8 +13,12 @@ const expiry = 1_000_000
 
 const { unavailable } = Issuer
 
+const atFirst = Effect.withRandom(Random.fixed([0]))
+
 /** The Schedule refreshes as early as it may. */
-const freshAtFirst = arranged(Issuer.begun, Issuer.layerProvider(), Effect.withRandom(Random.fixed([0])))
+const freshAtFirst = arranged(Issuer.begun, Issuer.layerProvider(), atFirst)
+
+const coldAtFirst = arranged(Effect.void, Issuer.layerProvider(), atFirst)
 
 /** A caller comes as the window begins, and the refresh that this starts has ended. */
 const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
@@ -107,11 +111,12 @@ describe("the Schedule", () => {
     expect(yield* issuer.calls).toBe(1)
   })
 
-  coldScheduled("refreshes a life of 20 s", function*() {
+  // Looks at whole seconds: on a clock that shows fractions of a millisecond such a life may seem a hair shorter.
+  coldAtFirst("refreshes a life of 20 s, and the next ones, with nobody calling", function*() {
     yield* issuer.setLife(20_000)
     yield* provider.get
     yield* Time.pass("60 seconds")
-    expect(yield* issuer.calls).toBeGreaterThan(2)
+    expect(yield* issuer.starts).toEqual([0, 18_000, 36_000, 54_000])
   })
 
   coldScheduled("starts with the first token, not with the layer", function*() {
@@ -131,6 +136,21 @@ describe("the Schedule", () => {
     yield* Time.pass(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
+  })
+
+  freshAtFirst("brings the next token after a refresh that failed once", function*() {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Time.pass(windowStart + 20_000)
+    expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
+      .toEqual([3, Option.some(Issuer.secretOf(2))])
+  })
+
+  freshAtFirst("and callers who come at the same moment share one refresh", function*() {
+    yield* issuer.setLatency("5 seconds")
+    yield* Time.pass(windowStart)
+    yield* Effect.replicateEffect(provider.get, 3)
+    yield* Time.pass("5 seconds")
+    expect([yield* issuer.calls, Issuer.valueOf(yield* provider.get)]).toEqual([2, Issuer.secretOf(2)])
   })
 
   freshScheduled("tends a token that someone else put into the store once it is used", function*() {
@@ -214,6 +234,12 @@ describe("of two tokens", () => {
     yield* refreshedByCaller
     expect([Option.getOrThrow(yield* store.current) === Option.getOrThrow(first), yield* issuer.calls])
       .toEqual([true, 2])
+  })
+
+  fresh("a refresh that fails leaves the current one where it is", function*({ first }) {
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* refreshedByCaller
+    expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
   })
 
   fresh("a refresh does not bring back one that a peer replaced meanwhile by a longer one", function*() {

@@ -103,7 +103,7 @@ describe("the end of a token", () => {
 })
 
 describe("a refresh that fails", () => {
-  test.each(["bad-request", "forbidden", "html", "drop"] as const)(
+  test.each(["bad-request", "forbidden", "html", "drop", "missing-token", "missing-customer-id"] as const)(
     "as by %s leaves the token that still holds in use",
     function*(fault, { simulator }) {
       yield* simulator.setTokenLifetime(600)
