@@ -23,8 +23,8 @@ const body = Redacted.make("the service's own words")
 
 const headers = { "x-request-id": "request-1" }
 
-/** Each error with all of its fields, as DESIGN says them; `body` is never encoded. */
-const nine: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
+/** Each error with all of its fields, as the documents say them; `body` is never encoded. */
+const all: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
   [
     new BadRequest({ operation: "search", status: 400, detail: "no term", body, headers }),
     { operation: "search", status: 400, detail: "no term", headers }
@@ -57,7 +57,7 @@ const nine: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
   ]
 ]
 
-const each = it.each(nine.map(([error, fields]) => [error._tag, error, fields] as const))
+const each = it.each(all.map(([error, fields]) => [error._tag, error, fields] as const))
 
 const operations = ["token", "search", "request"] as const
 
@@ -80,7 +80,7 @@ const sentences: ReadonlyArray<string> = [
     new LicenseKeyUnavailable({ operation })
   ]),
   new ConfigurationError({ field: "refresh.window" }),
-  ...nine.map(([error]) => error)
+  ...all.map(([error]) => error)
 ].map(({ message }) => message)
 
 describe("an error", () => {
@@ -111,7 +111,7 @@ describe("an error", () => {
 
   it("is one of those that this file tests", () => {
     const tags = [...NutritionAdvisorError.errors, ConfigurationError].map(({ _tag }) => _tag)
-    expect(nine.map(([{ _tag }]) => _tag)).toEqual(tags)
+    expect(all.map(([{ _tag }]) => _tag)).toEqual(tags)
   })
 
   it("has a JSON Schema, for who declares it in an API of one's own", () => {
@@ -151,7 +151,7 @@ describe("a guard", () => {
     const path = "../src/NutritionAdvisorError.js?copy"
     const copy: typeof NutritionAdvisorError = await import(/* @vite-ignore */ path)
     expect(copy.BadRequest).not.toBe(BadRequest)
-    for (const [error] of nine) {
+    for (const [error] of all) {
       const other = Schema.decodeUnknownSync(Schema.Union(copy.NutritionAdvisorError, copy.ConfigurationError))(
         JSON.parse(JSON.stringify(error))
       )

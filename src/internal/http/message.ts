@@ -50,17 +50,15 @@ const redirects = new Set([0, 301, 302, 303, 307, 308])
 const isText = ({ headers }: Answer) =>
   /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
 
-/** In bytes. */
-const longestBody = 4 * 1024
+const keptBodyBytes = 4 * 1024
 
-/** In characters. */
-const longestHeader = 256
+const keptHeaderCharacters = 256
 
 /** The headers that errors and spans may show. */
 export const observed = (names: ReadonlyArray<string>, { headers }: Answer): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
-    return text === "" ? [] : [[name, text.slice(0, longestHeader)]]
+    return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
 
 /** What an error keeps of the answer that it was made from. */
@@ -77,7 +75,7 @@ export const head = (answer: Answer, names: ReadonlyArray<string> = []): Head =>
 export const headAndBody = (answer: Answer, names?: ReadonlyArray<string>): Head => {
   const { body } = answer
   if (body.length === 0 || !isText(answer)) return head(answer, names)
-  const text = new TextDecoder().decode(body.subarray(0, longestBody), { stream: body.length > longestBody })
+  const text = new TextDecoder().decode(body.subarray(0, keptBodyBytes), { stream: body.length > keptBodyBytes })
   return { ...head(answer, names), body: Redacted.make(text) }
 }
 

@@ -101,7 +101,7 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 
-  /** A token that a peer left cost no exchange: where it is rejected too, one exchange may still help. */
+  /** Where a token of a peer is rejected too, one exchange may still help. */
   const renewAndSend = (
     data: DataRequest,
     rejected: AccessToken,

@@ -32,7 +32,7 @@ interface Parts extends Exchange.Parts {
 }
 
 /** Whether callers have a token though the exchange failed. */
-const holdsStill = ({ reason, replacing }: ExchangeRequest, policy: RefreshPolicy.CheckedPolicy, now: number) =>
+const isServing = ({ reason, replacing }: ExchangeRequest, policy: RefreshPolicy.CheckedPolicy, now: number) =>
   reason === "refresh" && Option.exists(replacing, (token) => AccessToken.stateAt(token, now, policy) !== "expired")
 
 const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
@@ -66,8 +66,8 @@ export const make = (parts: Parts) => {
       const next = State.failed(state, cause, random, policy, now)
       state = next
       Deferred.unsafeDone(token, Exit.failCause(cause))
-      const isServing = holdsStill(request, policy, now)
-      return Report.failed(request, { cause, retryAt: next.backoff.until, isClosed, isServing })
+      const retryAt = next.backoff.until
+      return Report.failed(request, { cause, retryAt, isClosed, isServing: isServing(request, policy, now) })
     })
 
   const running = (flight: Flight) =>

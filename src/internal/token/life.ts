@@ -20,7 +20,7 @@ interface Parts {
   /** The token in the store. */
   readonly current: Effect.Effect<Option.Option<Token>, TokenError>
   readonly flights: Flights.Flights
-  /** Called with each token that a caller gets. */
+  /** Called with each token that a caller gets: the first starts the Schedule. */
   readonly served: (token: Token) => Token
 }
 
@@ -135,14 +135,14 @@ export const make = (
     const issuer = yield* TokenIssuer
     const store = yield* TokenStore
     const run = yield* FiberSet.makeRuntime<never>()
-    let isScheduled = !policy.background
+    let startsSchedule = policy.background
     const parts: Parts = {
       policy,
       current: storeIsPrompt ? store.current : within(tokenTimeout)(store.current),
       flights: Flights.make({ policy, tokenTimeout, issuer, store, run }),
       served: (token) => {
-        if (!isScheduled) {
-          isScheduled = true
+        if (startsSchedule) {
+          startsSchedule = false
           run(looking(parts))
         }
         return token

@@ -14,15 +14,16 @@ interface Written {
 const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
 
 /**
- * Body and headers in what undici takes; the headers are a copy, since interceptors write into them. Node's own FormData is foreign to this undici, and is written out by the one that
- * Node has.
+ * Body and headers in what undici takes. The headers are a copy, since interceptors write into them. Node's own FormData is foreign to
+ * this undici, so Node writes it out.
  */
-export const written = ({ body, headers }: Pick<BufferedRequest, "body" | "headers">): Written => {
+export const written = ({ body, headers: given }: Pick<BufferedRequest, "body" | "headers">): Written => {
+  const headers = { ...given }
   switch (body._tag) {
     case "Empty":
-      return { body: null, headers: { ...headers } }
+      return { body: null, headers }
     case "Uint8Array":
-      return { body: body.body, headers: { ...headers } }
+      return { body: body.body, headers }
     case "Raw":
       return body.body instanceof URLSearchParams
         ? { body: body.body.toString(), headers: { "content-type": urlEncoded, ...headers } }
