@@ -49,9 +49,6 @@ interface SharingOptions extends ExchangeOptions {
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
-/** What a variable that is not set becomes in a text. */
-const notSet = "undefined"
-
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
@@ -66,11 +63,8 @@ const baseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.B
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
-    yield* check(
-      "baseUrl",
-      [text !== notSet, "is not set"],
-      [isUrl, "is no absolute address, such as https://service.example"]
-    )
+    const rule = text === "undefined" ? "is not set" : "is no absolute address, such as https://service.example"
+    yield* check("baseUrl", [isUrl, rule])
     const url = new URL(text)
     const isHttp = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
     yield* check(
@@ -97,7 +91,7 @@ export const licenseKey = (secret: Redacted.Redacted<string>): Checked<void> => 
   return check(
     "licenseKey",
     [key.trim() !== "", "is blank"],
-    [key !== notSet, "is not set"],
+    [key !== "undefined", "is not set"],
     [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(key), "has white space or a line break at its beginning or end"],
     [!/^(["'`]).*\1$/.test(key), "is in quotation marks, which docker's --env-file keeps"],
     [isSegment, "holds what no segment of a URL can carry"],
@@ -206,15 +200,10 @@ export const sharedClient = (options: SharingOptions) => both(sharing(options), 
 type Right<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
 export type ProviderSettings = Right<typeof provider>
-
 export type ExchangeSettings = Right<typeof exchange>
-
 export type DataSettings = Right<typeof data>
-
 export type SharingSettings = Right<typeof sharing>
-
 export type ClientSettings = Right<typeof client>
-
 export type SharedClientSettings = Right<typeof sharedClient>
 
 /** The layer of settings, built of options that are read as it is built. */

@@ -65,7 +65,6 @@ const isWithin = ({ from, until }: Interval, now: number) => from <= now && now 
 
 const knownOf = ({ lastFailure, refreshHold, renewals }: Known): Known => ({ renewals, refreshHold, lastFailure })
 
-/** Failed exchanges in a row. */
 export const failuresOf = (state: State<unknown>): number => state._tag === "Idle" ? 0 : state.failures
 
 /** What the exchange that runs, or the one that failed a moment ago, says to all. */
