@@ -1,10 +1,19 @@
 import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
-import { describe, expect } from "@effect/vitest"
+import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
+import { written } from "../../../src/internal/undici/body.js"
 import { arrangedLive, testLive } from "../../doubles/arranged.js"
 import { afterBody, eventually, serve, settled } from "../../doubles/Wire.js"
 import { advisor, connectionError, ours, ways } from "./ways.js"
+
+const bodies = [HttpBody.empty, HttpBody.text("a"), HttpBody.raw("a"), HttpBody.raw(new URLSearchParams("a=1"))]
+
+it.each(bodies)("undici gets a copy of the headers, into which interceptors may write: body %#", (body) => {
+  const headers = { "x-a": "1" }
+  expect(written({ body, headers }).headers).toMatchObject(headers)
+  expect(written({ body, headers }).headers).not.toBe(headers)
+})
 
 type Execute = (request: HttpClientRequest.HttpClientRequest) => Effect.Effect<unknown, unknown>
 
