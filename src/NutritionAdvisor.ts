@@ -196,7 +196,7 @@ const layerFromTokens = (settings: Settings.DataSettings) =>
 export const layerWithoutTokens = (
   options: Options
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Settings.layerFrom(Settings.data, options, layerFromTokens)
+  Settings.layerFrom(Settings.parseData, options, layerFromTokens)
 
 /**
  * The service with a token store in memory. Build it once for a process: each build gets a token of its own. Building it sends
@@ -223,7 +223,7 @@ export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
   Settings.layerFrom(
-    Settings.client,
+    Settings.parseClient,
     options,
     (settings) => Layer.provideMerge(layerFromTokens(settings), Tokens.own(settings))
   )
@@ -251,7 +251,7 @@ export const layerShared = (
   HttpClient.HttpClient | SharedTokenCache
 > =>
   Settings.layerFrom(
-    Settings.sharedClient,
+    Settings.parseSharedClient,
     options,
     (settings) => Layer.provideMerge(layerFromTokens(settings), Tokens.shared(settings))
   )

@@ -68,7 +68,7 @@ export const make = (
   TokenIssuer.Service,
   ConfigurationError,
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
-> => Effect.suspend(() => Effect.flatMap(Settings.sharing(options), fromSettings))
+> => Effect.suspend(() => Effect.flatMap(Settings.parseSharing(options), fromSettings))
 
 /** @internal */
 export const fromSettings = (

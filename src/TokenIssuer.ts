@@ -158,7 +158,7 @@ const identifierOf = (
  * @category constructors
  */
 export const make = (options: Options): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient> =>
-  Effect.suspend(() => Settings.exchange(options)).pipe(
+  Effect.suspend(() => Settings.parseExchange(options)).pipe(
     Effect.flatMap((settings) =>
       Effect.map(fromSettings(settings), ({ issue }) => ({
         issue: (request) => within(settings.tokenTimeout)(issue(request))

@@ -128,7 +128,7 @@ export const make = (
   { tokenTimeout }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.suspend(() =>
-    Effect.flatMap(Settings.provider({ refresh: policy, tokenTimeout }), (settings) => Life.make(settings, false))
+    Effect.flatMap(Settings.parseProvider({ refresh: policy, tokenTimeout }), (settings) => Life.make(settings, false))
   )
 
 /**

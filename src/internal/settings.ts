@@ -129,13 +129,13 @@ const common = (options: DataOptions) =>
 
 // Each ends in the first rule that an option breaks. All times are in milliseconds.
 
-export const provider = (options: ProviderOptions) =>
+export const parseProvider = (options: ProviderOptions) =>
   Either.all({
     policy: RefreshPolicy.make(options.refresh),
     tokenTimeout: millis("tokenTimeout", options.tokenTimeout ?? "10 seconds")
   })
 
-export const exchange = (options: ExchangeOptions) =>
+export const parseExchange = (options: ExchangeOptions) =>
   Either.gen(function*() {
     const { licenseKey: key, serviceId } = options
     if (Redacted.isRedacted(key)) yield* licenseKey(key)
@@ -144,14 +144,14 @@ export const exchange = (options: ExchangeOptions) =>
     if (id !== undefined) yield* headerValue("serviceId", Redacted.value(id))
     return {
       ...yield* common(options),
-      ...yield* provider(options),
+      ...yield* parseProvider(options),
       licenseKey: key,
       route: yield* tokenRoute(options.tokenRoute ?? "advisor-licence"),
       serviceId: id
     }
   })
 
-export const data = (options: DataOptions) =>
+export const parseData = (options: DataOptions) =>
   Either.gen(function*() {
     const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
     const rejectedStatuses: ReadonlySet<number> = new Set(options.rejectedStatuses ?? [401, 403])
@@ -182,9 +182,9 @@ export const data = (options: DataOptions) =>
     }
   })
 
-export const sharing = (options: SharingOptions) =>
+export const parseSharing = (options: SharingOptions) =>
   Either.gen(function*() {
-    const settings = yield* exchange(options)
+    const settings = yield* parseExchange(options)
     const lease = yield* millis("lease", options.lease ?? "15 seconds")
     yield* check("lease", [lease > settings.tokenTimeout, "must be longer than tokenTimeout"])
     return { ...settings, lease, cacheTimeout: yield* millis("cacheTimeout", options.cacheTimeout ?? "1 second") }
@@ -193,18 +193,18 @@ export const sharing = (options: SharingOptions) =>
 const both = <A, B>(self: Checked<A>, that: Checked<B>) =>
   Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
 
-export const client = (options: ExchangeOptions) => both(exchange(options), data(options))
+export const parseClient = (options: ExchangeOptions) => both(parseExchange(options), parseData(options))
 
-export const sharedClient = (options: SharingOptions) => both(sharing(options), data(options))
+export const parseSharedClient = (options: SharingOptions) => both(parseSharing(options), parseData(options))
 
 type Right<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
-export type ProviderSettings = Right<typeof provider>
-export type ExchangeSettings = Right<typeof exchange>
-export type DataSettings = Right<typeof data>
-export type SharingSettings = Right<typeof sharing>
-export type ClientSettings = Right<typeof client>
-export type SharedClientSettings = Right<typeof sharedClient>
+export type ProviderSettings = Right<typeof parseProvider>
+export type ExchangeSettings = Right<typeof parseExchange>
+export type DataSettings = Right<typeof parseData>
+export type SharingSettings = Right<typeof parseSharing>
+export type ClientSettings = Right<typeof parseClient>
+export type SharedClientSettings = Right<typeof parseSharedClient>
 
 /** The layer of settings, built of options that are read as it is built. */
 export const layerFrom = <O, S, A, R>(

@@ -2,11 +2,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
 import * as Settings from "../../src/internal/settings.js"
 
-type Options = Parameters<typeof Settings.sharedClient>[0]
+type Options = Parameters<typeof Settings.parseSharedClient>[0]
 
 const right: Options = { baseUrl: "https://advisor.example", licenseKey: Redacted.make("demo-key-7f3a") }
 
-const check = (options: Partial<Options>) => Settings.sharedClient({ ...right, ...options })
+const check = (options: Partial<Options>) => Settings.parseSharedClient({ ...right, ...options })
 
 const key = (text: string): Partial<Options> => ({ licenseKey: Redacted.make(text) })
 

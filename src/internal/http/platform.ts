@@ -15,7 +15,7 @@ import * as Stream from "effect/Stream"
 import { BodyBytes } from "./bodyBytes.js"
 import type { Received } from "./client.js"
 import type { Dispatch } from "./dispatch.js"
-import { isSendable } from "./header.js"
+import { isHeaderField } from "./header.js"
 import type { Answer, Request } from "./message.js"
 import { isOfFetch, setCookiesOf } from "./setCookies.js"
 
@@ -128,7 +128,7 @@ export const responseOf = (
 ): HttpClientResponse.HttpClientResponse => {
   const fields = Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const))
-    .filter(isSendable)
+    .filter(isHeaderField)
   const shown = new globalThis.Headers()
   for (const [name, value] of fields) shown.append(name, value)
   const content = withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>

@@ -40,7 +40,7 @@ export const asConfigurationError = (error: unknown): unknown => {
 const withVariable = (error: ConfigurationError) =>
   new ConfigurationError({ ...error, variable: Environment.variableOf(error.field) })
 
-const checked = (options: Options) => Effect.as(Settings.client(options), options)
+const checked = (options: Options) => Effect.as(Settings.parseClient(options), options)
 
 const fromVariables = () =>
   Config.unwrap<Options>(Environment.advisor()).pipe(

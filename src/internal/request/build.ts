@@ -5,7 +5,7 @@ import * as UrlParams from "@effect/platform/UrlParams"
 import * as Either from "effect/Either"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
-import { isSendable } from "../http/header.js"
+import { isHeaderField } from "../http/header.js"
 import type { Request } from "../http/message.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings.js"
@@ -19,7 +19,7 @@ const notSent = (operation: "search" | "request", detail: string): Built =>
 
 const badHeader = "a header holds characters that HTTP does not allow"
 
-const areSendable = (headers: Headers.Headers) => Object.entries(headers).every(isSendable)
+const areHeaderFields = (headers: Headers.Headers) => Object.entries(headers).every(isHeaderField)
 
 const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
@@ -48,7 +48,7 @@ export const search = (settings: DataSettings, term: string, options: SearchOpti
     return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
   }
   const headers = options.headers === undefined ? undefined : Headers.fromInput(options.headers)
-  if (headers !== undefined && !areSendable(headers)) return notSent("search", badHeader)
+  if (headers !== undefined && !areHeaderFields(headers)) return notSent("search", badHeader)
   return Either.right({
     method: "GET",
     origin: settings.base.origin,
@@ -65,7 +65,7 @@ export const below = (settings: DataSettings, request: HttpClientRequest.HttpCli
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
     return notSent("request", "the URL holds half of a surrogate pair")
   }
-  if (!areSendable(request.headers)) return notSent("request", badHeader)
+  if (!areHeaderFields(request.headers)) return notSent("request", badHeader)
   const url = Url.below(settings.base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")

@@ -105,7 +105,7 @@ export const make = (parts: Parts) => {
     request: (asked: ExchangeRequest) => decide(asked, (flight, now) => State.request(state, flight, now)),
     /** A token was rejected. */
     renewal: (asked: ExchangeRequest) => decide(asked, (flight, now) => State.renewal(state, flight, policy, now)),
-    holdsRefresh: (now: number): boolean => State.holdsRefresh(state, now),
+    isRefreshHeld: (now: number): boolean => State.isRefreshHeld(state, now),
     lastFailure: Effect.sync(() => state.lastFailure)
   }
 }

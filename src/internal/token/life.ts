@@ -26,7 +26,7 @@ interface Parts {
 
 const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    flights.holdsRefresh(now)
+    flights.isRefreshHeld(now)
       ? Effect.void
       : flights.request({ reason: "refresh", replacing: Option.some(token), mustExchange: false }))
 
@@ -78,11 +78,11 @@ const getFrom = (parts: Parts): Service["get"] =>
   )
 
 /** The rejection that SERVICE.md section 7 documents. */
-const documented: Rejection = { operation: "request", status: 403 }
+const defaultRejection: Rejection = { operation: "request", status: 403 }
 
 const renewFrom = (parts: Parts, get: Service["get"]) => {
   const { current, flights, served } = parts
-  const renew: Service["renew"] = (rejected, rejection = documented) =>
+  const renew: Service["renew"] = (rejected, rejection = defaultRejection) =>
     Effect.gen(function*() {
       const { mustExchange = false, ...answer } = rejection
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)

@@ -105,7 +105,7 @@ export const renewal = <Flight>(
 }
 
 /** Whether a stale token is not worth an exchange yet. */
-export const holdsRefresh = ({ refreshHold }: State<unknown>, now: number): boolean =>
+export const isRefreshHeld = ({ refreshHold }: State<unknown>, now: number): boolean =>
   Option.exists(refreshHold, (hold) => isWithin(hold, now))
 
 /** The flight brought this token, which is the current one now. */

@@ -22,12 +22,12 @@ describe("a name", () => {
 })
 
 describe("a header", () => {
-  it.each<[name: string, value: string, isSendable: boolean]>([
+  it.each<[name: string, value: string, isHeaderField: boolean]>([
     ["x-name", "value", true],
     ["x name", "value", false],
     ["x-name", "val\nue", false],
     ["x name", "val\nue", false]
-  ])("%j with the value %j: %j", (name, value, isSendable) => {
-    expect(Header.isSendable([name, value])).toBe(isSendable)
+  ])("%j with the value %j: %j", (name, value, isHeaderField) => {
+    expect(Header.isHeaderField([name, value])).toBe(isHeaderField)
   })
 })

@@ -40,7 +40,7 @@ const isRejected: Step = (state, now) => {
   return [tell(decision), after]
 }
 
-const looks: Step = (state, now) => [State.holdsRefresh(state, now) ? "held" : "free", state]
+const looks: Step = (state, now) => [State.isRefreshHeld(state, now) ? "held" : "free", state]
 
 const brings =
   (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, now)]
