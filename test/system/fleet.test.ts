@@ -10,9 +10,10 @@ const size = 12
 
 const searchesEach = 10
 
-const tokenLatency = 2_000
+/** Long enough for a busy machine to kill the holder in the middle of its exchange. */
+const tokenLatency = 6_000
 
-const lease = 4_000
+const lease = 8_000
 
 const fleet = (ioredis: string) => () => {
   let program: Fleet.Program
@@ -55,8 +56,8 @@ const fleet = (ioredis: string) => () => {
 
   it.scopedLive("costs one exchange beside the one that its lease holder was killed in, and no search of the others fails", () =>
     Effect.gen(function*() {
-      const { simulator, started } = yield* world({ lease, tokenTimeout: 3_000 })
-      yield* simulator.tell({ name: "setLatency", operation: "token", millis: tokenLatency })
+      const { simulator, started } = yield* world({ lease, tokenTimeout: 7_000 })
+      const setLatency = (millis: number) => simulator.tell({ name: "setLatency", operation: "token", millis })
       const simulatorSees = (until: (seen: Sight) => boolean) =>
         Effect.repeat(simulator.sight, { until, schedule: Schedule.spaced("10 millis") }).pipe(
           Effect.timeoutFail({ duration: "1 minute", onTimeout: () => "the simulator did not see it in time" })
@@ -65,12 +66,14 @@ const fleet = (ioredis: string) => () => {
       const killHolder = (holder: Fleet.Replica, others: ReadonlyArray<Fleet.Replica>) =>
         Effect.gen(function*() {
           const before = yield* simulator.sight
+          yield* setLatency(tokenLatency)
           yield* Effect.fork(holder.tell({ name: "search", count: 1 }))
           yield* simulatorSees(({ openExchanges }) => openExchanges === 1)
           const searches = yield* Effect.fork(Fleet.tell(others, { name: "search", count: searchesEach }))
           yield* Effect.sleep("300 millis")
           const atDeath = yield* simulator.sight
           yield* holder.kill
+          yield* setLatency(0)
           yield* simulatorSees(({ exchanges }) => exchanges > atDeath.exchanges)
           const sum = yield* Fiber.join(searches)
           const seen = yield* simulator.sight
