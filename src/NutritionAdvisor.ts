@@ -164,13 +164,9 @@ const fromTokens = (
       search: (term, options) => searchWith(term, options, jsonOf),
       searchAs: forAnySchema((schema) => {
         const decode = makeDecode(schema)
-        return (term, options) =>
-          searchWith(
-            term,
-            options,
-            (answer) =>
-              Effect.flatMap(jsonOf(answer), (payload) => decode(payload, Message.head(answer, observeHeaders)))
-          )
+        const decodedOf = (answer: Message.Answer) =>
+          Effect.flatMap(jsonOf(answer), (json) => decode(json, Message.fieldsWithoutBody(answer, observeHeaders)))
+        return (term, options) => searchWith(term, options, decodedOf)
       }),
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),

@@ -257,7 +257,7 @@ export const NutritionAdvisorError = Schema.Union(...errors)
  */
 export type TokenError = NutritionAdvisorError
 
-/** By it guards know an error of another copy of this package, as after a reload, or in a page and a route of Next.js. */
+/** Guards look for it: so they know an error of another copy of this package, as after a reload, or in a page and a route of Next.js. */
 const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 
 for (const { prototype } of [...errors, ConfigurationError]) {
@@ -308,8 +308,8 @@ const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
 }
 
 /**
- * The HTTP status with which a backend passes an error on to its own caller: that of the service where the caller can act on it, else
- * one from 502 to 504; 503 where the exchange of the license key failed.
+ * The HTTP status with which a backend passes an error on to its own caller: 400 and 429 as the service gave them, since the caller can
+ * act on them; else one from 502 to 504. It is 503 where the exchange of the license key failed.
  *
  * @since 1.0.0
  * @category getters

@@ -95,8 +95,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
     const unknown = Object.keys(policy).find((field) => !Object.hasOwn(defaults, field))
     yield* check(`refresh.${unknown}`, [unknown === undefined, "is no field of the policy"])
     const all = { ...defaults, ...policy }
-    const time = (field: "window" | "margin" | "backoffStart" | "backoffCap" | "coolDown") =>
-      millis(`refresh.${field}`, all[field])
+    const time = (name: Exclude<keyof RefreshPolicy, "attempts" | "background">) => millis(`refresh.${name}`, all[name])
     const checked: CheckedPolicy = {
       background: all.background,
       window: yield* time("window"),

@@ -207,7 +207,7 @@ export const fromSettings = (
         const { status } = answer
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)
         if (status === 401 || status === 403) {
-          return yield* new Forbidden({ operation: "token", ...Message.headAndBody(answer), reason: "KeyRejected" })
+          return yield* new Forbidden({ operation: "token", ...Message.fieldsOf(answer), reason: "KeyRejected" })
         }
         if (!Message.isOk(status)) return yield* Message.statusError(answer, "token")
         return yield* tokenOf(answer, key, receivedAt)

@@ -206,7 +206,7 @@ export type SharingSettings = Right<typeof parseSharing>
 export type ClientSettings = Right<typeof parseClient>
 export type SharedClientSettings = Right<typeof parseSharedClient>
 
-/** The layer of settings, built of options that are read as it is built. */
+/** A layer that parses its options when it is built. */
 export const layerFrom = <O, S, A, R>(
   parse: (options: O) => Checked<S>,
   options: O,

@@ -2,10 +2,10 @@ import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 
 type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
-type Tag = { [E in AnyError as "headers" extends keyof E ? E["_tag"] : never]: E }
+type OfAnswer = Extract<AnyError, { readonly headers?: unknown }>["_tag"]
 
 /** For each error that is made of a response, statuses that end in it: without them this does not compile. */
-const statuses: { readonly [T in keyof Tag]: ReadonlyArray<number> } = {
+const statuses: Readonly<Record<OfAnswer, ReadonlyArray<number>>> = {
   BadRequest: [400],
   ServerError: [500, 502, 503],
   Forbidden: [401, 403],

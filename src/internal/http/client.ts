@@ -30,6 +30,7 @@ export interface Owner {
 /** Sends a request and reads its whole answer, in bounded memory. It cancels itself where it has no owner that does. */
 export type Send = (request: Request, limits: Limits, owner?: Owner) => Effect.Effect<Answer, SendError>
 
+/** More than an error shows: a body that is read to its end leaves the connection to the next request. */
 const maxErrorBytes = 64 * 1024
 
 const tooLarge = ({ operation }: Limits, status: number) =>

@@ -20,7 +20,7 @@ export interface Request {
   readonly body: HttpBody.HttpBody
 }
 
-/** A whole answer. Its body is only the beginning where it is not 2xx and longer than an error needs. */
+/** A whole answer; where it is not 2xx, the body may be only its beginning (`maxErrorBytes`). */
 export interface Answer {
   readonly status: number
   /** With names in lower case. */
@@ -55,28 +55,30 @@ const keptBodyBytes = 4 * 1024
 const keptHeaderCharacters = 256
 
 /** The headers that errors and spans may show. */
-export const observed = (names: ReadonlyArray<string>, { headers }: Answer): Record<string, string> =>
-  Object.fromEntries(names.flatMap((name) => {
+export const observed = (observeHeaders: ReadonlyArray<string>, { headers }: Answer): Record<string, string> =>
+  Object.fromEntries(observeHeaders.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
     return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
 
-/** What an error keeps of the answer that it was made from. */
-export interface Head {
+/** The fields of an error that come from an answer. */
+export interface AnswerFields {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Redacted.Redacted<string>
 }
 
-export const head = (answer: Answer, names: ReadonlyArray<string> = []): Head =>
-  names.length === 0 ? { status: answer.status } : { status: answer.status, headers: observed(names, answer) }
+export const fieldsWithoutBody = (answer: Answer, observeHeaders: ReadonlyArray<string> = []): AnswerFields =>
+  observeHeaders.length === 0
+    ? { status: answer.status }
+    : { status: answer.status, headers: observed(observeHeaders, answer) }
 
 /** The body may repeat a secret in any disguise, so that it is redacted as a whole. A character that is cut is left out. */
-export const headAndBody = (answer: Answer, names?: ReadonlyArray<string>): Head => {
+export const fieldsOf = (answer: Answer, observeHeaders?: ReadonlyArray<string>): AnswerFields => {
   const { body } = answer
-  if (body.length === 0 || !isText(answer)) return head(answer, names)
+  if (body.length === 0 || !isText(answer)) return fieldsWithoutBody(answer, observeHeaders)
   const text = new TextDecoder().decode(body.subarray(0, keptBodyBytes), { stream: body.length > keptBodyBytes })
-  return { ...head(answer, names), body: Redacted.make(text) }
+  return { ...fieldsWithoutBody(answer, observeHeaders), body: Redacted.make(text) }
 }
 
 type StatusError = BadRequest | ServerError | TooManyRequests | UnexpectedResponse
@@ -85,18 +87,18 @@ type StatusError = BadRequest | ServerError | TooManyRequests | UnexpectedRespon
 export const statusError = (
   answer: Answer,
   operation: Operation,
-  names?: ReadonlyArray<string>
+  observeHeaders?: ReadonlyArray<string>
 ): Effect.Effect<never, StatusError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, StatusError> => {
     const { status } = answer
-    const said = { operation, ...headAndBody(answer, names) }
+    const said = { operation, ...fieldsOf(answer, observeHeaders) }
     const retryAfter = retryAfterOf(answer, now)
     const timed = retryAfter === undefined ? said : { ...said, retryAfter }
     if (status === 400) return new BadRequest(said)
     if (status === 429) return new TooManyRequests(timed)
     if (status >= 500 && status < 600) return new ServerError(timed)
     return redirects.has(status)
-      ? new UnexpectedResponse({ operation, ...head(answer, names), reason: "Redirect" })
+      ? new UnexpectedResponse({ operation, ...fieldsWithoutBody(answer, observeHeaders), reason: "Redirect" })
       : new UnexpectedResponse({ ...said, reason: "Status" })
   })
 
@@ -106,11 +108,11 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 export const json = (
   answer: Answer,
   operation: Operation,
-  names?: ReadonlyArray<string>
+  observeHeaders?: ReadonlyArray<string>
 ): Effect.Effect<unknown, UnexpectedResponse> => {
   try {
     return Effect.succeed(JSON.parse(utf8.decode(answer.body)))
   } catch {
-    return new UnexpectedResponse({ operation, ...head(answer, names), reason: "NotJson" })
+    return new UnexpectedResponse({ operation, ...fieldsWithoutBody(answer, observeHeaders), reason: "NotJson" })
   }
 }

@@ -54,7 +54,7 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
   }
 }
 
-/** The answer as it counts: 2xx is one, and anything else an error. */
+/** An answer that is not 2xx is an error. */
 const finish = (
   { operation, run: { span } }: DataRequest,
   answer: Message.Answer,
@@ -92,12 +92,12 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
   ) =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ operation, ...Message.headAndBody(answer, observeHeaders), reason })
+      return new Forbidden({ operation, ...Message.fieldsOf(answer, observeHeaders), reason })
     })
 
   const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Message.Answer, mustExchange: boolean) =>
     Effect.tapError(
-      tokens.renew(rejected, { operation, ...Message.headAndBody(rejection, observeHeaders), mustExchange }),
+      tokens.renew(rejected, { operation, ...Message.fieldsOf(rejection, observeHeaders), mustExchange }),
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 

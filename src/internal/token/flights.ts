@@ -37,7 +37,7 @@ const isServing = ({ reason, replacing }: ExchangeRequest, policy: RefreshPolicy
 
 const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
-/** What the flight ends in. Its span is linked to that of the one who waits, for it is a child of no request. */
+/** What the flight ends in. It serves many, so its span has no parent, and is linked to the span of each who waits. */
 export const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.ensuring(
     Deferred.await(flight.token),
@@ -102,9 +102,9 @@ export const make = (parts: Parts) => {
 
   return {
     /** A token is missing or grows old. */
-    request: (asked: ExchangeRequest) => decide(asked, (flight, now) => State.request(state, flight, now)),
+    ask: (request: ExchangeRequest) => decide(request, (flight, now) => State.ask(state, flight, now)),
     /** A token was rejected. */
-    renewal: (asked: ExchangeRequest) => decide(asked, (flight, now) => State.renewal(state, flight, policy, now)),
+    renew: (request: ExchangeRequest) => decide(request, (flight, now) => State.renew(state, flight, policy, now)),
     isRefreshHeld: (now: number): boolean => State.isRefreshHeld(state, now),
     lastFailure: Effect.sync(() => state.lastFailure)
   }

@@ -28,7 +28,7 @@ const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
     flights.isRefreshHeld(now)
       ? Effect.void
-      : flights.request({ reason: "refresh", replacing: Option.some(token), mustExchange: false }))
+      : flights.ask({ reason: "refresh", replacing: Option.some(token), mustExchange: false }))
 
 /** For those who can do without a token: a store that does not answer in time has none. */
 const currentOf = ({ current }: Parts) => Effect.catchAll(current, () => Effect.succeedNone)
@@ -51,7 +51,7 @@ const looking = (parts: Parts): Effect.Effect<unknown> =>
 /** A new token, which all who ask meanwhile wait for. */
 const acquire = ({ flights, served }: Parts, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(
-    flights.request({ reason: "missing", replacing, mustExchange: false }),
+    flights.ask({ reason: "missing", replacing, mustExchange: false }),
     (decision) =>
       decision._tag === "Wait"
         ? Effect.map(Flights.arrival(decision.flight), (token) => served(token))
@@ -87,7 +87,7 @@ const renewFrom = (parts: Parts, get: Service["get"]) => {
       const { mustExchange = false, ...answer } = rejection
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
       if (Option.exists(yield* current, isOther)) return yield* get
-      const decision = yield* flights.renewal({
+      const decision = yield* flights.renew({
         reason: "rejection",
         replacing: Option.some(rejected),
         mustExchange

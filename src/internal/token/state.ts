@@ -7,7 +7,6 @@ import type { Failure } from "../../TokenProvider.js"
 
 // All times are epoch milliseconds, and each transition is told what time it is.
 
-/** A clock that stands before the beginning was set back, and ends it. */
 interface Interval {
   readonly from: number
   readonly until: number
@@ -15,7 +14,7 @@ interface Interval {
 
 /** What is known whatever the exchange does. */
 interface Known {
-  /** When the last two renewals after a rejection began. */
+  /** When the last renewals after a rejection began. */
   readonly renewals: ReadonlyArray<number>
   /** After an exchange that brought nothing better than a stale token: no refresh begins in it. */
   readonly refreshHold: Option.Option<Interval>
@@ -56,11 +55,12 @@ export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
-/** Two renewals began within the cool-down. */
+/** `renewalsPerCoolDown` have begun. */
 export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
 
+/** A clock that was set back to before the beginning ends the interval, too. */
 const isWithin = ({ from, until }: Interval, now: number) => from <= now && now < until
 
 const knownOf = ({ lastFailure, refreshHold, renewals }: Known): Known => ({ renewals, refreshHold, lastFailure })
@@ -80,7 +80,7 @@ const begun = <Flight>(state: State<Flight>, flight: Flight): readonly [Decision
 ]
 
 /** Someone wants a token: there is none, or it grows old. The flight begins where the decision is to wait for it. */
-export const request = <Flight>(
+export const ask = <Flight>(
   state: State<Flight>,
   flight: Flight,
   now: number
@@ -89,8 +89,11 @@ export const request = <Flight>(
   return decision === undefined ? begun(state, flight) : [decision, state]
 }
 
-/** The token was rejected: someone wants another one. At most two renewals begin in any cool-down. */
-export const renewal = <Flight>(
+/** In any cool-down. Two, since a peer's token that is rejected as well is renewed once more, by an exchange. */
+const renewalsPerCoolDown = 2
+
+/** The token was rejected: someone wants another one. */
+export const renew = <Flight>(
   state: State<Flight>,
   flight: Flight,
   { coolDown }: RefreshPolicy.CheckedPolicy,
@@ -99,7 +102,7 @@ export const renewal = <Flight>(
   const decision = standing(state, now)
   if (decision !== undefined) return [decision, state]
   const recent = state.renewals.filter((at) => isWithin({ from: at, until: at + coolDown }, now))
-  return recent.length < 2
+  return recent.length < renewalsPerCoolDown
     ? begun({ ...state, renewals: [...recent, now] }, flight)
     : [{ _tag: "CoolingDown" }, state]
 }

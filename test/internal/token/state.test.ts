@@ -31,12 +31,12 @@ const tell = (decision: State.Decision<string> | State.CoolingDown) => {
 }
 
 const asks: Step = (state, now) => {
-  const [decision, after] = State.request(state, nextFlight(), now)
+  const [decision, after] = State.ask(state, nextFlight(), now)
   return [tell(decision), after]
 }
 
 const isRejected: Step = (state, now) => {
-  const [decision, after] = State.renewal(state, nextFlight(), policy, now)
+  const [decision, after] = State.renew(state, nextFlight(), policy, now)
   return [tell(decision), after]
 }
 
