@@ -1,5 +1,6 @@
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import {
   Cause,
   Context,
@@ -16,6 +17,7 @@ import {
 } from "effect"
 import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { markFromPeer } from "../src/internal/token/peerTokens.js"
 import { version } from "../src/internal/version.js"
 import { arranged, test as plainTest } from "./doubles/arranged.js"
 import { otherRefusals } from "./doubles/statuses.js"
@@ -105,6 +107,12 @@ describe("search", () => {
       "term=apple&page%20size=2%200&tag=a&tag=b"
     ],
     [
+      "sends its own term alone, whatever the further parameters are called",
+      { urlParams: { term: "rice", page: "2" } },
+      ({ query }) => query,
+      "term=apple&page=2"
+    ],
+    [
       "sends further headers",
       { headers: { "Accept-Language": "de" } },
       ({ headers }) => headers["accept-language"],
@@ -148,6 +156,16 @@ describe("search", () => {
       expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })
     }
   )
+
+  test.each([{ page: "\ud800" }, { "\udc00": "1" }])(
+    "sends nothing for a query parameter that holds half of a surrogate pair: %j",
+    function*(urlParams) {
+      const request = execute(HttpClientRequest.get("/v2/plan", { urlParams }))
+      expect([yield* Effect.flip(NutritionAdvisor.search("apple", { urlParams })), yield* Effect.flip(request)])
+        .toMatchObject([{ _tag: "BadRequest", operation: "search" }, { _tag: "BadRequest", operation: "request" }])
+      expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })
+    }
+  )
 })
 
 describe("searchAs", () => {
@@ -178,6 +196,14 @@ describe("searchAs", () => {
       _tag: "UnexpectedResponse",
       reason: "Schema"
     })
+  })
+
+  test("waits for a Standard Schema that gives a promise", function*() {
+    const validate = async (value: unknown) => Array.isArray(value) ? { value: value.length } : { issues: [] }
+    const Length: StandardSchemaV1<unknown, number> = { "~standard": { version: 1, vendor: "of-ones-own", validate } }
+    yield* respondNext("search", { status: 200, body: ["oats"] }, { status: 200, body: {} })
+    expect(yield* NutritionAdvisor.searchAs(Length)("oats")).toBe(1)
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(Length)("oats"))).toMatchObject({ reason: "Schema" })
   })
 
   const Payload = Schema.Struct({ total: Schema.NumberFromString })
@@ -533,6 +559,13 @@ describe("layerWithoutTokens", () => {
       expect((yield* counters).exchanges).toBe(0)
       expect((yield* seen("search")).map(twoHeaders)).toEqual([["Bearer own-token", "own-id"]])
     }).pipe(Effect.provide(over(token))))
+
+  it.effect("sends a request three times at most where each renewal brings the token of a peer, which is rejected", () =>
+    Effect.gen(function*() {
+      yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
+      const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+      expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
+    }).pipe(Effect.provide(over(markFromPeer(token)))))
 })
 
 describe("a second layer for the same key", () => {

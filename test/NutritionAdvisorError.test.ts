@@ -147,6 +147,11 @@ describe("a guard", () => {
     expect(isTransient(error)).toBe(passing.has(tag))
   })
 
+  it("takes no error of others for one of the package, whatever its tag", () => {
+    const foreign = Object.assign(new Error("no answer"), { _tag: "TransportError", operation: "search" })
+    expect([isNutritionAdvisorError(foreign), isTransient(foreign)]).toEqual([false, false])
+  })
+
   it("knows the errors of another copy of the package, which catchTag and instanceof tell apart as ever", async () => {
     const path = "../src/NutritionAdvisorError.js?copy"
     const copy: typeof NutritionAdvisorError = await import(/* @vite-ignore */ path)

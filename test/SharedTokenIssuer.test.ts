@@ -373,12 +373,13 @@ describe("Closing", () => {
 })
 
 describe("The license key", () => {
-  test("is read once for each token, and handed to the issuer inside", function*() {
+  test("is read once for each token, and handed to the issuer inside", function*({ issuer }) {
     let reads = 0
     const licenseKey = Effect.sync(() => Redacted.make(`license-${reads += 1}`))
     const here = yield* replica({ licenseKey })
     yield* got(here)
-    expect(reads).toBe(1)
+    expect([reads, (yield* issuer.requests).map(({ licenseKey: key }) => key && Redacted.value(key))])
+      .toEqual([1, ["license-1"]])
   })
 
   test(

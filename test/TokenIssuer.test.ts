@@ -344,6 +344,12 @@ describe("licenseKey", () => {
     expect(yield* Ref.get(reads)).toBe(0)
   })
 
+  test("is the one that an issuer around this one has read, where there is one", function*() {
+    const request = { ...Issuer.missing, licenseKey: Simulator.licenseKey }
+    const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
+    expect((yield* endOf([], { licenseKey }, request)).calls).toBe(1)
+  })
+
   test("passes on the error of the effect that reads it", function*() {
     const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
     expect((yield* endOf([], { licenseKey: Effect.fail(error) })).outcome).toEqual(error)

@@ -36,6 +36,13 @@ describe("those who join a flight", () => {
 })
 
 describe("a finished flight", () => {
+  cold("leaves no fiber behind, such as one that sleeps until its timeout", function*() {
+    const before = yield* Time.fibers
+    yield* provider.get
+    yield* Time.pass(0)
+    expect(yield* Time.fibers).toBe(before)
+  })
+
   cold("is not replayed once its token is gone from the store", function*() {
     yield* store.invalidate(yield* provider.get)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])

@@ -59,6 +59,13 @@ describe("a failed exchange", () => {
     }])
   })
 
+  test("after a rejection says that there is no usable token", function*({ issuer, provider }) {
+    const token = yield* provider.get
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.exit(provider.renew(token))
+    expect(messages()).toEqual([expect.stringContaining("There is no usable token;")])
+  })
+
   test.each([
     { cause: Effect.fail(keyRejected), annotations: { error: "Forbidden", status: 403, reason: "KeyRejected" } },
     {

@@ -236,6 +236,13 @@ describe("of two tokens", () => {
       .toEqual([true, 2])
   })
 
+  fresh("a refresh keeps the current one where the new one is from the future", function*() {
+    yield* issuer.respondNext(Effect.succeed(Issuer.token(2, windowStart + 1, 5_000_000)))
+    yield* refreshedByCaller
+    expect([Option.map(yield* store.current, Issuer.valueOf), yield* issuer.calls])
+      .toEqual([Option.some(Issuer.secretOf(1)), 2])
+  })
+
   fresh("a refresh that fails leaves the current one where it is", function*({ first }) {
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* refreshedByCaller

@@ -80,6 +80,16 @@ describe("renew", () => {
     expect([new Set((yield* Fiber.join(renewals)).map(reasonOf)), yield* issuer.calls])
       .toEqual([new Set(["TokenUnchanged"]), 2])
   })
+
+  fresh("that joins a refresh which hands back the rejected token exchanges once more", function*({ first }) {
+    yield* Time.set(windowStart)
+    yield* issuer.setLatency("100 millis")
+    yield* issuer.respondNext(Issuer.issued(1, 1_000_000))
+    yield* provider.get
+    const renewed = yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("200 millis")
+    expect([Issuer.valueOf(yield* Fiber.join(renewed)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 3])
+  })
 })
 
 describe("a cool-down", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged, test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -30,6 +30,14 @@ describe("layer", () => {
     const putInto = Effect.flatMap(TokenStore.TokenStore, (store) => Effect.zipLeft(store.current, store.put(first)))
     const found = yield* Effect.replicateEffect(Effect.provide(putInto, TokenStore.layer), 2)
     expect(found).toEqual([Option.none(), Option.none()])
+  })
+
+  test("is another store for each layer that it is provided to, in one build too", function*() {
+    const stores = new Set<TokenStore.Service>()
+    const noted = Effect.map(TokenStore.TokenStore, (store) => stores.add(store))
+    const user = () => Layer.provide(Layer.effectDiscard(noted), TokenStore.layer)
+    yield* Layer.build(Layer.merge(user(), user()))
+    expect(stores.size).toBe(2)
   })
 })
 

@@ -109,6 +109,13 @@ describe("a data request", () => {
     expect({ count: after.count - before.count, sum: after.sum - before.sum })
       .toEqual({ count: 1, sum: expect.closeTo(2) })
   })
+
+  test("is not timed where it was not sent", function*() {
+    const timed = Effect.map(measured("request_duration_seconds", { outcome: "BadRequest" }), (all) => all?.count ?? 0)
+    const before = yield* timed
+    yield* Effect.exit(NutritionAdvisor.search(" "))
+    expect(yield* timed).toBe(before)
+  })
 })
 
 describe("an exchange", () => {

@@ -78,6 +78,12 @@ describe("an answer", () => {
     expect(status).toBe(403)
   })
 
+  test("leaves nothing that waits for its timeout", function*() {
+    const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
+    yield* Http.make(answering(() => new Response()), timeouts)(request, limits)
+    expect(timeouts.due()).toBeUndefined()
+  })
+
   test("keeps each set-cookie of one name", function*() {
     const cookies = ["a=1; Path=/", "a=2; Path=/x", "a=3"]
     const { headers } = yield* send(
@@ -92,6 +98,9 @@ const failing = (cause: unknown) =>
 
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
+const circular = new Error("secret")
+circular.cause = circular
+
 describe("a request without an answer", () => {
   test.each<readonly [HttpClient.HttpClient, object]>([
     [failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
@@ -102,6 +111,7 @@ describe("a request without an answer", () => {
     [failing(withCode("EAI_AGAIN")), { reason: "Connection", code: "EAI_AGAIN" }],
     [failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     [failing(undefined), { reason: "Connection" }],
+    [failing(circular), { reason: "Connection" }],
     [HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
     [HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
   ])("ends in TransportError (case %#), and shows nothing of the request or of what the client said", function*(
@@ -158,6 +168,16 @@ describe("a client that brings a whole answer in one step", () => {
       return () => {}
     })
     expect((yield* send(client)).status).toBe(200)
+  })
+
+  test("is told as TooLarge where it meets a limit of its own in an answer", function*() {
+    const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
+    const client = over((_, receiver) => {
+      receiver.onFailure(tooLarge, 200)
+      return () => {}
+    })
+    expect(yield* Effect.flip(send(client)))
+      .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
   })
 
   test("is passed by where the body is a stream", function*() {

@@ -37,6 +37,7 @@ describe("an answer", () => {
     ["soon", undefined],
     ["2026-11-25T03:57:31Z", undefined],
     ["Wed, 99 Nov 2026 03:57:31 GMT", undefined],
+    ["Wed, 25 Nov 2026 03:57:31 GMT+01:00", undefined],
     ["", undefined]
   ])("with the Retry-After %j says to wait %s seconds", function*([value, seconds]) {
     yield* TestClock.setTime(Date.parse("2026-11-25T03:56:40Z"))
@@ -53,6 +54,13 @@ describe("an answer", () => {
     )
     expect(body === undefined ? "" : Redacted.value(body)).toBe("x".repeat(4095))
   })
+
+  test.each(["application/json", "application/problem+json; charset=utf-8", "text/html"])(
+    "of the type %s keeps its body",
+    function*(type) {
+      expect(yield* errorOf(500, { "content-type": type }, "x")).toHaveProperty("body")
+    }
+  )
 
   test.each([["application/octet-stream", "x"], ["text/plain", ""]])(
     "of the type %s and the body %j keeps none",

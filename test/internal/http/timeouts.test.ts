@@ -34,6 +34,22 @@ describe("timeouts", () => {
     }
   )
 
+  test("that came leave the others where they are, also where one leaves after it", function*() {
+    let now = 0
+    const seen: Array<number> = []
+    const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
+    const [first, second] = [new Noted(1, seen), new Noted(2, seen)]
+    timeouts.add(first)
+    now = 50
+    timeouts.add(second)
+    now = 100
+    timeouts.due()
+    timeouts.remove(first)
+    now = 150
+    timeouts.due()
+    expect(seen).toEqual([1, 2])
+  })
+
   test("come in time, though one fiber watches over all, and come again after none was left", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Timeouts.make(30_000)

@@ -1,10 +1,12 @@
 import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Agent, type Dispatcher, interceptors, MockAgent } from "@effect/platform-node/Undici"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { written } from "../../../src/internal/undici/body.js"
 import { arrangedLive, testLive } from "../../doubles/arranged.js"
-import { afterBody, eventually, serve, settled } from "../../doubles/Wire.js"
+import { afterBody, eventually, replying, serve, settled } from "../../doubles/Wire.js"
 import { advisor, connectionError, ours, ways } from "./ways.js"
 
 const bodies = [HttpBody.empty, HttpBody.text("a"), HttpBody.raw("a"), HttpBody.raw(new URLSearchParams("a=1"))]
@@ -160,6 +162,32 @@ describe.each(senders)("A request of $name", ({ make }) => {
 })
 
 const block = new Uint8Array(64 * 1024)
+
+describe.each(ways)("A search $name over a dispatcher of one's own", ({ through }) => {
+  const searchOver = (dispatcher: Dispatcher, origin: string) =>
+    Effect.flatMap(UndiciClient.makeFromDispatcher(dispatcher), (client) => advisor(through(client), origin)).pipe(
+      Effect.flatMap(({ search }) => Effect.flip(search("oats")))
+    )
+
+  testLive("follows no redirect though the dispatcher has undici's interceptor for it", function*() {
+    const elsewhere = yield* serve(replying("{}"))
+    const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => new Agent()),
+      (agent) => Effect.promise(() => agent.destroy())
+    )
+    const following = agent.compose(interceptors.redirect({ maxRedirections: 5 }))
+    expect(yield* searchOver(following, wire.origin)).toMatchObject({ _tag: "UnexpectedResponse", reason: "Redirect" })
+    expect(elsewhere.requests.length).toBe(0)
+  })
+
+  testLive("ends in TransportError where it throws", function*() {
+    const throwing = new MockAgent().compose(() => () => {
+      throw new Error("secret")
+    })
+    expect(yield* searchOver(throwing, "http://127.0.0.1:9")).toMatchObject({ _tag: "TransportError" })
+  })
+})
 
 describe.each(senders)("A Stream that $name sends", ({ make }) => {
   const received = receivedBy(make)
