@@ -167,6 +167,18 @@ describe("equal searches at once", () => {
     expect(outcomeOf(next)).toBe(1)
   })
 
+  it("join one that is under way though another, which all have left, ends meanwhile", () => {
+    const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
+    const world = worldOver(double)
+    world.interrupt(world.search("oats"))
+    world.pass(500)
+    const callers = [world.search("oats")]
+    world.pass(500)
+    callers.push(world.search("oats"))
+    world.pass(500)
+    expect(callers.map(outcomeOf)).toEqual([1, 1])
+  })
+
   it("end as aborted where the layer is closed, though a caller can't be interrupted, as every search after that", () => {
     const { world } = worldOverSlow()
     const callers = [world.run(Effect.uninterruptible(world.advisor.search("oats"))), world.search("oats")]

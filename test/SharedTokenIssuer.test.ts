@@ -344,6 +344,12 @@ describe("A cache that", () => {
   )
 })
 
+test("A cache that fails at a write has its lease back all the same", function*({ cache }) {
+  yield* cache.behaveNext("write", Cache.fails)
+  yield* newReplicaGot
+  expect(yield* isFree).toBe(true)
+})
+
 describe("Closing", () => {
   test("ends an exchange, and gives its lease back", function*({ issuer }) {
     const { close, fiber } = yield* exchanging

@@ -68,6 +68,12 @@ describe("a result", () => {
     expect(encodedResult).toEqual({ results: foods(300).map(({ name }) => ({ name })) })
   })
 
+  test("is JSON also where the user's schema makes what is none", function*() {
+    const payload = { at: "2026-11-25T00:00:00.000Z" }
+    const { encodedResult } = yield* handle(payload, { schema: Schema.Struct({ at: Schema.Date }) })
+    expect(encodedResult).toEqual(payload)
+  })
+
   test("is a failure with the error's sentence where the schema refuses the payload", function*() {
     const { encodedResult, isFailure } = yield* handle({ results: "none" }, {
       schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })

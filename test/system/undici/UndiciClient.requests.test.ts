@@ -163,6 +163,16 @@ describe.each(senders)("A request of $name", ({ make }) => {
 
 const block = new Uint8Array(64 * 1024)
 
+testLive("An answer that is too large, and goes on, ends its connection", function*() {
+  const wire = yield* serve((_, response) => {
+    response.writeHead(200)
+    response.write("x".repeat(100))
+  })
+  const { search } = yield* advisor(yield* ours, wire.origin, { maxResponseBytes: 10 })
+  expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "UnexpectedResponse", reason: "TooLarge" })
+  expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
+})
+
 describe.each(ways)("A search $name over a dispatcher of one's own", ({ through }) => {
   const searchOver = (dispatcher: Dispatcher, origin: string) =>
     Effect.flatMap(UndiciClient.makeFromDispatcher(dispatcher), (client) => advisor(through(client), origin)).pipe(
