@@ -296,6 +296,8 @@ describe("fromLayer", () => {
     vi.stubEnv("NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon")
     expect(await rejected(configured)).toMatchObject({ _tag: "ConfigurationError", field: "requestTimeout" })
     vi.stubEnv("WRONG", key)
+    const either = Config.orElse(Config.integer("WRONG"), () => Config.integer("ABSENT"))
+    expect(await rejected(Layer.unwrapEffect(Effect.as(either, configured)))).toMatchObject({ variable: "WRONG" })
     const own = Layer.unwrapEffect(Effect.as(Config.integer("WRONG"), configured))
     expect(await rejected(own)).toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
   })
