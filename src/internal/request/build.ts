@@ -31,11 +31,10 @@ const areWellFormed = (params: Url.Pairs) =>
 const ofConnection =
   "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
-/** Without the two of the client's own, and without those that connection and body decide. */
-const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody, { serviceIdHeader }: DataSettings) => {
+/** Without those that connection and body decide. */
+const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  const byBody = hasOwnLength ? [] : ["content-length"]
-  return Headers.remove(headers, ["authorization", serviceIdHeader, ...ofConnection, ...byBody])
+  return Headers.remove(headers, hasOwnLength ? ofConnection : [...ofConnection, "content-length"])
 }
 
 /** The request of a search, without a token. */
@@ -55,7 +54,7 @@ export const search = (settings: DataSettings, term: string, options: SearchOpti
     path: `${settings.base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
     headers: headers === undefined
       ? settings.ownHeaders
-      : { ...settings.ownHeaders, ...fromCaller(headers, HttpBody.empty, settings) },
+      : { ...settings.ownHeaders, ...fromCaller(headers, HttpBody.empty) },
     body: HttpBody.empty
   })
 }
@@ -76,7 +75,7 @@ export const below = (settings: DataSettings, request: HttpClientRequest.HttpCli
     headers: {
       ...settings.ownHeaders,
       ...HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers,
-      ...fromCaller(request.headers, request.body, settings)
+      ...fromCaller(request.headers, request.body)
     },
     body: request.body
   })
