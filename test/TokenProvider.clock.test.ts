@@ -1,5 +1,5 @@
-import { describe, expect } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Layer, Option } from "effect"
 import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -53,6 +53,35 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
     yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 20)
     expect(yield* issuer.calls).toBe(3)
   })
+})
+
+describe("a process that was stopped in the middle of an exchange, as a function is between two calls", () => {
+  const stopped = (millis: number) =>
+    Effect.gen(function*() {
+      const { clock, get, issuer } = yield* skewed({ background: false })
+      clock.wall += hour
+      yield* issuer.setLatency("1 hour")
+      const callers = yield* Effect.forkAll([get, get])
+      yield* Time.pass("1 second")
+      yield* issuer.setLatency(0)
+      clock.wall += millis
+      yield* Time.pass("9 seconds")
+      return { end: yield* Effect.exit(Fiber.join(callers)), next: yield* Effect.exit(get), issuer }
+    }).pipe(Effect.provide(doubles), Effect.scoped)
+
+  it.effect("exchanges once more for those who wait, and begins no backoff", () =>
+    Effect.gen(function*() {
+      const { end, issuer, next } = yield* stopped(60_000)
+      expect([Exit.map(end, (tokens) => tokens.map(Issuer.valueOf)), Exit.map(next, Issuer.valueOf)])
+        .toEqual([Exit.succeed([Issuer.secretOf(2), Issuer.secretOf(2)]), Exit.succeed(Issuer.secretOf(2))])
+      expect(yield* issuer.calls).toBe(3)
+    }))
+
+  it.effect("is not taken for one where the timer is a little late", () =>
+    Effect.gen(function*() {
+      const { end, issuer } = yield* stopped(1_000)
+      expect([Exit.isFailure(end), yield* issuer.calls]).toEqual([true, 2])
+    }))
 })
 
 describe("a wall clock that is set back", () => {

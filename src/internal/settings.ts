@@ -53,12 +53,6 @@ const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
 
-/** Where the simulator answers: at a host that RFC 2606 section 2 leaves without a service, or on a port of this machine. */
-export const isSimulated = ({ origin }: Url.Base): boolean => {
-  const { hostname, protocol } = new URL(origin)
-  return hostname.endsWith(".invalid") || (protocol === "http:" && isLoopback(hostname))
-}
-
 const baseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>
   Either.gen(function*() {
     const text = String(value)

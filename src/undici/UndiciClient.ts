@@ -15,6 +15,7 @@ import type * as ConfigError from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import { count, millis } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
@@ -132,12 +133,20 @@ const agentOptions = (options: Options): Effect.Effect<Undici.Agent.Options, Con
     }
   })
 
+const isMissing = (cause: unknown) => Predicate.hasProperty(cause, "code") && /MODULE_NOT_FOUND/.test(`${cause.code}`)
+
 const loadUndici = Effect.tryPromise({
-  try: () => import("@effect/platform-node/Undici"),
-  catch: () =>
+  try: async () => {
+    const module = await import("@effect/platform-node/Undici")
+    // Rollup bundles undici with its names in `default` alone.
+    return Object.hasOwn(module, "Agent") ? module : module.default
+  },
+  catch: (cause) =>
     new ConfigurationError({
       field: "httpClient",
-      rule: "needs @effect/platform-node for UndiciClient: npm install @effect/platform-node@^0.108"
+      rule: isMissing(cause)
+        ? "needs @effect/platform-node for UndiciClient: npm install @effect/platform-node@^0.108"
+        : `can't be UndiciClient, since undici does not load (${cause}): leave it out of a bundle`
     })
 }).pipe(
   // Bun puts a package of its own in place of undici, whose Agent is empty.

@@ -39,7 +39,7 @@ export const commandOf = (
 /** Arguments of Node with which a program finds no package whose name begins so. */
 export const withoutPackage = (name: string) => {
   const hook = "export const resolve = (specifier, context, next) => {" +
-    `if (specifier.startsWith('${name}')) throw new Error('not installed');` +
+    `if (specifier.startsWith('${name}')) throw Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' });` +
     "return next(specifier, context) }"
   const registration = `import { register } from "node:module"; register("data:text/javascript,${
     encodeURIComponent(hook)

@@ -94,8 +94,7 @@ class Call extends Timed implements Receiver {
   }
 
   onEnd(reason: "Timeout" | "Aborted") {
-    const { operation } = this.limits
-    this.settle(Effect.fail(new TransportError({ operation, reason })))?.()
+    this.settle(Effect.fail(new TransportError({ operation: this.limits.operation, reason })))?.()
   }
 
   cancel() {

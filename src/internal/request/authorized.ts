@@ -85,14 +85,10 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
     return send({ method, origin, path, headers: headersOf(token, request.headers), body }, limits[operation], run)
   }
 
-  const forbidden = (
-    { operation }: DataRequest,
-    answer: Message.Answer,
-    reason: "RejectedAgain" | "BodyNotReplayable"
-  ) =>
+  const forbidden = (data: DataRequest, answer: Message.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ operation, ...Message.fieldsOf(answer, observeHeaders), reason })
+      return new Forbidden({ operation: data.operation, ...Message.fieldsOf(answer, observeHeaders), reason })
     })
 
   const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Message.Answer, mustExchange: boolean) =>

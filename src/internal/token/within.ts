@@ -1,13 +1,17 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import { TransportError } from "../../NutritionAdvisorError.js"
+
+/** A timer that is later than this, in milliseconds, was stopped with its process: a function between two calls, a laptop asleep. */
+const stoppedAfter = 2_000
 
 /**
  * Ends in "Timeout" after so many milliseconds, and at once where it is interrupted, also while the effect can't be: it is left behind
  * then, and interrupted as soon as it can be. `Effect.timeoutFail` may lose an interruption that comes as its race ends.
  */
-export const within = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+const bounded = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const end = yield* Deferred.make<A, E | TransportError>()
@@ -20,3 +24,13 @@ export const within = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, 
       )
     })
   )
+
+/** The effect with so many milliseconds for it. It is run once more where the process was stopped, and nobody answered meanwhile. */
+export const within = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.clockWith((clock) => {
+    const latest = clock.unsafeCurrentTimeMillis() + millis + stoppedAfter
+    return Effect.retry(bounded(effect, millis), {
+      times: 1,
+      while: (error) => Predicate.isTagged(error, "TransportError") && clock.unsafeCurrentTimeMillis() > latest
+    })
+  })
