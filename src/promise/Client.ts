@@ -103,11 +103,16 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   }
 }
 
+type OfVariables = Pick<ClientOptions, "httpClient"> & { readonly [Field in keyof Settings.Given]?: never }
+
+const hasSettings = (options: object): options is Settings.Given =>
+  Object.keys(options).some((key) => key !== "httpClient")
+
 const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
 
 /**
- * A client with the given settings, or with those of the variables that `layerConfig` reads. It throws a ConfigurationError where one is
- * wrong, and starts nothing before the first call. Failed exchanges are logged on standard error.
+ * A client with the given settings, or with those of the variables that `layerConfig` reads, if no more than `httpClient` is given. It
+ * throws a ConfigurationError where one is wrong, and starts nothing before the first call. Failed exchanges are logged on standard error.
  *
  * @example
  * ```ts
@@ -120,12 +125,12 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options?: ClientOptions): Client => {
-  const settings = Either.getOrThrowWith(Settings.read(options), (error) => {
+export const createClient = (options: ClientOptions | OfVariables = {}): Client => {
+  const settings = Either.getOrThrowWith(Settings.read(hasSettings(options) ? options : undefined), (error) => {
     // Its stack names who called.
     if (error instanceof Error) Error.captureStackTrace(error, createClient)
     return error
   })
-  const layer = Layer.provide(NutritionAdvisor.layer(settings), options?.httpClient ?? FetchHttpClient.layer)
+  const layer = Layer.provide(NutritionAdvisor.layer(settings), options.httpClient ?? FetchHttpClient.layer)
   return fromLayer(Layer.provideMerge(layer, onStandardError))
 }

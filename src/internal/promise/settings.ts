@@ -3,7 +3,7 @@ import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Options } from "../../NutritionAdvisor.js"
-import { ConfigurationError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import { ConfigurationError, isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as Environment from "../environment.js"
 import * as Settings from "../settings.js"
 
@@ -16,7 +16,7 @@ const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(St
 
 /** What the function throws may hold the key. */
 const unavailable = (error: unknown) =>
-  error instanceof LicenseKeyUnavailable
+  isNutritionAdvisorError(error) && error._tag === "LicenseKeyUnavailable"
     ? error
     : new LicenseKeyUnavailable({ detail: "the function of the key failed" })
 

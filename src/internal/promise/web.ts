@@ -13,9 +13,12 @@ const requestOf = (path: string, { body = null, headers = {}, method = "GET" }: 
     try: async () => {
       const init = { body, headers, method: method.toUpperCase(), duplex: "half" } as const
       const request = new Request("http://localhost", init)
+      const contentType = request.headers.get("content-type") ?? undefined
       return HttpClientRequest.make(request.method as HttpMethod)(path, {
         headers: [...request.headers],
-        body: request.body === null ? HttpBody.empty : HttpBody.raw(new Uint8Array(await request.arrayBuffer()))
+        body: request.body === null
+          ? HttpBody.empty
+          : HttpBody.raw(new Uint8Array(await request.arrayBuffer()), { contentType })
       })
     },
     catch: () => new BadRequest({ operation: "request", detail: "no web Request takes its method, header or body" })

@@ -34,7 +34,7 @@ const ofConnection =
 /** Without those that connection and body decide. */
 const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  return Headers.remove(headers, hasOwnLength ? ofConnection : [...ofConnection, "content-length"])
+  return Headers.remove(headers, [...ofConnection, ...hasOwnLength ? [] : ["content-length"]])
 }
 
 /** The request of a search, without a token. */
