@@ -65,7 +65,7 @@ describe("a process that was stopped in the middle of an exchange, as a function
       yield* Time.pass("1 second")
       yield* issuer.setLatency(0)
       clock.wall += millis
-      yield* Time.pass("9 seconds")
+      yield* Time.pass(9_100)
       return { end: yield* Effect.exit(Fiber.join(callers)), next: yield* Effect.exit(get), issuer }
     }).pipe(Effect.provide(doubles), Effect.scoped)
 

@@ -2,6 +2,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
 import { TransportError } from "../../NutritionAdvisorError.js"
 
 /** A timer that is later than this, in milliseconds, was stopped with its process: a function between two calls, a laptop asleep. */
@@ -25,12 +26,13 @@ const bounded = <A, E, R>(effect: Effect.Effect<A, E, R>, millis: number) =>
     })
   )
 
-/** The effect with so many milliseconds for it. It is run once more where the process was stopped, and nobody answered meanwhile. */
+/** The effect with so many milliseconds for it. If the process was stopped meanwhile, it is run once more, after the first run has ended. */
 export const within = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const latest = clock.unsafeCurrentTimeMillis() + millis + stoppedAfter
     return Effect.retry(bounded(effect, millis), {
       times: 1,
+      schedule: Schedule.spaced("100 millis"),
       while: (error) => Predicate.isTagged(error, "TransportError") && clock.unsafeCurrentTimeMillis() > latest
     })
   })
