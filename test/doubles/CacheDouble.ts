@@ -1,7 +1,6 @@
 /** A SharedTokenCache in memory that counts, and works, waits or breaks as planned; and how tests wait for WebCrypto. */
 import { Context, type Duration, Effect, Fiber, Layer, Option, Ref } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
-import { vi } from "vitest"
 import * as Time from "./Time.js"
 
 export type Operation = keyof SharedTokenCache.Service
@@ -88,17 +87,18 @@ export const layer: Layer.Layer<CacheDouble | SharedTokenCache.SharedTokenCache>
 
 const sealing = { running: 0 }
 
+// No spies: vitest takes those back after the first file that loads this.
 for (const method of ["importKey", "sign", "deriveKey", "encrypt", "decrypt"] as const) {
   const { subtle } = globalThis.crypto
   const original = subtle[method].bind(subtle) as (...args: ReadonlyArray<unknown>) => Promise<unknown>
-  vi.spyOn(subtle, method).mockImplementation(
-    ((...args: ReadonlyArray<unknown>) => {
+  Object.assign(subtle, {
+    [method]: (...args: ReadonlyArray<unknown>) => {
       sealing.running += 1
       return original(...args).finally(() => {
         sealing.running -= 1
       })
-    }) as never
-  )
+    }
+  })
 }
 
 const quietTurns = 4
