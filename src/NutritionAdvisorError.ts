@@ -32,6 +32,10 @@ const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema
   encode: () => Option.none()
 })
 
+/** The class of an error, identified by its tag and the name of the package. */
+const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
+  Schema.TaggedError<Self>(`effect-nutrition-advisor/${tag}`)(tag, fields)
+
 /** What an error says of the answer that it came from. */
 const answered = {
   /** The call that failed. */
@@ -49,7 +53,7 @@ const answered = {
  * @since 1.0.0
  * @category errors
  */
-export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition-advisor/BadRequest")("BadRequest", {
+export class BadRequest extends tagged<BadRequest>()("BadRequest", {
   /** The status of the answer, 400; absent when nothing was sent. */
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the call, in its own words; never a text of the service. */
@@ -64,15 +68,13 @@ export class BadRequest extends Schema.TaggedError<BadRequest>("effect-nutrition
  * @since 1.0.0
  * @category errors
  */
-export class ServerError
-  extends Schema.TaggedError<ServerError>("effect-nutrition-advisor/ServerError")("ServerError", {
-    /** The status of the answer, from 500 to 599. */
-    status: Schema.Number,
-    /** The seconds to wait, where the service named a time. */
-    retryAfter: Schema.optional(Schema.Number),
-    ...answered
-  })
-{}
+export class ServerError extends tagged<ServerError>()("ServerError", {
+  /** The status of the answer, from 500 to 599. */
+  status: Schema.Number,
+  /** The seconds to wait, where the service named a time. */
+  retryAfter: Schema.optional(Schema.Number),
+  ...answered
+}) {}
 
 /**
  * Why a {@link Forbidden} is final: `RejectedAgain` after one renewal; `TokenUnchanged`, the exchange handed back the very
@@ -106,7 +108,7 @@ export type ForbiddenReason = typeof ForbiddenReason.Type
  * @since 1.0.0
  * @category errors
  */
-export class Forbidden extends Schema.TaggedError<Forbidden>("effect-nutrition-advisor/Forbidden")("Forbidden", {
+export class Forbidden extends tagged<Forbidden>()("Forbidden", {
   /** The status of the answer that refused the token or the key. */
   status: Schema.Number,
   /** Why it is final. */
@@ -121,12 +123,10 @@ export class Forbidden extends Schema.TaggedError<Forbidden>("effect-nutrition-a
  * @since 1.0.0
  * @category errors
  */
-export class MissingServiceId
-  extends Schema.TaggedError<MissingServiceId>("effect-nutrition-advisor/MissingServiceId")("MissingServiceId", {
-    /** The call that failed. */
-    operation: Operation
-  })
-{}
+export class MissingServiceId extends tagged<MissingServiceId>()("MissingServiceId", {
+  /** The call that failed. */
+  operation: Operation
+}) {}
 
 /**
  * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and sent nothing; `status` is
@@ -135,15 +135,13 @@ export class MissingServiceId
  * @since 1.0.0
  * @category errors
  */
-export class TooManyRequests
-  extends Schema.TaggedError<TooManyRequests>("effect-nutrition-advisor/TooManyRequests")("TooManyRequests", {
-    /** The status of the answer, 429; absent when the call was held back and nothing was sent. */
-    status: Schema.optional(Schema.Number),
-    /** The seconds to wait, where a time is known. */
-    retryAfter: Schema.optional(Schema.Number),
-    ...answered
-  })
-{}
+export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests", {
+  /** The status of the answer, 429; absent when the call was held back and nothing was sent. */
+  status: Schema.optional(Schema.Number),
+  /** The seconds to wait, where a time is known. */
+  retryAfter: Schema.optional(Schema.Number),
+  ...answered
+}) {}
 
 /**
  * No response, or half of one: the service could not be reached, the connection broke, or the request timed out.
@@ -151,16 +149,14 @@ export class TooManyRequests
  * @since 1.0.0
  * @category errors
  */
-export class TransportError
-  extends Schema.TaggedError<TransportError>("effect-nutrition-advisor/TransportError")("TransportError", {
-    /** The call that failed. */
-    operation: Operation,
-    /** Whether the request timed out, the service was not reached, or the request was cut off. */
-    reason: Schema.Literal("Timeout", "Connection", "Aborted"),
-    /** The code of Node, undici or OpenSSL that says why, where there is one. */
-    code: Schema.optional(Schema.String)
-  })
-{}
+export class TransportError extends tagged<TransportError>()("TransportError", {
+  /** The call that failed. */
+  operation: Operation,
+  /** Whether the request timed out, the service was not reached, or the request was cut off. */
+  reason: Schema.Literal("Timeout", "Connection", "Aborted"),
+  /** The code of Node, undici or OpenSSL that says why, where there is one. */
+  code: Schema.optional(Schema.String)
+}) {}
 
 /**
  * An answer that the client can't use: another status, a redirect, a body that is too large, not JSON, or not what the
@@ -169,15 +165,13 @@ export class TransportError
  * @since 1.0.0
  * @category errors
  */
-export class UnexpectedResponse
-  extends Schema.TaggedError<UnexpectedResponse>("effect-nutrition-advisor/UnexpectedResponse")("UnexpectedResponse", {
-    /** The status of the answer. */
-    status: Schema.Number,
-    /** What the client can't use about the answer. */
-    reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
-    ...answered
-  })
-{}
+export class UnexpectedResponse extends tagged<UnexpectedResponse>()("UnexpectedResponse", {
+  /** The status of the answer. */
+  status: Schema.Number,
+  /** What the client can't use about the answer. */
+  reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
+  ...answered
+}) {}
 
 /**
  * The license key is not available: the effect that reads it failed, or what it read can't be a key. Create this error in that
@@ -186,17 +180,12 @@ export class UnexpectedResponse
  * @since 1.0.0
  * @category errors
  */
-export class LicenseKeyUnavailable
-  extends Schema.TaggedError<LicenseKeyUnavailable>("effect-nutrition-advisor/LicenseKeyUnavailable")(
-    "LicenseKeyUnavailable",
-    {
-      /** The call that failed; "token" by default. */
-      operation: Operation.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "token" as const)),
-      /** Why; the message shows it, so put nothing into it that was read from the place of the key. */
-      detail: Schema.optional(Schema.String)
-    }
-  )
-{}
+export class LicenseKeyUnavailable extends tagged<LicenseKeyUnavailable>()("LicenseKeyUnavailable", {
+  /** The call that failed; "token" by default. */
+  operation: Operation.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "token" as const)),
+  /** Why; the message shows it, so put nothing into it that was read from the place of the key. */
+  detail: Schema.optional(Schema.String)
+}) {}
 
 /**
  * A setting that the client can't work with, found while the layer is built. `field` is the name of the setting; its value
@@ -205,16 +194,14 @@ export class LicenseKeyUnavailable
  * @since 1.0.0
  * @category errors
  */
-export class ConfigurationError
-  extends Schema.TaggedError<ConfigurationError>("effect-nutrition-advisor/ConfigurationError")("ConfigurationError", {
-    /** The name of the setting. */
-    field: Schema.String,
-    /** The one rule that it broke, in the client's own words, such as "looks like a placeholder". */
-    rule: Schema.optional(Schema.String),
-    /** The variable that it was read from, such as NUTRITION_ADVISOR_LICENSE_KEY; absent where it was read from none. */
-    variable: Schema.optional(Schema.String)
-  })
-{}
+export class ConfigurationError extends tagged<ConfigurationError>()("ConfigurationError", {
+  /** The name of the setting. */
+  field: Schema.String,
+  /** The one rule that it broke, in the client's own words, such as "looks like a placeholder". */
+  rule: Schema.optional(Schema.String),
+  /** The variable that it was read from, such as NUTRITION_ADVISOR_LICENSE_KEY; absent where it was read from none. */
+  variable: Schema.optional(Schema.String)
+}) {}
 
 /**
  * The classes of all errors that a call can end in. ConfigurationError is not among them: it ends the building of a layer.

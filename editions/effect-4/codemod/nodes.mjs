@@ -37,7 +37,9 @@ const testTypes = (node, file) => {
  */
 const taggedClass = (node, file) => {
   const made = ts.isClassDeclaration(node) ? node.heritageClauses?.[0]?.types[0]?.expression : undefined
-  const [, kind] = /^effect\/Schema#Tagged(Error|Class)$/.exec(made && file.calleeOf(made.expression)) ?? []
+  const isOurs = made?.expression?.expression?.getText() === "tagged"
+  const [, kind] = /^effect\/Schema#Tagged(Error|Class)$/.exec(made && file.calleeOf(made.expression)) ??
+    (isOurs ? ["", "Error"] : [])
   if (kind === undefined) return undefined
   const tag = file.emit(made.arguments[0])
   const shown = kind === "Class" ? "" : `
