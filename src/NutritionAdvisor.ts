@@ -7,7 +7,6 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as UrlParams from "@effect/platform/UrlParams"
-import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
@@ -15,7 +14,6 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/environment.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
@@ -26,9 +24,8 @@ import * as Url from "./internal/http/url.js"
 import * as Metrics from "./internal/metrics.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
-import { isOfEffect, makeDecode } from "./internal/request/decode.js"
+import { type AnySchema, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/run.js"
-import { forAnySchema } from "./internal/request/searchAs.js"
 import * as Settings from "./internal/settings.js"
 import * as Tokens from "./internal/tokens.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
@@ -58,16 +55,9 @@ export interface SearchOptions {
  * @since 1.0.0
  * @category models
  */
-export interface SearchAs<Client = never> {
-  <A, I, R>(schema: Schema.Schema<A, I, R>): (
-    term: string,
-    options?: SearchOptions
-  ) => Effect.Effect<A, NutritionAdvisorError, R | Client>
-  <S extends StandardSchemaV1>(schema: S): (
-    term: string,
-    options?: SearchOptions
-  ) => Effect.Effect<StandardSchemaV1.InferOutput<S>, NutritionAdvisorError, Client>
-}
+export type SearchAs<Client = never> = <A, I = never, R = never>(
+  schema: AnySchema<A, I, R>
+) => (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R | Client>
 
 /**
  * The calls of the service, each with a token that renews itself; each can end in any error of NutritionAdvisorError.
@@ -135,7 +125,6 @@ const fromTokens = (
     const server = Url.serverAttributes(settings.base)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
-    const { observeHeaders } = settings
     yield* Effect.sync(Metrics.startClient)
 
     const searchWith = <A, R>(
@@ -149,8 +138,6 @@ const fromTokens = (
           onRight: (request) => Effect.flatMap(authorized({ operation: "search", run, request }), decode)
         }))
 
-    const jsonOf = (answer: Message.Answer) => Message.json(answer, "search", observeHeaders)
-
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (run) =>
         Either.match(Build.below(settings, request), {
@@ -161,13 +148,13 @@ const fromTokens = (
         }))
 
     return {
-      search: (term, options) => searchWith(term, options, jsonOf),
-      searchAs: forAnySchema((schema) => {
+      search: (term, options) => searchWith(term, options, Message.json),
+      searchAs: (schema) => {
         const decode = makeDecode(schema)
         const decodedOf = (answer: Message.Answer) =>
-          Effect.flatMap(jsonOf(answer), (json) => decode(json, Message.fieldsWithoutBody(answer, observeHeaders)))
+          Effect.flatMap(Message.json(answer), (json) => decode(json, Message.fieldsWithoutBody(answer)))
         return (term, options) => searchWith(term, options, decodedOf)
-      }),
+      },
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),
         Effect.succeed
@@ -337,9 +324,5 @@ export const search = (
  * @since 1.0.0
  * @category accessors
  */
-export const searchAs: SearchAs<NutritionAdvisor> = forAnySchema((schema) => (term, options) =>
-  Effect.flatMap(
-    NutritionAdvisor,
-    (advisor) => (isOfEffect(schema) ? advisor.searchAs(schema) : advisor.searchAs(schema))(term, options)
-  )
-)
+export const searchAs: SearchAs<NutritionAdvisor> = (schema) => (term, options) =>
+  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, options))

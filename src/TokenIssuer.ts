@@ -99,7 +99,7 @@ export interface Options {
   readonly userAgent?: string | undefined
 }
 
-const maxTokenBytes = 64 * 1024
+const kind: Message.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
 
@@ -177,7 +177,7 @@ export const fromSettings = (
     const tokenOf = (answer: Message.Answer, key: Redacted.Redacted<string>, receivedAt: number) =>
       Effect.gen(function*() {
         const { status } = answer
-        const json = yield* Message.json(answer, "token")
+        const json = yield* Message.json(answer)
         const response = yield* Effect.mapError(decodeResponse(json), () => unexpected(status))
         const id = serviceId ?? (yield* identifierOf(response.customer_id, status))
         const secrets = [key, response.access_token, id].map(Redacted.value)
@@ -202,14 +202,14 @@ export const fromSettings = (
           path: base.pathname + route.replace("{key}", () => Url.encode(Redacted.value(key))),
           headers: { accept: "*/*", ...ownHeaders },
           body: HttpBody.empty
-        }, { operation: "token", maxBytes: maxTokenBytes })
+        }, kind)
         const receivedAt = yield* Clock.currentTimeMillis
         const { status } = answer
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)
         if (status === 401 || status === 403) {
-          return yield* new Forbidden({ operation: "token", ...Message.fieldsOf(answer), reason: "KeyRejected" })
+          return yield* new Forbidden({ ...Message.fieldsOf(answer), reason: "KeyRejected" })
         }
-        if (!Message.isOk(status)) return yield* Message.statusError(answer, "token")
+        if (!Message.isOk(status)) return yield* Message.statusError(answer)
         return yield* tokenOf(answer, key, receivedAt)
       })
 

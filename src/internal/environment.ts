@@ -74,20 +74,37 @@ export const redis = () => ({
   prefix: text("redis_prefix")
 })
 
-/** The layer of settings of which some are given, and the others are read from variables, whose names are in its errors. */
-export const layerFrom = <O extends object, A, R>(
+/** What is made of settings of which some are given, and the others are read from variables, whose names are in its errors. */
+export const makeFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,
   variables: Config.Config.Wrap<O>,
-  layer: (settings: O) => Layer.Layer<A, ConfigurationError, R>,
+  make: (settings: O) => Effect.Effect<A, ConfigurationError, R>,
   nameOf = variableOf
-): Layer.Layer<A, ConfigurationError | ConfigError.ConfigError, R> => {
+): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {
   const config = Config.isConfig(given) ? given as Config.Config<O> : Config.unwrap<O>({ ...variables, ...given })
   const named = (error: ConfigurationError, settings: O) => {
     const isSet = Object.entries(settings).some(([field, value]) => field === error.field && value !== undefined)
     const isRead = isSet && !Config.isConfig(given) && !(error.field in given)
     return isRead ? new ConfigurationError({ ...error, variable: nameOf(error.field) }) : error
   }
-  return Layer.unwrapEffect(
-    Effect.map(config, (settings) => Layer.mapError(layer(settings), (error) => named(error, settings)))
-  )
+  return Effect.flatMap(config, (settings) => Effect.mapError(make(settings), (error) => named(error, settings)))
+}
+
+/** The same for a layer. */
+export const layerFrom = <O extends object, A, R>(
+  given: Partial<Config.Config.Wrap<O>>,
+  variables: Config.Config.Wrap<O>,
+  layer: (settings: O) => Layer.Layer<A, ConfigurationError, R>,
+  nameOf = variableOf
+): Layer.Layer<A, ConfigurationError | ConfigError.ConfigError, R> =>
+  Layer.scopedContext(makeFrom(given, variables, (settings) => Layer.build(layer(settings)), nameOf))
+
+/** A program without Effect knows no ConfigError. That of a Config which is not ours may repeat the value. */
+export const asConfigurationError = (error: unknown): unknown => {
+  if (!ConfigError.isConfigError(error)) return error
+  if (error._op === "And" || error._op === "Or") return asConfigurationError(error.left)
+  const variable = error.path.join("_")
+  const field = Object.keys(advisor()).find((field) => variableOf(field) === variable)
+  const rule = error._op === "MissingData" ? "is not set" : field === undefined ? "is not accepted" : error.message
+  return new ConfigurationError({ field: field ?? variable, rule, variable })
 }

@@ -6,17 +6,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as HttpClient from "@effect/platform/HttpClient"
-import type { StandardSchemaV1 } from "@standard-schema/spec"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
-import type * as Schema from "effect/Schema"
+import { asConfigurationError } from "../internal/environment.js"
 import * as Calls from "../internal/promise/calls.js"
 import * as Settings from "../internal/promise/settings.js"
 import * as Web from "../internal/promise/web.js"
-import { type AnySchema, isOfEffect } from "../internal/request/decode.js"
+import type { AnySchema } from "../internal/request/decode.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
@@ -54,10 +53,9 @@ export interface Client extends AsyncDisposable {
   /** The payload of a semantic food search, as the service sent it. */
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /** The same, decoded by a schema of zod, valibot, arktype or effect. Another shape is UnexpectedResponse with reason "Schema". */
-  readonly searchAs: {
-    <A, I>(schema: Schema.Schema<A, I>): Decoded<A>
-    <S extends StandardSchemaV1>(schema: S): Decoded<StandardSchemaV1.InferOutput<S>>
-  }
+  readonly searchAs: <A, I = never>(
+    schema: AnySchema<A, I, never>
+  ) => (term: string, options?: CallOptions) => Promise<A>
   /** Any other route, relative to the base URL. An answer that is not 2xx rejects, a redirect too. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
   /** What is known of the token, for health pages; "none" where the layer has no TokenProvider. */
@@ -66,14 +64,11 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-type Decoded<A> = (term: string, options?: CallOptions) => Promise<A>
+const noStatus: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
 
-const status: Effect.Effect<TokenStatus> = Effect.flatMap(
+const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
-  (provider) =>
-    Option.isSome(provider)
-      ? provider.value.status
-      : Effect.succeed({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+  Option.match({ onNone: () => Effect.succeed(noStatus), onSome: (provider) => provider.status })
 )
 
 /**
@@ -84,18 +79,13 @@ const status: Effect.Effect<TokenStatus> = Effect.flatMap(
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
-  const { close, run } = Calls.make(Layer.mapError(layer, Settings.asConfigurationError))
-
-  function searchAs<A, I>(schema: Schema.Schema<A, I>): Decoded<A>
-  function searchAs<S extends StandardSchemaV1>(schema: S): Decoded<StandardSchemaV1.InferOutput<S>>
-  function searchAs<A, I>(schema: AnySchema<A, I, never>): Decoded<A> {
-    const search = isOfEffect(schema) ? NutritionAdvisor.searchAs(schema) : NutritionAdvisor.searchAs(schema)
-    return (term, options) => run("search", options?.signal, search(term, options))
-  }
-
+  const { close, run } = Calls.make(Layer.mapError(layer, asConfigurationError))
   return {
     search: (term, options) => run("search", options?.signal, NutritionAdvisor.search(term, options)),
-    searchAs,
+    searchAs: (schema) => {
+      const search = NutritionAdvisor.searchAs(schema)
+      return (term, options) => run("search", options?.signal, search(term, options))
+    },
     fetch: (path, init) => run("request", init?.signal, Web.send(path, init)),
     status: () => run("request", undefined, status),
     close,

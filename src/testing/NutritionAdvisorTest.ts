@@ -8,8 +8,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
-import { isOfEffect } from "../internal/request/decode.js"
-import { forAnySchema, searchAsOf } from "../internal/request/searchAs.js"
+import { searchAsOf } from "../internal/request/decode.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
@@ -94,9 +93,7 @@ export const layerRecording = (
       const advisor = make({
         ...methods,
         search: recording(search),
-        ...(searchAs && {
-          searchAs: forAnySchema((schema) => recording(isOfEffect(schema) ? searchAs(schema) : searchAs(schema)))
-        })
+        ...(searchAs && { searchAs: (schema) => recording(searchAs(schema)) })
       })
       return Context.make(NutritionAdvisor, advisor).pipe(Context.add(RecordedSearches, Ref.get(recorded)))
     })

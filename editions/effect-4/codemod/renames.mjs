@@ -58,6 +58,7 @@ const members = {
   "effect/GlobalValue": { globalValue: "#globalValue" },
   "effect/Layer": {
     scoped: "effect",
+    scopedContext: "effectContext",
     scopedDiscard: "effectDiscard",
     setConfigProvider: "effect/ConfigProvider#layer",
     unwrapEffect: "unwrap",

@@ -2,21 +2,14 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { type Operation, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import { TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { type Dispatch, dispatchOf, isBuffered, type Receiver } from "./dispatch.js"
-import { type Answer, isOk, type Request } from "./message.js"
+import { type Answer, isOk, type Kind, type Request } from "./message.js"
 import * as Platform from "./platform.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
-/** What holds for every request of one kind. */
-export interface Limits {
-  readonly operation: Operation
-  /** Of the body of a 2xx answer; of another one the first 64 KiB are read. */
-  readonly maxBytes: number
-}
-
 /** An answer as it was read: only the beginning of its body where it is larger than it may be. */
-export interface Received extends Answer {
+export interface Received extends Omit<Answer, "kind"> {
   readonly isWhole: boolean
 }
 
@@ -28,12 +21,12 @@ export interface Owner {
 }
 
 /** Sends a request and reads its whole answer, in bounded memory. It cancels itself where it has no owner that does. */
-export type Send = (request: Request, limits: Limits, owner?: Owner) => Effect.Effect<Answer, SendError>
+export type Send = (request: Request, kind: Kind, owner?: Owner) => Effect.Effect<Answer, SendError>
 
 /** More than an error shows: a body that is read to its end leaves the connection to the next request. */
 const maxErrorBytes = 64 * 1024
 
-const tooLarge = ({ operation }: Limits, status: number) =>
+const tooLarge = ({ operation }: Kind, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
 /** As Node, undici and OpenSSL write their codes: no other text of a foreign error is shown. */
@@ -54,11 +47,11 @@ const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
     ? "Aborted"
     : "Connection"
 
-const failed = (cause: unknown, status: number | undefined, limits: Limits): SendError => {
+const failed = (cause: unknown, status: number | undefined, kind: Kind): SendError => {
   const code = codeOf(cause)
-  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(limits, status)
+  if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(kind, status)
   const reason = reasonOf(code ?? "", status !== undefined)
-  return new TransportError({ operation: limits.operation, reason, ...code !== undefined && { code } })
+  return new TransportError({ operation: kind.operation, reason, ...code !== undefined && { code } })
 }
 
 type Ending = Effect.Effect<Answer, SendError>
@@ -68,7 +61,7 @@ class Call extends Timed implements Receiver {
   private resume: ((ending: Ending) => void) | undefined
   private abort: (() => void) | undefined
 
-  constructor(private readonly limits: Limits, private readonly timeouts: Timeouts | undefined) {
+  constructor(private readonly kind: Kind, private readonly timeouts: Timeouts | undefined) {
     super()
   }
 
@@ -81,20 +74,21 @@ class Call extends Timed implements Receiver {
   }
 
   maxBytesOf(status: number) {
-    return isOk(status) ? this.limits.maxBytes : maxErrorBytes
+    return isOk(status) ? this.kind.maxBytes : maxErrorBytes
   }
 
-  onAnswer(answer: Received) {
-    const isUsable = answer.isWhole || !isOk(answer.status)
-    this.settle(isUsable ? Effect.succeed(answer) : Effect.fail(tooLarge(this.limits, answer.status)))
+  onAnswer({ body, headers, isWhole, status }: Received) {
+    const { kind } = this
+    const isUsable = isWhole || !isOk(status)
+    this.settle(isUsable ? Effect.succeed({ kind, status, headers, body }) : Effect.fail(tooLarge(kind, status)))
   }
 
   onFailure(cause: unknown, status?: number) {
-    this.settle(Effect.fail(failed(cause, status, this.limits)))
+    this.settle(Effect.fail(failed(cause, status, this.kind)))
   }
 
   onEnd(reason: "Timeout" | "Aborted") {
-    this.settle(Effect.fail(new TransportError({ operation: this.limits.operation, reason })))?.()
+    this.settle(Effect.fail(new TransportError({ operation: this.kind.operation, reason })))?.()
   }
 
   cancel() {
@@ -117,13 +111,13 @@ class Call extends Timed implements Receiver {
 const callThrough = <Req extends Request>(
   dispatch: Dispatch<Req>,
   request: Req,
-  limits: Limits,
+  kind: Kind,
   timeouts: Timeouts | undefined,
   owner: Owner | undefined
 ): Ending => {
   const begin = (owner: Owner): Ending =>
     Effect.async((resume) => {
-      const call = new Call(limits, timeouts)
+      const call = new Call(kind, timeouts)
       owner.inFlight = call
       call.begin(dispatch, request, resume)
     })
@@ -138,8 +132,8 @@ const callThrough = <Req extends Request>(
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
   const forked = Platform.forkedThrough(client)
-  return (request, limits, owner) =>
+  return (request, kind, owner) =>
     dispatch !== undefined && isBuffered(request)
-      ? callThrough(dispatch, request, limits, timeouts, owner)
-      : Effect.flatMap(Effect.runtime(), (runtime) => callThrough(forked(runtime), request, limits, timeouts, owner))
+      ? callThrough(dispatch, request, kind, timeouts, owner)
+      : Effect.flatMap(Effect.runtime(), (runtime) => callThrough(forked(runtime), request, kind, timeouts, owner))
 }

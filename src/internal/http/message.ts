@@ -20,8 +20,18 @@ export interface Request {
   readonly body: HttpBody.HttpBody
 }
 
+/** What holds for every request of one kind. */
+export interface Kind {
+  readonly operation: Operation
+  /** Of the body of a 2xx answer; of another one the first 64 KiB are read. */
+  readonly maxBytes: number
+  /** The response headers that errors and spans may show. */
+  readonly observeHeaders: ReadonlyArray<string>
+}
+
 /** A whole answer; where it is not 2xx, the body may be only its beginning (`maxErrorBytes`). */
 export interface Answer {
+  readonly kind: Kind
   readonly status: number
   /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
@@ -55,64 +65,57 @@ const keptBodyBytes = 4 * 1024
 const keptHeaderCharacters = 256
 
 /** The headers that errors and spans may show. */
-export const observed = (observeHeaders: ReadonlyArray<string>, { headers }: Answer): Record<string, string> =>
-  Object.fromEntries(observeHeaders.flatMap((name) => {
+export const observed = ({ headers, kind }: Answer): Record<string, string> =>
+  Object.fromEntries(kind.observeHeaders.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
     return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
 
 /** The fields of an error that come from an answer. */
 export interface AnswerFields {
+  readonly operation: Operation
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Redacted.Redacted<string>
 }
 
-export const fieldsWithoutBody = (answer: Answer, observeHeaders: ReadonlyArray<string> = []): AnswerFields =>
-  observeHeaders.length === 0
-    ? { status: answer.status }
-    : { status: answer.status, headers: observed(observeHeaders, answer) }
+export const fieldsWithoutBody = (answer: Answer): AnswerFields => {
+  const { kind: { observeHeaders, operation }, status } = answer
+  return { operation, status, ...observeHeaders.length > 0 && { headers: observed(answer) } }
+}
 
 /** The body may repeat a secret in any disguise, so that it is redacted as a whole. A character that is cut is left out. */
-export const fieldsOf = (answer: Answer, observeHeaders?: ReadonlyArray<string>): AnswerFields => {
+export const fieldsOf = (answer: Answer): AnswerFields => {
   const { body } = answer
-  if (body.length === 0 || !isText(answer)) return fieldsWithoutBody(answer, observeHeaders)
+  if (body.length === 0 || !isText(answer)) return fieldsWithoutBody(answer)
   const text = new TextDecoder().decode(body.subarray(0, keptBodyBytes), { stream: body.length > keptBodyBytes })
-  return { ...fieldsWithoutBody(answer, observeHeaders), body: Redacted.make(text) }
+  return { ...fieldsWithoutBody(answer), body: Redacted.make(text) }
 }
 
 type StatusError = BadRequest | ServerError | TooManyRequests | UnexpectedResponse
 
 /** The error of an answer that is not 2xx (SERVICE.md section 7). */
-export const statusError = (
-  answer: Answer,
-  operation: Operation,
-  observeHeaders?: ReadonlyArray<string>
-): Effect.Effect<never, StatusError> =>
+export const statusError = (answer: Answer): Effect.Effect<never, StatusError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, StatusError> => {
     const { status } = answer
-    const said = { operation, ...fieldsOf(answer, observeHeaders) }
+    const said = fieldsOf(answer)
     const retryAfter = retryAfterOf(answer, now)
     const timed = retryAfter === undefined ? said : { ...said, retryAfter }
     if (status === 400) return new BadRequest(said)
     if (status === 429) return new TooManyRequests(timed)
     if (status >= 500 && status < 600) return new ServerError(timed)
     return redirects.has(status)
-      ? new UnexpectedResponse({ operation, ...fieldsWithoutBody(answer, observeHeaders), reason: "Redirect" })
+      ? new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "Redirect" })
       : new UnexpectedResponse({ ...said, reason: "Status" })
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** The body as JSON; a byte order mark is passed over, as RFC 8259, section 8.1 allows. */
-export const json = (
-  answer: Answer,
-  operation: Operation,
-  observeHeaders?: ReadonlyArray<string>
-): Effect.Effect<unknown, UnexpectedResponse> => {
+export const json = (answer: Answer): Effect.Effect<unknown, UnexpectedResponse> => {
   try {
     return Effect.succeed(JSON.parse(utf8.decode(answer.body)))
   } catch {
-    return new UnexpectedResponse({ operation, ...fieldsWithoutBody(answer, observeHeaders), reason: "NotJson" })
+    return new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "NotJson" })
   }
 }

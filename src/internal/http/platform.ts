@@ -124,7 +124,7 @@ const withoutBody = new Set([204, 205])
 /** The answer as the platform has it. */
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
-  { body, headers, status }: Answer
+  { body, headers, status }: Omit<Answer, "kind">
 ): HttpClientResponse.HttpClientResponse => {
   const fields = Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const))

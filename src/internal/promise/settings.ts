@@ -1,9 +1,7 @@
-import * as Config from "effect/Config"
-import * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Options } from "../../NutritionAdvisor.js"
-import { ConfigurationError, isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as Environment from "../environment.js"
 import * as Settings from "../settings.js"
 
@@ -27,27 +25,11 @@ const optionsOf = ({ licenseKey: key, ...others }: Given): Options => ({
     : redacted(key)
 })
 
-/** A program without Effect knows no ConfigError. That of a Config which is not ours may repeat the value. */
-export const asConfigurationError = (error: unknown): unknown => {
-  if (!ConfigError.isConfigError(error)) return error
-  if (error._op === "And" || error._op === "Or") return asConfigurationError(error.left)
-  const variable = error.path.join("_")
-  const field = Object.keys(Environment.advisor()).find((field) => Environment.variableOf(field) === variable)
-  const rule = error._op === "MissingData" ? "is not set" : field === undefined ? "is not accepted" : error.message
-  return new ConfigurationError({ field: field ?? variable, rule, variable })
-}
-
-const withVariable = (error: ConfigurationError) =>
-  new ConfigurationError({ ...error, variable: Environment.variableOf(error.field) })
-
 const checked = (options: Options) => Effect.as(Settings.parseClient(options), options)
 
-const fromVariables = () =>
-  Config.unwrap<Options>(Environment.advisor()).pipe(
-    Effect.mapError(asConfigurationError),
-    Effect.flatMap((options) => Effect.mapError(checked(options), withVariable))
-  )
+const ofVariables = () =>
+  Effect.mapError(Environment.makeFrom({}, Environment.advisor(), checked), Environment.asConfigurationError)
 
 /** The settings that are given, or those of the variables as they are now; or what is wrong with them. */
 export const read = (given: Given | undefined) =>
-  Effect.runSync(Effect.either(given === undefined ? fromVariables() : checked(optionsOf(given))))
+  Effect.runSync(Effect.either(given === undefined ? ofVariables() : checked(optionsOf(given))))

@@ -4,7 +4,7 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
-import type { Limits, Send } from "../http/client.js"
+import type { Send } from "../http/client.js"
 import * as Message from "../http/message.js"
 import * as Metrics from "../metrics.js"
 import type { DataSettings } from "../settings.js"
@@ -55,26 +55,22 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
 }
 
 /** An answer that is not 2xx is an error. */
-const finish = (
-  { operation, run: { span } }: DataRequest,
-  answer: Message.Answer,
-  observeHeaders: ReadonlyArray<string>
-) => {
+const finish = ({ run: { span } }: DataRequest, answer: Message.Answer) => {
   if (span !== undefined) {
     span.attribute("http.response.status_code", answer.status)
-    for (const [name, value] of Object.entries(Message.observed(observeHeaders, answer))) {
+    for (const [name, value] of Object.entries(Message.observed(answer))) {
       span.attribute(`http.response.header.${name}`, value)
     }
   }
-  return Message.isOk(answer.status) ? Effect.succeed(answer) : Message.statusError(answer, operation, observeHeaders)
+  return Message.isOk(answer.status) ? Effect.succeed(answer) : Message.statusError(answer)
 }
 
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
 export const make = ({ send, tokens, ...settings }: Parts) => {
   const { maxBytes, observeHeaders, rejectedStatuses } = settings
-  const limits: Record<"search" | "request", Limits> = {
-    search: { operation: "search", maxBytes },
-    request: { operation: "request", maxBytes }
+  const kinds: Record<"search" | "request", Message.Kind> = {
+    search: { operation: "search", maxBytes, observeHeaders },
+    request: { operation: "request", maxBytes, observeHeaders }
   }
 
   const headersOf = makeHeadersOf(settings)
@@ -82,18 +78,18 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
   const sendOnce = ({ operation, request, run }: DataRequest, token: AccessToken) => {
     run.isSent = true
     const { body, method, origin, path } = request
-    return send({ method, origin, path, headers: headersOf(token, request.headers), body }, limits[operation], run)
+    return send({ method, origin, path, headers: headersOf(token, request.headers), body }, kinds[operation], run)
   }
 
-  const forbidden = (data: DataRequest, answer: Message.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
+  const forbidden = (answer: Message.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ operation: data.operation, ...Message.fieldsOf(answer, observeHeaders), reason })
+      return new Forbidden({ ...Message.fieldsOf(answer), reason })
     })
 
   const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Message.Answer, mustExchange: boolean) =>
     Effect.tapError(
-      tokens.renew(rejected, { operation, ...Message.fieldsOf(rejection, observeHeaders), mustExchange }),
+      tokens.renew(rejected, { ...Message.fieldsOf(rejection), operation, mustExchange }),
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 
@@ -106,7 +102,7 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
   ): Effect.Effect<Message.Answer, NutritionAdvisorError> =>
     Effect.gen(function*() {
       const renewed = yield* renew(data, rejected, rejection, mustExchange)
-      if (!isReplayable(data.request.body)) return yield* forbidden(data, rejection, "BodyNotReplayable")
+      if (!isReplayable(data.request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
       const answer = yield* Effect.tapError(
         sendOnce(data, renewed),
         () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
@@ -114,7 +110,7 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
       if (rejectedStatuses.has(answer.status)) {
         return yield* !mustExchange && isFromPeer(renewed)
           ? renewAndSend(data, renewed, answer, true)
-          : forbidden(data, answer, "RejectedAgain")
+          : forbidden(answer, "RejectedAgain")
       }
       Metrics.rejections.count(showsAcceptance(answer.status) ? "AcceptedAfterRenewal" : "RetryFailed")
       return answer
@@ -126,8 +122,8 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
       (token) =>
         Effect.flatMap(sendOnce(data, token), (answer) =>
           rejectedStatuses.has(answer.status)
-            ? Effect.flatMap(renewAndSend(data, token, answer), (last) => finish(data, last, observeHeaders))
-            : finish(data, answer, observeHeaders))
+            ? Effect.flatMap(renewAndSend(data, token, answer), (last) => finish(data, last))
+            : finish(data, answer))
     )
 }
 

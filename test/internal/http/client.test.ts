@@ -17,13 +17,13 @@ const request: Request = {
   body: HttpBody.empty
 }
 
-const limits = { operation: "search", maxBytes: 10 } as const
+const kind = { operation: "search", maxBytes: 10, observeHeaders: [] } as const
 
 const answering = (respond: () => Response) =>
   HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
 
 const send = (client: HttpClient.HttpClient) =>
-  Effect.flatMap(Timeouts.make(30_000), (timeouts) => Http.make(client, timeouts)(request, limits))
+  Effect.flatMap(Timeouts.make(30_000), (timeouts) => Http.make(client, timeouts)(request, kind))
 
 const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
   const seen = { pulled: 0, canceled: false }
@@ -80,7 +80,7 @@ describe("an answer", () => {
 
   test("leaves nothing that waits for its timeout", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
-    yield* Http.make(answering(() => new Response()), timeouts)(request, limits)
+    yield* Http.make(answering(() => new Response()), timeouts)(request, kind)
     expect(timeouts.due()).toBeUndefined()
   })
 
@@ -183,7 +183,7 @@ describe("a client that brings a whole answer in one step", () => {
   test("is passed by where the body is a stream", function*() {
     const client = over(() => () => {})
     const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
-    const { body } = yield* Http.make(client)(streamed, { ...limits, maxBytes: 100 })
+    const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })
     expect(new TextDecoder().decode(body)).toBe("through a response")
   })
 })

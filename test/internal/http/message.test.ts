@@ -4,12 +4,13 @@ import * as Message from "../../../src/internal/http/message.js"
 import { test } from "../../doubles/arranged.js"
 
 const answer = (status: number, headers: Message.Answer["headers"] = {}, body = ""): Message.Answer => ({
+  kind: { operation: "search", maxBytes: 1_000, observeHeaders: [] },
   status,
   headers,
   body: new TextEncoder().encode(body)
 })
 
-const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Message.statusError(answer(...given), "search"))
+const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Message.statusError(answer(...given)))
 
 describe("an answer", () => {
   test.each<readonly [number, object]>([
@@ -70,11 +71,11 @@ describe("an answer", () => {
   )
 
   test("is JSON also behind a byte order mark", function*() {
-    expect(yield* Message.json(answer(200, {}, "\ufeff{\"a\":1}"), "search")).toEqual({ a: 1 })
+    expect(yield* Message.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
   })
 
   test("is NotJson where its bytes are not UTF-8", function*() {
     const bytes = { ...answer(200), body: new Uint8Array([34, 255, 34]) }
-    expect(yield* Effect.flip(Message.json(bytes, "search"))).toMatchObject({ reason: "NotJson" })
+    expect(yield* Effect.flip(Message.json(bytes))).toMatchObject({ reason: "NotJson" })
   })
 })

@@ -14,3 +14,13 @@ const optional = <A>(field: string, expected: string, parse: (text: string) => O
     Config.option,
     Config.map(Option.getOrUndefined)
   )
+
+export const asConfigurationError = (error: unknown): unknown => {
+  if (!(error instanceof ConfigError.ConfigError)) return error
+  const issue = "issue" in error.cause ? error.cause.issue : undefined
+  const variable = issue?._tag === "Pointer" ? issue.path.join("_") : ""
+  const field = Object.keys(advisor()).find((field) => variableOf(field) === variable)
+  const isMissing = /The variable |Expected string\n/.test(error.message)
+  const rule = isMissing ? "is not set" : field === undefined ? "is not accepted" : error.message
+  return new ConfigurationError({ field: field ?? variable, rule, variable })
+}
