@@ -107,9 +107,6 @@ const tokenRoute = (route: TokenRoute): Checked<string> => {
 
 const secretHeaders = /^(authorization|cookie|proxy-authorization|set-cookie|www-authenticate)$/
 
-const takenHeaders =
-  /^(accept|authorization|connection|content-length|content-type|cookie|expect|host|keep-alive|proxy-authorization|te|trailer|transfer-encoding|upgrade|user-agent)$/
-
 const common = (options: DataOptions) =>
   Either.gen(function*() {
     const userAgent = options.userAgent ?? `effect-nutrition-advisor/${version}`
@@ -150,11 +147,7 @@ export const parseData = (options: DataOptions) =>
     const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
     const rejectedStatuses: ReadonlySet<number> = new Set(options.rejectedStatuses ?? [401, 403])
     const observeHeaders = (options.observeHeaders ?? []).map((name) => name.toLowerCase())
-    yield* check(
-      "serviceIdHeader",
-      [isHeaderName(serviceIdHeader), "is no header name that HTTP allows"],
-      [!takenHeaders.test(serviceIdHeader), "is the name of a header that something else uses"]
-    )
+    yield* check("serviceIdHeader", [isHeaderName(serviceIdHeader), "is no header name that HTTP allows"])
     yield* check("rejectedStatuses", [
       [...rejectedStatuses].every((status) => Number.isInteger(status) && status >= 400 && status < 500),
       "must be whole numbers from 400 to 499"

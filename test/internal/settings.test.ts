@@ -53,11 +53,6 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ],
   ["serviceIdHeader", /header name/, ["", "a b", "é"].map((serviceIdHeader) => ({ serviceIdHeader }))],
   [
-    "serviceIdHeader",
-    /something else/,
-    ["Authorization", "Host", "User-Agent"].map((serviceIdHeader) => ({ serviceIdHeader }))
-  ],
-  [
     "observeHeaders",
     /secrets/,
     ["Authorization", "Set-Cookie", "Cookie", "www-authenticate", "Service-ID"].map((name) => ({
