@@ -16,8 +16,8 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/environment.js"
+import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
-import * as Message from "./internal/http/message.js"
 import * as Platform from "./internal/http/platform.js"
 import * as Timeouts from "./internal/http/timeouts.js"
 import * as Url from "./internal/http/url.js"
@@ -130,7 +130,7 @@ const fromTokens = (
     const searchWith = <A, R>(
       term: string,
       options: SearchOptions | undefined,
-      decode: (answer: Message.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+      decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
     ) =>
       runSearch(searchAttributes, (run) =>
         Either.match(Build.search(settings, term, options), {
@@ -148,11 +148,11 @@ const fromTokens = (
         }))
 
     return {
-      search: (term, options) => searchWith(term, options, Message.json),
+      search: (term, options) => searchWith(term, options, Answer.json),
       searchAs: (schema) => {
         const decode = makeDecode(schema)
-        const decodedOf = (answer: Message.Answer) =>
-          Effect.flatMap(Message.json(answer), (json) => decode(json, Message.fieldsWithoutBody(answer)))
+        const decodedOf = (answer: Answer.Answer) =>
+          Effect.flatMap(Answer.json(answer), (json) => decode(json, Answer.fieldsWithoutBody(answer)))
         return (term, options) => searchWith(term, options, decodedOf)
       },
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(

@@ -14,9 +14,9 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
+import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
-import * as Message from "./internal/http/message.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
 import { within } from "./internal/token/within.js"
@@ -99,7 +99,7 @@ export interface Options {
   readonly userAgent?: string | undefined
 }
 
-const kind: Message.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
+const kind: Answer.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
 
@@ -174,10 +174,10 @@ export const fromSettings = (
     const send = HttpClientBoundary.make(client)
     const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route }
 
-    const tokenOf = (answer: Message.Answer, key: Redacted.Redacted<string>, receivedAt: number) =>
+    const tokenOf = (answer: Answer.Answer, key: Redacted.Redacted<string>, receivedAt: number) =>
       Effect.gen(function*() {
         const { status } = answer
-        const json = yield* Message.json(answer)
+        const json = yield* Answer.json(answer)
         const response = yield* Effect.mapError(decodeResponse(json), () => unexpected(status))
         const id = serviceId ?? (yield* identifierOf(response.customer_id, status))
         const secrets = [key, response.access_token, id].map(Redacted.value)
@@ -207,9 +207,9 @@ export const fromSettings = (
         const { status } = answer
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)
         if (status === 401 || status === 403) {
-          return yield* new Forbidden({ ...Message.fieldsOf(answer), reason: "KeyRejected" })
+          return yield* new Forbidden({ ...Answer.fieldsOf(answer), reason: "KeyRejected" })
         }
-        if (!Message.isOk(status)) return yield* Message.statusError(answer)
+        if (!Answer.isOk(status)) return yield* Answer.statusError(answer)
         return yield* tokenOf(answer, key, receivedAt)
       })
 

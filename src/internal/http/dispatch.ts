@@ -1,7 +1,16 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
+import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { Received } from "./client.js"
-import type { Request } from "./message.js"
+
+/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
+export interface Request {
+  readonly method: HttpMethod
+  readonly origin: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: HttpBody.HttpBody
+}
 
 /** A request whose body is there as a whole. */
 export interface BufferedRequest extends Request {

@@ -12,11 +12,11 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
+import type { Answer } from "./answer.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { Received } from "./client.js"
-import type { Dispatch } from "./dispatch.js"
+import type { Dispatch, Request } from "./dispatch.js"
 import { isHeaderField } from "./header.js"
-import type { Answer, Request } from "./message.js"
 import { isOfFetch, setCookiesOf } from "./setCookies.js"
 
 type ClientError = HttpClientError.HttpClientError

@@ -4,8 +4,9 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
+import * as Answer from "../http/answer.js"
 import type { Send } from "../http/client.js"
-import * as Message from "../http/message.js"
+import type { Request } from "../http/dispatch.js"
 import * as Metrics from "../metrics.js"
 import type { DataSettings } from "../settings.js"
 import { isFromPeer } from "../token/peerTokens.js"
@@ -19,15 +20,15 @@ interface Parts extends DataSettings {
 /** A request without a token. */
 export interface DataRequest {
   readonly operation: "search" | "request"
-  readonly request: Message.Request
+  readonly request: Request
   readonly run: Run
 }
 
 /** The headers of a request with its token; those of searches without headers of their own are the same. */
 interface Authorization {
   readonly token: AccessToken
-  readonly given: Message.Request["headers"]
-  readonly headers: Message.Request["headers"]
+  readonly given: Request["headers"]
+  readonly headers: Request["headers"]
 }
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
@@ -36,12 +37,12 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
     body.body instanceof URLSearchParams)
 
 /** An answer that came only after the service had looked at the token. */
-const showsAcceptance = (status: number) => Message.isOk(status) || (status >= 400 && status < 500 && status !== 429)
+const showsAcceptance = (status: number) => Answer.isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /** Headers with a token, made once a token: the only place where a token is in plain text for longer than its request. */
 const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
   let last: Authorization | undefined
-  return (token: AccessToken, given: Message.Request["headers"]) => {
+  return (token: AccessToken, given: Request["headers"]) => {
     if (last?.token !== token || last.given !== given) {
       const headers = {
         ...given,
@@ -55,20 +56,20 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
 }
 
 /** An answer that is not 2xx is an error. */
-const finish = ({ run: { span } }: DataRequest, answer: Message.Answer) => {
+const finish = ({ run: { span } }: DataRequest, answer: Answer.Answer) => {
   if (span !== undefined) {
     span.attribute("http.response.status_code", answer.status)
-    for (const [name, value] of Object.entries(Message.observed(answer))) {
+    for (const [name, value] of Object.entries(Answer.observed(answer))) {
       span.attribute(`http.response.header.${name}`, value)
     }
   }
-  return Message.isOk(answer.status) ? Effect.succeed(answer) : Message.statusError(answer)
+  return Answer.isOk(answer.status) ? Effect.succeed(answer) : Answer.statusError(answer)
 }
 
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
 export const make = ({ send, tokens, ...settings }: Parts) => {
   const { maxBytes, observeHeaders, rejectedStatuses } = settings
-  const kinds: Record<"search" | "request", Message.Kind> = {
+  const kinds: Record<"search" | "request", Answer.Kind> = {
     search: { operation: "search", maxBytes, observeHeaders },
     request: { operation: "request", maxBytes, observeHeaders }
   }
@@ -81,15 +82,15 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
     return send({ method, origin, path, headers: headersOf(token, request.headers), body }, kinds[operation], run)
   }
 
-  const forbidden = (answer: Message.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
+  const forbidden = (answer: Answer.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ ...Message.fieldsOf(answer), reason })
+      return new Forbidden({ ...Answer.fieldsOf(answer), reason })
     })
 
-  const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Message.Answer, mustExchange: boolean) =>
+  const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Answer.Answer, mustExchange: boolean) =>
     Effect.tapError(
-      tokens.renew(rejected, { ...Message.fieldsOf(rejection), operation, mustExchange }),
+      tokens.renew(rejected, { ...Answer.fieldsOf(rejection), operation, mustExchange }),
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 
@@ -97,9 +98,9 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
   const renewAndSend = (
     data: DataRequest,
     rejected: AccessToken,
-    rejection: Message.Answer,
+    rejection: Answer.Answer,
     mustExchange = false
-  ): Effect.Effect<Message.Answer, NutritionAdvisorError> =>
+  ): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.gen(function*() {
       const renewed = yield* renew(data, rejected, rejection, mustExchange)
       if (!isReplayable(data.request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
@@ -116,7 +117,7 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
       return answer
     })
 
-  return (data: DataRequest): Effect.Effect<Message.Answer, NutritionAdvisorError> =>
+  return (data: DataRequest): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.flatMap(
       tokens.get,
       (token) =>

@@ -1,16 +1,16 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
-import * as Message from "../../../src/internal/http/message.js"
+import * as Answer from "../../../src/internal/http/answer.js"
 import { test } from "../../doubles/arranged.js"
 
-const answer = (status: number, headers: Message.Answer["headers"] = {}, body = ""): Message.Answer => ({
+const answer = (status: number, headers: Answer.Answer["headers"] = {}, body = ""): Answer.Answer => ({
   kind: { operation: "search", maxBytes: 1_000, observeHeaders: [] },
   status,
   headers,
   body: new TextEncoder().encode(body)
 })
 
-const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Message.statusError(answer(...given)))
+const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Answer.statusError(answer(...given)))
 
 describe("an answer", () => {
   test.each<readonly [number, object]>([
@@ -71,11 +71,11 @@ describe("an answer", () => {
   )
 
   test("is JSON also behind a byte order mark", function*() {
-    expect(yield* Message.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
+    expect(yield* Answer.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
   })
 
   test("is NotJson where its bytes are not UTF-8", function*() {
     const bytes = { ...answer(200), body: new Uint8Array([34, 255, 34]) }
-    expect(yield* Effect.flip(Message.json(bytes))).toMatchObject({ reason: "NotJson" })
+    expect(yield* Effect.flip(Answer.json(bytes))).toMatchObject({ reason: "NotJson" })
   })
 })

@@ -1,5 +1,3 @@
-import type * as HttpBody from "@effect/platform/HttpBody"
-import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -10,15 +8,6 @@ import {
   TooManyRequests,
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
-
-/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
-export interface Request {
-  readonly method: HttpMethod
-  readonly origin: string
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: HttpBody.HttpBody
-}
 
 /** What holds for every request of one kind. */
 export interface Kind {
