@@ -12,7 +12,6 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/environment.js"
@@ -133,19 +132,17 @@ const fromTokens = (
       decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
     ) =>
       runSearch(searchAttributes, (run) =>
-        Either.match(Build.search(settings, term, options), {
-          onLeft: Effect.fail,
-          onRight: (request) => Effect.flatMap(authorized({ operation: "search", run, request }), decode)
-        }))
+        Build.search(settings, term, options).pipe(
+          Effect.flatMap((request) => authorized({ operation: "search", run, request })),
+          Effect.flatMap(decode)
+        ))
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (run) =>
-        Either.match(Build.below(settings, request), {
-          onLeft: Effect.fail,
-          onRight: (built) =>
-            Effect.map(authorized({ operation: "request", run, request: built }), (answer) =>
-              Platform.responseOf(Build.withoutToken(settings, request), answer))
-        }))
+        Build.below(settings, request).pipe(
+          Effect.flatMap((built) => authorized({ operation: "request", run, request: built })),
+          Effect.map((answer) => Platform.responseOf(Build.withoutToken(settings, request), answer))
+        ))
 
     return {
       search: (term, options) => searchWith(term, options, Answer.json),

@@ -271,7 +271,11 @@ for (const { prototype } of [...errors, ConfigurationError]) {
 export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvisorError =>
   Predicate.hasProperty(error, brand) && Predicate.hasProperty(error, "_tag") && error._tag !== "ConfigurationError"
 
-const passing: ReadonlySet<string> = new Set(["ServerError", "TransportError", "TooManyRequests"])
+const passing: ReadonlySet<NutritionAdvisorError["_tag"]> = new Set([
+  "ServerError",
+  "TransportError",
+  "TooManyRequests"
+])
 
 /**
  * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
@@ -283,7 +287,7 @@ const passing: ReadonlySet<string> = new Set(["ServerError", "TransportError", "
 export const isTransient = (error: unknown): error is ServerError | TransportError | TooManyRequests =>
   isNutritionAdvisorError(error) && passing.has(error._tag)
 
-const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
+const passedOn: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
   BadRequest: 400,
   ServerError: 502,
   Forbidden: 502,
@@ -302,4 +306,4 @@ const statuses: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
  * @category getters
  */
 export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): number =>
-  operation === "token" ? 503 : statuses[_tag]
+  operation === "token" ? 503 : passedOn[_tag]

@@ -1,5 +1,5 @@
 /**
- * When a token is renewed: window, backoff and cool-down, as numbers and Schedules. No I/O.
+ * The numbers of a token's life: when it is refreshed, how long exchanges back off, how often it is renewed. No I/O.
  *
  * @since 1.0.0
  */
@@ -42,7 +42,7 @@ export interface RefreshPolicy {
   readonly backoffStart: Duration.DurationInput
   /** The longest backoff without a Retry-After, at most an hour; 1 minute by default. */
   readonly backoffCap: Duration.DurationInput
-  /** At most two renewals after a rejection begin in this time; 15 seconds by default. */
+  /** At most `renewalsPerCoolDown` renewals after a rejection begin in this time; 15 seconds by default. */
   readonly coolDown: Duration.DurationInput
 }
 
@@ -84,6 +84,15 @@ const longestRetryAfter = 3_600_000
 export const longestLife = 365 * 86_400_000
 
 /**
+ * How many renewals after a rejection begin in any `coolDown`. Two: a second revocation right behind the first one heals at once, and so
+ * does a renewal that brings a peer's token, which is rejected as well.
+ *
+ * @since 1.0.0
+ * @category rules
+ */
+export const renewalsPerCoolDown = 2
+
+/**
  * Fills in the defaults and checks every field: the policy with its durations in milliseconds, or a ConfigurationError, whose
  * `field` is `refresh.` and the name.
  *
@@ -94,13 +103,13 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
   Either.gen(function*() {
     const unknown = Object.keys(policy).find((field) => !Object.hasOwn(defaults, field))
     yield* check(`refresh.${unknown}`, [unknown === undefined, "is no field of the policy"])
-    const all = { ...defaults, ...policy }
-    const time = (name: Exclude<keyof RefreshPolicy, "attempts" | "background">) => millis(`refresh.${name}`, all[name])
+    const time = (name: Exclude<keyof RefreshPolicy, "attempts" | "background">) =>
+      millis(`refresh.${name}`, policy[name] ?? defaults[name])
     const checked: CheckedPolicy = {
-      background: all.background,
+      background: policy.background ?? defaults.background,
       window: yield* time("window"),
       margin: yield* time("margin"),
-      attempts: yield* count("refresh.attempts", all.attempts),
+      attempts: yield* count("refresh.attempts", policy.attempts ?? defaults.attempts),
       backoffStart: yield* time("backoffStart"),
       backoffCap: yield* time("backoffCap"),
       coolDown: yield* time("coolDown")

@@ -78,7 +78,7 @@ export const fromSettings = (
     const { cacheTimeout, lease, policy, tokenTimeout } = settings
     const issuer = yield* TokenIssuer.TokenIssuer
     const cache = yield* SharedTokenCache
-    const sealOf = Seal.makeCached(identityOf(settings))
+    const sealOf = Seal.makeCached(() => identityOf(settings))
     const inTime = within(tokenTimeout)
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(

@@ -1,5 +1,5 @@
 /**
- * License key in, AccessToken out: the three token routes of the service.
+ * License key in, AccessToken out, over a token route of the service.
  *
  * @since 1.0.0
  */
@@ -117,7 +117,7 @@ const TokenResponse = Schema.Struct({
 const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
 
 /** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
-const wholeMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
+const flooredMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
 
 /** A route that asks for fewer exchanges is not asked again at once. */
 const isWorthAnotherAttempt = ({ _tag }: TokenError) => _tag === "ServerError" || _tag === "TransportError"
@@ -190,7 +190,7 @@ export const fromSettings = (
             (scope) => !secrets.some((secret) => scope.includes(secret))
           ),
           receivedAt,
-          expiresAt: receivedAt + Math.min(wholeMillis(response.expires_in), RefreshPolicy.longestLife)
+          expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), RefreshPolicy.longestLife)
         })
       })
 

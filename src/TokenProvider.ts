@@ -128,7 +128,10 @@ export const make = (
   { tokenTimeout }: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.suspend(() =>
-    Effect.flatMap(Settings.parseProvider({ refresh: policy, tokenTimeout }), (settings) => Life.make(settings, false))
+    Effect.flatMap(
+      Settings.parseProvider({ refresh: policy, tokenTimeout }),
+      (settings) => Life.make({ ...settings, storeIsPrompt: false })
+    )
   )
 
 /**

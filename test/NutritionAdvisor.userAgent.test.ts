@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs"
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { version } from "../src/internal/version.js"
+
+const { version }: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
 
 const advisor = (userAgent?: string) =>
   NutritionAdvisor.layer({

@@ -38,6 +38,13 @@ describe("make", () => {
     expect(refused(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
+  it("takes undefined for a field that is not given", () => {
+    const none = JSON.parse("{}")
+    expect(policyOf({ coolDown: none.coolDown, attempts: none.attempts, background: none.background })).toEqual(
+      policyOf()
+    )
+  })
+
   it.each(["windowFraction", "schedule", "Window", "constructor"])("refuses a field that there is not: %s", (field) => {
     expect(refused({ [field]: 1 }))
       .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is no field of the policy" }))

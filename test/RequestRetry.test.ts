@@ -21,9 +21,7 @@ const {
 type Operation = NutritionAdvisorError.Operation
 
 const unavailable = (retryAfter?: number, operation: Operation = "search") =>
-  Effect.fail(
-    new ServerError({ operation, status: 503, ...(retryAfter === undefined ? {} : { retryAfter }) })
-  )
+  Effect.fail(new ServerError({ operation, status: 503, ...retryAfter !== undefined && { retryAfter } }))
 
 const cutOff = (reason: "Timeout" | "Connection" | "Aborted", operation: Operation = "search") =>
   Effect.fail(new TransportError({ operation, reason }))

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs"
 import { join, posix } from "node:path"
 import { expect, it } from "@effect/vitest"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
 import { pages, programsOf, read, repository } from "./readme/blocks.js"
 import { makeImporter } from "./readme/importBlock.js"
@@ -51,3 +52,10 @@ it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
     printed.mockRestore()
   }
 )
+
+it("README and docs/errors.md tell of each error, in the order of the code", () => {
+  const tags = [...NutritionAdvisorError.errors, NutritionAdvisorError.ConfigurationError].map(({ _tag }) => _tag)
+  const told = (path: string, pattern: RegExp) => Array.from(read(path).matchAll(pattern), ([, tag]) => tag)
+  expect(told("README.md", /^\| `([A-Z]\w+)` \|/gm)).toEqual(tags)
+  expect(told("docs/errors.md", /^### ([A-Z]\w+)$/gm)).toEqual(tags)
+})

@@ -11,6 +11,7 @@ const retryText = (retryAfter: number | undefined) =>
 
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
+/** Where only the service knows what it did not like. */
 const bodyText = (body: unknown) => body === undefined ? "" : " What the service said is in the field body, redacted."
 
 const checkKey = "Check the license key, and the route it was sent to: baseUrl and tokenRoute."
@@ -49,7 +50,7 @@ const adviceByCode: Readonly<Record<string, string>> = {
 }
 
 const unexpectedTexts = {
-  Status: { what: "a status that the service does not document", advice: "Check baseUrl and the path." },
+  Status: { what: "a status without an error of its own", advice: "Check baseUrl and the path." },
   Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
   TooLarge: { what: "a body that is too large", advice: "Raise maxResponseBytes." },
   NotJson: { what: "a body that is not JSON", advice: "Check baseUrl: a proxy or a login page may have answered." },

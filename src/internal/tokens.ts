@@ -20,14 +20,15 @@ const providerOver = <R>(
   issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>,
   flightTimeout: number
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, tokenTimeout: flightTimeout }, true)).pipe(
-    Layer.provide([
-      issuer,
-      Layer.effect(TokenStore.TokenStore, TokenStore.make),
-      // RFC 2606, section 2: no service answers there, only the simulator in memory.
-      settings.base.origin.endsWith(".invalid") ? Layer.empty : Layer.scopedDiscard(noteLayer(identityOf(settings)))
-    ])
-  )
+  Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, tokenTimeout: flightTimeout, storeIsPrompt: true }))
+    .pipe(
+      Layer.provide([
+        issuer,
+        Layer.effect(TokenStore.TokenStore, TokenStore.make),
+        // RFC 2606, section 2: no service answers there, only the simulator in memory.
+        settings.base.origin.endsWith(".invalid") ? Layer.empty : Layer.scopedDiscard(noteLayer(identityOf(settings)))
+      ])
+    )
 
 const issuerOf = (settings: Settings.ClientSettings) =>
   Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))

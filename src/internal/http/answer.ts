@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import {
   BadRequest,
+  type NutritionAdvisorError,
   type Operation,
   ServerError,
   TooManyRequests,
@@ -81,11 +82,9 @@ export const fieldsOf = (answer: Answer): AnswerFields => {
   return { ...fieldsWithoutBody(answer), body: Redacted.make(text) }
 }
 
-type StatusError = BadRequest | ServerError | TooManyRequests | UnexpectedResponse
-
-/** The error of an answer that is not 2xx (SERVICE.md section 7). */
-export const statusError = (answer: Answer): Effect.Effect<never, StatusError> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, StatusError> => {
+/** The error of an answer that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
+export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvisorError> =>
+  Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
     const { status } = answer
     const said = fieldsOf(answer)
     const retryAfter = retryAfterOf(answer, now)

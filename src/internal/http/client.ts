@@ -4,14 +4,9 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { type Answer, isOk, type Kind } from "./answer.js"
-import { type Dispatch, dispatchOf, isBuffered, type Receiver, type Request } from "./dispatch.js"
+import { type Dispatch, dispatchOf, isBuffered, type Received, type Receiver, type Request } from "./dispatch.js"
 import * as Platform from "./platform.js"
 import { Timed, type Timeouts } from "./timeouts.js"
-
-/** An answer as it was read: only the beginning of its body where it is larger than it may be. */
-export interface Received extends Omit<Answer, "kind"> {
-  readonly isWhole: boolean
-}
 
 type SendError = TransportError | UnexpectedResponse
 

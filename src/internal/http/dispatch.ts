@@ -1,7 +1,7 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
-import type { Received } from "./client.js"
+import type { Answer } from "./answer.js"
 
 /** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
 export interface Request {
@@ -18,6 +18,11 @@ export interface BufferedRequest extends Request {
 }
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
+
+/** An answer as it was read: only the beginning of its body where it is larger than it may be. */
+export interface Received extends Omit<Answer, "kind"> {
+  readonly isWhole: boolean
+}
 
 /** Hears once how a request ended. Nothing but its codes is ever looked at of what a client failed with. */
 export interface Receiver {

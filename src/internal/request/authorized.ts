@@ -2,7 +2,7 @@ import type * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import * as Answer from "../http/answer.js"
 import type { Send } from "../http/client.js"
@@ -130,5 +130,5 @@ export const make = ({ send, tokens, ...settings }: Parts) => {
 
 const renewalOutcome = (error: NutritionAdvisorError) =>
   error._tag === "Forbidden" && error.reason !== "KeyRejected"
-    ? error.reason satisfies ForbiddenReason
+    ? error.reason
     : "RenewalFailed"

@@ -97,11 +97,11 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
   })
 
 /** The seal of a key. That of the last one is kept, since making it takes milliseconds. */
-export const makeCached = (identity: ReadonlyArray<string>) => {
+export const makeCached = (identity: () => ReadonlyArray<string>) => {
   let last: { readonly key: Redacted.Redacted<string>; readonly seal: Seal } | undefined
   return (key: Redacted.Redacted<string>): Effect.Effect<Seal> =>
     Effect.suspend(() => {
       if (last !== undefined && Equal.equals(last.key, key)) return Effect.succeed(last.seal)
-      return Effect.map(make(key, identity), (seal) => (last = { key, seal }).seal)
+      return Effect.map(make(key, identity()), (seal) => (last = { key, seal }).seal)
     })
 }

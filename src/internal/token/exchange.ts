@@ -7,7 +7,8 @@ import { type TokenError, UnexpectedResponse } from "../../NutritionAdvisorError
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
-import * as Metrics from "../metrics.js"
+import { inSpan } from "../span.js"
+import { isFromPeer } from "./peerTokens.js"
 import * as Report from "./report.js"
 
 type Token = AccessToken.AccessToken
@@ -18,13 +19,12 @@ export interface Parts {
   readonly store: Store
 }
 
-/** The current token now, and how it came: someone else had put it into the store, it is new, or it is the one to replace. */
 export interface Exchanged {
+  /** The current token now. */
   readonly token: Token
-  readonly outcome: "reused" | "issued" | "unchanged"
+  /** It was in the store already; or what the issuer gave: a token of a peer, a new one, the one that was to be replaced. */
+  readonly outcome: "reused" | "shared" | "issued" | "unchanged"
 }
-
-const spanOptions = { captureStackTrace: false, kind: "client", root: true } as const
 
 /** What was issued has expired already. */
 const unusable = Effect.fail(new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" }))
@@ -49,15 +49,6 @@ export const tokenThatStays = (
     : issued
 }
 
-const issueInSpan = (issuer: Issuer, request: ExchangeRequest, onSpan: (span: Tracer.Span) => void) =>
-  Effect.useSpan("TokenIssuer.issue", spanOptions, (span) => {
-    onSpan(span)
-    return issuer.issue(request).pipe(
-      Effect.tapErrorCause((cause) => Effect.sync(() => span.attribute("error.type", Metrics.causeOf(cause).outcome))),
-      Effect.withParentSpan(span)
-    )
-  })
-
 /** One exchange: the license key for a token, which goes into the store. */
 export const exchange = (
   { issuer, policy, store }: Parts,
@@ -74,10 +65,13 @@ export const exchange = (
     }
     if (reason === "rejection" && held !== undefined && isReplaced(held)) yield* store.invalidate(held)
     yield* Report.begins(request)
-    const issued = yield* issueInSpan(issuer, request, onSpan)
+    const issued = yield* inSpan("TokenIssuer.issue", { root: true }, (span) => {
+      onSpan(span)
+      return issuer.issue(request)
+    })
     const now = yield* Clock.currentTimeMillis
     if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* unusable
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
-    return { token, outcome: isReplaced(issued) ? "unchanged" : "issued" }
+    return { token, outcome: isFromPeer(issued) ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }
   })

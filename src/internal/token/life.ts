@@ -54,7 +54,7 @@ const acquire = ({ flights, served }: Parts, replacing: Option.Option<Token>): E
     flights.ask({ reason: "missing", replacing, mustExchange: false }),
     (decision) =>
       decision._tag === "Wait"
-        ? Effect.map(Flights.arrival(decision.flight), (token) => served(token))
+        ? Effect.map(Flights.arrival(decision.flight), served)
         : Effect.failCause(decision.cause)
   )
 
@@ -128,8 +128,7 @@ const statusFrom = (parts: Parts): Effect.Effect<TokenStatus> =>
  * not known to answer at once is read within `tokenTimeout`, which costs two fibers each time.
  */
 export const make = (
-  { policy, tokenTimeout }: ProviderSettings,
-  storeIsPrompt: boolean
+  { policy, storeIsPrompt, tokenTimeout }: ProviderSettings & { readonly storeIsPrompt: boolean }
 ): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
     const issuer = yield* TokenIssuer

@@ -6,7 +6,6 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import * as Metrics from "../metrics.js"
 import type { Exchanged } from "./exchange.js"
-import { isFromPeer } from "./peerTokens.js"
 
 const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>
   Effect.annotateLogs(Effect.logDebug(message), labels)
@@ -19,7 +18,7 @@ export const succeeded = (
   failuresBefore: number
 ): Effect.Effect<void> => {
   if (outcome === "reused") return Effect.void
-  if (!isFromPeer(token)) Metrics.exchanged(reason, outcome)
+  if (outcome !== "shared") Metrics.exchanged(reason, outcome)
   Metrics.tokenExpires(token.expiresAt)
   const ended = debug(`An exchange ended: ${outcome}`, { reason })
   const recovered = `The license key can be exchanged again. Failed exchanges before that: ${failuresBefore}.`

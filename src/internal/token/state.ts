@@ -55,7 +55,7 @@ export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
-/** `renewalsPerCoolDown` have begun. */
+/** As many renewals as a cool-down allows have begun in it. */
 export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
@@ -89,9 +89,6 @@ export const ask = <Flight>(
   return decision === undefined ? begun(state, flight) : [decision, state]
 }
 
-/** In any cool-down. Two, since a peer's token that is rejected as well is renewed once more, by an exchange. */
-const renewalsPerCoolDown = 2
-
 /** The token was rejected: someone wants another one. */
 export const renew = <Flight>(
   state: State<Flight>,
@@ -102,7 +99,7 @@ export const renew = <Flight>(
   const decision = standing(state, now)
   if (decision !== undefined) return [decision, state]
   const recent = state.renewals.filter((at) => isWithin({ from: at, until: at + coolDown }, now))
-  return recent.length < renewalsPerCoolDown
+  return recent.length < RefreshPolicy.renewalsPerCoolDown
     ? begun({ ...state, renewals: [...recent, now] }, flight)
     : [{ _tag: "CoolingDown" }, state]
 }

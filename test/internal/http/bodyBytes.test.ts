@@ -21,13 +21,9 @@ const gathered = (chunks: ReadonlyArray<Uint8Array>, maxBytes = Number.POSITIVE_
 const chunks = FastCheck.array(chunk, { maxLength: 30 })
 
 describe("BodyBytes", () => {
-  it.prop("gives the bytes of all chunks in order", [chunks], ([chunks]) => {
-    expect(Buffer.concat(chunks).equals(gathered(chunks).bytes.whole)).toBe(true)
-  })
-
   it.prop(
-    "gives the first bytes that there is room for, and says of which chunks something is missing",
-    [chunks, FastCheck.integer({ min: 0, max: 1_000_000 })],
+    "gives the bytes of all chunks in order, as far as there is room, and says of which chunks something is missing",
+    [chunks, FastCheck.integer({ min: 0, max: 3_000_000 })],
     ([chunks, maxBytes]) => {
       const { areWhole, bytes } = gathered(chunks, maxBytes)
       const all = Buffer.concat(chunks)

@@ -20,14 +20,3 @@ describe("a name", () => {
     expect(Header.isHeaderName(name)).toBe(false)
   })
 })
-
-describe("a header", () => {
-  it.each<[name: string, value: string, isHeaderField: boolean]>([
-    ["x-name", "value", true],
-    ["x name", "value", false],
-    ["x-name", "val\nue", false],
-    ["x name", "val\nue", false]
-  ])("%j with the value %j: %j", (name, value, isHeaderField) => {
-    expect(Header.isHeaderField([name, value])).toBe(isHeaderField)
-  })
-})

@@ -1,0 +1,16 @@
+import * as Effect from "effect/Effect"
+import type * as Tracer from "effect/Tracer"
+import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import * as Metrics from "./metrics.js"
+
+/** Runs a call to the service as a span, which says how it failed. */
+export const inSpan = <A, E extends NutritionAdvisorError, R>(
+  name: string,
+  options: Tracer.SpanOptions,
+  body: (span: Tracer.Span) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.useSpan(name, { ...options, captureStackTrace: false, kind: "client" }, (span) =>
+    body(span).pipe(
+      Effect.tapErrorCause((cause) => Effect.sync(() => span.attribute("error.type", Metrics.causeOf(cause).outcome))),
+      Effect.withParentSpan(span)
+    ))
