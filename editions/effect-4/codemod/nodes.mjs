@@ -131,7 +131,7 @@ const requestPart = (node, file) => {
 /** A span that is made by hand records no stack: it does not take the option. */
 const spanOptions = (node, file) => {
   if (!ts.isObjectLiteralExpression(node) || file.calleeOf(node.parent) !== "effect/Effect#useSpan") return undefined
-  const kept = node.properties.filter(({ name }) => name.getText() !== "captureStackTrace")
+  const kept = node.properties.filter(({ name }) => name?.getText() !== "captureStackTrace")
   return `{ ${file.emitAll(kept).join(", ")} }`
 }
 

@@ -2,7 +2,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as UrlParams from "@effect/platform/UrlParams"
-import * as Either from "effect/Either"
+import * as Effect from "effect/Effect"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
 import type { Request } from "../http/dispatch.js"
@@ -12,10 +12,9 @@ import type { DataSettings } from "../settings.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
-type Built = Either.Either<Request, BadRequest>
+type Built = Effect.Effect<Request, BadRequest>
 
-const notSent = (operation: "search" | "request", detail: string): Built =>
-  Either.left(new BadRequest({ operation, detail }))
+const notSent = (operation: "search" | "request", detail: string): Built => new BadRequest({ operation, detail })
 
 const badHeader = "a header holds characters that HTTP does not allow"
 
@@ -48,7 +47,7 @@ export const search = (settings: DataSettings, term: string, options: SearchOpti
   }
   const headers = options.headers === undefined ? undefined : Headers.fromInput(options.headers)
   if (headers !== undefined && !areHeaderFields(headers)) return notSent("search", badHeader)
-  return Either.right({
+  return Effect.succeed({
     method: "GET",
     origin: settings.base.origin,
     path: `${settings.base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
@@ -68,7 +67,7 @@ export const below = (settings: DataSettings, request: HttpClientRequest.HttpCli
   const url = Url.below(settings.base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-  return Either.right({
+  return Effect.succeed({
     method: request.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
