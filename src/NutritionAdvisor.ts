@@ -132,9 +132,9 @@ const fromTokens = (
       decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
     ) =>
       runSearch(searchAttributes, (run) =>
-        Build.search(settings, term, options).pipe(
-          Effect.flatMap((request) => authorized({ operation: "search", run, request })),
-          Effect.flatMap(decode)
+        Effect.flatMap(
+          Build.search(settings, term, options),
+          (request) => Effect.flatMap(authorized({ operation: "search", run, request }), decode)
         ))
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>

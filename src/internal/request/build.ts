@@ -47,10 +47,11 @@ export const search = (settings: DataSettings, term: string, options: SearchOpti
   }
   const headers = options.headers === undefined ? undefined : Headers.fromInput(options.headers)
   if (headers !== undefined && !areHeaderFields(headers)) return notSent("search", badHeader)
+  const further = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",
     origin: settings.base.origin,
-    path: `${settings.base.pathname}${searchRoute}?${Url.query([["term", term], ...params])}`,
+    path: `${settings.base.pathname}${searchRoute}?term=${Url.encode(term)}${further}`,
     headers: headers === undefined
       ? settings.ownHeaders
       : { ...settings.ownHeaders, ...fromCaller(headers, HttpBody.empty) },
