@@ -26,7 +26,7 @@ import * as Build from "./internal/request/build.js"
 import { type AnySchema, makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/run.js"
 import * as Settings from "./internal/settings.js"
-import * as Tokens from "./internal/tokens.js"
+import * as TokenSource from "./internal/tokenSource.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
@@ -205,7 +205,7 @@ export const layer = (
   Settings.layerFrom(
     Settings.parseClient,
     options,
-    (settings) => Layer.provideMerge(layerFromTokens(settings), Tokens.own(settings))
+    (settings) => Layer.provideMerge(layerFromTokens(settings), TokenSource.own(settings))
   )
 
 /**
@@ -233,7 +233,7 @@ export const layerShared = (
   Settings.layerFrom(
     Settings.parseSharedClient,
     options,
-    (settings) => Layer.provideMerge(layerFromTokens(settings), Tokens.shared(settings))
+    (settings) => Layer.provideMerge(layerFromTokens(settings), TokenSource.shared(settings))
   )
 
 /**

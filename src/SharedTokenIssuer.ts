@@ -40,9 +40,9 @@ export interface Options extends TokenIssuer.Options {
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
-const identityOf = ({ base, route, serviceId }: Settings.ExchangeSettings): ReadonlyArray<string> => [
+const entryIdentityOf = ({ base, routeTemplate, serviceId }: Settings.ExchangeSettings): ReadonlyArray<string> => [
   base.href,
-  route,
+  routeTemplate,
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
 
@@ -78,7 +78,7 @@ export const fromSettings = (
     const { cacheTimeout, lease, policy, tokenTimeout } = settings
     const issuer = yield* TokenIssuer.TokenIssuer
     const cache = yield* SharedTokenCache
-    const sealOf = Seal.makeCached(() => identityOf(settings))
+    const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
     const inTime = within(tokenTimeout)
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(

@@ -168,11 +168,11 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
 
 /** Without a bound of its own: a flight has one. @internal */
 export const fromSettings = (
-  { base, licenseKey, ownHeaders, policy, route, serviceId, tokenTimeout }: Settings.ExchangeSettings
+  { base, licenseKey, ownHeaders, policy, routeTemplate, serviceId, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = HttpClientBoundary.make(client)
-    const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": route }
+    const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": routeTemplate }
 
     const tokenOf = (answer: Answer.Answer, key: Redacted.Redacted<string>, receivedAt: number) =>
       Effect.gen(function*() {
@@ -199,7 +199,7 @@ export const fromSettings = (
         const answer = yield* send({
           method: "POST",
           origin: base.origin,
-          path: base.pathname + route.replace("{key}", () => Url.encode(Redacted.value(key))),
+          path: base.pathname + routeTemplate.replace("{key}", () => Url.encode(Redacted.value(key))),
           headers: { accept: "*/*", ...ownHeaders },
           body: HttpBody.empty
         }, kind)

@@ -137,7 +137,7 @@ export const parseExchange = (options: ExchangeOptions) =>
       ...yield* common(options),
       ...yield* parseProvider(options),
       licenseKey: key,
-      route: yield* tokenRoute(options.tokenRoute ?? "advisor-licence"),
+      routeTemplate: yield* tokenRoute(options.tokenRoute ?? "advisor-licence"),
       serviceId: id
     }
   })

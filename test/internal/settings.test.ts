@@ -124,7 +124,7 @@ describe("a setting is taken", () => {
       ["/v2/own/{key}", "/v2/own/{key}"]
     ] as const
   )("tokenRoute, %s", (tokenRoute, route) => {
-    expect(Either.getOrThrow(check({ tokenRoute })).route).toBe(route)
+    expect(Either.getOrThrow(check({ tokenRoute })).routeTemplate).toBe(route)
   })
 
   it("with these defaults", () => {

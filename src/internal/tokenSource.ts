@@ -11,8 +11,8 @@ import { noteLayer } from "./duplicateLayer.js"
 import type * as Settings from "./settings.js"
 import * as Life from "./token/life.js"
 
-const identityOf = ({ base, licenseKey, route }: Settings.ExchangeSettings) =>
-  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${route}`)))
+const hashOf = ({ base, licenseKey, routeTemplate }: Settings.ExchangeSettings) =>
+  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${routeTemplate}`)))
 
 /** A provider with a store of its own. `flightTimeout` is how long the issuer may take, in milliseconds. */
 const providerOver = <R>(
@@ -26,7 +26,7 @@ const providerOver = <R>(
         issuer,
         Layer.effect(TokenStore.TokenStore, TokenStore.make),
         // RFC 2606, section 2: no service answers there, only the simulator in memory.
-        settings.base.origin.endsWith(".invalid") ? Layer.empty : Layer.scopedDiscard(noteLayer(identityOf(settings)))
+        settings.base.origin.endsWith(".invalid") ? Layer.empty : Layer.scopedDiscard(noteLayer(hashOf(settings)))
       ])
     )
 
