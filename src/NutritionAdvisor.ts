@@ -10,7 +10,6 @@ import type * as UrlParams from "@effect/platform/UrlParams"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
@@ -30,7 +29,6 @@ import * as TokenSource from "./internal/tokenSource.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
 import type { SharedTokenCache } from "./SharedTokenCache.js"
 import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
-import type * as TokenIssuer from "./TokenIssuer.js"
 import * as TokenProvider from "./TokenProvider.js"
 
 /**
@@ -89,24 +87,7 @@ export class NutritionAdvisor
  * @since 1.0.0
  * @category models
  */
-export interface Options extends TokenIssuer.Options {
-  /** The header that carries the customer identifier; "Service-ID" by default (SERVICE.md section 5, rule 3). */
-  readonly serviceIdHeader?: string | undefined
-  /**
-   * The statuses, from 400 to 499, that mean: this token is no longer accepted. 401 and 403 by default (SERVICE.md section 5,
-   * rule 6, and RFC 6750 section 3.1).
-   */
-  readonly rejectedStatuses?: ReadonlyArray<number> | undefined
-  /** The time for one data request, its body included; 30 seconds by default. A number is milliseconds. */
-  readonly requestTimeout?: Duration.DurationInput | undefined
-  /** The largest body of a data response, in bytes; 16 MiB by default. A token response may have 64 KiB. */
-  readonly maxResponseBytes?: number | undefined
-  /**
-   * Response headers of data requests that errors and spans may show, by name; none by default. At most 256 characters of each.
-   * Names of headers that carry secrets are refused.
-   */
-  readonly observeHeaders?: ReadonlyArray<string> | undefined
-}
+export interface Options extends Settings.ExchangeOptions, Settings.DataOptions {}
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 

@@ -4,7 +4,6 @@
  * @since 1.0.0
  */
 import * as Clock from "effect/Clock"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as ExecutionStrategy from "effect/ExecutionStrategy"
 import * as Exit from "effect/Exit"
@@ -30,15 +29,7 @@ import * as TokenIssuer from "./TokenIssuer.js"
  * @since 1.0.0
  * @category models
  */
-export interface Options extends TokenIssuer.Options {
-  /**
-   * How long one replica may exchange while the others wait, and how long they wait if it dies meanwhile; longer than
-   * `tokenTimeout`. 15 seconds by default. A number is milliseconds.
-   */
-  readonly lease?: Duration.DurationInput | undefined
-  /** The time for one call of the cache; after it the replica goes on without the cache. 1 second by default. A number is milliseconds. */
-  readonly cacheTimeout?: Duration.DurationInput | undefined
-}
+export interface Options extends Settings.SharingOptions {}
 
 const entryIdentityOf = ({ base, routeTemplate, serviceId }: Settings.ExchangeSettings): ReadonlyArray<string> => [
   base.href,

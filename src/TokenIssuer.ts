@@ -7,7 +7,6 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -80,24 +79,7 @@ export type TokenRoute = Settings.TokenRoute
  * @since 1.0.0
  * @category models
  */
-export interface Options {
-  /** The address of the service: https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
-  readonly baseUrl: string | URL
-  /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
-  readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
-  /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
-  readonly tokenRoute?: TokenRoute | undefined
-  /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
-  readonly serviceId?: string | Redacted.Redacted<string> | undefined
-  /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`. */
-  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
-  /** The time for one exchange, its retries included; 10 seconds by default. A number is milliseconds. */
-  readonly tokenTimeout?: Duration.DurationInput | undefined
-  /** Allows plain http to any host, for tests; false by default. */
-  readonly allowInsecureHttp?: boolean | undefined
-  /** The User-Agent of every request; "effect-nutrition-advisor/" and the version by default. */
-  readonly userAgent?: string | undefined
-}
+export interface Options extends Settings.ExchangeOptions {}
 
 const kind: Answer.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 

@@ -21,31 +21,48 @@ const routes = {
 
 export type TokenRoute = keyof typeof routes | `/${string}{key}`
 
-/** What a user may give, each as the options of a layer describe it. */
-interface DataOptions {
+interface CommonOptions {
+  /** The address of the service: https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
   readonly baseUrl: string | URL
+  /** Allows plain http to any host, for tests; false by default. */
   readonly allowInsecureHttp?: boolean | undefined
+  /** The User-Agent of every request; "effect-nutrition-advisor/" and the version by default. */
   readonly userAgent?: string | undefined
-  readonly serviceIdHeader?: string | undefined
-  readonly rejectedStatuses?: ReadonlyArray<number> | undefined
-  readonly requestTimeout?: Duration.DurationInput | undefined
-  readonly maxResponseBytes?: number | undefined
-  readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
 
 interface ProviderOptions {
+  /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
+  /** The time for one exchange, its retries included; 10 seconds by default. A number is milliseconds. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
 }
 
-interface ExchangeOptions extends ProviderOptions, DataOptions {
+export interface ExchangeOptions extends ProviderOptions, CommonOptions {
+  /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
   readonly licenseKey: LicenseKey
+  /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
   readonly tokenRoute?: TokenRoute | undefined
+  /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
 }
 
-interface SharingOptions extends ExchangeOptions {
+export interface DataOptions extends CommonOptions {
+  /** The header that carries the customer identifier; "Service-ID" by default (SERVICE.md section 5, rule 3). */
+  readonly serviceIdHeader?: string | undefined
+  /** The statuses, 400 to 499, that reject a token; 401 and 403 by default (SERVICE.md section 5, rule 6; RFC 6750 section 3.1). */
+  readonly rejectedStatuses?: ReadonlyArray<number> | undefined
+  /** The time for one data request, its body included; 30 seconds by default. A number is milliseconds. */
+  readonly requestTimeout?: Duration.DurationInput | undefined
+  /** The largest body of a data response, in bytes; 16 MiB by default. A token response may have 64 KiB. */
+  readonly maxResponseBytes?: number | undefined
+  /** Response headers that errors and spans may show, 256 characters of each; none by default. Those that carry secrets are refused. */
+  readonly observeHeaders?: ReadonlyArray<string> | undefined
+}
+
+export interface SharingOptions extends ExchangeOptions {
+  /** How long one replica may exchange while the others wait for it; longer than `tokenTimeout`, 15 seconds by default. */
   readonly lease?: Duration.DurationInput | undefined
+  /** The time for one call of the cache, after which the replica goes on without it; 1 second by default. */
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
@@ -180,9 +197,10 @@ export const parseSharing = (options: SharingOptions) =>
 const both = <A, B>(self: Checked<A>, that: Checked<B>) =>
   Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
 
-export const parseClient = (options: ExchangeOptions) => both(parseExchange(options), parseData(options))
+export const parseClient = (options: ExchangeOptions & DataOptions) => both(parseExchange(options), parseData(options))
 
-export const parseSharedClient = (options: SharingOptions) => both(parseSharing(options), parseData(options))
+export const parseSharedClient = (options: SharingOptions & DataOptions) =>
+  both(parseSharing(options), parseData(options))
 
 type Right<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
