@@ -7,14 +7,13 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import { asConfigurationError } from "../internal/environment.js"
+import * as Web from "../internal/http/web.js"
 import * as Calls from "../internal/promise/calls.js"
 import * as Settings from "../internal/promise/settings.js"
-import * as Web from "../internal/promise/web.js"
 import type { AnySchema } from "../internal/request/decode.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
@@ -64,6 +63,12 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
+const fetchWith = (path: string, init: RequestInit | undefined) =>
+  NutritionAdvisor.NutritionAdvisor.pipe(
+    Effect.flatMap(({ httpClient }) => Effect.flatMap(Web.requestOf(path, init), httpClient.execute)),
+    Effect.flatMap(Web.responseOf)
+  )
+
 const noStatus: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
 
 const status = Effect.flatMap(
@@ -72,8 +77,7 @@ const status = Effect.flatMap(
 )
 
 /**
- * A client over a layer of your own: SearchCache, RequestRetry, `layerShared`, a double. The first call builds it, and all share it. A
- * ConfigError of the layer rejects as a ConfigurationError.
+ * A client over a layer of your own, such as SearchCache or a double: the first call builds it. A ConfigError of it is ConfigurationError.
  *
  * @since 1.0.0
  * @category constructors
@@ -86,7 +90,7 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
       const search = NutritionAdvisor.searchAs(schema)
       return (term, options) => run("search", options?.signal, search(term, options))
     },
-    fetch: (path, init) => run("request", init?.signal, Web.send(path, init)),
+    fetch: (path, init) => run("request", init?.signal, fetchWith(path, init)),
     status: () => run("request", undefined, status),
     close,
     [Symbol.asyncDispose]: close
@@ -95,8 +99,7 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
 
 type OfVariables = Pick<ClientOptions, "httpClient"> & { readonly [Field in keyof Settings.Given]?: never }
 
-const hasSettings = (options: object): options is Settings.Given =>
-  Object.keys(options).some((key) => key !== "httpClient")
+const hasSettings = (given: object): given is Settings.Given => Object.keys(given).some((key) => key !== "httpClient")
 
 const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
 
@@ -104,23 +107,11 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * A client with the given settings, or with those of the variables that `layerConfig` reads, if no more than `httpClient` is given. It
  * throws a ConfigurationError where one is wrong, and starts nothing before the first call. Failed exchanges are logged on standard error.
  *
- * @example
- * ```ts
- * import { createClient } from "effect-nutrition-advisor/promise"
- *
- * await using advisor = createClient({ baseUrl: "https://nutrition.example", licenseKey: process.env.LICENSE_KEY ?? "" })
- * console.log(await advisor.search("oats", { signal: AbortSignal.timeout(2_000) }))
- * ```
- *
  * @since 1.0.0
  * @category constructors
  */
 export const createClient = (options: ClientOptions | OfVariables = {}): Client => {
-  const settings = Either.getOrThrowWith(Settings.read(hasSettings(options) ? options : undefined), (error) => {
-    // Its stack names who called.
-    if (error instanceof Error) Error.captureStackTrace(error, createClient)
-    return error
-  })
+  const settings = Settings.read(hasSettings(options) ? options : undefined)
   const layer = Layer.provide(NutritionAdvisor.layer(settings), options.httpClient ?? FetchHttpClient.layer)
   return fromLayer(Layer.provideMerge(layer, onStandardError))
 }

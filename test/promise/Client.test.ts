@@ -104,11 +104,6 @@ describe("createClient", () => {
     expect(error).toMatchObject({ field, variable, message: expect.stringContaining(variable) })
   })
 
-  it("throws an error whose stack names who called", () => {
-    const whoCreates = () => Advisor.createClient({ ...settings, baseUrl: "undefined" })
-    expect(thrownBy(whoCreates)).toMatchObject({ stack: expect.stringMatching(/is not set\.\n +at whoCreates /) })
-  })
-
   it("builds and sends nothing before the first call, and then once for all calls", async () => {
     await using world = simulated()
     await setImmediate()

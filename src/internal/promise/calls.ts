@@ -15,8 +15,6 @@ type Signal = AbortSignal | null | undefined
 /** The fiber of a call; nothing once it has ended: fibers that an old Set refers to are collected late, which costs a search 6 %. */
 type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
 
-const fibersOf = (calls: Iterable<Call>) => [...calls].flat()
-
 const aborted = (operation: Operation) => new TransportError({ operation, reason: "Aborted" })
 
 const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown => {
@@ -27,8 +25,8 @@ const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Sig
 /** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
 const forkOver = <R>(built: Runtime.Runtime<R>) => {
   const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  const options = { updateRefs: () => built.fiberRefs }
-  return <A>(effect: Effect.Effect<A, unknown, R>) => Runtime.runFork(bare, effect, options)
+  return <A>(effect: Effect.Effect<A, unknown, R>) =>
+    Runtime.runFork(bare, effect, { updateRefs: () => built.fiberRefs })
 }
 
 /** The calls of one client, over a layer that the first of them builds. */
@@ -45,7 +43,7 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
 
   /** All calls on a signal share this listener, since Node warns of an eleventh. */
   function interrupt(this: AbortSignal) {
-    for (const fiber of fibersOf(calls.get(this) ?? [])) fiber.unsafeInterruptAsFork(FiberId.none)
+    for (const [fiber] of calls.get(this) ?? []) fiber?.unsafeInterruptAsFork(FiberId.none)
   }
 
   const run = async <A>(operation: Operation, signal: Signal, effect: Effect.Effect<A, unknown, NutritionAdvisor>) => {
@@ -70,7 +68,7 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
     throw error
   }
 
-  const end = Effect.suspend(() => Fiber.interruptAll([...calls.values()].flatMap(fibersOf)))
+  const end = Effect.suspend(() => Fiber.interruptAll([...calls.values()].flatMap((beside) => [...beside].flat())))
 
   return { run, close: () => closing ??= Effect.runPromise(Effect.zipRight(end, runtime.disposeEffect)) }
 }

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Options } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
@@ -27,9 +28,10 @@ const optionsOf = ({ licenseKey: key, ...others }: Given): Options => ({
 
 const checked = (options: Options) => Effect.as(Settings.parseClient(options), options)
 
-const ofVariables = () =>
-  Effect.mapError(Environment.makeFrom({}, Environment.advisor(), checked), Environment.asConfigurationError)
+const ofVariables = () => Environment.makeFrom({}, Environment.advisor(), checked)
 
-/** The settings that are given, or those of the variables as they are now; or what is wrong with them. */
-export const read = (given: Given | undefined) =>
-  Effect.runSync(Effect.either(given === undefined ? ofVariables() : checked(optionsOf(given))))
+/** The settings that are given, or those of the variables as they are now. Throws what is wrong with them. */
+export const read = (given: Given | undefined): Options => {
+  const options = given === undefined ? ofVariables() : checked(optionsOf(given))
+  return Either.getOrThrowWith(Effect.runSync(Effect.either(options)), Environment.asConfigurationError)
+}
