@@ -93,9 +93,11 @@ const Server = NodeHttpServer.layerConfig(makeServer, { port: Config.withDefault
 
 const Main = HttpApiBuilder.serve().pipe(
   Layer.provide(HttpApiBuilder.middlewareOpenApi()),
-  Layer.provide(Layer.provide(HttpApiBuilder.api(Api), Layer.provide(FoodsLive, AdvisorLive))),
+  Layer.provide(Layer.provide(HttpApiBuilder.api(Api), FoodsLive)),
   HttpServer.withLogAddress,
-  Layer.provide(Server)
+  Layer.provide(Server),
+  // Below the server: it closes last, so that requests in flight are answered first.
+  Layer.provide(AdvisorLive)
 )
 
 Layer.launch(Main).pipe(

@@ -5,11 +5,11 @@
  */
 import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { check, count } from "./internal/check.js"
+import { check, count, toMillis } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import * as InFlight from "./internal/resilience/inFlight.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
@@ -57,7 +57,7 @@ const makeEntries = (capacity: number) => {
 
 const make = (options: Options) =>
   Effect.gen(function*() {
-    const timeToLive = Duration.toMillis(options.timeToLive)
+    const timeToLive = toMillis(options.timeToLive)
     yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
     const entries = makeEntries(yield* count("capacity", options.capacity ?? 1_000))
     const join = yield* InFlight.make<Reader>()

@@ -107,13 +107,15 @@ describe("layerConfig", () => {
 
   const other: Values = { NUTRITION_ADVISOR_USER_AGENT: "shop/2", NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" }
 
-  test("reads a variable for what is not given", function*() {
+  const none = JSON.parse("{}")
+
+  test("reads a variable for what is not given, or given as undefined", function*() {
     yield* search
     expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
       ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
       ["given/1", "/v2/products/napi/food/search/semantic"]
     ])
-  }, configured(other, { userAgent: Config.succeed("given/1") }))
+  }, configured(other, { userAgent: Config.succeed("given/1"), tokenRoute: none.tokenRoute }))
 
   test("does not need the variable of what is given", function*() {
     const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(

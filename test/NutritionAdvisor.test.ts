@@ -15,7 +15,13 @@ import {
   type Scope,
   Stream
 } from "effect"
-import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import {
+  AccessToken,
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  SharedTokenCache,
+  TokenProvider
+} from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { markFromPeer } from "../src/internal/token/peerTokens.js"
 import { version } from "../src/internal/version.js"
@@ -574,7 +580,9 @@ describe("a second layer for the same key", () => {
       Effect.provide(Simulator.layerHttpClient())
     )
 
-  const warningsOf = (effect: Effect.Effect<unknown, NutritionAdvisorError.ConfigurationError, Scope.Scope>) =>
+  type Built = Effect.Effect<unknown, NutritionAdvisorError.ConfigurationError, Scope.Scope>
+
+  const warningsOf = (effect: Built) =>
     Effect.gen(function*() {
       const warnings: Array<string> = []
       const logger = Logger.make(({ logLevel, message }) => {
@@ -596,9 +604,18 @@ describe("a second layer for the same key", () => {
 
   const closed = Effect.scoped(build("closed"))
 
-  plainTest.each<readonly [where: string, first: ReturnType<typeof build>, second: ReturnType<typeof build>]>([
+  const builtShared = Layer.build(
+    NutritionAdvisor.layerShared({
+      ...defaults,
+      baseUrl: "https://service.example",
+      licenseKey: Redacted.make("shared")
+    })
+  ).pipe(Effect.provide(Layer.merge(Simulator.layerHttpClient(), SharedTokenCache.layerMemory)))
+
+  plainTest.each<readonly [where: string, first: Built, second: Built]>([
     ["where the first one was closed", closed, closed],
     ["for another key", build("first-of-two"), build("second-of-two")],
+    ["where both share their token", builtShared, builtShared],
     ["over the simulator in memory", build("simulated", Simulator.baseUrl), build("simulated", Simulator.baseUrl)]
   ])("is not warned of %s", function*([, first, second]) {
     expect(yield* warningsOf(Effect.zipRight(first, second))).toEqual([])

@@ -18,16 +18,11 @@ describe("make", () => {
     })
   })
 
-  it.each(
-    ["window", "margin", "backoffStart", "backoffCap", "coolDown"].flatMap((field) =>
-      ["0 seconds", -1, Infinity, Number.NaN, 2 ** 31, "soon"].map((value) => [field, value] as const)
-    )
-  )("refuses a %s of %s", (field, value) => {
+  it.each<readonly [string, unknown]>([
+    ...["window", "margin", "backoffStart", "backoffCap", "coolDown"].map((field) => [field, "soon"] as const),
+    ["attempts", 1.5]
+  ])("refuses a %s of %s", (field, value) => {
     expect(refused({ [field]: value })).toMatchObject(Either.right({ field: `refresh.${field}` }))
-  })
-
-  it.each([0, -1, 1.5, Number.NaN, Infinity])("refuses %s attempts", (attempts) => {
-    expect(refused({ attempts })).toMatchObject(Either.right({ field: "refresh.attempts" }))
   })
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, string]>([

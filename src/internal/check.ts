@@ -15,9 +15,13 @@ export const check = (
   return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))
 }
 
+/** NaN of what is no duration. */
+export const toMillis = (value: Duration.DurationInput): number =>
+  Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+
 /** Milliseconds of a duration that a timer of Node can wait for. */
 export const millis = (field: string, value: Duration.DurationInput): Checked<number> => {
-  const millis = Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+  const millis = toMillis(value)
   const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days)"
   return Either.map(check(field, [millis > 0 && millis < 2 ** 31, rule]), () => millis)
 }

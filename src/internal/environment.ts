@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 import type { TokenRoute } from "./settings.js"
@@ -32,13 +34,12 @@ export const duration = (field: string) =>
 export const wholeNumber = (field: string) =>
   optional(field, "a whole number", (text) => /^[+-]?\d+$/.test(text) ? Option.some(Number(text)) : Option.none())
 
+const flags = new Map(
+  Object.entries({ true: true, yes: true, on: true, 1: true, false: false, no: false, off: false, 0: false })
+)
+
 const flag = (field: string) =>
-  optional(field, "true or false", (text) =>
-    /^(true|yes|on|1)$/i.test(text)
-      ? Option.some(true)
-      : /^(false|no|off|0)$/i.test(text)
-      ? Option.some(false)
-      : Option.none())
+  optional(field, "true or false", (text) => Option.fromNullable(flags.get(text.toLowerCase())))
 
 /** What `layerConfig` of NutritionAdvisor reads. */
 export const advisor = () => ({
@@ -81,10 +82,11 @@ export const makeFrom = <O extends object, A, R>(
   make: (settings: O) => Effect.Effect<A, ConfigurationError, R>,
   nameOf = variableOf
 ): Effect.Effect<A, ConfigurationError | ConfigError.ConfigError, R> => {
-  const config = Config.isConfig(given) ? given as Config.Config<O> : Config.unwrap<O>({ ...variables, ...given })
+  const set = Record.filter(given, Predicate.isNotUndefined)
+  const config = Config.isConfig(given) ? given as Config.Config<O> : Config.unwrap<O>({ ...variables, ...set })
   const named = (error: ConfigurationError, settings: O) => {
     const isSet = Object.entries(settings).some(([field, value]) => field === error.field && value !== undefined)
-    const isRead = isSet && !Config.isConfig(given) && !(error.field in given)
+    const isRead = isSet && !Config.isConfig(given) && !(error.field in set)
     return isRead ? new ConfigurationError({ ...error, variable: nameOf(error.field) }) : error
   }
   return Effect.flatMap(config, (settings) => Effect.mapError(make(settings), (error) => named(error, settings)))

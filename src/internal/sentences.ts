@@ -31,14 +31,17 @@ const transportTexts = {
   Timeout: { what: "timed out", advice: "Try again, or raise the timeout." },
   Aborted: { what: "was cut off, or not sent since the client is closed", advice: "Try again with an open client." },
   CutOff: { what: "was cut off", advice: "Try again." },
-  Connection: { what: "could not reach the service", advice: "Check the base URL and the network." }
+  Connection: {
+    what: "could not reach the service",
+    advice: "Check the base URL, the network and, in a test, the mock of fetch."
+  }
 }
 
 const trustCertificate = "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."
 
 /** What to check first, by the codes that people meet. */
 const adviceByCode: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Check that the service is listening at the base URL.",
+  ECONNREFUSED: "Check that the service is listening at the base URL, and your proxy if you have one.",
   ENOTFOUND: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one.",
   EAI_AGAIN: "Check the DNS.",
   UND_ERR_ABORTED: "Check that your proxy, if you have one, lets the client through.",
@@ -53,7 +56,10 @@ const unexpectedTexts = {
   Status: { what: "a status without an error of its own", advice: "Check baseUrl and the path." },
   Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
   TooLarge: { what: "a body that is too large", advice: "Raise maxResponseBytes." },
-  NotJson: { what: "a body that is not JSON", advice: "Check baseUrl: a proxy or a login page may have answered." },
+  NotJson: {
+    what: "a body that is empty or not JSON",
+    advice: "Check baseUrl: a proxy or a login page may have answered."
+  },
   Schema: { what: "JSON of another shape than expected", advice: "Check the schema." }
 }
 

@@ -77,13 +77,11 @@ const baseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.B
     const rule = text === "undefined" ? "is not set" : "is no absolute address, such as https://service.example"
     yield* check("baseUrl", [isUrl, rule])
     const url = new URL(text)
-    const isHttp = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
+    const isPlain = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
+    const isHttp = url.protocol === "https:" || isPlain
     yield* check(
       "baseUrl",
-      [
-        isHttp || url.protocol === "https:",
-        "must begin with https:// (http only to this machine itself, or with allowInsecureHttp)"
-      ],
+      [isHttp, "must begin with https:// (http only to this machine, or with allowInsecureHttp)"],
       [url.username === "" && url.password === "", "holds a user name or a password"],
       [!/[?#]/.test(text), "has a query or a fragment"]
     )
@@ -105,6 +103,7 @@ export const licenseKey = (secret: Redacted.Redacted<string>): Checked<void> => 
     [key !== "undefined", "is not set"],
     [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(key), "has white space or a line break at its beginning or end"],
     [!/^(["'`]).*\1$/.test(key), "is in quotation marks, which docker's --env-file keeps"],
+    [!/^\{\s*"/.test(key), "is JSON: take the key out of it"],
     [isSegment, "holds what no segment of a URL can carry"],
     [!placeholder.test(key), "looks like a placeholder"]
   )

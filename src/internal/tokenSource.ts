@@ -21,21 +21,18 @@ const providerOver = <R>(
   flightTimeout: number
 ): Layer.Layer<TokenProvider, never, R> =>
   Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, tokenTimeout: flightTimeout, storeIsPrompt: true }))
-    .pipe(
-      Layer.provide([
-        issuer,
-        Layer.effect(TokenStore.TokenStore, TokenStore.make),
-        // RFC 2606, section 2: no service answers there, only the simulator in memory.
-        settings.base.origin.endsWith(".invalid") ? Layer.empty : Layer.scopedDiscard(noteLayer(hashOf(settings)))
-      ])
-    )
+    .pipe(Layer.provide([issuer, Layer.effect(TokenStore.TokenStore, TokenStore.make)]))
 
 const issuerOf = (settings: Settings.ClientSettings) =>
   Layer.effect(TokenIssuer.TokenIssuer, TokenIssuer.fromSettings(settings))
 
-/** The tokens of this process alone. */
-export const own = (settings: Settings.ClientSettings): Layer.Layer<TokenProvider, never, HttpClient.HttpClient> =>
-  providerOver(settings, issuerOf(settings), settings.tokenTimeout)
+/** The tokens of this layer alone: a second one for the same key is worth a warning. */
+export const own = (settings: Settings.ClientSettings): Layer.Layer<TokenProvider, never, HttpClient.HttpClient> => {
+  const provider = providerOver(settings, issuerOf(settings), settings.tokenTimeout)
+  // RFC 2606, section 2: no service answers there, only the simulator in memory.
+  const isSimulated = settings.base.origin.endsWith(".invalid")
+  return isSimulated ? provider : Layer.merge(provider, Layer.scopedDiscard(noteLayer(hashOf(settings))))
+}
 
 /** Tokens that replicas share: a flight may wait for a peer's exchange before its own. */
 export const shared = (

@@ -71,7 +71,7 @@ const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
   ["maxWait", [-1, Duration.infinity].map((maxWait) => Throttle.layer({ maxWait }))],
   ["rate.limit", [0, -1, 1.5, Number.NaN].map((limit) => Throttle.layer({ rate: { limit, interval: 1 } }))],
   ["rate.interval", [0, -1, Duration.infinity].map((interval) => Throttle.layer({ rate: { limit: 1, interval } }))],
-  ["timeToLive", [0, -1, Number.NaN].map((timeToLive) => SearchCache.layer({ timeToLive }))],
+  ["timeToLive", [0, -1, Number.NaN, JSON.parse("\"10 min\"")].map((timeToLive) => SearchCache.layer({ timeToLive }))],
   ["capacity", [0, -1, 1.5, Number.NaN].map((capacity) => SearchCache.layer({ timeToLive, capacity }))]
 ]
 

@@ -163,17 +163,17 @@ describe("A dispatcher that changes the headers of a search", () => {
 })
 
 describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
-  const interrupting = HttpClientRequest.post("/v2/x").pipe(HttpClientRequest.setBody(HttpBody.stream(
-    Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(Effect.interrupt))
-  )))
-
-  testLive("whose body interrupts itself ends as a typed failure", function*() {
+  testLive.each<readonly [string, Effect.Effect<never, string>, object]>([
+    ["interrupts itself", Effect.interrupt, { _tag: "TransportError" }],
+    ["fails", Effect.fail("no such file"), { _tag: "BadRequest", detail: "the stream of its body failed" }],
+    ["dies", Effect.die("a bug"), { _tag: "BadRequest", detail: "the stream of its body failed" }]
+  ])("whose body %s ends as a typed failure", function*([, ending, value]) {
     const { httpClient } = yield* calling(layer, json("{}"))
-    const exit = yield* Effect.exit(httpClient.execute(interrupting))
+    const body = HttpBody.stream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(ending)))
+    const exit = yield* Effect.exit(
+      httpClient.execute(HttpClientRequest.setBody(HttpClientRequest.post("/v2/x"), body))
+    )
     expect(Exit.isFailure(exit) && Cause.isInterrupted(exit.cause)).toBe(false)
-    expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({
-      _tag: "Some",
-      value: { _tag: "TransportError" }
-    })
+    expect(Exit.isFailure(exit) && Cause.failureOption(exit.cause)).toMatchObject({ _tag: "Some", value })
   })
 })

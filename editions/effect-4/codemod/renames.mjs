@@ -82,6 +82,7 @@ const members = {
     parseJson: "fromJsonString"
   },
   "effect/Scope": { extend: "provide" },
+  "effect/Stream": { tapErrorCause: "tapCause" },
   "@effect/platform/FetchHttpClient": { layer: "#fetchLayer" },
   "@effect/platform/Headers": { currentRedactedNames: "CurrentRedactedNames" },
   "@effect/platform/HttpClient": {

@@ -2,13 +2,13 @@
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import { BadRequest, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { type Answer, isOk, type Kind } from "./answer.js"
 import { type Dispatch, dispatchOf, isBuffered, type Received, type Receiver, type Request } from "./dispatch.js"
 import * as Platform from "./platform.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
-type SendError = TransportError | UnexpectedResponse
+type SendError = BadRequest | TransportError | UnexpectedResponse
 
 /** What has a call in flight, and cancels it where it is interrupted. */
 export interface Owner {
@@ -80,6 +80,11 @@ class Call extends Timed implements Receiver {
 
   onFailure(cause: unknown, status?: number) {
     this.settle(Effect.fail(failed(cause, status, this.kind)))
+  }
+
+  onBodyFailure() {
+    const { operation } = this.kind
+    this.settle(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))?.()
   }
 
   onEnd(reason: "Timeout" | "Aborted") {

@@ -30,6 +30,8 @@ export interface Receiver {
   readonly onAnswer: (received: Received) => void
   /** `status` is there where the head of an answer was. */
   readonly onFailure: (cause: unknown, status?: number) => void
+  /** The stream of the request's own body failed. */
+  readonly onBodyFailure: () => void
 }
 
 /** Sends a request. What it returns aborts the request, and the receiver hears no more of it. */

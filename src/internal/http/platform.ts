@@ -1,4 +1,5 @@
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -20,10 +21,23 @@ import { isOfFetch, setCookiesOf } from "./setCookies.js"
 
 type ClientError = HttpClientError.HttpClientError
 
+/** A body that says when its stream fails: the client would say that the service can't be reached. */
+const watched = (body: HttpBody.HttpBody, onFailure: () => void) =>
+  body._tag === "Stream"
+    ? HttpBody.stream(
+      Stream.tapErrorCause(
+        body.stream,
+        (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : Effect.sync(onFailure)
+      ),
+      body.contentType,
+      body.contentLength
+    )
+    : body
+
 /** The request as the platform has it. */
-const requestOf = ({ body, headers, method, origin, path }: Request): HttpClientRequest.HttpClientRequest => {
+const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
-  const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, body)
+  const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, watched(body, onBodyFailure))
   return HttpClientRequest.setHeaders(written, headers)
 }
 
@@ -103,7 +117,7 @@ const statusOf = (error: ClientError | undefined) => error?._tag === "ResponseEr
 export const forkedThrough = (given: HttpClient.HttpClient) => {
   const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(withoutRedirects, request))
   return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
-    const answer = Effect.flatMap(quiet, () => client.execute(requestOf(request))).pipe(
+    const answer = Effect.flatMap(quiet, () => client.execute(requestOf(request, () => receiver.onBodyFailure()))).pipe(
       Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status)))
     )

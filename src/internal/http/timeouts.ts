@@ -54,12 +54,10 @@ export class Timeouts {
     timed.onEnd(reason)
   }
 
-  /** Cuts off all that are due, and tells how long the first of the others has left. */
-  due(): number | undefined {
-    while (this.first !== undefined && this.first.end <= this.now()) {
-      this.cutOff(this.first, "Timeout")
-    }
-    return this.first === undefined ? undefined : this.first.end - this.now()
+  /** Cuts off all that are due, and tells when the first of the others is. */
+  due(now = this.now()): number | undefined {
+    while (this.first !== undefined && this.first.end <= now) this.cutOff(this.first, "Timeout")
+    return this.first?.end
   }
 }
 
@@ -69,14 +67,17 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     const run = yield* FiberSet.makeRuntime<never>()
     let isWatched = false
 
+    const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+
+    /** What was slept has passed, also where a test fakes the timers and not this clock. */
     const watching = Effect.gen(function*() {
-      for (let left = timeouts.due(); left !== undefined; left = timeouts.due()) {
-        yield* Effect.sleep(Math.ceil(left))
+      for (let end = timeouts.due(); end !== undefined; end = timeouts.due(Math.max(end, now()))) {
+        yield* Effect.sleep(Math.ceil(end - now()))
       }
       isWatched = false
     })
 
-    const timeouts: Timeouts = new Timeouts(millis, () => Number(clock.unsafeCurrentTimeNanos()) / 1e6, () => {
+    const timeouts: Timeouts = new Timeouts(millis, now, () => {
       if (isWatched) return
       isWatched = true
       run(watching)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
+import { vi } from "vitest"
 import * as Timeouts from "../../../src/internal/http/timeouts.js"
 import { test } from "../../doubles/arranged.js"
 import * as Time from "../../doubles/Time.js"
@@ -64,6 +65,16 @@ describe("timeouts", () => {
     yield* Time.pass("30 seconds")
     expect(seen).toEqual([1, 2, 3])
   })
+
+  it.scopedLive("come in time where a test fakes the timers, and not the clock that counts", () =>
+    Effect.gen(function*() {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+      const seen: Array<number> = []
+      const timeouts = yield* Timeouts.make(30_000)
+      timeouts.add(new Noted(1, seen))
+      yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
+      expect(seen).toEqual([1])
+    }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))))
 
   test("cut off all where their scope is closed, and whoever comes later", function*() {
     const seen: Array<number> = []

@@ -1,7 +1,7 @@
 import { HttpClient } from "@effect/platform"
 import { Pool } from "@effect/platform-node/Undici"
-import { describe, expect, it } from "@effect/vitest"
-import { Config, ConfigProvider, Duration, Effect, Layer } from "effect"
+import { describe, expect } from "@effect/vitest"
+import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { vi } from "vitest"
 import { test, testLive } from "../../doubles/arranged.js"
@@ -9,22 +9,11 @@ import { replying, serve } from "../../doubles/Wire.js"
 
 const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
 
-const noDurations: ReadonlyArray<readonly [string, Duration.DurationInput]> = [
-  ["zero", 0],
-  ["negative", -1],
-  ["NaN", Number.NaN],
-  ["endless", Duration.infinity],
-  ["longer than a timer holds", 2 ** 31]
-]
-
-const numbers = [0, -1, 1.5, Number.NaN, Infinity]
-
-const wrong: ReadonlyArray<readonly [field: string, text: string, options: UndiciClient.Options]> = [
-  ...durations.flatMap((field) => noDurations.map(([text, value]) => [field, text, { [field]: value }] as const)),
-  ...(["connections", "maxResponseBytes"] as const).flatMap((field) =>
-    numbers.map((value) => [field, JSON.stringify(value) ?? String(value), { [field]: value }] as const)
-  ),
-  ["undici", "refused by undici itself", { undici: { factory: 5 as never } }]
+const wrong: ReadonlyArray<readonly [field: string, options: UndiciClient.Options]> = [
+  ...durations.flatMap((field) => [[field, { [field]: 0 }], [field, { [field]: 2 ** 31 }]] as const),
+  ["connections", { connections: 1.5 }],
+  ["maxResponseBytes", { maxResponseBytes: 0 }],
+  ["undici", { undici: { factory: 5 as never } }]
 ]
 
 const from = (values: Readonly<Record<string, string>>) =>
@@ -34,19 +23,9 @@ const building = (layer: Layer.Layer<HttpClient.HttpClient, unknown>, values: Re
   Effect.flip(Layer.build(Layer.provide(layer, from(values))))
 
 describe("A setting", () => {
-  test.each(wrong)("%s that is %s ends make in a ConfigurationError that names it", function*([field, , options]) {
+  test.each(wrong)("%s that is wrong ends make in a ConfigurationError that names it: %j", function*([field, options]) {
     expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
   })
-
-  it.scoped("may be at its limit", () =>
-    UndiciClient.make({
-      connections: 1,
-      maxResponseBytes: 1,
-      keepAliveTimeout: 1,
-      connectTimeout: 2 ** 31 - 1,
-      headersTimeout: "1 hour",
-      bodyTimeout: Duration.minutes(1)
-    }))
 })
 
 testLive(
