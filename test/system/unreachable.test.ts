@@ -65,7 +65,7 @@ const places = [
     title: "to a port where nothing listens names ECONNREFUSED, and says to check the service",
     origin: deadOrigin,
     code: "ECONNREFUSED",
-    says: /Check that the service is listening at the base URL\./
+    says: /Check that the service is listening at the base URL, and your proxy/
   },
   {
     title: "to a host that does not exist names the failed look-up, and says to check the DNS",
