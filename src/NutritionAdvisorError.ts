@@ -271,11 +271,17 @@ for (const { prototype } of [...errors, ConfigurationError]) {
 export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvisorError =>
   Predicate.hasProperty(error, brand) && Predicate.hasProperty(error, "_tag") && error._tag !== "ConfigurationError"
 
-const passing: ReadonlySet<NutritionAdvisorError["_tag"]> = new Set([
-  "ServerError",
-  "TransportError",
-  "TooManyRequests"
-])
+/** What a backend does with each error: whether the same call may succeed later, and the status for its own caller. */
+const handling = {
+  BadRequest: { isTransient: false, status: 400 },
+  ServerError: { isTransient: true, status: 502 },
+  Forbidden: { isTransient: false, status: 502 },
+  MissingServiceId: { isTransient: false, status: 503 },
+  TooManyRequests: { isTransient: true, status: 429 },
+  TransportError: { isTransient: true, status: 504 },
+  UnexpectedResponse: { isTransient: false, status: 502 },
+  LicenseKeyUnavailable: { isTransient: false, status: 503 }
+} satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; status: number }>
 
 /**
  * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
@@ -285,18 +291,7 @@ const passing: ReadonlySet<NutritionAdvisorError["_tag"]> = new Set([
  * @category guards
  */
 export const isTransient = (error: unknown): error is ServerError | TransportError | TooManyRequests =>
-  isNutritionAdvisorError(error) && passing.has(error._tag)
-
-const passedOn: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
-  BadRequest: 400,
-  ServerError: 502,
-  Forbidden: 502,
-  MissingServiceId: 503,
-  TooManyRequests: 429,
-  TransportError: 504,
-  UnexpectedResponse: 502,
-  LicenseKeyUnavailable: 503
-}
+  isNutritionAdvisorError(error) && handling[error._tag].isTransient
 
 /**
  * The HTTP status with which a backend passes an error on to its own caller: 400 and 429 as the service gave them, since the caller can
@@ -306,4 +301,4 @@ const passedOn: Readonly<Record<NutritionAdvisorError["_tag"], number>> = {
  * @category getters
  */
 export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): number =>
-  operation === "token" ? 503 : passedOn[_tag]
+  operation === "token" ? 503 : handling[_tag].status

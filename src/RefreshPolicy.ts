@@ -5,6 +5,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
+import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import { check, count, millis } from "./internal/check.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -103,25 +104,22 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
   Either.gen(function*() {
     const unknown = Object.keys(policy).find((field) => !Object.hasOwn(defaults, field))
     yield* check(`refresh.${unknown}`, [unknown === undefined, "is no field of the policy"])
-    const time = (name: Exclude<keyof RefreshPolicy, "attempts" | "background">) =>
-      millis(`refresh.${name}`, policy[name] ?? defaults[name])
-    const checked: CheckedPolicy = {
-      background: policy.background ?? defaults.background,
-      window: yield* time("window"),
-      margin: yield* time("margin"),
-      attempts: yield* count("refresh.attempts", policy.attempts ?? defaults.attempts),
-      backoffStart: yield* time("backoffStart"),
-      backoffCap: yield* time("backoffCap"),
-      coolDown: yield* time("coolDown")
-    }
-    const { backoffCap, backoffStart, margin, window } = checked
+    const { attempts, background, ...durations } = defaults
+    const times = yield* Either.all(
+      Record.map(durations, (value, field) => millis(`refresh.${field}`, policy[field] ?? value))
+    )
+    const { backoffCap, backoffStart, margin, window } = times
     yield* check("refresh.margin", [margin < window, "must be shorter than `window`"])
     yield* check(
       "refresh.backoffCap",
       [backoffCap >= backoffStart, "must not be shorter than `backoffStart`"],
       [backoffCap <= longestRetryAfter, "must not be longer than an hour"]
     )
-    return checked
+    return {
+      background: policy.background ?? background,
+      attempts: yield* count("refresh.attempts", policy.attempts ?? attempts),
+      ...times
+    }
   })
 
 /** The longest time that is allowed, or a share of the life where that is shorter. */

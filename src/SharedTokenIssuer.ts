@@ -17,6 +17,7 @@ import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
+import { readLicenseKey } from "./internal/token/licenseKey.js"
 import { within } from "./internal/token/within.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
@@ -93,7 +94,7 @@ export const fromSettings = (
     const issue: TokenIssuer.Service["issue"] = (request) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        const licenseKey = yield* inTime(TokenIssuer.readKey(request.licenseKey ?? settings.licenseKey))
+        const licenseKey = yield* inTime(readLicenseKey(request.licenseKey ?? settings.licenseKey))
         const attempt: Lease.Attempt = {
           cache,
           cacheTimeout,

@@ -18,11 +18,11 @@ import * as HttpClientBoundary from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
+import { readLicenseKey } from "./internal/token/licenseKey.js"
 import { within } from "./internal/token/within.js"
 import {
   type ConfigurationError,
   Forbidden,
-  LicenseKeyUnavailable,
   MissingServiceId,
   type TokenError,
   UnexpectedResponse
@@ -109,16 +109,6 @@ const retryAfterMillis = (error: TokenError): number =>
 
 const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
 
-/** The key, checked: the effect of a setting is run. @internal */
-export const readKey = (
-  licenseKey: Settings.LicenseKey
-): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.tap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey, (key) =>
-    Effect.mapError(
-      Settings.licenseKey(key),
-      ({ rule }) => new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
-    ))
-
 /** The identifier that came with a token. */
 const identifierOf = (
   customerId: unknown,
@@ -201,7 +191,7 @@ export const fromSettings = (
           yield* Effect.annotateCurrentSpan(attributes)
           const clock = yield* Effect.clock
           const deadline = clock.unsafeCurrentTimeMillis() + tokenTimeout
-          const key = yield* readKey(request.licenseKey ?? licenseKey)
+          const key = yield* readLicenseKey(request.licenseKey ?? licenseKey)
           return yield* Effect.retry(exchange(key), {
             schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
             while: (error) =>

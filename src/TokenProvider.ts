@@ -19,7 +19,7 @@ import type { TokenIssuer } from "./TokenIssuer.js"
 import type { TokenStore } from "./TokenStore.js"
 
 /**
- * What a health page may show; it holds no secret, unless a `detail` of the application's own in `lastFailure` does.
+ * What a health page may show: nothing of it prints a secret, unless a `detail` of the application's own in `lastFailure` does.
  *
  * @since 1.0.0
  * @category models
@@ -130,7 +130,7 @@ export const make = (
   Effect.suspend(() =>
     Effect.flatMap(
       Settings.parseProvider({ refresh: policy, tokenTimeout }),
-      (settings) => Life.make({ ...settings, storeIsPrompt: false })
+      (settings) => Life.make({ policy: settings.policy, flightTimeout: settings.tokenTimeout, storeIsPrompt: false })
     )
   )
 

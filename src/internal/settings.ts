@@ -70,7 +70,7 @@ const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
 
-const baseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>
+const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
@@ -94,7 +94,7 @@ const placeholder =
   /^(null|\[object \w+\]|<.*>|\{.*\}|\$\{.*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
 
 /** A license key is one path segment that percent-encodes, and no value of a forgotten setting. */
-export const licenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
+export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
   const key = String(Redacted.value(secret))
   const isSegment = Url.isWellFormed(key) && !/\p{Cc}/u.test(key) && !Url.isDotSegment(key)
   return check(
@@ -109,10 +109,10 @@ export const licenseKey = (secret: Redacted.Redacted<string>): Checked<void> => 
   )
 }
 
-const headerValue = (field: string, value: string): Checked<void> =>
+const checkHeaderValue = (field: string, value: string): Checked<void> =>
   check(field, [isHeaderValue(value), "is blank, or holds what is not visible ASCII, which no header can carry"])
 
-const tokenRoute = (route: TokenRoute): Checked<string> => {
+const parseTokenRoute = (route: TokenRoute): Checked<string> => {
   const template = Object.hasOwn(routes, route) ? routes[route as keyof typeof routes] : route
   const segments = template.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&
@@ -126,9 +126,9 @@ const secretHeaders = /^(authorization|cookie|proxy-authorization|set-cookie|www
 const common = (options: DataOptions) =>
   Either.gen(function*() {
     const userAgent = options.userAgent ?? `effect-nutrition-advisor/${version}`
-    yield* headerValue("userAgent", userAgent)
+    yield* checkHeaderValue("userAgent", userAgent)
     return {
-      base: yield* baseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
+      base: yield* parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
       /** Of each request that has none of its own. */
       ownHeaders: { "user-agent": userAgent }
     }
@@ -144,16 +144,16 @@ export const parseProvider = (options: ProviderOptions) =>
 
 export const parseExchange = (options: ExchangeOptions) =>
   Either.gen(function*() {
-    const { licenseKey: key, serviceId } = options
-    if (Redacted.isRedacted(key)) yield* licenseKey(key)
-    else yield* check("licenseKey", [Effect.isEffect(key), "must be a Redacted, or an Effect of one"])
+    const { licenseKey, serviceId } = options
+    if (Redacted.isRedacted(licenseKey)) yield* checkLicenseKey(licenseKey)
+    else yield* check("licenseKey", [Effect.isEffect(licenseKey), "must be a Redacted, or an Effect of one"])
     const id = typeof serviceId === "string" ? Redacted.make(serviceId) : serviceId
-    if (id !== undefined) yield* headerValue("serviceId", Redacted.value(id))
+    if (id !== undefined) yield* checkHeaderValue("serviceId", Redacted.value(id))
     return {
       ...yield* common(options),
       ...yield* parseProvider(options),
-      licenseKey: key,
-      routeTemplate: yield* tokenRoute(options.tokenRoute ?? "advisor-licence"),
+      licenseKey,
+      routeTemplate: yield* parseTokenRoute(options.tokenRoute ?? "advisor-licence"),
       serviceId: id
     }
   })

@@ -20,7 +20,7 @@ const providerOver = <R>(
   issuer: Layer.Layer<TokenIssuer.TokenIssuer, never, R>,
   flightTimeout: number
 ): Layer.Layer<TokenProvider, never, R> =>
-  Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, tokenTimeout: flightTimeout, storeIsPrompt: true }))
+  Layer.scoped(TokenProvider, Life.make({ policy: settings.policy, flightTimeout, storeIsPrompt: true }))
     .pipe(Layer.provide([issuer, Layer.effect(TokenStore.TokenStore, TokenStore.make)]))
 
 const issuerOf = (settings: Settings.ClientSettings) =>

@@ -42,7 +42,7 @@ const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
     ? "Aborted"
     : "Connection"
 
-const failed = (cause: unknown, status: number | undefined, kind: Kind): SendError => {
+const sendErrorOf = (cause: unknown, status: number | undefined, kind: Kind): SendError => {
   const code = codeOf(cause)
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(kind, status)
   const reason = reasonOf(code ?? "", status !== undefined)
@@ -79,7 +79,7 @@ class Call extends Timed implements Receiver {
   }
 
   onFailure(cause: unknown, status?: number) {
-    this.settle(Effect.fail(failed(cause, status, this.kind)))
+    this.settle(Effect.fail(sendErrorOf(cause, status, this.kind)))
   }
 
   onBodyFailure() {

@@ -12,7 +12,7 @@ import type { DataSettings } from "../settings.js"
 import { isFromPeer } from "../token/peerTokens.js"
 import type { Run } from "./run.js"
 
-interface Parts extends DataSettings {
+interface Options extends DataSettings {
   readonly tokens: TokenProvider.Service
   readonly send: Send
 }
@@ -67,7 +67,7 @@ const finish = ({ run: { span } }: DataRequest, answer: Answer.Answer) => {
 }
 
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
-export const make = ({ send, tokens, ...settings }: Parts) => {
+export const make = ({ send, tokens, ...settings }: Options) => {
   const { maxBytes, observeHeaders, rejectedStatuses } = settings
   const kinds: Record<"search" | "request", Answer.Kind> = {
     search: { operation: "search", maxBytes, observeHeaders },

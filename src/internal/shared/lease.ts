@@ -43,7 +43,7 @@ export const bounded =
       Effect.disconnect
     )
 
-const failed = ({ message, reason }: SharedTokenCacheError) =>
+const noteFailure = ({ message, reason }: SharedTokenCacheError) =>
   Effect.suspend(() => {
     cacheFailures.count(reason)
     return Effect.logWarning(`${message} This process exchanges the license key by itself.`)
@@ -102,13 +102,13 @@ const handBack = ({ cache, cacheTimeout, owner, seal }: Attempt, token: Option.O
           (entry) => cache.write(seal.name, entry, { owner, timeToLive: Math.max(1, token.expiresAt - now) })
         )
     })
-    yield* bounded(cacheTimeout)(Effect.zipRight(Effect.catchAll(write, failed), cache.release(seal.name, owner)))
-  }).pipe(Effect.catchAll(failed))
+    yield* bounded(cacheTimeout)(Effect.zipRight(Effect.catchAll(write, noteFailure), cache.release(seal.name, owner)))
+  }).pipe(Effect.catchAll(noteFailure))
 
 /** Under the lease it looks again, for a peer may have written meanwhile. */
 const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Got, TokenError> =>
   look(attempt).pipe(
-    Effect.catchAll((error) => Effect.as(failed(error), Option.none<AccessToken.AccessToken>())),
+    Effect.catchAll((error) => Effect.as(noteFailure(error), Option.none<AccessToken.AccessToken>())),
     Effect.flatMap(Option.match({
       onNone: () => Effect.map(attempt.exchange, got("Exchanged")),
       onSome: (token) => Effect.succeed(got("HandedOver")(token))
@@ -144,7 +144,7 @@ const getInTurn = (attempt: Attempt, restore: Restore) =>
 export const getToken = (attempt: Attempt): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.uninterruptibleMask((restore) =>
     getInTurn(attempt, restore).pipe(
-      Effect.catchAll((error) => Effect.as(failed(error), exchangeAlone(attempt, restore))),
+      Effect.catchAll((error) => Effect.as(noteFailure(error), exchangeAlone(attempt, restore))),
       Effect.flatten,
       Effect.map(({ outcome, token }) => {
         sharedTokens.count(outcome)

@@ -13,7 +13,7 @@ import * as Report from "./report.js"
 
 type Token = AccessToken.AccessToken
 
-export interface Parts {
+export interface Options {
   readonly policy: RefreshPolicy.CheckedPolicy
   readonly issuer: Issuer
   readonly store: Store
@@ -51,7 +51,7 @@ export const tokenThatStays = (
 
 /** One exchange: the license key for a token, which goes into the store. */
 export const exchange = (
-  { issuer, policy, store }: Parts,
+  { issuer, policy, store }: Options,
   request: ExchangeRequest,
   onSpan: (span: Tracer.Span) => void
 ): Effect.Effect<Exchanged, TokenError> =>

@@ -24,9 +24,9 @@ export interface Flight {
   span: Tracer.Span | undefined
 }
 
-interface Parts extends Exchange.Parts {
-  /** In milliseconds. */
-  readonly tokenTimeout: number
+interface Options extends Exchange.Options {
+  /** How long one flight may take, in milliseconds. */
+  readonly flightTimeout: number
   /** Forks in the context of the layer, until its scope ends. */
   readonly run: Effect.Effect.Success<ReturnType<typeof FiberSet.makeRuntime<never>>>
 }
@@ -45,8 +45,8 @@ export const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, 
   )
 
 /** The flights, one at a time, each in a fiber of the layer, and what is known between them. */
-export const make = (parts: Parts) => {
-  const { policy, run, tokenTimeout } = parts
+export const make = (options: Options) => {
+  const { flightTimeout, policy, run } = options
   let state: State.State<Flight> = State.initial
 
   // State first, those who wait next, and then what others see.
@@ -72,10 +72,10 @@ export const make = (parts: Parts) => {
 
   const running = (flight: Flight) =>
     Effect.uninterruptibleMask((restore) =>
-      Exchange.exchange(parts, flight.request, (span) => {
+      Exchange.exchange(options, flight.request, (span) => {
         flight.span = span
       }).pipe(
-        within(tokenTimeout),
+        within(flightTimeout),
         restore,
         Effect.matchCauseEffect({
           onFailure: (cause) => fail(flight, cause),

@@ -9,7 +9,6 @@ import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { TokenIssuer } from "../../TokenIssuer.js"
 import type { Rejection, Service, TokenStatus } from "../../TokenProvider.js"
 import { TokenStore } from "../../TokenStore.js"
-import type { ProviderSettings } from "../settings.js"
 import * as Flights from "./flights.js"
 import { within } from "./within.js"
 
@@ -123,12 +122,19 @@ const statusFrom = (parts: Parts): Effect.Effect<TokenStatus> =>
     }
   })
 
+interface Options {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  /** How long the issuer may take, in milliseconds. */
+  readonly flightTimeout: number
+  readonly storeIsPrompt: boolean
+}
+
 /**
  * The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope. A store that is
- * not known to answer at once is read within `tokenTimeout`, which costs two fibers each time.
+ * not known to answer at once is read within `flightTimeout`, which costs two fibers each time.
  */
 export const make = (
-  { policy, storeIsPrompt, tokenTimeout }: ProviderSettings & { readonly storeIsPrompt: boolean }
+  { flightTimeout, policy, storeIsPrompt }: Options
 ): Effect.Effect<Service, never, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.gen(function*() {
     const issuer = yield* TokenIssuer
@@ -137,8 +143,8 @@ export const make = (
     let startsSchedule = policy.background
     const parts: Parts = {
       policy,
-      current: storeIsPrompt ? store.current : within(tokenTimeout)(store.current),
-      flights: Flights.make({ policy, tokenTimeout, issuer, store, run }),
+      current: storeIsPrompt ? store.current : within(flightTimeout)(store.current),
+      flights: Flights.make({ policy, flightTimeout, issuer, store, run }),
       served: (token) => {
         if (startsSchedule) {
           startsSchedule = false

@@ -55,7 +55,7 @@ export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
-/** As many renewals as a cool-down allows have begun in it. */
+/** No renewal may begin now: too many did in the last cool-down. */
 export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
