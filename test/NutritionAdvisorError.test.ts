@@ -179,19 +179,3 @@ describe("a guard", () => {
     }
   )
 })
-
-it("each error of a search has a status with which a backend passes it on, and each of an exchange 503", () => {
-  const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
-  const ofSearches = tags.map((_tag) => `${_tag} ${statusOf({ _tag, operation: "search" })}`)
-  expect(ofSearches).toEqual([
-    "BadRequest 400",
-    "ServerError 502",
-    "Forbidden 502",
-    "MissingServiceId 503",
-    "TooManyRequests 429",
-    "TransportError 504",
-    "UnexpectedResponse 502",
-    "LicenseKeyUnavailable 503"
-  ])
-  expect(tags.map((_tag) => statusOf({ _tag, operation: "token" }))).toEqual(tags.map(() => 503))
-})

@@ -59,3 +59,12 @@ it("README and docs/errors.md tell of each error, in the order of the code", () 
   expect(told("README.md", /^\| `([A-Z]\w+)` \|/gm)).toEqual(tags)
   expect(told("docs/errors.md", /^### ([A-Z]\w+)$/gm)).toEqual(tags)
 })
+
+it("docs/errors.md has the status of each error of a search, and that of an exchange is 503", () => {
+  const { errors, statusOf } = NutritionAdvisorError
+  const rows = read("docs/errors.md").matchAll(/^\| ((?:`[A-Z]\w+`(?:, )?)+) \| (\d{3})\b/gm)
+  const told = Array.from(rows, ([, tags = "", status]) => tags.split(", ").map((tag) => `${tag} ${status}`)).flat()
+  const known = errors.map(({ _tag }) => `\`${_tag}\` ${statusOf({ _tag, operation: "search" })}`)
+  expect(told.sort()).toEqual(known.sort())
+  expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
+})

@@ -16,7 +16,7 @@ export interface Outcome {
   readonly options?: Partial<NutritionAdvisor.Options>
   readonly program?: Effect.Effect<unknown, unknown, Services>
   readonly isInterrupted?: boolean
-  /** The client with which it can go wrong, where it is one alone. */
+  /** The client that it needs to go wrong; else the next one in turn. */
   readonly over?: string
 }
 
@@ -49,13 +49,12 @@ const answers: ReadonlyArray<readonly [title: string, reply: Reply, end: string]
   ["a counted body that is cut", Replies.cutCounted, "TransportError Aborted"]
 ]
 
-const calls: ReadonlyArray<Outcome> = answers.flatMap(([title, reply, end], index) => {
+const calls: ReadonlyArray<Outcome> = answers.flatMap(([title, reply, end]) => {
   const followed = end.endsWith("Redirect") ? { end, over: "fetch" } : { end }
   return [
     { title: `a token call that meets ${title}`, token: reply, ...followed },
-    index % 2 === 0
-      ? { title: `a search that meets ${title}`, data: reply, ...followed }
-      : { title: `a request that meets ${title}`, data: reply, program: plan, ...followed }
+    { title: `a search that meets ${title}`, data: reply, ...followed },
+    { title: `a request that meets ${title}`, data: reply, program: plan, ...followed }
   ]
 })
 

@@ -95,7 +95,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [24.999, isRejected, "CoolingDown"],
     [25, isRejected, "starts flight 4"]
   ]],
-  ["a renewal that joins a flight is none of the two", [
+  ["a renewal that joins a flight does not count", [
     [0, asks, "starts flight 1"],
     [0, isRejected, "joins flight 1"],
     [0, isRejected, "joins flight 1"],
