@@ -7,11 +7,13 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as UrlParams from "@effect/platform/UrlParams"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Environment from "./internal/environment.js"
 import * as Answer from "./internal/http/answer.js"
@@ -22,7 +24,7 @@ import * as Url from "./internal/http/url.js"
 import * as Metrics from "./internal/metrics.js"
 import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
-import { type AnySchema, makeDecode } from "./internal/request/decode.js"
+import { makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/run.js"
 import * as Settings from "./internal/settings.js"
 import * as TokenSource from "./internal/tokenSource.js"
@@ -45,9 +47,17 @@ export interface SearchOptions {
 }
 
 /**
- * A search that a schema decodes: one of `effect/Schema`, or of any library that follows Standard Schema 1, such as zod, valibot or
- * arktype, which may validate at once or with a promise. A payload that it refuses is UnexpectedResponse with reason "Schema"; a
- * validator that throws or rejects is a defect.
+ * A schema of `effect/Schema`, or of any library that follows Standard Schema 1, such as zod, valibot or arktype, which may validate at
+ * once or with a promise.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type AnySchema<A, I = never, R = never> = Schema.Schema<A, I, R> | StandardSchemaV1<unknown, A>
+
+/**
+ * A search that a schema decodes. A payload that it refuses is UnexpectedResponse with reason "Schema"; a validator that throws or
+ * rejects is a defect.
  *
  * @since 1.0.0
  * @category models
@@ -148,14 +158,14 @@ const layerFromTokens = (settings: Settings.DataSettings) =>
   Layer.provideMerge(Layer.scoped(NutritionAdvisor, fromTokens(settings)), hidden(settings))
 
 /**
- * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. Building it ends in
- * ConfigurationError if a setting is wrong.
+ * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. What concerns the exchange is
+ * not read. Building it ends in ConfigurationError if a setting is wrong.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layerWithoutTokens = (
-  options: Options
+  options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
   Settings.layerFrom(Settings.parseData, options, layerFromTokens)
 

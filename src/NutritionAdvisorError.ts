@@ -32,9 +32,9 @@ const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema
   encode: () => Option.none()
 })
 
-/** The class of an error, identified by its tag and the name of the package. */
+/** The class of an error. Its identifier is a name that a component of an OpenAPI document may have. */
 const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
-  Schema.TaggedError<Self>(`effect-nutrition-advisor/${tag}`)(tag, fields)
+  Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields)
 
 /** What an error says of the answer that it came from. */
 const answered = {
@@ -229,7 +229,7 @@ export const errors = [
 export type NutritionAdvisorError = InstanceType<(typeof errors)[number]>
 
 /**
- * The schema of all errors that a call can end in. Encoding leaves `body` out.
+ * The schema of all errors that a call can end in, and what `instanceof` knows them by. Encoding leaves `body` out.
  *
  * @since 1.0.0
  * @category schemas
@@ -270,6 +270,8 @@ for (const { prototype } of [...errors, ConfigurationError]) {
  */
 export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvisorError =>
   Predicate.hasProperty(error, brand) && Predicate.hasProperty(error, "_tag") && error._tag !== "ConfigurationError"
+
+Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
 /** What a backend does with each error: whether the same call may succeed later, and the status for its own caller. */
 const handling = {

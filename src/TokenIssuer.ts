@@ -71,7 +71,7 @@ export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssu
  * @since 1.0.0
  * @category models
  */
-export type TokenRoute = Settings.TokenRoute
+export type TokenRoute = NonNullable<Settings.ExchangeOptions["tokenRoute"]>
 
 /**
  * The settings of the exchange; only `baseUrl` and `licenseKey` are needed.
@@ -110,10 +110,7 @@ const retryAfterMillis = (error: TokenError): number =>
 const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
 
 /** The identifier that came with a token. */
-const identifierOf = (
-  customerId: unknown,
-  status: number
-): Effect.Effect<Redacted.Redacted<string>, MissingServiceId | UnexpectedResponse> => {
+const identifierOf = (customerId: unknown, status: number) => {
   const isBlank = typeof customerId === "string" && customerId.trim() === ""
   if (customerId === undefined || customerId === null || isBlank) return new MissingServiceId({ operation: "token" })
   return typeof customerId === "string" && isHeaderValue(customerId)

@@ -114,13 +114,11 @@ describe("an error", () => {
     expect(all.map(([{ _tag }]) => _tag)).toEqual(tags)
   })
 
-  it("has a JSON Schema, for who declares it in an API of one's own", () => {
-    expect(JSON.stringify(JSONSchema.make(AnyError))).toContain("BadRequest")
-  })
-
-  it("has what the service said for who unwraps it", () => {
-    const { body } = new BadRequest({ operation: "search", status: 400, body: Redacted.make("said") })
-    expect(body && Redacted.value(body)).toBe("said")
+  it("has a JSON Schema, for who declares it in an API of one's own, under names that OpenAPI allows", () => {
+    const { $defs = {}, ...schema } = JSONSchema.make(AnyError)
+    expect(JSON.stringify(schema)).toContain("BadRequest")
+    expect(Object.keys($defs)).toContain("NutritionAdvisor.TransportError")
+    expect(Object.keys($defs).filter((name) => !/^[\w.-]+$/.test(name))).toEqual([])
   })
 })
 
@@ -144,6 +142,7 @@ const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
 describe("a guard", () => {
   each("says of %s whether a call ended in it, and whether it passes", (tag, error) => {
     expect(isNutritionAdvisorError(error)).toBe(tag !== "ConfigurationError")
+    expect(error instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
     expect(isTransient(error)).toBe(passing.has(tag))
   })
 

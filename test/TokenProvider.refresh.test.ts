@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Array as Arr, Clock, Effect, Fiber, Layer, Option, Random } from "effect"
+import { Array as Arr, Clock, Context, Effect, Fiber, Layer, Option, Random, Ref } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -103,6 +103,25 @@ describe("the Schedule", () => {
     const now = yield* Clock.currentTimeMillis
     expect((yield* Time.wakes).filter((end) => end - now > 72_000)).toEqual([])
   })
+
+  it.scoped("goes on after the store has died for a while", () =>
+    Effect.gen(function*() {
+      const store = yield* TokenStore.make
+      const isDown = yield* Ref.make(false)
+      const current = Effect.if(isDown, { onTrue: () => Effect.die("no connection"), onFalse: () => store.current })
+      const layer = Layer.provideMerge(
+        TokenProvider.layer(),
+        Layer.succeed(TokenStore.TokenStore, { ...store, current })
+      )
+      const { get, status } = Context.get(yield* Layer.build(layer), TokenProvider.TokenProvider)
+      yield* get
+      yield* Ref.set(isDown, true)
+      yield* Time.pass("10 minutes")
+      expect((yield* status).state).toBe("none")
+      yield* Ref.set(isDown, false)
+      yield* Time.pass(windowStart)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(Effect.provide(Issuer.layer)))
 
   coldScheduled("leaves lives under 20 s to callers", function*() {
     yield* issuer.setLife(19_999)

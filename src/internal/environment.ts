@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
-import type { TokenRoute } from "./settings.js"
+import type { ExchangeOptions } from "./settings.js"
 
 export const variableOf = (field: string) =>
   `NUTRITION_ADVISOR_${field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
@@ -45,7 +45,7 @@ const flag = (field: string) =>
 export const advisor = () => ({
   baseUrl: Config.string(variableOf("baseUrl")),
   licenseKey: Config.redacted(variableOf("licenseKey")),
-  tokenRoute: Config.map(text("tokenRoute"), (route) => route as TokenRoute | undefined),
+  tokenRoute: Config.map(text("tokenRoute"), (route) => route as ExchangeOptions["tokenRoute"]),
   serviceId: Config.map(text("serviceId"), (id) => id === undefined ? undefined : Redacted.make(id)),
   serviceIdHeader: text("serviceIdHeader"),
   tokenTimeout: duration("tokenTimeout"),

@@ -12,7 +12,7 @@ const retryText = (retryAfter: number | undefined) =>
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
 /** Where only the service knows what it did not like. */
-const bodyText = (body: unknown) => body === undefined ? "" : " What the service said is in the field body, redacted."
+const bodyText = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
 
 const checkKey = "Check the license key, and the route it was sent to: baseUrl and tokenRoute."
 

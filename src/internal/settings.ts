@@ -10,16 +10,11 @@ import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
 import { version } from "./version.js"
 
-/** The key itself, or an effect that is run at each exchange. */
-export type LicenseKey = Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
-
 const routes = {
   "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
   "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
   "unified": "/v2/token-cache/unified/oauth/token/{key}"
 } as const
-
-export type TokenRoute = keyof typeof routes | `/${string}{key}`
 
 interface CommonOptions {
   /** The address of the service: https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
@@ -39,9 +34,9 @@ interface ProviderOptions {
 
 export interface ExchangeOptions extends ProviderOptions, CommonOptions {
   /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
-  readonly licenseKey: LicenseKey
+  readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
   /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
-  readonly tokenRoute?: TokenRoute | undefined
+  readonly tokenRoute?: "advisor-licence" | "advisor-token" | "unified" | `/${string}{key}` | undefined
   /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
 }
@@ -70,12 +65,18 @@ const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
 
+/** What a file of a secret, or a file of variables, adds to a text. */
+const unwrapped = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
+  [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "has white space or a line break at its beginning or end"],
+  [!/^(["'`]).*\1$/.test(text), "is in quotation marks, which docker's --env-file keeps"]
+]
+
 const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
     const rule = text === "undefined" ? "is not set" : "is no absolute address, such as https://service.example"
-    yield* check("baseUrl", [isUrl, rule])
+    yield* check("baseUrl", ...unwrapped(text), [isUrl, rule])
     const url = new URL(text)
     const isPlain = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
     const isHttp = url.protocol === "https:" || isPlain
@@ -101,8 +102,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     "licenseKey",
     [key.trim() !== "", "is blank"],
     [key !== "undefined", "is not set"],
-    [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(key), "has white space or a line break at its beginning or end"],
-    [!/^(["'`]).*\1$/.test(key), "is in quotation marks, which docker's --env-file keeps"],
+    ...unwrapped(key),
     [!/^\{\s*"/.test(key), "is JSON: take the key out of it"],
     [isSegment, "holds what no segment of a URL can carry"],
     [!placeholder.test(key), "looks like a placeholder"]
@@ -112,7 +112,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
 const checkHeaderValue = (field: string, value: string): Checked<void> =>
   check(field, [isHeaderValue(value), "is blank, or holds what is not visible ASCII, which no header can carry"])
 
-const parseTokenRoute = (route: TokenRoute): Checked<string> => {
+const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Checked<string> => {
   const template = Object.hasOwn(routes, route) ? routes[route as keyof typeof routes] : route
   const segments = template.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&

@@ -11,8 +11,8 @@ import { noteLayer } from "./duplicateLayer.js"
 import type * as Settings from "./settings.js"
 import * as Life from "./token/life.js"
 
-const hashOf = ({ base, licenseKey, routeTemplate }: Settings.ExchangeSettings) =>
-  pipe(Hash.hash(licenseKey), Hash.combine(Hash.string(`${base.href} ${routeTemplate}`)))
+const hashOf = ({ base, licenseKey, routeTemplate, serviceId }: Settings.ExchangeSettings) =>
+  pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(base.href + routeTemplate)))
 
 /** A provider with a store of its own. `flightTimeout` is how long the issuer may take, in milliseconds. */
 const providerOver = <R>(

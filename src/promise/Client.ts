@@ -14,7 +14,6 @@ import { asConfigurationError } from "../internal/environment.js"
 import * as Web from "../internal/http/web.js"
 import * as Calls from "../internal/promise/calls.js"
 import * as Settings from "../internal/promise/settings.js"
-import type { AnySchema } from "../internal/request/decode.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
@@ -53,7 +52,7 @@ export interface Client extends AsyncDisposable {
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /** The same, decoded by a schema of zod, valibot, arktype or effect. Another shape is UnexpectedResponse with reason "Schema". */
   readonly searchAs: <A, I = never>(
-    schema: AnySchema<A, I, never>
+    schema: NutritionAdvisor.AnySchema<A, I>
   ) => (term: string, options?: CallOptions) => Promise<A>
   /** Any other route, relative to the base URL. An answer that is not 2xx rejects, a redirect too. */
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>

@@ -68,14 +68,3 @@ export const eventually = (look: () => boolean): Effect.Effect<boolean> =>
     until: (isSo) => isSo,
     schedule: Schedule.intersect(Schedule.spaced("10 millis"), Schedule.recurs(3_000))
   }).pipe(Effect.zipRight(Effect.sync(look)))
-
-/** What a number comes to once it no longer changes. */
-export const settled = (look: () => number): Effect.Effect<number> =>
-  Effect.gen(function*() {
-    let before = Number.NaN
-    while (before !== look()) {
-      before = look()
-      yield* Effect.sleep("200 millis")
-    }
-    return before
-  })

@@ -16,7 +16,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   [
     "baseUrl",
     /absolute address/,
-    ["", "a.example", "//a.example", " https://a.example", "https://a.example\n"].map(url)
+    ["", "a.example", "//a.example", "https://a .example"].map(url)
   ],
   [
     "baseUrl",
@@ -25,6 +25,8 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
       url
     )
   ],
+  ["baseUrl", /white space/, [" https://a.example", "https://a.example\n"].map(url)],
+  ["baseUrl", /quotation marks/, ["\"https://a.example\"", "'https://a.example'"].map(url)],
   ["baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"].map(url)],
   ["baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"].map(url)],
   ["licenseKey", /is JSON/, ["{\"license-key\":\"k\"}", "{ \"key\": 1 }"].map(key)],

@@ -202,6 +202,28 @@ describe("a promise", () => {
     expect(failure.stack).not.toMatch(/node_modules\/effect|[fF]iber|src\//)
   })
 
+  it("rejects each caller with an error of its own, though many wait for one exchange: what one writes on it no other sees", async () => {
+    await using world = simulated({ refresh: { attempts: 1 } })
+    vi.spyOn(console, "error").mockReturnValue()
+    await world.told(({ respondNext }) => respondNext("token", { status: 503, body: { busy: true } }))
+    const search = () => rejection(world.advisor.search("oats"))
+    const [first, second] = await Promise.all([search(), search()])
+    Object.assign(first as object, { message: "of the first", user: "first" })
+    const inBackoff = await search()
+    expect(new Set([first, second, inBackoff]).size).toBe(3)
+    for (const error of [second, inBackoff]) {
+      expect(error).toBeInstanceOf(Advisor.ServerError)
+      expect(error).toMatchObject({ message: expect.stringContaining("503"), operation: "token", status: 503 })
+      expect(error).not.toHaveProperty("user")
+    }
+  })
+
+  it("rejects with an error whose message a structured clone keeps, as between threads", async () => {
+    await using advisor = Advisor.fromLayer(NutritionAdvisorTest.layerFailing(failure))
+    const error = await rejection(advisor.search("oats"))
+    expect(structuredClone(error)).toHaveProperty("message", expect.stringMatching(/failed at the service/))
+  })
+
   const thrown = Object.freeze({ what: "a part of the user's threw" })
 
   it.each<readonly [string, () => Effect.Effect<never, Advisor.NutritionAdvisorError>, object]>([

@@ -149,7 +149,15 @@ describe("the package", () => {
     const uses = imports.map((_, index) => `entry${index}`).join(", ")
     await writeFile(
       join(project, "user.ts"),
-      `${imports.join("\n")}\nexport const all: ReadonlyArray<object> = [${uses}]\n`
+      `${imports.join("\n")}
+      import type { NutritionAdvisor, TokenIssuer } from "${manifest.name}"
+      import type { Client, ClientOptions } from "${manifest.name}/promise"
+      export const all: ReadonlyArray<object> = [${uses}]
+      export const withDefaults = (own: NutritionAdvisor.Options) => ({ userAgent: "own", ...own })
+      export const withRoute = (own: TokenIssuer.Options, tokenRoute: TokenIssuer.TokenRoute) => ({ ...own, tokenRoute })
+      export const withName = (own: ClientOptions) => ({ userAgent: "own", ...own })
+      export const searchAsOf = ({ searchAs }: Client) => ({ searchAs })
+      export const searchOf = ({ search, searchAs }: NutritionAdvisor.Service) => ({ search, searchAs })\n`
     )
     await writeFile(
       join(project, "tsconfig.json"),
@@ -162,15 +170,20 @@ describe("the package", () => {
           strict: true,
           exactOptionalPropertyTypes: true,
           skipLibCheck: false,
-          noEmit: true,
+          declaration: true,
+          emitDeclarationOnly: true,
           types: []
         },
         files: ["user.ts"]
       })
     )
-    expect(await run(project, process.execPath, "node_modules/typescript/bin/tsc").catch(({ stdout }) => stdout)).toBe(
-      ""
+    const complaints = await run(project, process.execPath, "node_modules/typescript/bin/tsc").catch(({ stdout }) =>
+      stdout
     )
+    expect(complaints).toBe("")
+    const declarations = await readFile(join(project, "user.d.ts"), "utf8")
+    expect(declarations).toContain("NutritionAdvisor.AnySchema")
+    expect(declarations).not.toContain("/internal/")
   }, 120_000)
 
   it("adds at most 36 kB to a bundled program, and next to nothing where a leaf is all that is used", async () => {

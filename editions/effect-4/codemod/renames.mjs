@@ -29,6 +29,7 @@ const members = {
   "effect/Effect": {
     async: "callback",
     catchAll: "catch",
+    catchAllCause: "catchCause",
     catchSomeDefect: "#catchSomeDefect",
     clock: "effect/Clock#Clock",
     dieMessage: "#dieMessage",

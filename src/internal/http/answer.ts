@@ -30,17 +30,14 @@ export interface Answer {
 
 export const isOk = (status: number) => status >= 200 && status < 300
 
-/** The first two forms of a date (RFC 9110, section 5.6.7): that of today, and that of RFC 850. */
-const withZone = /^[A-Z][a-z]{2,8}, \d{2}[- ][A-Z][a-z]{2}[- ](\d{2}|\d{4}) [\d:]{8} GMT$/
-
-/** The third, that of asctime, does not say GMT and means it. */
-const withoutZone = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/
+/** The forms of a date (RFC 9110, section 5.6.7): those of today and of RFC 850, and that of asctime, which means GMT without saying so. */
+const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 
 /** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. */
 const retryAfterOf = ({ headers }: Answer, now: number): number | undefined => {
   const value = String(headers["retry-after"] ?? "").trim()
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
-  const millis = Date.parse(withoutZone.test(value) ? `${value} GMT` : withZone.test(value) ? value : "")
+  const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
 

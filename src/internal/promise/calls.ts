@@ -8,7 +8,9 @@ import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Runtime from "effect/Runtime"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
-import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import { isNutritionAdvisorError, type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
+
+type Operation = "search" | "request"
 
 type Signal = AbortSignal | null | undefined
 
@@ -20,6 +22,22 @@ const aborted = (operation: Operation) => new TransportError({ operation, reason
 const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown => {
   if (!Cause.isInterruptedOnly(cause)) return Cause.originalError(Cause.squash(cause))
   return signal?.aborted === true ? signal.reason : aborted(operation)
+}
+
+/** What the error of an exchange held before its first caller got it. */
+const fieldsOf = new WeakMap<NutritionAdvisorError, object>()
+
+/**
+ * Many wait for one exchange, and callers write on errors, as Sentry does: each gets its own. A structured clone keeps its own message.
+ * Its stack names who called, and nothing of the runtime.
+ */
+const ownError = (error: NutritionAdvisorError, caller: (...args: ReadonlyArray<never>) => unknown) => {
+  const fields = fieldsOf.get(error)
+  const own: NutritionAdvisorError = fields === undefined ? error : Reflect.construct(error.constructor, [fields])
+  if (error.operation === "token") fieldsOf.set(error, fields ?? { ...error })
+  Object.assign(own, { message: own.message })
+  Error.captureStackTrace(own, caller)
+  return own
 }
 
 /** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
@@ -63,9 +81,7 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
     }
     if (exit._tag === "Success") return exit.value
     const error = reasonOf(exit.cause, operation, signal)
-    // Its stack names who called, and nothing of the runtime.
-    if (isNutritionAdvisorError(error)) Error.captureStackTrace(error, run)
-    throw error
+    throw isNutritionAdvisorError(error) ? ownError(error, run) : error
   }
 
   const end = Effect.suspend(() => Fiber.interruptAll([...calls.values()].flatMap((beside) => [...beside].flat())))

@@ -5,7 +5,7 @@ import * as Settings from "../settings.js"
 
 /** The key, checked each time: the effect of a setting is run. */
 export const readLicenseKey = (
-  licenseKey: Settings.LicenseKey
+  licenseKey: Settings.ExchangeOptions["licenseKey"]
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
   Effect.tap(Redacted.isRedacted(licenseKey) ? Effect.succeed(licenseKey) : licenseKey, (key) =>
     Effect.mapError(

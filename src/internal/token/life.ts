@@ -7,7 +7,7 @@ import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { TokenIssuer } from "../../TokenIssuer.js"
-import type { Rejection, Service, TokenStatus } from "../../TokenProvider.js"
+import type { Service, TokenStatus } from "../../TokenProvider.js"
 import { TokenStore } from "../../TokenStore.js"
 import * as Flights from "./flights.js"
 import { within } from "./within.js"
@@ -29,8 +29,8 @@ const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
       ? Effect.void
       : flights.ask({ reason: "refresh", replacing: Option.some(token), mustExchange: false }))
 
-/** For those who can do without a token: a store that does not answer in time has none. */
-const currentOf = ({ current }: Parts) => Effect.catchAll(current, () => Effect.succeedNone)
+/** For those who can do without a token: a store that fails, or does not answer in time, has none. Callers hear of it. */
+const currentOf = ({ current }: Parts) => Effect.catchAllCause(current, () => Effect.succeedNone)
 
 /** Shorter lives, in milliseconds, are left to callers. */
 const shortestScheduledLife = 20_000
@@ -60,8 +60,7 @@ const acquire = ({ flights, served }: Parts, replacing: Option.Option<Token>): E
 const serveOrAcquire = (parts: Parts, current: Option.Option<Token>, now: number) => {
   if (Option.isNone(current)) return acquire(parts, current)
   const token = current.value
-  const state = AccessToken.stateAt(token, now, parts.policy)
-  switch (state) {
+  switch (AccessToken.stateAt(token, now, parts.policy)) {
     case "fresh":
       return Effect.succeed(parts.served(token))
     case "stale":
@@ -76,12 +75,9 @@ const getFrom = (parts: Parts): Service["get"] =>
     Effect.flatMap(parts.current, (current) => serveOrAcquire(parts, current, clock.unsafeCurrentTimeMillis()))
   )
 
-/** The rejection that SERVICE.md section 7 documents. */
-const defaultRejection: Rejection = { operation: "request", status: 403 }
-
 const renewFrom = (parts: Parts, get: Service["get"]) => {
   const { current, flights, served } = parts
-  const renew: Service["renew"] = (rejected, rejection = defaultRejection) =>
+  const renew: Service["renew"] = (rejected, rejection = { operation: "request", status: 403 }) =>
     Effect.gen(function*() {
       const { mustExchange = false, ...answer } = rejection
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)

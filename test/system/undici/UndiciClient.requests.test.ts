@@ -2,11 +2,11 @@ import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Agent, type Dispatcher, interceptors, MockAgent } from "@effect/platform-node/Undici"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Fiber, FiberRef, Layer, type Scope, Stream } from "effect"
+import { Effect, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { written } from "../../../src/internal/undici/body.js"
 import { arrangedLive, testLive } from "../../doubles/arranged.js"
-import { afterBody, eventually, replying, serve, settled } from "../../doubles/Wire.js"
+import { afterBody, eventually, replying, serve } from "../../doubles/Wire.js"
 import { advisor, ours, ways } from "./ways.js"
 
 const bodies = [HttpBody.empty, HttpBody.text("a"), HttpBody.raw("a"), HttpBody.raw(new URLSearchParams("a=1"))]
@@ -161,8 +161,6 @@ describe.each(senders)("A request of $name", ({ make }) => {
   })
 })
 
-const block = new Uint8Array(64 * 1024)
-
 testLive("An answer that is too large, and goes on, ends its connection", function*() {
   const wire = yield* serve((_, response) => {
     response.writeHead(200)
@@ -201,53 +199,6 @@ describe.each(ways)("A search $name over a dispatcher of one's own", ({ through 
 
 describe.each(senders)("A Stream that $name sends", ({ make }) => {
   const received = receivedBy(make)
-
-  /** A stream that tells what becomes of it. */
-  const watched = (stream: Stream.Stream<Uint8Array>) => {
-    const seen = { pulled: 0, begun: 0, ended: 0 }
-    return {
-      seen,
-      stream: Stream.ensuring(
-        Stream.onStart(
-          Stream.tap(stream, () => Effect.sync(() => seen.pulled += 1)),
-          Effect.sync(() => seen.begun += 1)
-        ),
-        Effect.sync(() => seen.ended += 1)
-      )
-    }
-  }
-
-  testLive("is taken no faster than the server reads", function*() {
-    const wire = yield* serve(() => {})
-    const execute = yield* make(wire.origin)
-    const { seen, stream } = watched(Stream.forever(Stream.make(block)).pipe(Stream.rechunk(1)))
-    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
-    yield* eventually(() => wire.requests.length === 1)
-    const pulled = yield* settled(() => seen.pulled)
-    expect(pulled).toBeLessThan(500)
-    wire.requests[0]?.resume()
-    expect(yield* eventually(() => seen.pulled > 2 * pulled)).toBe(true)
-    yield* Fiber.interrupt(fiber)
-    expect(yield* eventually(() => seen.ended === 1)).toBe(true)
-  })
-
-  testLive("arrives part by part", function*() {
-    const arrived: Array<string> = []
-    const wire = yield* serve((request, response) => {
-      request.on("data", (chunk: Buffer) => arrived.push(chunk.toString()))
-      request.on("end", () => response.end("{}"))
-    })
-    const execute = yield* make(wire.origin)
-    const more = yield* Effect.makeLatch()
-    const stream = Stream.concat(parts("a"), Stream.drain(Stream.fromEffect(more.await))).pipe(
-      Stream.concat(parts("b"))
-    )
-    const fiber = yield* Effect.fork(execute(HttpClientRequest.bodyStream(post, stream)))
-    expect(yield* eventually(() => arrived.length === 1)).toBe(true)
-    yield* more.open
-    yield* Fiber.join(fiber)
-    expect(arrived).toEqual(["a", "b"])
-  })
 
   received("runs with what its caller has set", function*({ execute, last }) {
     const setting = FiberRef.unsafeMake("unset")
