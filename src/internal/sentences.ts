@@ -33,7 +33,7 @@ const transportTexts = {
   CutOff: { what: "was cut off", advice: "Try again." },
   Connection: {
     what: "could not reach the service",
-    advice: "Check the base URL, the network and, in a test, the mock of fetch."
+    advice: "Check the base URL, the network, and a mock of fetch or a wrapped HttpClient if you have one."
   }
 }
 
