@@ -65,8 +65,8 @@ const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
 
-/** What a file of a secret, or a file of variables, adds to a text. */
-const unwrapped = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
+/** A file of a secret or of variables may add white space or quotation marks. */
+const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
   [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "has white space or a line break at its beginning or end"],
   [!/^(["'`]).*\1$/.test(text), "is in quotation marks, which docker's --env-file keeps"]
 ]
@@ -76,7 +76,7 @@ const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
     const rule = text === "undefined" ? "is not set" : "is no absolute address, such as https://service.example"
-    yield* check("baseUrl", ...unwrapped(text), [isUrl, rule])
+    yield* check("baseUrl", ...nothingAround(text), [isUrl, rule])
     const url = new URL(text)
     const isPlain = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
     const isHttp = url.protocol === "https:" || isPlain
@@ -102,7 +102,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     "licenseKey",
     [key.trim() !== "", "is blank"],
     [key !== "undefined", "is not set"],
-    ...unwrapped(key),
+    ...nothingAround(key),
     [!/^\{\s*"/.test(key), "is JSON: take the key out of it"],
     [isSegment, "holds what no segment of a URL can carry"],
     [!placeholder.test(key), "looks like a placeholder"]
