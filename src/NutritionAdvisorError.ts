@@ -296,8 +296,8 @@ export const isTransient = (error: unknown): error is ServerError | TransportErr
   isNutritionAdvisorError(error) && handling[error._tag].isTransient
 
 /**
- * The HTTP status with which a backend passes an error on to its own caller: 400 and 429 as the service gave them, since the caller can
- * act on them; else one from 502 to 504. It is 503 where the exchange of the license key failed.
+ * The HTTP status with which a backend passes an error on to its own caller, as docs/errors.md lists them: that of the service where the
+ * caller can act on it, and 503 where the exchange of the license key failed.
  *
  * @since 1.0.0
  * @category getters

@@ -43,7 +43,7 @@ export interface RefreshPolicy {
   readonly backoffStart: Duration.DurationInput
   /** The longest backoff without a Retry-After, at most an hour; 1 minute by default. */
   readonly backoffCap: Duration.DurationInput
-  /** At most `renewalsPerCoolDown` renewals after a rejection begin in this time; 15 seconds by default. */
+  /** The time in which at most two renewals begin (`renewalsPerCoolDown`); 15 seconds by default. */
   readonly coolDown: Duration.DurationInput
 }
 
@@ -64,14 +64,14 @@ export const defaults: RefreshPolicy = {
 }
 
 /**
- * A policy that was checked, every duration in milliseconds.
+ * A policy that was checked, every duration in milliseconds, with the one number of it that nobody sets.
  *
  * @since 1.0.0
  * @category models
  */
-export type CheckedPolicy = {
-  readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number
-}
+export type CheckedPolicy =
+  & { readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number }
+  & { readonly renewalsPerCoolDown: number }
 
 /** In milliseconds. */
 const longestRetryAfter = 3_600_000
@@ -85,8 +85,8 @@ const longestRetryAfter = 3_600_000
 export const longestLife = 365 * 86_400_000
 
 /**
- * How many renewals after a rejection begin in any `coolDown`. Two: a second revocation right behind the first one heals at once, and so
- * does a renewal that brings a peer's token, which is rejected as well.
+ * How many renewals begin in any `coolDown`, at most. Two: the second one is for a revocation right behind another one, and for a peer's
+ * token that the first one brought and that is rejected as well.
  *
  * @since 1.0.0
  * @category rules
@@ -118,7 +118,8 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
     return {
       background: policy.background ?? background,
       attempts: yield* count("refresh.attempts", policy.attempts ?? attempts),
-      ...times
+      ...times,
+      renewalsPerCoolDown
     }
   })
 

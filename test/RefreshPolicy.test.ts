@@ -14,7 +14,8 @@ describe("make", () => {
       attempts: 3,
       backoffStart: 1_000,
       backoffCap: 60_000,
-      coolDown: 15_000
+      coolDown: 15_000,
+      renewalsPerCoolDown: 2
     })
   })
 

@@ -4,7 +4,7 @@ type AnyError = NutritionAdvisorError.NutritionAdvisorError
 
 type OfAnswer = Extract<AnyError, { readonly headers?: unknown }>["_tag"]
 
-/** For each error that is made of a response, statuses that end in it. A new error without any does not compile. */
+/** For each error that is made of a response, statuses that end in it: the compiler asks for those of a new error. */
 const statuses: Readonly<Record<OfAnswer, ReadonlyArray<number>>> = {
   BadRequest: [400],
   ServerError: [500, 502, 503],

@@ -83,15 +83,15 @@ export const fieldsOf = (answer: Answer): AnswerFields => {
 export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvisorError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
     const { status } = answer
-    const said = fieldsOf(answer)
+    const fields = fieldsOf(answer)
     const retryAfter = retryAfterOf(answer, now)
-    const timed = retryAfter === undefined ? said : { ...said, retryAfter }
-    if (status === 400) return new BadRequest(said)
-    if (status === 429) return new TooManyRequests(timed)
-    if (status >= 500 && status < 600) return new ServerError(timed)
+    const withRetryAfter = retryAfter === undefined ? fields : { ...fields, retryAfter }
+    if (status === 400) return new BadRequest(fields)
+    if (status === 429) return new TooManyRequests(withRetryAfter)
+    if (status >= 500 && status < 600) return new ServerError(withRetryAfter)
     return redirects.has(status)
       ? new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "Redirect" })
-      : new UnexpectedResponse({ ...said, reason: "Status" })
+      : new UnexpectedResponse({ ...fields, reason: "Status" })
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

@@ -108,7 +108,7 @@ const withoutRedirects = FiberRef.update(FiberRef.currentContext, (context) => {
 const isAnswer = (error: ClientError): error is HttpClientError.ResponseError =>
   error._tag === "ResponseError" && error.reason === "StatusCode"
 
-const statusOf = (error: ClientError | undefined) => error?._tag === "ResponseError" ? error.response.status : undefined
+const statusIn = (error: ClientError | undefined) => error?._tag === "ResponseError" ? error.response.status : undefined
 
 /**
  * Sends through any HttpClient, in a fiber of its own: what is switched off is off for the request alone, and the request is left where
@@ -126,7 +126,7 @@ export const forkedThrough = (given: HttpClient.HttpClient) => {
       if (Exit.isSuccess(exit)) return receiver.onAnswer(exit.value)
       // A client that died or interrupted itself did not say why: what it died of may hold the request.
       const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
-      receiver.onFailure(error, statusOf(error))
+      receiver.onFailure(error, statusIn(error))
     })
     return () => fiber.unsafeInterruptAsFork(FiberId.none)
   }

@@ -24,17 +24,17 @@ const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Sig
   return signal?.aborted === true ? signal.reason : aborted(operation)
 }
 
-/** What the error of an exchange held before its first caller got it. */
-const fieldsOf = new WeakMap<NutritionAdvisorError, object>()
+/** The fields of an exchange's error, as they were before a caller could write on it. */
+const firstFields = new WeakMap<NutritionAdvisorError, object>()
 
 /**
  * Many wait for one exchange, and callers write on errors, as Sentry does: each gets its own. A structured clone keeps its own message.
  * Its stack names who called, and nothing of the runtime.
  */
 const ownError = (error: NutritionAdvisorError, caller: (...args: ReadonlyArray<never>) => unknown) => {
-  const fields = fieldsOf.get(error)
+  const fields = firstFields.get(error)
   const own: NutritionAdvisorError = fields === undefined ? error : Reflect.construct(error.constructor, [fields])
-  if (error.operation === "token") fieldsOf.set(error, fields ?? { ...error })
+  if (error.operation === "token") firstFields.set(error, fields ?? { ...error })
   Object.assign(own, { message: own.message })
   Error.captureStackTrace(own, caller)
   return own

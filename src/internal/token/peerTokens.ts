@@ -8,5 +8,5 @@ export const markFromPeer = (token: AccessToken): AccessToken => {
   return token
 }
 
-/** Whether the renewal that brought this token cost no exchange: where it is rejected too, one exchange may still help. */
+/** Whether a peer exchanged for this token: if it is rejected, an exchange of our own may still help. */
 export const isFromPeer = (token: AccessToken): boolean => fromPeers.has(token)

@@ -16,7 +16,7 @@ interface Interval {
 interface Known {
   /** When the last renewals after a rejection began. */
   readonly renewals: ReadonlyArray<number>
-  /** After an exchange that brought nothing better than a stale token: no refresh begins in it. */
+  /** No refresh begins in this interval: the last exchange brought no fresh token. */
   readonly refreshHold: Option.Option<Interval>
   readonly lastFailure: Option.Option<Failure>
 }
@@ -60,7 +60,7 @@ export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
 
-/** A clock that was set back to before the beginning ends the interval, too. */
+/** It is also over where the clock was set back to before its beginning. */
 const isWithin = ({ from, until }: Interval, now: number) => from <= now && now < until
 
 const knownOf = ({ lastFailure, refreshHold, renewals }: Known): Known => ({ renewals, refreshHold, lastFailure })
@@ -93,13 +93,13 @@ export const ask = <Flight>(
 export const renew = <Flight>(
   state: State<Flight>,
   flight: Flight,
-  { coolDown }: RefreshPolicy.CheckedPolicy,
+  { coolDown, renewalsPerCoolDown }: RefreshPolicy.CheckedPolicy,
   now: number
 ): readonly [Decision<Flight> | CoolingDown, State<Flight>] => {
   const decision = standing(state, now)
   if (decision !== undefined) return [decision, state]
   const recent = state.renewals.filter((at) => isWithin({ from: at, until: at + coolDown }, now))
-  return recent.length < RefreshPolicy.renewalsPerCoolDown
+  return recent.length < renewalsPerCoolDown
     ? begun({ ...state, renewals: [...recent, now] }, flight)
     : [{ _tag: "CoolingDown" }, state]
 }

@@ -1,6 +1,6 @@
 import * as References from "effect/References"
 
-const statusOf = (error: ClientError | undefined) => error?.response?.status
+const statusIn = (error: ClientError | undefined) => error?.response?.status
 
 const quiet = Effect.withFiber((fiber) => {
   const changed = fiber.context.pipe(
