@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { check, count, toMillis } from "./internal/check.js"
+import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import * as InFlight from "./internal/resilience/inFlight.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
@@ -85,7 +86,7 @@ const make = (options: Options) =>
         }
         /** The request runs as its first caller, whose trace shows it. */
         const request = Effect.provide(ask(key, term, options), caller)
-        return Effect.flatMap(join(key, request), Effect.sync)
+        return Effect.mapBoth(join(key, request), { onFailure: ownError, onSuccess: (read) => read() })
       })
     }
 

@@ -148,13 +148,15 @@ describe("equal searches at once", () => {
     expect(double.sent).toHaveLength(1)
   })
 
-  it("share a failure and a defect", () => {
+  it("share a failure, an object for each, and a defect", () => {
     const error = new ServerError({ operation, status: 500 })
     for (const [ending, seen] of [[Effect.fail(error), error], [Effect.die("a bug below"), "a bug below"]] as const) {
       const world = worldOver(AdvisorDouble.answering(Effect.delay(ending, 100)))
       const callers = Array.from({ length: 3 }, () => world.search("oats"))
       world.pass(100)
-      expect(callers.map(outcomeOf)).toEqual([seen, seen, seen])
+      const outcomes = callers.map(outcomeOf)
+      expect(outcomes).toEqual([seen, seen, seen])
+      expect(new Set(outcomes).size).toBe(seen === error ? 3 : 1)
     }
   })
 

@@ -184,7 +184,7 @@ describe("the function of the license key", () => {
     vi.spyOn(console, "error").mockReturnValue()
     const error = new Advisor.LicenseKeyUnavailable({ detail: "the vault is sealed" })
     await using world = simulated({ licenseKey: () => Promise.reject(error) })
-    expect(await rejection(world.advisor.search("oats"))).toBe(error)
+    expect(await rejection(world.advisor.search("oats"))).toStrictEqual(error)
   })
 })
 

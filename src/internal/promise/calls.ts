@@ -8,9 +8,7 @@ import type * as Layer from "effect/Layer"
 import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Runtime from "effect/Runtime"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
-import { isNutritionAdvisorError, type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
-
-type Operation = "search" | "request"
+import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
 
 type Signal = AbortSignal | null | undefined
 
@@ -22,22 +20,6 @@ const aborted = (operation: Operation) => new TransportError({ operation, reason
 const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown => {
   if (!Cause.isInterruptedOnly(cause)) return Cause.originalError(Cause.squash(cause))
   return signal?.aborted === true ? signal.reason : aborted(operation)
-}
-
-/** The fields of an exchange's error, as they were before a caller could write on it. */
-const firstFields = new WeakMap<NutritionAdvisorError, object>()
-
-/**
- * Many wait for one exchange, and callers write on errors, as Sentry does: each gets its own. A structured clone keeps its own message.
- * Its stack names who called, and nothing of the runtime.
- */
-const ownError = (error: NutritionAdvisorError, caller: (...args: ReadonlyArray<never>) => unknown) => {
-  const fields = firstFields.get(error)
-  const own: NutritionAdvisorError = fields === undefined ? error : Reflect.construct(error.constructor, [fields])
-  if (error.operation === "token") firstFields.set(error, fields ?? { ...error })
-  Object.assign(own, { message: own.message })
-  Error.captureStackTrace(own, caller)
-  return own
 }
 
 /** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
@@ -81,7 +63,9 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
     }
     if (exit._tag === "Success") return exit.value
     const error = reasonOf(exit.cause, operation, signal)
-    throw isNutritionAdvisorError(error) ? ownError(error, run) : error
+    // Its stack names who called, and nothing of the runtime. Between threads it keeps only a message of its own.
+    if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)
+    throw error
   }
 
   const end = Effect.suspend(() => Fiber.interruptAll([...calls.values()].flatMap((beside) => [...beside].flat())))

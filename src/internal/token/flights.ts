@@ -12,6 +12,7 @@ import * as AccessToken from "../../AccessToken.js"
 import { type TokenError, TransportError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
+import { ownError } from "../ownError.js"
 import * as Exchange from "./exchange.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
@@ -38,11 +39,15 @@ const isServing = ({ reason, replacing }: ExchangeRequest, policy: RefreshPolicy
 const aborted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
 /** What the flight ends in. It serves many, so its span has no parent, and is linked to the span of each who waits. */
-export const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.ensuring(
     Deferred.await(flight.token),
     Effect.suspend(() => flight.span === undefined ? Effect.void : Effect.linkSpanCurrent(flight.span))
   )
+
+/** What a decision comes to for one caller. */
+export const outcomeOf = (decision: State.Decision<Flight>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+  Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
 
 /** The flights, one at a time, each in a fiber of the layer, and what is known between them. */
 export const make = (options: Options) => {

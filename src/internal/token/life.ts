@@ -51,10 +51,7 @@ const looking = (parts: Parts): Effect.Effect<unknown> =>
 const acquire = ({ flights, served }: Parts, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(
     flights.ask({ reason: "missing", replacing, mustExchange: false }),
-    (decision) =>
-      decision._tag === "Wait"
-        ? Effect.map(Flights.arrival(decision.flight), served)
-        : Effect.failCause(decision.cause)
+    (decision) => Effect.map(Flights.outcomeOf(decision), served)
   )
 
 const serveOrAcquire = (parts: Parts, current: Option.Option<Token>, now: number) => {
@@ -87,18 +84,11 @@ const renewFrom = (parts: Parts, get: Service["get"]) => {
         replacing: Option.some(rejected),
         mustExchange
       })
-      switch (decision._tag) {
-        case "CoolingDown":
-          return yield* new Forbidden({ ...answer, reason: "CoolingDown" })
-        case "Fail":
-          return yield* Effect.failCause(decision.cause)
-        case "Wait": {
-          const token = yield* Flights.arrival(decision.flight)
-          if (isOther(token)) return served(token)
-          const isRenewal = decision.flight.request.reason === "rejection"
-          return yield* isRenewal ? new Forbidden({ ...answer, reason: "TokenUnchanged" }) : renew(rejected, rejection)
-        }
-      }
+      if (decision._tag === "CoolingDown") return yield* new Forbidden({ ...answer, reason: "CoolingDown" })
+      const token = yield* Flights.outcomeOf(decision)
+      if (isOther(token)) return served(token)
+      const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
+      return yield* isRenewal ? new Forbidden({ ...answer, reason: "TokenUnchanged" }) : renew(rejected, rejection)
     })
   return renew
 }
