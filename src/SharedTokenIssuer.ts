@@ -77,10 +77,9 @@ export const fromSettings = (
       Scope.make(ExecutionStrategy.parallel),
       (scope) => Effect.ignore(Lease.bounded(cacheTimeout)(Scope.close(scope, Exit.void)))
     )
-    yield* Effect.sync(() => {
-      sharedTokens.start()
-      cacheFailures.start()
-    })
+    yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
+    /** It is not taken out of the cache again where the exchange after the rejection has failed. */
+    let lastRejected = Option.none<AccessToken>()
 
     /** In a fiber of its own: where the caller leaves, it goes on as far as it must. */
     const inScope: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E> = (effect) =>
@@ -94,6 +93,8 @@ export const fromSettings = (
     const issue: TokenIssuer.Service["issue"] = (request) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
+        if (request.reason === "rejection") lastRejected = request.replacing
+        const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* inTime(readLicenseKey(request.licenseKey ?? settings.licenseKey))
         const attempt: Lease.Attempt = {
           cache,
@@ -103,7 +104,7 @@ export const fromSettings = (
           lease,
           waitsUntil: now + lease + tokenTimeout,
           policy,
-          isNext: isNext(request, now),
+          isNext: isNext({ ...request, replacing }, now),
           exchange: inTime(issuer.issue({ ...request, licenseKey })),
           scope
         }

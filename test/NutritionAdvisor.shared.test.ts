@@ -106,6 +106,19 @@ describe("Replicas that share a token", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2 })
   })
 
+  test("take no rejected token out of the cache again while the exchange after it fails", function*({ simulator }) {
+    const one = yield* replica()
+    yield* from(one)
+    yield* simulator.provoke("token", "server-error")
+    yield* revoke
+    const search = Effect.zipLeft(Effect.flip(from(one)), Time.pass("1 second"))
+    const { result, sends } = yield* spent(Effect.replicateEffect(search, 60))
+    expect([new Set(result.map(({ _tag }) => _tag)), sends]).toEqual([new Set(["ServerError"]), 1])
+    yield* simulator.recover
+    yield* Time.pass("1 minute")
+    expect(yield* endOf(one)).toBe("success")
+  })
+
   test("do not touch the cache while they have a token that is fresh", function*({ cache }) {
     const here = yield* replica()
     yield* from(here)

@@ -81,11 +81,23 @@ const manifest = () => {
   }
 }
 
+const { devDependencies: own } = JSON.parse(read(edition, "package.json"))
+
+/** What a text tells users to install, for Effect 4. */
+const withVersions = (text) =>
+  ["@effect/platform-node", "@effect/vitest", "vitest"].reduce((told, name) => {
+    const range = `^${own[name].split(".", 2).join(".")}`
+    return told
+      .replaceAll(new RegExp(`(?<![\\w/])${name}@\\^[\\d.]*\\d`, "g"), `${name}@${range}`)
+      .replaceAll(new RegExp(`\`${name}\` is \`@\\^[\\d.]+\``, "g"), `\`${name}\` is \`@${range}\``)
+  }, text)
+
 /** README of the source, with what to install, and without links to what the package does not hold. */
 const readme = () => {
-  const text = translateBlocks("README.md", read(root, "README.md"))
+  const text = withVersions(translateBlocks("README.md", read(root, "README.md")))
     .replaceAll(/effect@\^3\S+ @effect\/platform@\S+/g, "effect@^4.1")
     .replaceAll("Node 20.19", "Node 22.19")
+    .replaceAll(/^!\[.*\n\n/gm, "")
     .replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, "$1")
     .replace(/Keep the versions[^.]*\. /, "")
   return `This is the edition for Effect 4.\n\n${text}`
@@ -102,7 +114,7 @@ const translateAll = () => {
     if (path.endsWith(".ts")) {
       const { problems: found, text } = translated(path, program)
       problems.push(...found)
-      write(path, text)
+      write(path, path.startsWith("src/") ? withVersions(text) : text)
     } else write(path, read(root, path))
   }
   for (const path of ["LICENSE", "scripts/build.mjs", "tsconfig.build.json", "vitest.config.ts"]) {

@@ -63,10 +63,11 @@ const redisUrl = Option.liftThrowable((text: string): string => {
 
 const hasRedisScheme = (text: string) => /^rediss?:\/\//i.test(text)
 
-/** A command that meets no connection fails at once instead of waiting in a queue, to be run when nobody needs it. */
+/** A command without a connection fails at once, and waits in no queue. Keep-alive: a balancer or NAT forgets what is idle for minutes. */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
   disconnectTimeout: 100,
+  keepAlive: 60_000,
   lazyConnect: true,
   maxRetriesPerRequest: 0,
   socketTimeout: 3_000,

@@ -101,7 +101,8 @@ describe("createClient", () => {
     vi.stubEnv(variable, value)
     const error = thrownBy(() => Advisor.createClient({ httpClient }))
     expect(error).toBeInstanceOf(Advisor.ConfigurationError)
-    expect(error).toMatchObject({ field, variable, message: expect.stringContaining(variable) })
+    const sentence = new RegExp(`^The setting ${field} \\(${variable}\\) (is|looks|must) .*\\.$`)
+    expect(error).toMatchObject({ field, variable, message: expect.stringMatching(sentence) })
   })
 
   it("builds and sends nothing before the first call, and then once for all calls", async () => {
@@ -208,7 +209,7 @@ describe("a promise", () => {
     await world.told(({ respondNext }) => respondNext("token", { status: 503, body: { busy: true } }))
     const search = () => rejection(world.advisor.search("oats"))
     const [first, second] = await Promise.all([search(), search()])
-    Object.assign(first as object, { message: "of the first", user: "first" })
+    Object.assign(first as object, { message: "of the first", name: "First", user: "first" })
     const inBackoff = await search()
     expect(new Set([first, second, inBackoff]).size).toBe(3)
     for (const error of [second, inBackoff]) {

@@ -150,11 +150,10 @@ describe("the package", () => {
     await writeFile(
       join(project, "user.ts"),
       `${imports.join("\n")}
-      import type { NutritionAdvisor, TokenIssuer } from "${manifest.name}"
+      import type { NutritionAdvisor } from "${manifest.name}"
       import type { Client, ClientOptions } from "${manifest.name}/promise"
       export const all: ReadonlyArray<object> = [${uses}]
       export const withDefaults = (own: NutritionAdvisor.Options) => ({ userAgent: "own", ...own })
-      export const withRoute = (own: TokenIssuer.Options, tokenRoute: TokenIssuer.TokenRoute) => ({ ...own, tokenRoute })
       export const withName = (own: ClientOptions) => ({ userAgent: "own", ...own })
       export const searchAsOf = ({ searchAs }: Client) => ({ searchAs })
       export const searchOf = ({ search, searchAs }: NutritionAdvisor.Service) => ({ search, searchAs })\n`

@@ -47,6 +47,10 @@ const taggedClass = (node, file) => {
     return ${tag}
   }
 
+  override set name(value: string) {
+    Object.defineProperty(this, "name", { value, configurable: true, writable: true })
+  }
+
   /** @internal */
   override [${file.local("effect/Inspectable")}.NodeInspectSymbol](): this {
     return this

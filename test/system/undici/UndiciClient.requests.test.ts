@@ -117,12 +117,6 @@ describe.each(senders)("A request of $name", ({ make }) => {
     })
   })
 
-  received("says what raw URLSearchParams are, as fetch does", function*({ execute, last }) {
-    yield* execute(HttpClientRequest.setBody(post, HttpBody.raw(new URLSearchParams({ a: "1" }))))
-    expect(last().text).toBe("a=1")
-    expect(last().headers["content-type"]).toMatch(/^application\/x-www-form-urlencoded/)
-  })
-
   received("carries the fields and the file of a FormData, and the boundary in its type", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyFormData(post, form()))
     const { body, headers } = last()

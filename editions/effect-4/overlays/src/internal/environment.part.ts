@@ -21,6 +21,7 @@ export const asConfigurationError = (error: unknown): unknown => {
   const variable = issue?._tag === "Pointer" ? issue.path.join("_") : ""
   const field = Object.keys(advisor()).find((field) => variableOf(field) === variable)
   const isMissing = /The variable |Expected string\n/.test(error.message)
-  const rule = isMissing ? "is not set" : field === undefined ? "is not accepted" : error.message
+  const refused = issue?._tag === "Pointer" && issue.issue._tag === "InvalidValue" ? issue.issue.annotations : undefined
+  const rule = isMissing ? "is not set" : field === undefined ? "is not accepted" : refused?.message
   return new ConfigurationError({ field: field ?? variable, rule, variable })
 }
