@@ -64,7 +64,7 @@ export const defaults: RefreshPolicy = {
 }
 
 /**
- * A policy that was checked, every duration in milliseconds, with the one number of it that nobody sets.
+ * A policy that was checked, every duration in milliseconds; `renewalsPerCoolDown` is no setting.
  *
  * @since 1.0.0
  * @category models
@@ -85,8 +85,8 @@ const longestRetryAfter = 3_600_000
 export const longestLife = 365 * 86_400_000
 
 /**
- * How many renewals begin in any `coolDown`, at most. Two: the second one is for a revocation right behind another one, and for a peer's
- * token that the first one brought and that is rejected as well.
+ * How many renewals begin in any `coolDown`, at most. There is a second one for a revocation right behind another, and for where the first
+ * one brought a peer's token that is rejected as well.
  *
  * @since 1.0.0
  * @category rules

@@ -55,7 +55,7 @@ export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
-/** No renewal may begin now: too many did in the last cool-down. */
+/** All renewals of this cool-down have begun: no other one may. */
 export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
