@@ -21,7 +21,7 @@ const checkLicense = "The license may not cover it."
 const forbiddenTexts: Record<ForbiddenReason, string> = {
   RejectedAgain: `was rejected, and rejected again with a new token. ${checkLicense}`,
   TokenUnchanged: `was rejected, and the service handed back the same token. ${checkLicense}`,
-  CoolingDown: `was rejected, and renewing the token did not help a moment ago. ${checkLicense}`,
+  CoolingDown: `was rejected, and the next renewal of the token must wait a moment. ${checkLicense}`,
   KeyRejected: `was rejected. ${checkKey}`,
   BodyNotReplayable:
     "was rejected, the token was renewed, and a streamed body can't be sent twice. Send the request again."
