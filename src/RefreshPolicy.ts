@@ -24,7 +24,7 @@ export interface Lifetime {
 }
 
 /**
- * The numbers by which tokens are renewed (SERVICE.md section 5, rules 5 to 7). Give `refresh` the fields to change. A duration
+ * The numbers of a token's life (SERVICE.md section 5, rules 5 to 7). Give `refresh` the fields to change. A duration
  * that is a number is milliseconds.
  *
  * @since 1.0.0

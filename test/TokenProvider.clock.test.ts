@@ -24,7 +24,7 @@ const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
 /** With the usual Schedule. */
 const scheduled = arranged(skewed(), doubles)
 
-/** With renewal left to callers. */
+/** Without the Schedule. */
 const onDemand = arranged(skewed({ background: false }), doubles)
 
 describe("a wall clock that jumps forward, as after a sleep", () => {
@@ -85,7 +85,7 @@ describe("a process that was stopped in the middle of an exchange, as a function
 })
 
 describe("a wall clock that is set back", () => {
-  scheduled("has the token renewed by the Schedule within a minute", function*({ clock, issuer }) {
+  scheduled("has the token refreshed by the Schedule within a minute", function*({ clock, issuer }) {
     clock.wall -= hour
     yield* Time.pass("1 minute")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])

@@ -203,7 +203,6 @@ export const parseSharedClient = (options: SharingOptions & DataOptions) =>
 
 type Right<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
-export type ProviderSettings = Right<typeof parseProvider>
 export type ExchangeSettings = Right<typeof parseExchange>
 export type DataSettings = Right<typeof parseData>
 export type SharingSettings = Right<typeof parseSharing>

@@ -91,7 +91,7 @@ export const layer: Layer.Layer<IssuerDouble | TokenIssuer.TokenIssuer> = Layer.
 export const layerProvider = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
   TokenProvider.layer(policy).pipe(Layer.provideMerge(Layer.merge(layer, TokenStore.layer)), Layer.orDie)
 
-/** The same, with renewal left to callers: no test of theirs pays for the Schedule's wakes. */
+/** The same, without the Schedule: no test of theirs pays for its wakes. */
 export const layerOnDemand = layerProvider({ background: false })
 
 export const services = Effect.all({

@@ -5,16 +5,16 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./arranged.js"
 import * as Issuer from "./IssuerDouble.js"
 
-/** There has been no exchange; renewal is left to callers. */
+/** There has been no exchange; without the Schedule. */
 export const cold = arranged(Effect.void, Issuer.layerOnDemand)
 
-/** The first token was received now; renewal is left to callers. */
+/** The first token was received now; without the Schedule. */
 export const fresh = arranged(Issuer.begun, Issuer.layerOnDemand)
 
 /** Renewals cool down. */
 export const coolingDown = arranged(Issuer.coolingDown, Issuer.layerOnDemand)
 
-/** With the usual Schedule, which renews by itself. */
+/** With the Schedule, which refreshes by itself. */
 export const coldScheduled = arranged(Effect.void, Issuer.layerProvider())
 
 export const freshScheduled = arranged(Issuer.begun, Issuer.layerProvider())

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-/** Tokens are renewed by callers alone, so that nothing is counted between two looks. */
+/** Without the Schedule, so that nothing is counted between two looks. */
 export const advisor = NutritionAdvisor.layer({
   baseUrl: Simulator.baseUrl,
   licenseKey: Simulator.licenseKey,
