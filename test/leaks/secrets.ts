@@ -25,6 +25,8 @@ export const forms: ReadonlyArray<Form> = [
   { name: "percent-encoded twice", of: (secret) => encodeURIComponent(encodeURIComponent(secret)) },
   { name: "form-encoded", of: (secret) => withReserved(secret).replaceAll("%20", "+") },
   { name: "written by JSON.stringify", of: (secret) => JSON.stringify(secret).slice(1, -1) },
+  { name: "in capitals", of: (secret) => secret.toUpperCase() },
+  { name: "in lower case", of: (secret) => secret.toLowerCase() },
   { name: "base64", of: Encoding.encodeBase64 },
   { name: "base64url", of: Encoding.encodeBase64Url }
 ]
