@@ -79,19 +79,21 @@ export const fieldsOf = (answer: Answer): AnswerFields => {
   return { ...fieldsWithoutBody(answer), body: Redacted.make(text) }
 }
 
+const fieldsWithRetryAfter = (answer: Answer, now: number) => {
+  const retryAfter = retryAfterOf(answer, now)
+  return { ...fieldsOf(answer), ...retryAfter !== undefined && { retryAfter } }
+}
+
 /** The error of an answer that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
 export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvisorError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
     const { status } = answer
-    const fields = fieldsOf(answer)
-    const retryAfter = retryAfterOf(answer, now)
-    const withRetryAfter = retryAfter === undefined ? fields : { ...fields, retryAfter }
-    if (status === 400) return new BadRequest(fields)
-    if (status === 429) return new TooManyRequests(withRetryAfter)
-    if (status >= 500 && status < 600) return new ServerError(withRetryAfter)
+    if (status === 400) return new BadRequest(fieldsOf(answer))
+    if (status === 429) return new TooManyRequests(fieldsWithRetryAfter(answer, now))
+    if (status >= 500 && status < 600) return new ServerError(fieldsWithRetryAfter(answer, now))
     return redirects.has(status)
       ? new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "Redirect" })
-      : new UnexpectedResponse({ ...fields, reason: "Status" })
+      : new UnexpectedResponse({ ...fieldsOf(answer), reason: "Status" })
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
