@@ -21,7 +21,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
 )("SharedTokenCacheError", {
   reason: Schema.Literal("Unavailable", "Timeout"),
   /** The cache's own code for it, such as READONLY or OOM. */
-  code: Schema.optional(Schema.String.pipe(Schema.pattern(/^\w{1,40}$/)))
+  code: Schema.optional(Schema.String.pipe(Schema.pattern(/^\w{1,64}$/)))
 }) {
   override get message(): string {
     return this.reason === "Timeout"

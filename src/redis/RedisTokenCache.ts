@@ -6,12 +6,12 @@
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
-import { check } from "../internal/check.js"
+import { check, type Checked } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import * as RedisCache from "../internal/redis/cache.js"
 import * as Connection from "../internal/redis/connection.js"
@@ -54,14 +54,33 @@ export const layerFromClient = (
 ): Layer.Layer<SharedTokenCache, ConfigurationError> =>
   Layer.effect(SharedTokenCache, Effect.suspend(() => makeFrom({ client, lastError: () => undefined }, options)))
 
-/** In the spelling that ioredis knows: it finds TLS in "rediss://" only, and repeats in an error what it can't decode. */
-const redisUrl = Option.liftThrowable((text: string): string => {
-  const { href, password, username } = new URL(text)
-  decodeURIComponent(username + password)
-  return href
-})
+/** ioredis repeats in an error what it can't decode. A fragment is the rest of a password that was not encoded. */
+const isAddress = (text: string) => {
+  try {
+    const { hash, password, username } = new URL(text)
+    decodeURIComponent(username + password)
+    return hash === ""
+  } catch {
+    return false
+  }
+}
 
-const hasRedisScheme = (text: string) => /^rediss?:\/\//i.test(text)
+/** Of a database that is no number, ioredis makes NaN, and an error of Redis that ends the process. */
+const hasDatabaseNumber = ({ pathname, searchParams }: URL) =>
+  /^\/?\d*\/?$/.test(pathname) && /^\d*$/.test(searchParams.get("db") ?? "")
+
+/** In the spelling that ioredis knows: it finds TLS in "rediss://" only. */
+const parseUrl = (text: string): Checked<string> =>
+  Either.gen(function*() {
+    yield* check(
+      "url",
+      [/^rediss?:\/\//i.test(text), "must be an address that starts with redis:// or rediss://"],
+      [isAddress(text), "is no address: check its port, and percent-encode special characters of its password"]
+    )
+    const url = new URL(text)
+    yield* check("url", [hasDatabaseNumber(url), "must name its database by a number"])
+    return url.href
+  })
 
 /** A command without a connection fails at once, and waits in no queue. Keep-alive: a balancer or NAT forgets what is idle for minutes. */
 const defaults: RedisOptions = {
@@ -77,14 +96,10 @@ const defaults: RedisOptions = {
 const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
     yield* check("url", [Redacted.isRedacted(options.url), "must be a Redacted"])
-    const url = Option.flatMap(Option.liftPredicate(Redacted.value(options.url), hasRedisScheme), redisUrl)
-    if (Option.isNone(url)) {
-      return yield* new ConfigurationError({
-        field: "url",
-        rule: "must be an address that starts with redis:// or rediss://"
-      })
-    }
-    const connection = yield* Connection.connected(() => new Redis(url.value, { ...defaults, ...options.redis }))
+    const url = yield* parseUrl(Redacted.value(options.url))
+    const { db = 0 } = options.redis ?? {}
+    yield* check("redis.db", [Number.isSafeInteger(db), "must be a whole number"])
+    const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...options.redis }))
     return yield* makeFrom(connection, options)
   })
 

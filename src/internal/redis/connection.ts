@@ -35,7 +35,7 @@ const wordOf = (error: unknown): string | undefined => {
   const word = "code" in error ? String(error.code) : /^[A-Z]+(?= )/.exec(error.message)?.[0]
   return word === undefined && "lastNodeError" in error
     ? wordOf(error.lastNodeError)
-    : /^\w{1,40}$/.exec(word ?? "")?.[0]
+    : /^\w{1,64}$/.exec(word ?? "")?.[0]
 }
 
 const unavailable = (code: string | undefined) => new SharedTokenCacheError({ reason: "Unavailable", code })

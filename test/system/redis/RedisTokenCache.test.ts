@@ -150,6 +150,14 @@ describeWithRedis("A call of the cache that fails", () => {
       expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
     }))
 
+  it.effect("has the longest code of OpenSSL, as where a certificate of the client is asked for", () =>
+    Effect.gen(function*() {
+      const code = "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"
+      const client = { call: () => Promise.reject(Object.assign(new Error("no certificate"), { code })) }
+      const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
+      expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code })
+    }).pipe(Effect.scoped))
+
   it.scopedLive("repeats neither address nor password", () =>
     Effect.gen(function*() {
       const port = yield* RedisServer.freePort
@@ -183,12 +191,22 @@ describe("The settings of a cache on Redis", () => {
     "http://127.0.0.1:6379/secret-1",
     "secret-1",
     "redis://user:secret-1@127.0.0.1:port",
-    "redis://user:secret-1%@127.0.0.1:6379"
+    "redis://user:secret-1%@127.0.0.1:6379",
+    "redis://user:12#secret-1@127.0.0.1:6379",
+    "redis://127.0.0.1:6379/secret-1",
+    "redis://127.0.0.1:6379?db=secret-1"
   ])("refuse the URL %j and do not repeat it", (url) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: Redacted.make(url) })))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "url" })
       expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
+    }))
+
+  it.scoped("refuse a database that is no number: the error of Redis for it would end the process", () =>
+    Effect.gen(function*() {
+      const url = Redacted.make("redis://127.0.0.1:1")
+      const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url, redis: { db: Number.NaN } })))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "redis.db" })
     }))
 
   it.scoped("refuse a URL that is a plain text", () =>
