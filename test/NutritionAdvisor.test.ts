@@ -153,10 +153,10 @@ describe("search", () => {
     }
   )
 
-  test.each(["", " ", "\t\r\n", "\u00a0\u2003", "\ud800", "a\udc00b", "\udc00\ud800"])(
-    "sends nothing for a term that is blank, or holds half of a surrogate pair: %j",
+  test.each<unknown>(["", " ", "\t\r\n", "\u00a0\u2003", "\ud800", "a\udc00b", "\udc00\ud800", undefined, ["a", "b"]])(
+    "sends nothing for a term that is blank, holds half of a surrogate pair, or is no text: %j",
     function*(term) {
-      const error = yield* Effect.flip(NutritionAdvisor.search(term))
+      const error = yield* Effect.flip(NutritionAdvisor.search(term as string))
       expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
       expect(error).not.toHaveProperty("status")
       expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })

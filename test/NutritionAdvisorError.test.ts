@@ -85,6 +85,10 @@ describe("an error", () => {
     expect(look()).toEqual(before)
   })
 
+  each("has a prototype whose message can be read, as mocks of Jest and Vitest do: %s", (_, error) => {
+    expect(Object.getPrototypeOf(error)).toHaveProperty("message", "")
+  })
+
   it("of an answer that was cut off names no closed client, and its proxy where one may have refused", () => {
     const cutOff = (code: string) => new TransportError({ operation: "search", reason: "Aborted", code }).message
     expect(cutOff("UND_ERR_SOCKET")).toBe("The search was cut off (UND_ERR_SOCKET). Try again.")

@@ -49,7 +49,8 @@ const adviceByCode: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: trustCertificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: trustCertificate,
   CERT_HAS_EXPIRED: "Check the certificate of the service, and the clock of this machine.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "Check the host name in the base URL."
+  ERR_TLS_CERT_ALTNAME_INVALID: "Check the host name in the base URL.",
+  ERR_SSL_WRONG_VERSION_NUMBER: "Check the base URL: its port does not speak https."
 }
 
 const unexpectedTexts = {
@@ -98,6 +99,6 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     `The setting ${field}${inParentheses(variable === field ? undefined : variable)} ${rule}.`
 }
 
-/** The message of an error. */
+/** The message of an error; none of its prototype, which has no tag and which mocks of Jest and Vitest read. */
 export const sentenceOf = <E extends AnyError>(error: E): string =>
-  (sentences[error._tag] as (error: E) => string)(error)
+  (sentences[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""

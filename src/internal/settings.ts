@@ -128,7 +128,7 @@ const common = (options: DataOptions) =>
     const userAgent = options.userAgent ?? `effect-nutrition-advisor/${version}`
     yield* checkHeaderValue("userAgent", userAgent)
     return {
-      base: yield* parseBaseUrl(options.baseUrl, options.allowInsecureHttp ?? false),
+      base: yield* parseBaseUrl(options.baseUrl, options.allowInsecureHttp === true),
       /** Of each request that has none of its own. */
       ownHeaders: { "user-agent": userAgent }
     }

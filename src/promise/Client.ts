@@ -98,7 +98,8 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
 
 type OfVariables = Pick<ClientOptions, "httpClient"> & { readonly [Field in keyof Settings.Given]?: never }
 
-const hasSettings = (given: object): given is Settings.Given => Object.keys(given).some((key) => key !== "httpClient")
+const hasSettings = (given: object): given is Settings.Given =>
+  Object.entries(given).some(([key, value]) => key !== "httpClient" && value !== undefined)
 
 const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
 

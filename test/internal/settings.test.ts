@@ -25,6 +25,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
       url
     )
   ],
+  ["baseUrl", /https/, [{ ...url("http://a.example"), allowInsecureHttp: "false" as never }]],
   ["baseUrl", /white space/, [" https://a.example", "https://a.example\n"].map(url)],
   ["baseUrl", /quotation marks/, ["\"https://a.example\"", "'https://a.example'"].map(url)],
   ["baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"].map(url)],

@@ -98,6 +98,7 @@ describe("createClient", () => {
     Advisor.createClient()
     const httpClient = Simulator.layerHttpClient()
     Advisor.createClient({ httpClient })
+    Advisor.createClient({ ...{ requestTimeout: undefined } as object })
     vi.stubEnv(variable, value)
     const error = thrownBy(() => Advisor.createClient({ httpClient }))
     expect(error).toBeInstanceOf(Advisor.ConfigurationError)

@@ -143,7 +143,11 @@ describe("the package", () => {
     expect(loaded).toBe("")
   })
 
-  it.each(["NodeNext", "Bundler"])("has types that hold with %s, without those of Node", async (resolution) => {
+  it.each([
+    ["NodeNext", "NodeNext"],
+    ["Bundler", "ESNext"],
+    ["Node10", "CommonJS"]
+  ])("has types that hold with %s, without those of Node", async (resolution, module) => {
     const imports = lean.filter((name) => !name.endsWith("/testing"))
       .map((name, index) => `import * as entry${index} from "${name}"`)
     const uses = imports.map((_, index) => `entry${index}`).join(", ")
@@ -164,7 +168,7 @@ describe("the package", () => {
         compilerOptions: {
           target: "ES2022",
           lib: ["ES2023", "DOM", "DOM.Iterable", "ESNext.Disposable"],
-          module: resolution === "Bundler" ? "ESNext" : resolution,
+          module,
           moduleResolution: resolution,
           strict: true,
           exactOptionalPropertyTypes: true,

@@ -38,6 +38,8 @@ const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
 
 /** The request of a search, without a token. */
 export const search = (settings: DataSettings, term: string, options: SearchOptions = {}): Built => {
+  // Of a web framework the term may be missing, or a list, whatever its type says.
+  if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   const params = options.urlParams === undefined
     ? []
