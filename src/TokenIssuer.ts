@@ -135,6 +135,12 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     )
   )
 
+/** Also percent-encoded. */
+const isIn = (text: string) => (secret: Redacted.Redacted<string>) =>
+  [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
+    text.toLowerCase().includes(form.toLowerCase())
+  )
+
 /** Without a bound of its own: a flight has one. @internal */
 export const fromSettings = (
   { base, licenseKey, ownHeaders, policy, routeTemplate, serviceId, tokenTimeout }: Settings.ExchangeSettings
@@ -149,15 +155,12 @@ export const fromSettings = (
         const json = yield* Answer.json(answer)
         const response = yield* Effect.mapError(decodeResponse(json), () => unexpected(status))
         const id = serviceId ?? (yield* identifierOf(response.customer_id, status))
-        const secrets = [key, response.access_token, id].map(Redacted.value)
+        const secrets = [key, response.access_token, id]
         return new AccessToken({
           value: response.access_token,
           serviceId: id,
           tokenType: "Bearer",
-          scope: Option.filter(
-            Option.fromNullable(response.scope),
-            (scope) => !secrets.some((secret) => scope.includes(secret))
-          ),
+          scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isIn(scope))),
           receivedAt,
           expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), RefreshPolicy.longestLife)
         })
