@@ -244,10 +244,11 @@ test("held_requests_total counts each held request once, by what held it first",
   expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
 })
 
-test("those who wait end as aborted where the layer is closed", function*() {
+test("those who wait end as aborted where the layer is closed, and so do those who come later", function*() {
   const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
   world.search("limit 5")
   const waiting = world.search("oats")
   world.close()
   expect(outcomeOf(waiting)).toEqual(new TransportError({ operation, reason: "Aborted" }))
+  expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Aborted" }))
 })

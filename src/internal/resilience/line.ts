@@ -81,6 +81,8 @@ const leave = (state: State, request: Request, exit: Exit.Exit<unknown, Nutritio
   if (state.hold !== hold) advance(state)
 }
 
+const aborted = (operation: Request["operation"]) => new TransportError({ operation, reason: "Aborted" })
+
 /** Lets a request begin once neither a hold nor the rate is in its way. */
 export const make = (settings: Settings) =>
   Effect.gen(function*() {
@@ -89,12 +91,18 @@ export const make = (settings: Settings) =>
     const setTimer = (millis: number) => runTimer(Effect.delay(Effect.sync(() => advance(state)), Math.ceil(millis)))
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const state: State = { ...settings, line: new Set(), now, setTimer, hold: Hold.none }
-    const abort = (request: Request) =>
-      leaveLine(state, request, Exit.fail(new TransportError({ operation: request.operation, reason: "Aborted" })))
-    yield* Effect.addFinalizer(() => Effect.sync(() => state.line.forEach(abort)))
-    return <A>(operation: Request["operation"], self: Effect.Effect<A, NutritionAdvisorError>) =>
+    const abort = (request: Request) => leaveLine(state, request, Exit.fail(aborted(request.operation)))
+    let isClosed = false
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        isClosed = true
+        state.line.forEach(abort)
+      })
+    )
+    return <A, R>(operation: Request["operation"], self: Effect.Effect<A, NutritionAdvisorError, R>) =>
       Effect.uninterruptibleMask((restore) =>
-        Effect.suspend(() => {
+        Effect.suspend((): Effect.Effect<A, NutritionAdvisorError, R> => {
+          if (isClosed) return aborted(operation)
           const request = arrive(state, operation)
           return Effect.onExit(
             restore(Effect.zipRight(Deferred.await(request.turn), self)),
