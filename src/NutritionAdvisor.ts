@@ -125,13 +125,13 @@ const fromTokens = (
       runSearch(searchAttributes, (run) =>
         Effect.flatMap(
           Build.search(settings, term, options),
-          (request) => Effect.flatMap(authorized({ operation: "search", run, request }), decode)
+          (request) => Effect.flatMap(authorized(run, request), decode)
         ))
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (run) =>
         Build.below(settings, request).pipe(
-          Effect.flatMap((built) => authorized({ operation: "request", run, request: built })),
+          Effect.flatMap((built) => authorized(run, built)),
           Effect.map((answer) => Platform.responseOf(Build.withoutToken(settings, request), answer))
         ))
 

@@ -48,7 +48,7 @@ const answered = {
 
 /**
  * The service called the request malformed (400, SERVICE.md section 7), or the client refused it before it was sent: a blank
- * or ill-formed search term, or a URL outside the base URL. `status` is absent when nothing was sent.
+ * or ill-formed search term, or a URL outside the base URL.
  *
  * @since 1.0.0
  * @category errors
@@ -62,8 +62,7 @@ export class BadRequest extends tagged<BadRequest>()("BadRequest", {
 }) {}
 
 /**
- * The service failed (5xx, SERVICE.md section 7). `retryAfter` is in seconds, where the service named a time
- * (RFC 9110 section 10.2.3).
+ * The service failed (5xx, SERVICE.md section 7).
  *
  * @since 1.0.0
  * @category errors
@@ -71,7 +70,7 @@ export class BadRequest extends tagged<BadRequest>()("BadRequest", {
 export class ServerError extends tagged<ServerError>()("ServerError", {
   /** The status of the answer, from 500 to 599. */
   status: Schema.Number,
-  /** The seconds to wait, where the service named a time. */
+  /** The seconds to wait, where the service named a time (RFC 9110 section 10.2.3). */
   retryAfter: Schema.optional(Schema.Number),
   ...answered
 }) {}
@@ -103,7 +102,7 @@ export type ForbiddenReason = typeof ForbiddenReason.Type
 
 /**
  * A token was rejected and renewing it did not help or would be pointless (SERVICE.md section 5, rule 6), or the token route
- * refused the license key. `status` is the status that the service answered with.
+ * refused the license key.
  *
  * @since 1.0.0
  * @category errors
@@ -129,8 +128,7 @@ export class MissingServiceId extends tagged<MissingServiceId>()("MissingService
 }) {}
 
 /**
- * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and sent nothing; `status` is
- * absent then. `retryAfter` is in seconds, where a time is known.
+ * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and sent nothing.
  *
  * @since 1.0.0
  * @category errors
@@ -175,7 +173,7 @@ export class UnexpectedResponse extends tagged<UnexpectedResponse>()("Unexpected
 
 /**
  * The license key is not available: the effect that reads it failed, or what it read can't be a key. Create this error in that
- * effect; `operation` is "token" by default.
+ * effect.
  *
  * @since 1.0.0
  * @category errors
@@ -188,8 +186,7 @@ export class LicenseKeyUnavailable extends tagged<LicenseKeyUnavailable>()("Lice
 }) {}
 
 /**
- * A setting that the client can't work with, found while the layer is built. `field` is the name of the setting; its value
- * is never repeated.
+ * A setting that the client can't work with, found while the layer is built. Its value is never repeated.
  *
  * @since 1.0.0
  * @category errors

@@ -75,7 +75,7 @@ export const fromSettings = (
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
-      (scope) => Effect.ignore(Lease.bounded(cacheTimeout)(Scope.close(scope, Exit.void)))
+      (scope) => Effect.ignore(Lease.boundedCall(cacheTimeout)(Scope.close(scope, Exit.void)))
     )
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** It is not taken out of the cache again where the exchange after the rejection has failed. */

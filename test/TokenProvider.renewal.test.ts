@@ -93,17 +93,6 @@ describe("renew", () => {
 })
 
 describe("a cool-down", () => {
-  fresh("begins after two renewals within 15 s, and ends 15 s after the first of them", function*({ first }) {
-    const second = yield* provider.renew(first)
-    yield* Time.pass("10 seconds")
-    const third = yield* provider.renew(second)
-    yield* Time.pass("4999 millis")
-    const during = yield* Effect.flip(provider.renew(third))
-    yield* Time.pass("1 millis")
-    expect([reasonOf(during), Issuer.valueOf(yield* provider.renew(third)), yield* issuer.calls])
-      .toEqual(["CoolingDown", Issuer.secretOf(4), 4])
-  })
-
   coolingDown("keeps its token in the store", function*({ held }) {
     yield* Effect.flip(provider.renew(held))
     expect(Option.getOrThrow(yield* store.current)).toBe(held)

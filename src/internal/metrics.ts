@@ -5,6 +5,7 @@ import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as Option from "effect/Option"
 import { errors, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import type { DataOperation } from "./http/answer.js"
 
 type Labels = Readonly<Record<string, string>>
 
@@ -63,10 +64,8 @@ export const rejections = byLabel("rejections_total", "outcome", [
   "RenewalFailed"
 ], "Requests whose token was rejected")
 
-type Operation = "search" | "request"
-
 type RequestLabels = {
-  readonly operation: Operation
+  readonly operation: DataOperation
   readonly outcome: Tag | "Success" | "Interrupted" | "Defect"
   readonly at: "request" | "exchange"
 }
@@ -117,7 +116,7 @@ const succeeded = {
 
 /** Counts the end of a data request, and its time where it was sent. */
 export const requestEnded = (
-  operation: Operation,
+  operation: DataOperation,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
   millis: number | undefined
 ): void => {

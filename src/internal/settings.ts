@@ -123,7 +123,7 @@ const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Che
 
 const secretHeaders = /^(authorization|cookie|proxy-authorization|set-cookie|www-authenticate)$/
 
-const common = (options: DataOptions) =>
+const common = (options: CommonOptions) =>
   Either.gen(function*() {
     const userAgent = options.userAgent ?? `effect-nutrition-advisor/${version}`
     yield* checkHeaderValue("userAgent", userAgent)

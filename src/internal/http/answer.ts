@@ -10,6 +10,9 @@ import {
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
 
+/** The operations of a data request. */
+export type DataOperation = Exclude<Operation, "token">
+
 /** What holds for every request of one kind. */
 export interface Kind {
   readonly operation: Operation

@@ -104,36 +104,33 @@ class Call extends Timed implements Receiver {
   }
 }
 
-/**
- * Calls cancel themselves where they have no owner. The canceler of `Effect.async` would be lost to an interruption that comes just as
- * the call has begun, and an `onInterrupt` costs a search two microseconds: an owner does without.
- */
-const callThrough = <Req extends Request>(
-  dispatch: Dispatch<Req>,
-  request: Req,
-  kind: Kind,
-  timeouts: Timeouts | undefined,
-  owner: Owner | undefined
-): Ending => {
-  const begin = (owner: Owner): Ending =>
+/** The canceler of `Effect.async` would be lost to an interruption that comes just as the call has begun: the owner cancels. */
+const callOf =
+  (kind: Kind, timeouts: Timeouts | undefined, owner: Owner) =>
+  <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>
     Effect.async((resume) => {
       const call = new Call(kind, timeouts)
       owner.inFlight = call
       call.begin(dispatch, request, resume)
     })
-  if (owner !== undefined) return begin(owner)
-  return Effect.suspend(() => {
-    const own: Owner = { inFlight: undefined }
-    return Effect.onInterrupt(begin(own), () => Effect.sync(() => own.inFlight?.cancel()))
+
+/** The owner of one call. It costs a search two microseconds, so that a search has an owner already. */
+const ownedHere = (send: (owner: Owner) => Ending): Ending =>
+  Effect.suspend(() => {
+    const owner: Owner = { inFlight: undefined }
+    return Effect.onInterrupt(send(owner), () => Effect.sync(() => owner.inFlight?.cancel()))
   })
-}
 
 /** Without timeouts, whoever calls bounds the time. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
   const forked = Platform.forkedThrough(client)
+  const sendFor = (owner: Owner, request: Request, kind: Kind): Ending => {
+    const call = callOf(kind, timeouts, owner)
+    return dispatch !== undefined && isBuffered(request)
+      ? call(dispatch, request)
+      : Effect.flatMap(Effect.runtime(), (runtime) => call(forked(runtime), request))
+  }
   return (request, kind, owner) =>
-    dispatch !== undefined && isBuffered(request)
-      ? callThrough(dispatch, request, kind, timeouts, owner)
-      : Effect.flatMap(Effect.runtime(), (runtime) => callThrough(forked(runtime), request, kind, timeouts, owner))
+    owner === undefined ? ownedHere((own) => sendFor(own, request, kind)) : sendFor(owner, request, kind)
 }

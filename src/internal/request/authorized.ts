@@ -17,13 +17,6 @@ interface Options extends DataSettings {
   readonly send: Send
 }
 
-/** A request without a token. */
-export interface DataRequest {
-  readonly operation: "search" | "request"
-  readonly request: Request
-  readonly run: Run
-}
-
 /** The headers of a request with its token; those of searches without headers of their own are the same. */
 interface Authorization {
   readonly token: AccessToken
@@ -56,7 +49,7 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
 }
 
 /** An answer that is not 2xx is an error. */
-const finish = ({ run: { span } }: DataRequest, answer: Answer.Answer) => {
+const finish = ({ span }: Run, answer: Answer.Answer) => {
   if (span !== undefined) {
     span.attribute("http.response.status_code", answer.status)
     for (const [name, value] of Object.entries(Answer.observed(answer))) {
@@ -69,17 +62,17 @@ const finish = ({ run: { span } }: DataRequest, answer: Answer.Answer) => {
 /** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
 export const make = ({ send, tokens, ...settings }: Options) => {
   const { maxBytes, observeHeaders, rejectedStatuses } = settings
-  const kinds: Record<"search" | "request", Answer.Kind> = {
+  const kinds: Record<Answer.DataOperation, Answer.Kind> = {
     search: { operation: "search", maxBytes, observeHeaders },
     request: { operation: "request", maxBytes, observeHeaders }
   }
 
   const headersOf = makeHeadersOf(settings)
 
-  const sendOnce = ({ operation, request, run }: DataRequest, token: AccessToken) => {
+  const sendOnce = (run: Run, request: Request, token: AccessToken) => {
     run.isSent = true
     const { body, method, origin, path } = request
-    return send({ method, origin, path, headers: headersOf(token, request.headers), body }, kinds[operation], run)
+    return send({ method, origin, path, headers: headersOf(token, request.headers), body }, kinds[run.operation], run)
   }
 
   const forbidden = (answer: Answer.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
@@ -88,7 +81,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       return new Forbidden({ ...Answer.fieldsOf(answer), reason })
     })
 
-  const renew = ({ operation }: DataRequest, rejected: AccessToken, rejection: Answer.Answer, mustExchange: boolean) =>
+  const renew = ({ operation }: Run, rejected: AccessToken, rejection: Answer.Answer, mustExchange: boolean) =>
     Effect.tapError(
       tokens.renew(rejected, { ...Answer.fieldsOf(rejection), operation, mustExchange }),
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
@@ -96,35 +89,37 @@ export const make = ({ send, tokens, ...settings }: Options) => {
 
   /** Where a token of a peer is rejected too, one exchange may still help. */
   const renewAndSend = (
-    data: DataRequest,
+    run: Run,
+    request: Request,
     rejected: AccessToken,
     rejection: Answer.Answer,
     mustExchange = false
   ): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.gen(function*() {
-      const renewed = yield* renew(data, rejected, rejection, mustExchange)
-      if (!isReplayable(data.request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
+      const renewed = yield* renew(run, rejected, rejection, mustExchange)
+      if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
       const answer = yield* Effect.tapError(
-        sendOnce(data, renewed),
+        sendOnce(run, request, renewed),
         () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
       )
       if (rejectedStatuses.has(answer.status)) {
         return yield* !mustExchange && isFromPeer(renewed)
-          ? renewAndSend(data, renewed, answer, true)
+          ? renewAndSend(run, request, renewed, answer, true)
           : forbidden(answer, "RejectedAgain")
       }
       Metrics.rejections.count(showsAcceptance(answer.status) ? "AcceptedAfterRenewal" : "RetryFailed")
       return answer
     })
 
-  return (data: DataRequest): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
+  /** The answer to a request without a token. */
+  return (run: Run, request: Request): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.flatMap(
       tokens.get,
       (token) =>
-        Effect.flatMap(sendOnce(data, token), (answer) =>
+        Effect.flatMap(sendOnce(run, request, token), (answer) =>
           rejectedStatuses.has(answer.status)
-            ? Effect.flatMap(renewAndSend(data, token, answer), (last) => finish(data, last))
-            : finish(data, answer))
+            ? Effect.flatMap(renewAndSend(run, request, token, answer), (last) => finish(run, last))
+            : finish(run, answer))
     )
 }
 

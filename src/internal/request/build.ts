@@ -5,6 +5,7 @@ import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { BadRequest } from "../../NutritionAdvisorError.js"
+import type { DataOperation } from "../http/answer.js"
 import type { Request } from "../http/dispatch.js"
 import { isHeaderField } from "../http/header.js"
 import * as Url from "../http/url.js"
@@ -14,7 +15,7 @@ export const searchRoute = "/v2/products/napi/food/search/semantic"
 
 type Built = Effect.Effect<Request, BadRequest>
 
-const notSent = (operation: "search" | "request", detail: string): Built => new BadRequest({ operation, detail })
+const notSent = (operation: DataOperation, detail: string): Built => new BadRequest({ operation, detail })
 
 const badHeader = "a header holds characters that HTTP does not allow"
 

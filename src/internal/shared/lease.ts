@@ -10,6 +10,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { markFromPeer } from "../token/peerTokens.js"
+import { bounded } from "../token/within.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import type * as Seal from "./seal.js"
 
@@ -31,17 +32,10 @@ export interface Attempt {
   readonly scope: Scope.Scope
 }
 
-/**
- * A call of the cache, bounded in time. It runs in a fiber of its own: an interruption of this fiber reaches its children at once,
- * also where this one can't be interrupted.
- */
-export const bounded =
+/** A call of the cache, bounded in time. */
+export const boundedCall =
   (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
-    Effect.disconnect(call).pipe(
-      Effect.timeoutFail({ duration: millis, onTimeout: () => new SharedTokenCacheError({ reason: "Timeout" }) }),
-      Effect.interruptible,
-      Effect.disconnect
-    )
+    bounded(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
 
 const noteFailure = ({ message, reason }: SharedTokenCacheError) =>
   Effect.suspend(() => {
@@ -62,7 +56,7 @@ const received = (token: AccessToken.AccessToken, now: number): AccessToken.Acce
 /** A token that a peer left, if it is one to use. */
 const look = ({ cache, cacheTimeout, isNext, policy, seal }: Attempt) =>
   Effect.gen(function*() {
-    const entry = yield* bounded(cacheTimeout)(cache.read(seal.name))
+    const entry = yield* boundedCall(cacheTimeout)(cache.read(seal.name))
     const opened = Option.isSome(entry) ? yield* seal.open(entry.value) : Option.none()
     const now = yield* Clock.currentTimeMillis
     return opened.pipe(
@@ -76,8 +70,8 @@ const look = ({ cache, cacheTimeout, isNext, policy, seal }: Attempt) =>
 /** Where the cache did not say whether it gave the lease, it may have: it is given back as soon as the cache hears of that. */
 const takeLease = ({ cache, cacheTimeout, lease, owner, scope, seal }: Attempt) =>
   Effect.tapError(
-    bounded(cacheTimeout)(cache.lease(seal.name, owner, lease)),
-    () => Effect.forkIn(Effect.ignore(bounded(cacheTimeout)(cache.release(seal.name, owner))), scope)
+    boundedCall(cacheTimeout)(cache.lease(seal.name, owner, lease)),
+    () => Effect.forkIn(Effect.ignore(boundedCall(cacheTimeout)(cache.release(seal.name, owner))), scope)
   )
 
 type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -102,7 +96,9 @@ const handBack = ({ cache, cacheTimeout, owner, seal }: Attempt, token: Option.O
           (entry) => cache.write(seal.name, entry, { owner, timeToLive: Math.max(1, token.expiresAt - now) })
         )
     })
-    yield* bounded(cacheTimeout)(Effect.zipRight(Effect.catchAll(write, noteFailure), cache.release(seal.name, owner)))
+    yield* boundedCall(cacheTimeout)(
+      Effect.zipRight(Effect.catchAll(write, noteFailure), cache.release(seal.name, owner))
+    )
   }).pipe(Effect.catchAll(noteFailure))
 
 /** Under the lease it looks again, for a peer may have written meanwhile. */

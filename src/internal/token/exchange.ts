@@ -33,7 +33,7 @@ const unusable = Effect.fail(new UnexpectedResponse({ operation: "token", status
  * Of two tokens from a refresh the one that ends later stays, but never one from the future; after a rejection the new one does. The
  * same token with a later end keeps the time at which it was first received, since its window is a part of its whole life.
  */
-export const tokenThatStays = (
+const tokenThatStays = (
   { reason }: ExchangeRequest,
   issued: Token,
   current: Option.Option<Token>,

@@ -19,8 +19,6 @@ interface Parts {
   /** The token in the store. */
   readonly current: Effect.Effect<Option.Option<Token>, TokenError>
   readonly flights: Flights.Flights
-  /** Called with each token that a caller gets: the first starts the Schedule. */
-  readonly served: (token: Token) => Token
 }
 
 const refresh = ({ flights }: Parts, token: Token): Effect.Effect<void> =>
@@ -48,20 +46,17 @@ const looking = (parts: Parts): Effect.Effect<unknown> =>
   }).pipe(Effect.repeat(RefreshPolicy.looks))
 
 /** A new token, which all who ask meanwhile wait for. */
-const acquire = ({ flights, served }: Parts, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
-  Effect.flatMap(
-    flights.ask({ reason: "missing", replacing, mustExchange: false }),
-    (decision) => Effect.map(Flights.outcomeOf(decision), served)
-  )
+const acquire = ({ flights }: Parts, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
+  Effect.flatMap(flights.ask({ reason: "missing", replacing, mustExchange: false }), Flights.outcomeOf)
 
 const serveOrAcquire = (parts: Parts, current: Option.Option<Token>, now: number) => {
   if (Option.isNone(current)) return acquire(parts, current)
   const token = current.value
   switch (AccessToken.stateAt(token, now, parts.policy)) {
     case "fresh":
-      return Effect.succeed(parts.served(token))
+      return Effect.succeed(token)
     case "stale":
-      return Effect.as(refresh(parts, token), parts.served(token))
+      return Effect.as(refresh(parts, token), token)
     case "expired":
       return acquire(parts, current)
   }
@@ -73,7 +68,7 @@ const getFrom = (parts: Parts): Service["get"] =>
   )
 
 const renewFrom = (parts: Parts, get: Service["get"]) => {
-  const { current, flights, served } = parts
+  const { current, flights } = parts
   const renew: Service["renew"] = (rejected, rejection = { operation: "request", status: 403 }) =>
     Effect.gen(function*() {
       const { mustExchange = false, ...answer } = rejection
@@ -86,7 +81,7 @@ const renewFrom = (parts: Parts, get: Service["get"]) => {
       })
       if (decision._tag === "CoolingDown") return yield* new Forbidden({ ...answer, reason: "CoolingDown" })
       const token = yield* Flights.outcomeOf(decision)
-      if (isOther(token)) return served(token)
+      if (isOther(token)) return token
       const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
       return yield* isRenewal ? new Forbidden({ ...answer, reason: "TokenUnchanged" }) : renew(rejected, rejection)
     })
@@ -130,15 +125,17 @@ export const make = (
     const parts: Parts = {
       policy,
       current: storeIsPrompt ? store.current : within(flightTimeout)(store.current),
-      flights: Flights.make({ policy, flightTimeout, issuer, store, run }),
-      served: (token) => {
-        if (startsSchedule) {
-          startsSchedule = false
-          run(looking(parts))
-        }
-        return token
-      }
+      flights: Flights.make({ policy, flightTimeout, issuer, store, run })
     }
-    const get = getFrom(parts)
-    return { get, renew: renewFrom(parts, get), status: statusFrom(parts) }
+    /** The first token that a caller gets starts the Schedule. */
+    const served = Effect.map((token: Token) => {
+      if (startsSchedule) {
+        startsSchedule = false
+        run(looking(parts))
+      }
+      return token
+    })
+    const get = served(getFrom(parts))
+    const renew = renewFrom(parts, get)
+    return { get, renew: (...rejected) => served(renew(...rejected)), status: statusFrom(parts) }
   })
