@@ -12,8 +12,8 @@ import * as Option from "effect/Option"
 import { check, count, toMillis } from "./internal/check.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
-import * as InFlight from "./internal/resilience/inFlight.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
+import * as UnderWay from "./internal/resilience/underWay.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -61,7 +61,7 @@ const make = (options: Options) =>
     const timeToLive = toMillis(options.timeToLive)
     yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
     const entries = makeEntries(yield* count("capacity", options.capacity ?? 1_000))
-    const join = yield* InFlight.make<Reader>()
+    const join = yield* UnderWay.make<Reader>()
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor
     cachedSearches.start()

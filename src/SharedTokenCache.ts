@@ -67,17 +67,17 @@ export class SharedTokenCache
   extends Context.Tag("effect-nutrition-advisor/SharedTokenCache")<SharedTokenCache, Service>()
 {}
 
-interface Timed {
+interface Expiring {
   readonly text: string
   /** Epoch milliseconds. */
   readonly until: number
 }
 
 const makeMemory: Effect.Effect<Service> = Effect.sync(() => {
-  const entries = new Map<string, Timed>()
-  const leases = new Map<string, Timed>()
+  const entries = new Map<string, Expiring>()
+  const leases = new Map<string, Expiring>()
 
-  const textIn = (texts: Map<string, Timed>, name: string, now: number) => {
+  const textIn = (texts: Map<string, Expiring>, name: string, now: number) => {
     const timed = texts.get(name)
     return timed !== undefined && now < timed.until ? timed.text : undefined
   }

@@ -46,10 +46,10 @@ export const byLabel = <V extends string>(
 
 type Tag = NutritionAdvisorError["_tag"]
 
-type Trigger = "missing" | "refresh" | "rejection"
+type Reason = "missing" | "refresh" | "rejection"
 
 const exchanges = counter<{
-  readonly reason: Trigger
+  readonly reason: Reason
   readonly outcome: "issued" | "unchanged" | "failed"
   readonly error: Tag | "Interrupted" | "Defect" | "none"
 }>("token_exchanges_total", "Exchanges of the license key for a token")
@@ -88,7 +88,7 @@ const setExpiry = update(
 )
 
 /** What something that did not succeed ended in, and where. */
-export const causeOf = (
+export const failureLabels = (
   cause: Cause.Cause<NutritionAdvisorError>
 ): Omit<RequestLabels, "operation"> & { outcome: Tag | "Interrupted" | "Defect" } =>
   Option.match(Cause.failureOption(cause), {
@@ -96,11 +96,11 @@ export const causeOf = (
     onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" })
   })
 
-export const exchanged = (reason: Trigger, outcome: "issued" | "unchanged"): void =>
+export const exchanged = (reason: Reason, outcome: "issued" | "unchanged"): void =>
   exchanges({ reason, outcome, error: "none" })(1)
 
-export const exchangeFailed = (reason: Trigger, cause: Cause.Cause<NutritionAdvisorError>): void =>
-  exchanges({ reason, outcome: "failed", error: causeOf(cause).outcome })(1)
+export const exchangeFailed = (reason: Reason, cause: Cause.Cause<NutritionAdvisorError>): void =>
+  exchanges({ reason, outcome: "failed", error: failureLabels(cause).outcome })(1)
 
 export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
 
@@ -122,7 +122,7 @@ export const requestEnded = (
 ): void => {
   const { count, observe } = Exit.isSuccess(exit)
     ? succeeded[operation]
-    : metricsOf({ operation, ...causeOf(exit.cause) })
+    : metricsOf({ operation, ...failureLabels(exit.cause) })
   count(1)
   if (millis !== undefined) observe(millis / 1000)
 }

@@ -11,6 +11,8 @@ export const inSpan = <A, E extends NutritionAdvisorError, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.useSpan(name, { ...options, captureStackTrace: false, kind: "client" }, (span) =>
     body(span).pipe(
-      Effect.tapErrorCause((cause) => Effect.sync(() => span.attribute("error.type", Metrics.causeOf(cause).outcome))),
+      Effect.tapErrorCause((cause) =>
+        Effect.sync(() => span.attribute("error.type", Metrics.failureLabels(cause).outcome))
+      ),
       Effect.withParentSpan(span)
     ))

@@ -12,7 +12,7 @@ type SendError = BadRequest | TransportError | UnexpectedResponse
 
 /** What has a call in flight, and cancels it where it is interrupted. */
 export interface Owner {
-  inFlight: { readonly cancel: () => void } | undefined
+  call: { readonly cancel: () => void } | undefined
 }
 
 /** Sends a request and reads its whole answer, in bounded memory. It cancels itself where it has no owner that does. */
@@ -110,15 +110,15 @@ const callOf =
   <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>
     Effect.async((resume) => {
       const call = new Call(kind, timeouts)
-      owner.inFlight = call
+      owner.call = call
       call.begin(dispatch, request, resume)
     })
 
 /** The owner of one call. It costs a search two microseconds, so that a search has an owner already. */
 const ownedHere = (send: (owner: Owner) => Ending): Ending =>
   Effect.suspend(() => {
-    const owner: Owner = { inFlight: undefined }
-    return Effect.onInterrupt(send(owner), () => Effect.sync(() => owner.inFlight?.cancel()))
+    const owner: Owner = { call: undefined }
+    return Effect.onInterrupt(send(owner), () => Effect.sync(() => owner.call?.cancel()))
   })
 
 /** Without timeouts, whoever calls bounds the time. */

@@ -85,7 +85,10 @@ interface Got {
 const got = (outcome: Got["outcome"]) => (token: AccessToken.AccessToken): Got => ({ outcome, token })
 
 /** Peers must see the token before the lease is free. The two together take at most the time of one call. */
-const handBack = ({ cache, cacheTimeout, owner, seal }: Attempt, token: Option.Option<AccessToken.AccessToken>) =>
+const publishAndRelease = (
+  { cache, cacheTimeout, owner, seal }: Attempt,
+  token: Option.Option<AccessToken.AccessToken>
+) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const write = yield* Option.match(token, {
@@ -111,7 +114,7 @@ const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Got, 
     })),
     restore,
     Effect.onExit((exit) =>
-      handBack(
+      publishAndRelease(
         attempt,
         Exit.isSuccess(exit) && exit.value.outcome === "Exchanged" ? Option.some(exit.value.token) : Option.none()
       )

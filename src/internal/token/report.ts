@@ -1,4 +1,4 @@
-/** What others see of an exchange that ended: metrics and log lines. */
+/** What others see of an exchange: metrics and log lines. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -14,21 +14,21 @@ const aborted = new TransportError({ operation: "search", reason: "Aborted" })
 /** One search under way for all who ask for the same: it ends with the scope of this, or when all have left. */
 export const make = <A>(): Effect.Effect<(key: string, search: Search<A>) => Search<A>, never, Scope.Scope> =>
   Effect.map(FiberSet.makeRuntime<never, A, NutritionAdvisorError>(), (run) => {
-    const inFlight = new Map<string, ReturnType<typeof begin>>()
+    const underWay = new Map<string, ReturnType<typeof begin>>()
 
     const begin = (key: string, search: Search<A>) => {
       const request = { fiber: run(search), waiting: 0 }
-      inFlight.set(key, request)
+      underWay.set(key, request)
       request.fiber.addObserver(() => forget(key, request))
       return request
     }
 
-    const forget = (key: string, request: object) => inFlight.get(key) === request && inFlight.delete(key)
+    const forget = (key: string, request: object) => underWay.get(key) === request && underWay.delete(key)
 
     return (key, search) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend(() => {
-          const known = inFlight.get(key)
+          const known = underWay.get(key)
           cachedSearches.count(known === undefined ? "Miss" : "Joined")
           const request = known ?? begin(key, search)
           request.waiting += 1
