@@ -280,7 +280,11 @@ const handling = {
   TransportError: { isTransient: true, status: 504 },
   UnexpectedResponse: { isTransient: false, status: 502 },
   LicenseKeyUnavailable: { isTransient: false, status: 503 }
-} satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; status: number }>
+} as const satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; status: number }>
+
+type TransientTag = {
+  [Tag in keyof typeof handling]: (typeof handling)[Tag]["isTransient"] extends true ? Tag : never
+}[keyof typeof handling]
 
 /**
  * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
@@ -289,7 +293,7 @@ const handling = {
  * @since 1.0.0
  * @category guards
  */
-export const isTransient = (error: unknown): error is ServerError | TransportError | TooManyRequests =>
+export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { _tag: TransientTag }> =>
   isNutritionAdvisorError(error) && handling[error._tag].isTransient
 
 /**

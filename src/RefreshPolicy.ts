@@ -43,7 +43,7 @@ export interface RefreshPolicy {
   readonly backoffStart: Duration.DurationInput
   /** The longest backoff without a Retry-After, at most an hour; 1 minute by default. */
   readonly backoffCap: Duration.DurationInput
-  /** The time in which at most two renewals begin (`renewalsPerCoolDown`); 15 seconds by default. */
+  /** The time in which at most two renewals begin; 15 seconds by default. */
   readonly coolDown: Duration.DurationInput
 }
 
@@ -64,14 +64,20 @@ export const defaults: RefreshPolicy = {
 }
 
 /**
- * A policy that was checked, every duration in milliseconds; `renewalsPerCoolDown` is no setting.
+ * A policy that was checked, every duration in milliseconds.
  *
  * @since 1.0.0
  * @category models
  */
 export type CheckedPolicy =
   & { readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number }
-  & { readonly renewalsPerCoolDown: number }
+  & {
+    /**
+     * How many renewals begin in any `coolDown`, at most; no setting. The second one is for a revocation right behind another, and for where
+     * the first one brought a peer's token that is rejected as well.
+     */
+    readonly renewalsPerCoolDown: number
+  }
 
 /** In milliseconds. */
 const longestRetryAfter = 3_600_000
@@ -83,15 +89,6 @@ const longestRetryAfter = 3_600_000
  * @category rules
  */
 export const longestLife = 365 * 86_400_000
-
-/**
- * How many renewals begin in any `coolDown`, at most. There is a second one for a revocation right behind another, and for where the first
- * one brought a peer's token that is rejected as well.
- *
- * @since 1.0.0
- * @category rules
- */
-export const renewalsPerCoolDown = 2
 
 /**
  * Fills in the defaults and checks every field: the policy with its durations in milliseconds, or a ConfigurationError, whose
@@ -119,7 +116,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
       background: policy.background ?? background,
       attempts: yield* count("refresh.attempts", policy.attempts ?? attempts),
       ...times,
-      renewalsPerCoolDown
+      renewalsPerCoolDown: 2
     }
   })
 

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises"
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, JSONSchema, Redacted, Schema } from "effect"
@@ -26,19 +27,19 @@ const headers = { "x-request-id": "request-1" }
 const made = <const F extends object>(Class: new(fields: F) => AnyError, fields: F) =>
   [new Class(fields), fields] as const
 
-/** It is made of an answer, whose body is never encoded. */
-const madeOf = <const F extends object>(Class: new(fields: F & { body: typeof body }) => AnyError, fields: F) =>
+/** The body of an answer is never encoded. */
+const madeOfAnswer = <const F extends object>(Class: new(fields: F & { body: typeof body }) => AnyError, fields: F) =>
   [new Class({ ...fields, body }), fields] as const
 
 /** Each error with all of its fields, as the documents say them. */
 const all: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
-  madeOf(BadRequest, { operation: "search", status: 400, detail: "no term", headers }),
-  madeOf(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers }),
-  madeOf(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers }),
+  madeOfAnswer(BadRequest, { operation: "search", status: 400, detail: "no term", headers }),
+  madeOfAnswer(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers }),
+  madeOfAnswer(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers }),
   made(MissingServiceId, { operation: "token" }),
-  madeOf(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers }),
+  madeOfAnswer(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers }),
   made(TransportError, { operation: "search", reason: "Connection", code: "ENOTFOUND" }),
-  madeOf(UnexpectedResponse, { operation: "search", status: 418, reason: "Status", headers }),
+  madeOfAnswer(UnexpectedResponse, { operation: "search", status: 418, reason: "Status", headers }),
   made(LicenseKeyUnavailable, { operation: "token", detail: "the vault is sealed" }),
   made(ConfigurationError, { field: "baseUrl", rule: "is blank", variable: "NUTRITION_ADVISOR_BASE_URL" })
 ]
@@ -130,6 +131,12 @@ describe("a guard", () => {
     expect(isNutritionAdvisorError(error)).toBe(tag !== "ConfigurationError")
     expect(error instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
     expect(isTransient(error)).toBe(passing.has(tag))
+  })
+
+  it("says what the alerts of exchanges say of an error: what passes by itself, and a defect, is for one of them", async () => {
+    const rules = await readFile(new URL("../ops/alerts.yml", import.meta.url), "utf8")
+    const lists = Array.from(rules.matchAll(/\berror[!=]~"(.*?)"/g), ([, tags = ""]) => tags.split("|"))
+    expect(lists).toEqual([["Defect", ...passing].sort(), ["Defect", ...passing].sort()])
   })
 
   it("takes no error of others for one of the package, whatever its tag", () => {

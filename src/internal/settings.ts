@@ -36,7 +36,7 @@ export interface ExchangeOptions extends ProviderOptions, CommonOptions {
   /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
   readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
   /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
-  readonly tokenRoute?: "advisor-licence" | "advisor-token" | "unified" | `/${string}{key}` | undefined
+  readonly tokenRoute?: keyof typeof routes | `/${string}{key}` | undefined
   /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
 }
@@ -117,7 +117,7 @@ const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Che
   const segments = template.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
-  const rule = "must be advisor-licence, advisor-token, unified, or a path that starts with / and ends with /{key}"
+  const rule = `must be ${Object.keys(routes).join(", ")}, or a path that starts with / and ends with /{key}`
   return Either.map(check("tokenRoute", [isPath, rule]), () => template)
 }
 

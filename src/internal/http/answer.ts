@@ -33,12 +33,15 @@ export interface Answer {
 
 export const isOk = (status: number) => status >= 200 && status < 300
 
+/** Empty where there is none. */
+const headerOf = ({ headers }: Answer, name: string) => String(headers[name] ?? "")
+
 /** The forms of a date (RFC 9110, section 5.6.7): those of today and of RFC 850, and that of asctime, which means GMT without saying so. */
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 
 /** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. */
-const retryAfterOf = ({ headers }: Answer, now: number): number | undefined => {
-  const value = String(headers["retry-after"] ?? "").trim()
+const retryAfterOf = (answer: Answer, now: number): number | undefined => {
+  const value = headerOf(answer, "retry-after").trim()
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
   const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
@@ -47,8 +50,7 @@ const retryAfterOf = ({ headers }: Answer, now: number): number | undefined => {
 /** 0 is what fetch shows of a redirect that it does not follow. */
 const redirects = new Set([0, 301, 302, 303, 307, 308])
 
-const isText = ({ headers }: Answer) =>
-  /^(text\/|application\/([\w.-]+\+)?json)/i.test(String(headers["content-type"] ?? ""))
+const isText = (answer: Answer) => /^(text\/|application\/([\w.-]+\+)?json)/i.test(headerOf(answer, "content-type"))
 
 const keptBodyBytes = 4 * 1024
 

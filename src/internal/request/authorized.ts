@@ -87,7 +87,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 
-  /** Where a token of a peer is rejected too, one exchange may still help. */
+  /** Where a token of a peer is rejected too, one exchange may still help: it is the second renewal of the cool-down. */
   const renewAndSend = (
     run: Run,
     request: Request,
