@@ -139,9 +139,10 @@ describe("a guard", () => {
     expect(lists).toEqual([["Defect", ...passing].sort(), ["Defect", ...passing].sort()])
   })
 
-  it("takes no error of others for one of the package, whatever its tag", () => {
+  it("takes nothing of others for an error of the package, whatever its tag", () => {
     const foreign = Object.assign(new Error("no answer"), { _tag: "TransportError", operation: "search" })
-    expect([isNutritionAdvisorError(foreign), isTransient(foreign)]).toEqual([false, false])
+    const values = [foreign, undefined, null, "TransportError"]
+    expect(values.filter((value) => isNutritionAdvisorError(value) || isTransient(value))).toEqual([])
   })
 
   it("knows the errors of another copy of the package, which catchTag and instanceof tell apart as ever", async () => {
@@ -163,11 +164,4 @@ describe("a guard", () => {
     const caught = Effect.catchTag(Effect.fail(foreign), "MissingServiceId", () => Effect.succeed("caught"))
     expect(Effect.runSync(caught)).toBe("caught")
   })
-
-  it.each([undefined, null, "ServerError", { _tag: "ServerError" }, new Error("ServerError")])(
-    "knows no other value: %s",
-    (value) => {
-      expect([isTransient(value), isNutritionAdvisorError(value)]).toEqual([false, false])
-    }
-  )
 })

@@ -152,13 +152,6 @@ describe("the Schedule", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
   })
 
-  freshAtFirst("brings the next token after a refresh that failed once", function*() {
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    yield* Time.pass(windowStart + 20_000)
-    expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
-      .toEqual([3, Option.some(Issuer.secretOf(2))])
-  })
-
   freshAtFirst("and callers who come at the same moment share one refresh", function*() {
     yield* issuer.setLatency("5 seconds")
     yield* Time.pass(windowStart)

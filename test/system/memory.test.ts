@@ -9,12 +9,8 @@ testLive.each(["fetch", "undici", "node:http", "UndiciClient"])(
   "a license key that an Effect reads is nowhere in memory once it was exchanged, over %s",
   function*(client) {
     const { origin } = yield* Wire.serve(Wire.replying(token))
-    const { code, stderr, stdout } = yield* Program.run(
-      "test/system/memory/afterSearches.ts",
-      [origin, client],
-      {},
-      ["--expose-gc"]
-    )
+    const program = "test/system/memory/afterSearches.ts"
+    const { code, stderr, stdout } = yield* Program.run(program, [origin, client], {}, ["--expose-gc"])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(JSON.parse(stdout)).toEqual({ key: 0, kept: 1 })
   }
