@@ -136,6 +136,7 @@ const common = (options: CommonOptions) =>
 
 // Each ends in the first rule that an option breaks. All times are in milliseconds.
 
+/** Also for a TokenProvider in a composition of one's own: it has these by itself, and knows neither route nor key. */
 export const parseProvider = (options: ProviderOptions) =>
   Either.all({
     policy: RefreshPolicy.make(options.refresh),
