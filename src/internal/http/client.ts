@@ -114,7 +114,7 @@ const callOf =
       call.begin(dispatch, request, resume)
     })
 
-/** The owner of one call. It costs a search two microseconds, so that a search has an owner already. */
+/** Owns one call itself. A search brings an owner, since this would cost it two microseconds. */
 const ownedHere = (send: (owner: Owner) => Ending): Ending =>
   Effect.suspend(() => {
     const owner: Owner = { call: undefined }

@@ -137,5 +137,5 @@ export const make = (
     })
     const get = served(getFrom(parts))
     const renew = renewFrom(parts, get)
-    return { get, renew: (...rejected) => served(renew(...rejected)), status: statusFrom(parts) }
+    return { get, renew: (rejected, answer) => served(renew(rejected, answer)), status: statusFrom(parts) }
   })
