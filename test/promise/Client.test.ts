@@ -84,6 +84,7 @@ describe("createClient", () => {
     expect(error).toBeInstanceOf(Advisor.ConfigurationError)
     expect(error).toMatchObject({ field, message: expect.stringContaining(field) })
     expect(error).not.toHaveProperty("variable", expect.anything())
+    expect(error).toHaveProperty("stack", expect.stringMatching(/createClient[^]*thrownBy/))
   })
 
   it.each<readonly [string, string, string | undefined]>([

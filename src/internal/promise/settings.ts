@@ -30,8 +30,12 @@ const checked = (options: Options) => Effect.as(Settings.parseClient(options), o
 
 const ofVariables = () => Environment.makeFrom({}, Environment.advisor(), checked)
 
-/** The settings that are given, or those of the variables as they are now. Throws what is wrong with them. */
+/** The settings that are given, or those of the variables as they are now. Throws what is wrong with them, with a stack that names the caller. */
 export const read = (given: Given | undefined): Options => {
   const options = given === undefined ? ofVariables() : checked(optionsOf(given))
-  return Either.getOrThrowWith(Effect.runSync(Effect.either(options)), Environment.asConfigurationError)
+  return Either.getOrThrowWith(Effect.runSync(Effect.either(options)), (thrown) => {
+    const error = Environment.asConfigurationError(thrown)
+    if (error instanceof Error) Error.captureStackTrace(error, read)
+    return error
+  })
 }
