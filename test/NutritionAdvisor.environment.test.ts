@@ -96,6 +96,13 @@ describe("layerConfig", () => {
     expect(String(error)).not.toContain(value)
   })
 
+  test("ends in a ConfigError whose message names the variable of a key that is missing", function*() {
+    const layer = Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())
+    const provider = ConfigProvider.fromMap(new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl]]))
+    expect(yield* Effect.flip(Effect.withConfigProvider(built(layer), provider)))
+      .toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_LICENSE_KEY"))
+  })
+
   const optional = Object.keys(Environment.sharedAdvisor()).map(Environment.variableOf).filter((name) =>
     !(name in required)
   )

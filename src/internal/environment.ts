@@ -41,10 +41,10 @@ const flags = new Map(
 const flag = (field: string) =>
   optional(field, "true or false", (text) => Option.fromNullable(flags.get(text.toLowerCase())))
 
-/** What `layerConfig` of NutritionAdvisor reads. */
+/** What `layerConfig` of NutritionAdvisor reads. `Config.redacted` would not say which variable is missing. */
 export const advisor = () => ({
   baseUrl: Config.string(variableOf("baseUrl")),
-  licenseKey: Config.redacted(variableOf("licenseKey")),
+  licenseKey: Config.map(Config.string(variableOf("licenseKey")), (key) => Redacted.make(key)),
   tokenRoute: Config.map(text("tokenRoute"), (route) => route as ExchangeOptions["tokenRoute"]),
   serviceId: Config.map(text("serviceId"), (id) => id === undefined ? undefined : Redacted.make(id)),
   serviceIdHeader: text("serviceIdHeader"),
@@ -71,7 +71,7 @@ export const redisVariableOf = (field: string): string => variableOf(`redis_${fi
 
 /** What `layerConfig` of RedisTokenCache reads. */
 export const redis = () => ({
-  url: Config.redacted(redisVariableOf("url")),
+  url: Config.map(Config.string(redisVariableOf("url")), (url) => Redacted.make(url)),
   prefix: text("redis_prefix")
 })
 

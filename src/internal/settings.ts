@@ -68,7 +68,7 @@ const isLoopback = (hostname: string) =>
 /** A file of a secret or of variables may add white space or quotation marks. */
 const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
   [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "has white space or a line break at its beginning or end"],
-  [!/^(["'`]).*\1$/.test(text), "is in quotation marks, which docker's --env-file keeps"]
+  [!/^(["'`]).*\1$|\s#/.test(text), "is in quotation marks or ends in a comment, which docker's --env-file keeps"]
 ]
 
 const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>

@@ -31,6 +31,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ["baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"].map(url)],
   ["baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"].map(url)],
   ["licenseKey", /is JSON/, ["{\"license-key\":\"k\"}", "{ \"key\": 1 }"].map(key)],
+  ["licenseKey", /comment/, ["demo-key # mine", "demo-key #"].map(key)],
   ["licenseKey", /blank/, ["", " ", "\t"].map(key)],
   ["licenseKey", /white space/, [" key-1", "key-1 ", "key\n"].map(key)],
   [

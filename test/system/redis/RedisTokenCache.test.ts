@@ -233,7 +233,7 @@ describe("The settings of a cache on Redis", () => {
   it.scoped("from the environment end in a ConfigError where the URL is missing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layerConfig()))
-      expect(String(error)).toContain("NUTRITION_ADVISOR_REDIS_URL")
+      expect(error).toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_REDIS_URL"))
     }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))))
 })
 
