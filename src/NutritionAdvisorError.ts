@@ -54,7 +54,7 @@ const answered = {
  * @category errors
  */
 export class BadRequest extends tagged<BadRequest>()("BadRequest", {
-  /** The status of the answer, 400; absent when nothing was sent. */
+  /** The status of the answer, 400; absent when there was none. */
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the call, in its own words; never a text of the service. */
   detail: Schema.optional(Schema.String),

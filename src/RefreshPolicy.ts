@@ -19,7 +19,7 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
 export interface Lifetime {
   /** When the answer with the token was received. */
   readonly receivedAt: number
-  /** When the service stops to accept the token. */
+  /** When the service stops accepting the token. */
   readonly expiresAt: number
 }
 

@@ -26,9 +26,9 @@ import type { TokenStore } from "./TokenStore.js"
  */
 export interface TokenStatus {
   readonly state: "none" | AccessToken.State
-  /** When the service stops to accept the token, in epoch milliseconds. */
+  /** When the service stops accepting the token, in epoch milliseconds. */
   readonly expiresAt: Option.Option<number>
-  /** The last exchange that failed, if any did; later successes do not take it away. */
+  /** The last exchange that ended in an error, if any did; later successes do not take it away. */
   readonly lastFailure: Option.Option<Failure>
 }
 

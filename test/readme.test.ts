@@ -60,13 +60,17 @@ it("README has a row for each option: for each variable, and for the two that ha
   expect(rows.sort()).toEqual([...Object.keys(Environment.advisor()), "refresh", "rejectedStatuses"].sort())
 })
 
-it("README and docs/errors.md tell of each error, in the order of the code, and with which status to pass it on", () => {
+it("README tells of each error and its fields, docs/errors.md with which status to pass it on", () => {
   const { ConfigurationError, errors, statusOf } = NutritionAdvisorError
-  const tags = [...errors.map(({ _tag }) => [_tag]), [ConfigurationError._tag]]
+  const ofAll = new Set(["_tag", "operation", "body", "headers"])
+  const rows = [...errors, ConfigurationError].map((
+    { _tag, fields }
+  ) => [_tag, ...Object.keys(fields).filter((field) => !ofAll.has(field))])
   const statuses = errors.map(({ _tag }) => [_tag, String(statusOf({ _tag, operation: "search" }))])
   const told = (path: string, pattern: RegExp) => Array.from(read(path).matchAll(pattern), ([, ...found]) => found)
-  expect(told("README.md", /^\| `([A-Z]\w+)` \|/gm)).toEqual(tags)
-  expect(told("docs/errors.md", /^### ([A-Z]\w+)$/gm)).toEqual(tags)
+  const inReadme = told("README.md", /^\| `([A-Z]\w+)` \|[^|]*\|([^|]*)\|/gm)
+  expect(inReadme.map((cells) => cells.join().match(/\w+/g))).toEqual(rows)
+  expect(told("docs/errors.md", /^### ([A-Z]\w+)$/gm)).toEqual(rows.map(([tag]) => [tag]))
   expect(told("docs/errors.md", /^### ([A-Z]\w+)\n\nPass it on as (\d{3})\b/gm)).toEqual(statuses)
   expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
 })

@@ -33,7 +33,7 @@ const runtime = ManagedRuntime.make(
   )
 )
 
-await runtime.runPromise(Effect.zipRight(NutritionAdvisor.search("oats"), NutritionAdvisor.search("apple")))
+await runtime.runPromise(Effect.forEach(["oats", "apple"], (term) => Effect.exit(NutritionAdvisor.search(term))))
 await setTimeout(100)
 globalThis.gc?.()
 const heap = await text(getHeapSnapshot())

@@ -150,14 +150,6 @@ describeWithRedis("A call of the cache that fails", () => {
       expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
     }))
 
-  it.effect("has the longest code of OpenSSL, as where a certificate of the client is asked for", () =>
-    Effect.gen(function*() {
-      const code = "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED"
-      const client = { call: () => Promise.reject(Object.assign(new Error("no certificate"), { code })) }
-      const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client))
-      expect(yield* Effect.flip(cache.read(name))).toMatchObject({ reason: "Unavailable", code })
-    }).pipe(Effect.scoped))
-
   it.scopedLive("repeats neither address nor password", () =>
     Effect.gen(function*() {
       const port = yield* RedisServer.freePort
