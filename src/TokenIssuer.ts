@@ -135,7 +135,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     )
   )
 
-/** Also percent-encoded. */
+/** Whether a text repeats a secret, as it is or percent-encoded. */
 const isIn = (text: string) => (secret: Redacted.Redacted<string>) =>
   [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
     text.toLowerCase().includes(form.toLowerCase())
