@@ -67,8 +67,9 @@ const manifest = () => {
     name in devDependencies ? [[name, `^${devDependencies[name]}`]] : name.startsWith("@effect/") ? [] : [[name, range]]
   )
   const optional = Object.entries(source.peerDependenciesMeta).filter(([name]) => peers.some(([peer]) => peer === name))
+  const { typesVersions: _, ...kept } = source
   return {
-    ...source,
+    ...kept,
     engines,
     publishConfig,
     version,
