@@ -116,13 +116,18 @@ describe("createClient", () => {
     expect(await world.told(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 64 })
   })
 
-  testLive("sends over the fetch of the process as it is at each call", function*() {
+  testLive("sends over the fetch of the process as it is at each call, and past that of Next.js", function*() {
     const { origin } = yield* serveFoods
     const advisor = Advisor.createClient({ baseUrl: origin, licenseKey: "key" })
     const fetched = vi.fn(globalThis.fetch)
     vi.stubGlobal("fetch", fetched)
     expect(yield* Effect.promise(() => advisor.search("oats"))).toEqual(found)
-    expect(fetched).toHaveBeenCalledTimes(2)
+    vi.stubGlobal(
+      "fetch",
+      Object.assign(() => expect.fail("from the cache of Next.js"), { _nextOriginalFetch: fetched })
+    )
+    expect(yield* Effect.promise(() => advisor.search("oats"))).toEqual(found)
+    expect(fetched).toHaveBeenCalledTimes(3)
     yield* Effect.promise(advisor.close)
   })
 

@@ -17,6 +17,7 @@ import type { Answer } from "./answer.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { Dispatch, Received, Request } from "./dispatch.js"
 import { isHeaderField } from "./header.js"
+import { processFetch } from "./processFetch.js"
 import { isOfFetch, setCookiesOf } from "./setCookies.js"
 
 type ClientError = HttpClientError.HttpClientError
@@ -98,10 +99,16 @@ const quiet = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pip
   Effect.zipRight(FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none()))
 )
 
-/** Of the fetch layer. Its other settings stay: they are seen only from within the client, just before the request is sent. */
-const withoutRedirects = FiberRef.update(FiberRef.currentContext, (context) => {
+/** Of the fetch layer. What it is given stays: it is seen only from within the client, just before the request is sent. */
+const fetchSettings = FiberRef.update(FiberRef.currentContext, (context) => {
   const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
-  return Context.add(context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
+  return context.pipe(
+    Context.add(FetchHttpClient.RequestInit, { ...given, redirect: "manual" as const }),
+    Context.add(
+      FetchHttpClient.Fetch,
+      Option.getOrElse(Context.getOption(context, FetchHttpClient.Fetch), processFetch)
+    )
+  )
 })
 
 /** A client that takes some statuses for errors, as one with `filterStatusOk`, has the answer all the same. */
@@ -115,7 +122,7 @@ const statusIn = (error: ClientError | undefined) => error?._tag === "ResponseEr
  * it can't be interrupted.
  */
 export const forkedThrough = (given: HttpClient.HttpClient) => {
-  const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(withoutRedirects, request))
+  const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(fetchSettings, request))
   return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     const answer = Effect.flatMap(quiet, () => client.execute(requestOf(request, () => receiver.onBodyFailure()))).pipe(
       Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),

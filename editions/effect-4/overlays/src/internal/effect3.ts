@@ -12,6 +12,7 @@ import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Tracer from "effect/Tracer"
+import { processFetch } from "./http/processFetch.js"
 
 export const interruptFork = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sync(() => fiber.interruptUnsafe())
 
@@ -73,5 +74,5 @@ export const pairsOf = (params: UrlParams.UrlParams): ReadonlyArray<readonly [st
 /** The fetch of the process as it is at each call: Effect 4 keeps that of its first use. */
 export const fetchLayer = Layer.provide(
   FetchHttpClient.layer,
-  Layer.succeed(FetchHttpClient.Fetch, (input, init) => globalThis.fetch(input, init))
+  Layer.succeed(FetchHttpClient.Fetch, (input, init) => processFetch()(input, init))
 )

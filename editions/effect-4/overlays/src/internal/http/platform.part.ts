@@ -11,7 +11,7 @@ const quiet = Effect.withFiber((fiber) => {
   return Effect.sync(() => fiber.setContext(changed))
 })
 
-const withoutRedirects = Effect.withFiber((fiber) => {
+const fetchSettings = Effect.withFiber((fiber) => {
   const given = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
   const changed = Context.add(fiber.context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
   return Effect.sync(() => fiber.setContext(changed))
