@@ -8,7 +8,7 @@ import { clients } from "./leaks/clients.js"
 import * as LocalService from "./leaks/LocalService.js"
 import * as Replies from "./leaks/replies.js"
 
-/** A service that answers no search, and a layer over it that the test closes. */
+/** A service that answers no search, and a layer over it that the test closes, built as inside `acquireRelease`. */
 const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const left = yield* Effect.makeLatch()
@@ -26,7 +26,7 @@ const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
       tokenTimeout: "4 minutes",
       requestTimeout: "4 minutes"
     })
-    const context = yield* Layer.buildWithScope(Layer.provide(layer, client), scope)
+    const context = yield* Effect.uninterruptible(Layer.buildWithScope(Layer.provide(layer, client), scope))
     return {
       advisor: Context.get(context, NutritionAdvisor.NutritionAdvisor),
       close: Scope.close(scope, Exit.void),
@@ -48,10 +48,10 @@ for (const { layer, name } of clients) {
   for (const { open, whose } of owners) {
     describe(`A layer that is closed, over ${name}, ${whose}`, () => {
       testLive(
-        "ends a search that is under way as aborted, leaves the service, and sends no other search",
+        "ends a search as aborted, also one that can't be interrupted, leaves the service, and sends no other",
         function*() {
           const { advisor, close, isLeft, service } = yield* open
-          const search = yield* Effect.fork(Effect.flip(advisor.search("oats")))
+          const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
           yield* Effect.promise(() => service.hanging)
           const before = service.received.length
           yield* close

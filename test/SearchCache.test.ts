@@ -184,7 +184,7 @@ describe("equal searches at once", () => {
   it("end as aborted where the layer is closed, though a caller can't be interrupted, as every search after that", () => {
     const { world } = worldOverSlow()
     const callers = [world.run(Effect.uninterruptible(world.advisor.search("oats"))), world.search("oats")]
-    world.close()
+    expect(outcomeOf(world.close())).toBeUndefined()
     expect([...callers.map(outcomeOf), outcomeOf(world.search("rice"))]).toEqual(
       Array(3).fill(new TransportError({ operation, reason: "Aborted" }))
     )

@@ -248,7 +248,7 @@ test("those who wait end as aborted where the layer is closed, and so do those w
   const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
   world.search("limit 5")
   const waiting = world.search("oats")
-  world.close()
+  expect(outcomeOf(world.close())).toBeUndefined()
   expect(outcomeOf(waiting)).toEqual(new TransportError({ operation, reason: "Aborted" }))
   expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Aborted" }))
 })

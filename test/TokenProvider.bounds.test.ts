@@ -10,7 +10,7 @@ const test = arranged(Effect.void, Issuer.layer)
 
 type Call = "issue" | "current" | "put" | "invalidate"
 
-/** A provider whose parts do what is said before they do what they should, and the caller that meets the call. */
+/** A provider, made as inside `acquireRelease`, whose parts do what is said before they do what they should, and who meets the call. */
 const meeting = (call: Call, fault: Effect.Effect<unknown>, options?: TokenProvider.Options) =>
   Effect.gen(function*() {
     const inner = yield* TokenStore.make
@@ -26,7 +26,8 @@ const meeting = (call: Call, fault: Effect.Effect<unknown>, options?: TokenProvi
         invalidate: (used) => after("invalidate", inner.invalidate(used))
       }),
       Effect.provideService(TokenIssuer.TokenIssuer, { issue: (request) => after("issue", issue(request)) }),
-      Scope.extend(scope)
+      Scope.extend(scope),
+      Effect.uninterruptible
     )
     const first = yield* get
     if (call !== "invalidate") yield* inner.invalidate(first)

@@ -12,7 +12,10 @@ export const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown 
   return Exit.isInterrupted(exit) ? "interrupted" : Cause.squash(exit.cause)
 }
 
-/** A NutritionAdvisor and its callers in a time that is moved by hand, which thousands of callers and hours can afford. */
+/**
+ * A NutritionAdvisor and its callers in a time that is moved by hand, which thousands of callers and hours can afford. It is built where
+ * nothing can be interrupted, as inside `acquireRelease`, and closes all the same.
+ */
 export class AdvisorWorld {
   readonly time = new VirtualTime()
   readonly advisor: NutritionAdvisor.Service
@@ -26,7 +29,7 @@ export class AdvisorWorld {
     private readonly scheduler = new ShakenScheduler(2_048)
   ) {
     this.random = seeded(seed).service
-    const built = this.run(Layer.buildWithScope(layer, this.scope))
+    const built = this.run(Effect.uninterruptible(Layer.buildWithScope(layer, this.scope)))
     const exit = built.unsafePoll()
     if (exit === null || Exit.isFailure(exit)) throw new Error("the layer was not built")
     this.advisor = Context.get(exit.value, NutritionAdvisor.NutritionAdvisor)

@@ -126,7 +126,8 @@ export const forkedThrough = (given: HttpClient.HttpClient) => {
   return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     const answer = Effect.flatMap(quiet, () => client.execute(requestOf(request, () => receiver.onBodyFailure()))).pipe(
       Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
-      Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status)))
+      Effect.flatMap((response) => read(response, receiver.maxBytesOf(response.status))),
+      Effect.interruptible
     )
     const fiber = Runtime.runFork(runtime, answer)
     fiber.addObserver((exit) => {

@@ -80,7 +80,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     const timeouts: Timeouts = new Timeouts(millis, now, () => {
       if (isWatched) return
       isWatched = true
-      run(watching)
+      run(Effect.interruptible(watching))
     })
     yield* Effect.addFinalizer(() => Effect.sync(() => timeouts.close()))
     return timeouts

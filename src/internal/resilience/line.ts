@@ -88,7 +88,8 @@ export const make = (settings: Settings) =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
     const runTimer = yield* FiberHandle.makeRuntime<never>()
-    const setTimer = (millis: number) => runTimer(Effect.delay(Effect.sync(() => advance(state)), Math.ceil(millis)))
+    const setTimer = (millis: number) =>
+      runTimer(Effect.interruptible(Effect.delay(Effect.sync(() => advance(state)), Math.ceil(millis))))
     const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
     const state: State = { ...settings, line: new Set(), now, setTimer, hold: Hold.none }
     const abort = (request: Request) => leaveLine(state, request, Exit.fail(aborted(request.operation)))

@@ -17,7 +17,7 @@ export const make = <A>(): Effect.Effect<(key: string, search: Search<A>) => Sea
     const underWay = new Map<string, ReturnType<typeof begin>>()
 
     const begin = (key: string, search: Search<A>) => {
-      const request = { fiber: run(search), waiting: 0 }
+      const request = { fiber: run(Effect.interruptible(search)), waiting: 0 }
       underWay.set(key, request)
       request.fiber.addObserver(() => forget(key, request))
       return request

@@ -91,7 +91,7 @@ export const make = (options: Options) => {
 
   /** A closed FiberSet runs nothing, and a logger may die: whoever waits hears of the end all the same. */
   const start = (flight: Flight) =>
-    run(running(flight)).addObserver(() => Deferred.unsafeDone(flight.token, Exit.failCause(aborted)))
+    run(Effect.interruptible(running(flight))).addObserver(() => Deferred.unsafeDone(flight.token, Exit.failCause(aborted)))
 
   const decide = <D extends State.Decision<Flight> | State.CoolingDown>(
     request: ExchangeRequest,

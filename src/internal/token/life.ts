@@ -111,7 +111,8 @@ interface Options {
 }
 
 /**
- * The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope. A store that is
+ * The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope, also
+ * where it was made inside `acquireRelease`, and so where nothing can be interrupted. A store that is
  * not known to answer at once is read within `flightTimeout`, which costs two fibers each time.
  */
 export const make = (
@@ -131,7 +132,7 @@ export const make = (
     const served = Effect.map((token: Token) => {
       if (startsSchedule) {
         startsSchedule = false
-        run(looking(parts))
+        run(Effect.interruptible(looking(parts)))
       }
       return token
     })
