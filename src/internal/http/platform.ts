@@ -60,14 +60,17 @@ const isBounded = ({ headers }: HttpClientResponse.HttpClientResponse, maxBytes:
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
   Number(headers["content-length"]) <= maxBytes
 
+/** Of the runtimes only some undo zstd: a frame of it begins so (RFC 8878, section 3.1.1). */
+const isZstd = (body: Uint8Array) => body[0] === 0x28 && body[1] === 0xb5
+
 /** Those of the body as it is handed on: fetch leaves the coding that it has undone, and the length before. */
 const headersOf = (response: HttpClientResponse.HttpClientResponse, body: Uint8Array): Answer["headers"] => {
   const { headers } = response
   const all: Answer["headers"] = headers["set-cookie"] === undefined
     ? headers
     : { ...headers, "set-cookie": setCookiesOf(response) }
-  const isDecoded = body.length > 0 && /^(x-gzip|gzip|deflate|br)$/i.test(headers["content-encoding"] ?? "") &&
-    isOfFetch(response)
+  const isDecoded = body.length > 0 && /^(x-gzip|gzip|deflate|br|zstd)$/i.test(headers["content-encoding"] ?? "") &&
+    !isZstd(body) && isOfFetch(response)
   if (!isDecoded) return all
   const { "content-encoding": _coding, "content-length": _length, ...others } = all
   return others
