@@ -26,8 +26,8 @@ export const Operation = Schema.Literal("token", "search", "request")
  */
 export type Operation = typeof Operation.Type
 
-/** Never encoded, and ignored when decoding: what the service said stays in the process that heard it. */
-const Body = Schema.optionalToOptional(Schema.Unknown, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
+/** Never encoded, and ignored when decoding: what the service said stays in the process that heard it. OpenAPI allows one Unknown only. */
+const Body = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
   decode: () => Option.none(),
   encode: () => Option.none()
 })

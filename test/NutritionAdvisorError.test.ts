@@ -106,6 +106,7 @@ describe("an error", () => {
     expect(JSON.stringify(schema)).toContain("BadRequest")
     expect(Object.keys($defs)).toContain("NutritionAdvisor.TransportError")
     expect(Object.keys($defs).filter((name) => !/^[\w.-]+$/.test(name))).toEqual([])
+    expect(JSON.stringify(schema), "OpenAPI allows each $id once").not.toContain("$id")
   })
 })
 
