@@ -16,20 +16,23 @@ const bodyText = (body: unknown) => body === undefined ? "" : " The error's body
 
 const checkKey = "Check the license key, and the route it was sent to: baseUrl and tokenRoute."
 
-const checkLicense = "The license may not cover it."
+const checkLicense = "The license may not cover it, or something in between refuses it."
 
+/** What follows "was rejected". */
 const forbiddenTexts: Record<ForbiddenReason, string> = {
-  RejectedAgain: `was rejected, and rejected again with a new token. ${checkLicense}`,
-  TokenUnchanged: `was rejected, and the service handed back the same token. ${checkLicense}`,
-  CoolingDown: `was rejected, and the next renewal of the token must wait a moment. ${checkLicense}`,
-  KeyRejected: `was rejected. ${checkKey}`,
-  BodyNotReplayable:
-    "was rejected, the token was renewed, and a streamed body can't be sent twice. Send the request again."
+  RejectedAgain: `, and rejected again with a new token. ${checkLicense}`,
+  TokenUnchanged: `, and the service handed back the same token. ${checkLicense}`,
+  CoolingDown: `, and the next renewal of the token must wait a moment. ${checkLicense}`,
+  KeyRejected: `. ${checkKey}`,
+  BodyNotReplayable: ", the token was renewed, and a streamed body can't be sent twice. Send the request again."
 }
 
 const transportTexts = {
-  Timeout: { what: "timed out", advice: "Try again, or raise the timeout." },
-  Aborted: { what: "was cut off, or not sent since the client is closed", advice: "Try again with an open client." },
+  Timeout: {
+    what: "timed out",
+    advice: "Look for a firewall or proxy that drops it, or raise the timeout: tokenTimeout or requestTimeout."
+  },
+  Aborted: { what: "was cut off, or the client is closed", advice: "Try again, with an open client." },
   CutOff: { what: "was cut off", advice: "Try again." },
   Connection: {
     what: "could not reach the service",
@@ -39,18 +42,29 @@ const transportTexts = {
 
 const trustCertificate = "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."
 
+const checkProxy = "Check that your proxy, if you have one, lets the client through."
+
+const checkProtocol = "Check the base URL: its port does not speak https."
+
+const checkFirewall = "Check the base URL, and look for a firewall or proxy in between."
+
 /** What to check first, by the codes that people meet. */
 const adviceByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Check that the service is listening at the base URL, and your proxy if you have one.",
   ENOTFOUND: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one.",
   EAI_AGAIN: "Check the DNS.",
-  UND_ERR_ABORTED: "Check that your proxy, if you have one, lets the client through.",
+  UND_ERR_ABORTED: checkProxy,
+  ERR_PROXY_TUNNEL: checkProxy,
+  ETIMEDOUT: checkFirewall,
+  UND_ERR_CONNECT_TIMEOUT: checkFirewall,
   DEPTH_ZERO_SELF_SIGNED_CERT: trustCertificate,
   SELF_SIGNED_CERT_IN_CHAIN: trustCertificate,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: trustCertificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: trustCertificate,
   CERT_HAS_EXPIRED: "Check the certificate of the service, and the clock of this machine.",
   ERR_TLS_CERT_ALTNAME_INVALID: "Check the host name in the base URL.",
-  ERR_SSL_WRONG_VERSION_NUMBER: "Check the base URL: its port does not speak https."
+  EPROTO: checkProtocol,
+  ERR_SSL_WRONG_VERSION_NUMBER: checkProtocol
 }
 
 const unexpectedTexts = {
@@ -74,7 +88,8 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   },
   ServerError: (error) =>
     `${callOf(error)} failed at the service with status ${error.status}. ${retryText(error.retryAfter)}`,
-  Forbidden: (error) => `${callOf(error)} ${forbiddenTexts[error.reason]} (status ${error.status})`,
+  Forbidden: (error) =>
+    `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${bodyText(error.body)}`,
   MissingServiceId: (error) =>
     `${callOf(error)} brought no customer identifier. Set serviceId to the one on the product dashboard.`,
   TooManyRequests: (error) => {
