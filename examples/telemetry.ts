@@ -6,7 +6,7 @@
  */
 import { NodeSdk } from "@effect/opentelemetry"
 import { ConsoleSpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 
@@ -20,4 +20,4 @@ const menu = Effect.forEach(["apple", "oats", "lentils"], (term) => NutritionAdv
   discard: true
 }).pipe(Effect.withSpan("planMenu"))
 
-await Effect.runPromise(menu.pipe(Effect.provide(AdvisorLive), Effect.provide(Telemetry)))
+await Effect.runPromise(menu.pipe(Effect.provide(Layer.provideMerge(AdvisorLive, Telemetry))))
