@@ -160,16 +160,7 @@ describe("equal searches at once", () => {
     }
   })
 
-  it("begin a request of their own while the one that all have left is ending", () => {
-    const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
-    const world = worldOver(double)
-    world.interrupt(world.search("oats"))
-    const next = world.search("oats")
-    world.pass(1_000)
-    expect(outcomeOf(next)).toBe(1)
-  })
-
-  it("join one that is under way though another, which all have left, ends meanwhile", () => {
+  it("begin a request of their own while the one that all have left is ending, and share that, also after the other has ended", () => {
     const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
     const world = worldOver(double)
     world.interrupt(world.search("oats"))

@@ -14,24 +14,27 @@ const inParentheses = (text: string | undefined) => text === undefined ? "" : ` 
 /** Where only the service knows what it did not like. */
 const bodyText = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
 
-const checkKey = "Check the license key, and the route it was sent to: baseUrl and tokenRoute."
-
-const checkLicense = "The license may not cover it, or something in between refuses it."
+/** What several sentences say. */
+const advices = {
+  certificate: "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS.",
+  firewall: "Check the base URL, and look for a firewall or proxy in between.",
+  key: "Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
+  license: "The license may not cover it, or something in between refuses it.",
+  protocol: "Check the base URL: its port does not speak https.",
+  proxy: "Check that your proxy, if you have one, lets the client through."
+}
 
 /** What follows "was rejected". */
 const forbiddenTexts: Record<ForbiddenReason, string> = {
-  RejectedAgain: `, and rejected again with a new token. ${checkLicense}`,
-  TokenUnchanged: `, and the service handed back the same token. ${checkLicense}`,
-  CoolingDown: `, and the next renewal of the token must wait a moment. ${checkLicense}`,
-  KeyRejected: `. ${checkKey}`,
+  RejectedAgain: `, and rejected again with a new token. ${advices.license}`,
+  TokenUnchanged: `, and the service handed back the same token. ${advices.license}`,
+  CoolingDown: `, and the next renewal of the token must wait a moment. ${advices.license}`,
+  KeyRejected: `. ${advices.key}`,
   BodyNotReplayable: ", the token was renewed, and a streamed body can't be sent twice. Send the request again."
 }
 
 const transportTexts = {
-  Timeout: {
-    what: "timed out",
-    advice: "Look for a firewall or proxy that drops it, or raise the timeout: tokenTimeout or requestTimeout."
-  },
+  Timeout: { what: "timed out", advice: "Look for a firewall or proxy, or raise tokenTimeout or requestTimeout." },
   Aborted: { what: "was cut off, or the client is closed", advice: "Try again, with an open client." },
   CutOff: { what: "was cut off", advice: "Try again." },
   Connection: {
@@ -40,41 +43,30 @@ const transportTexts = {
   }
 }
 
-const trustCertificate = "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."
-
-const checkProxy = "Check that your proxy, if you have one, lets the client through."
-
-const checkProtocol = "Check the base URL: its port does not speak https."
-
-const checkFirewall = "Check the base URL, and look for a firewall or proxy in between."
-
 /** What to check first, by the codes that people meet. */
 const adviceByCode: Readonly<Record<string, string>> = {
   ECONNREFUSED: "Check that the service is listening at the base URL, and your proxy if you have one.",
   ENOTFOUND: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one.",
   EAI_AGAIN: "Check the DNS.",
-  UND_ERR_ABORTED: checkProxy,
-  ERR_PROXY_TUNNEL: checkProxy,
-  ETIMEDOUT: checkFirewall,
-  UND_ERR_CONNECT_TIMEOUT: checkFirewall,
-  DEPTH_ZERO_SELF_SIGNED_CERT: trustCertificate,
-  SELF_SIGNED_CERT_IN_CHAIN: trustCertificate,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: trustCertificate,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: trustCertificate,
+  UND_ERR_ABORTED: advices.proxy,
+  ERR_PROXY_TUNNEL: advices.proxy,
+  ETIMEDOUT: advices.firewall,
+  UND_ERR_CONNECT_TIMEOUT: advices.firewall,
+  DEPTH_ZERO_SELF_SIGNED_CERT: advices.certificate,
+  SELF_SIGNED_CERT_IN_CHAIN: advices.certificate,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: advices.certificate,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: advices.certificate,
   CERT_HAS_EXPIRED: "Check the certificate of the service, and the clock of this machine.",
   ERR_TLS_CERT_ALTNAME_INVALID: "Check the host name in the base URL.",
-  EPROTO: checkProtocol,
-  ERR_SSL_WRONG_VERSION_NUMBER: checkProtocol
+  EPROTO: advices.protocol,
+  ERR_SSL_WRONG_VERSION_NUMBER: advices.protocol
 }
 
 const unexpectedTexts = {
   Status: { what: "a status without an error of its own", advice: "Check baseUrl and the path." },
   Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
   TooLarge: { what: "a body that is too large", advice: "Raise maxResponseBytes." },
-  NotJson: {
-    what: "a body that is empty or not JSON",
-    advice: "Check baseUrl: a proxy or a login page may have answered."
-  },
+  NotJson: { what: "a body that is empty or not JSON", advice: "Check baseUrl: a proxy or a login page may answer." },
   Schema: { what: "JSON of another shape than expected", advice: "Check the schema." }
 }
 
@@ -83,7 +75,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     const what = status === undefined ? "was not sent" : `was refused with status ${status}`
-    const advice = operation === "token" && status !== undefined ? checkKey : "Correct the request."
+    const advice = operation === "token" && status !== undefined ? advices.key : "Correct the request."
     return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${bodyText(body)}`
   },
   ServerError: (error) =>

@@ -124,6 +124,4 @@ export const make = ({ send, tokens, ...settings }: Options) => {
 }
 
 const renewalOutcome = (error: NutritionAdvisorError) =>
-  error._tag === "Forbidden" && error.reason !== "KeyRejected"
-    ? error.reason
-    : "RenewalFailed"
+  error._tag === "Forbidden" && error.reason !== "KeyRejected" ? error.reason : "RenewalFailed"

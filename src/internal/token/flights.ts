@@ -3,8 +3,8 @@ import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
-import type * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import type * as Tracer from "effect/Tracer"
@@ -29,7 +29,7 @@ interface Options extends Exchange.Options {
   /** How long one flight may take, in milliseconds. */
   readonly flightTimeout: number
   /** Forks in the context of the layer, until its scope ends. */
-  readonly run: Effect.Effect.Success<ReturnType<typeof FiberSet.makeRuntime<never>>>
+  readonly run: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
 }
 
 /** Whether callers have a token though the exchange failed. */
@@ -91,7 +91,7 @@ export const make = (options: Options) => {
 
   /** A closed FiberSet runs nothing, and a logger may die: whoever waits hears of the end all the same. */
   const start = (flight: Flight) =>
-    run(Effect.interruptible(running(flight))).addObserver(() => Deferred.unsafeDone(flight.token, Exit.failCause(aborted)))
+    run(running(flight)).addObserver(() => Deferred.unsafeDone(flight.token, Exit.failCause(aborted)))
 
   const decide = <D extends State.Decision<Flight> | State.CoolingDown>(
     request: ExchangeRequest,

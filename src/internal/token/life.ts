@@ -111,8 +111,7 @@ interface Options {
 }
 
 /**
- * The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope, also
- * where it was made inside `acquireRelease`, and so where nothing can be interrupted. A store that is
+ * The life of the tokens of one issuer. Flights and the Schedule run in the context of this, and end with its scope. A store that is
  * not known to answer at once is read within `flightTimeout`, which costs two fibers each time.
  */
 export const make = (
@@ -121,7 +120,9 @@ export const make = (
   Effect.gen(function*() {
     const issuer = yield* TokenIssuer
     const store = yield* TokenStore
-    const run = yield* FiberSet.makeRuntime<never>()
+    const fork = yield* FiberSet.makeRuntime<never>()
+    /** Closing waits for it, also where this is made inside `acquireRelease`, where nothing can be interrupted. */
+    const run = (effect: Effect.Effect<void>) => fork(Effect.interruptible(effect))
     let startsSchedule = policy.background
     const parts: Parts = {
       policy,
@@ -132,7 +133,7 @@ export const make = (
     const served = Effect.map((token: Token) => {
       if (startsSchedule) {
         startsSchedule = false
-        run(Effect.interruptible(looking(parts)))
+        run(looking(parts))
       }
       return token
     })
