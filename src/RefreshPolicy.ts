@@ -140,30 +140,19 @@ export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMos
  */
 export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
-/**
- * The longest time between two looks at a token: a suspended machine, or a clock that was set, needs nothing else.
- *
- * @since 1.0.0
- * @category rules
- */
+/** The longest time between two looks at a token: a suspended machine, or a clock that was set, needs nothing else. @internal */
 export const longestPause: Duration.Duration = Duration.minutes(1)
 
 /**
  * How long to wait between two looks at a token of this life: a minute, or a quarter of its window where that is shorter, and
- * 1.25 seconds at least, so that no two looks are less than a second apart once they are jittered.
- *
- * @since 1.0.0
- * @category rules
+ * 1.25 seconds at least, so that no two looks are less than a second apart once they are jittered. @internal
  */
 export const pauseOf = (policy: CheckedPolicy, life: Lifetime): Duration.Duration =>
   Duration.min(longestPause, Duration.millis(Math.max(1_250, windowOf(policy, life) / 4)))
 
 /**
  * The Schedule of the looks at a token: each waits as long as the one before said, give or take a fifth, so that replicas do
- * not look together.
- *
- * @since 1.0.0
- * @category schedules
+ * not look together. @internal
  */
 export const looks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Schedule.identity<Duration.Duration>()
   .pipe(
@@ -173,10 +162,7 @@ export const looks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Sc
 
 /**
  * The waits between the attempts of one exchange: 200 ms, then doubled, give or take a fifth, and one fewer than `attempts`. None is
- * shorter than `atLeast` says for the error, in milliseconds.
- *
- * @since 1.0.0
- * @category schedules
+ * shorter than `atLeast` says for the error, in milliseconds. @internal
  */
 export const betweenAttempts = <E>(
   policy: CheckedPolicy,

@@ -4,7 +4,7 @@ import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import { BadRequest } from "../../NutritionAdvisorError.js"
-import { setCookiesOf } from "../http/setCookies.js"
+import { setCookiesOf } from "../http/source.js"
 
 /** What fetch would send, as the platform has it. The body is read first, so that it can be sent again. */
 export const requestOf = (path: string, { body = null, headers = {}, method = "GET" }: RequestInit = {}) =>

@@ -17,12 +17,7 @@ interface Options extends DataSettings {
   readonly send: Send
 }
 
-/** The headers of a request with its token; those of searches without headers of their own are the same. */
-interface Authorization {
-  readonly token: AccessToken
-  readonly given: Request["headers"]
-  readonly headers: Request["headers"]
-}
+type Headers = Request["headers"]
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
@@ -32,10 +27,13 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
 /** An answer that came only after the service had looked at the token. */
 const showsAcceptance = (status: number) => Answer.isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
-/** Headers with a token, made once a token: the only place where a token is in plain text for longer than its request. */
+/**
+ * Headers with a token, made once a token, since those of searches without headers of their own are the same: the only place where a
+ * token is in plain text for longer than its request.
+ */
 const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
-  let last: Authorization | undefined
-  return (token: AccessToken, given: Request["headers"]) => {
+  let last: { readonly token: AccessToken; readonly given: Headers; readonly headers: Headers } | undefined
+  return (token: AccessToken, given: Headers) => {
     if (last?.token !== token || last.given !== given) {
       const headers = {
         ...given,

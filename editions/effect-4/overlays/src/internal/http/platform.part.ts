@@ -1,7 +1,5 @@
 import * as References from "effect/References"
 
-const statusIn = (error: ClientError | undefined) => error?.response?.status
-
 const quiet = Effect.withFiber((fiber) => {
   const changed = fiber.context.pipe(
     Context.add(HttpClient.TracerDisabledWhen, () => true),
