@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- [--only throughput,pairs,storms,memory,bundle] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
- * search costs, beside five peers. `--base` compiles an older commit, and the pairs then measure it beside this one in the same run.
+ * search costs, beside five peers. `--base` compiles an older commit, and the pairs then measure it beside this one in the same run. With
+ * `BENCH_CHUNKED=1` no answer of the server names its length.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

@@ -62,11 +62,13 @@ const pairsOf = (libraries) => [
   ["ours-over-fetch", "stock-fetch", [64]],
   ["ours-over-node:http", "stock-node:http", [64]],
   ["ours-promises", "ours-runPromise", [1, 64]],
-  ...(libraries.base === undefined ? [] : ["ours-fibers", "ours-runPromise", "ours-over-undici"].map((name) => [
-    name,
-    `${name}@base`,
-    [64]
-  ]))
+  ...(libraries.base === undefined ?
+    [] :
+    ["ours-fibers", "ours-runPromise", "ours-over-undici", "ours-over-fetch"].map((name) => [
+      name,
+      `${name}@base`,
+      [64]
+    ]))
 ]
 
 export const pairs = async ({ libraries, millis, only, processes, rounds, say }) => {

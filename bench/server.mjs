@@ -23,16 +23,18 @@ const issue = () => {
   return token
 }
 
-const answer = (status, body) =>
-  Buffer.concat([
-    Buffer.from(
-      `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
-        "connection: keep-alive\r\nkeep-alive: timeout=600\r\n\r\n"
-    ),
-    Buffer.from(body)
-  ])
+const answer = (status, body, length = `content-length: ${Buffer.byteLength(body)}`) =>
+  Buffer.from(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n${length}\r\n` +
+      `connection: keep-alive\r\nkeep-alive: timeout=600\r\n\r\n${body}`
+  )
 
-const found = answer("200 OK", payload)
+const chunked = `${Buffer.byteLength(payload).toString(16)}\r\n${payload}\r\n0\r\n\r\n`
+
+/** With `BENCH_CHUNKED=1` an answer names no length, as most do that a proxy compresses. */
+const found = process.env.BENCH_CHUNKED === undefined
+  ? answer("200 OK", payload)
+  : answer("200 OK", chunked, "transfer-encoding: chunked")
 
 const forbidden = answer("403 Forbidden", "{\"error\":\"token not accepted\"}")
 
