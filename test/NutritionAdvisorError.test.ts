@@ -4,17 +4,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, JSONSchema, Redacted, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 
-const {
-  BadRequest,
-  ConfigurationError,
-  Forbidden,
-  LicenseKeyUnavailable,
-  MissingServiceId,
-  ServerError,
-  TooManyRequests,
-  TransportError,
-  UnexpectedResponse
-} = NutritionAdvisorError
+const { ConfigurationError, ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
+
+const { BadRequest, Forbidden, LicenseKeyUnavailable, MissingServiceId, UnexpectedResponse } = NutritionAdvisorError
 
 const AnyError = Schema.Union(NutritionAdvisorError.NutritionAdvisorError, ConfigurationError)
 

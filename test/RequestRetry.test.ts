@@ -7,16 +7,9 @@ import { added } from "./doubles/counters.js"
 import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
 
-const {
-  BadRequest,
-  Forbidden,
-  LicenseKeyUnavailable,
-  MissingServiceId,
-  ServerError,
-  TooManyRequests,
-  TransportError,
-  UnexpectedResponse
-} = NutritionAdvisorError
+const { ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
+
+const { BadRequest, Forbidden, LicenseKeyUnavailable, MissingServiceId, UnexpectedResponse } = NutritionAdvisorError
 
 type Operation = NutritionAdvisorError.Operation
 

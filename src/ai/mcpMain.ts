@@ -13,6 +13,13 @@ import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import { type Client, createClient, fromLayer } from "../promise/Client.js"
 import { register } from "./NutritionAdvisorMcp.js"
 
+const usage = `Usage: effect-nutrition-advisor-mcp [--simulator]
+
+Serves the tool search_foods over the Model Context Protocol, on standard input and output.
+It takes NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY and the other variables of the client.
+With --simulator it needs none, and the foods are simulated.
+`
+
 const simulatedNote = "The foods are simulated: they are no facts about real foods."
 
 const simulated = async () => {
@@ -43,6 +50,7 @@ const serve = async (advisor: Client, note: string | undefined) => {
   }, { transport: new StdioServerTransport(input) })
   const end = () => void advisor.close().finally(() => process.exit())
   process.stdout.once("error", end)
+  process.once("SIGTERM", end)
   process.stdin.once("end", async () => {
     do await setTimeout(10)
     while (running > 0 || input.readableLength > 0)
@@ -51,8 +59,10 @@ const serve = async (advisor: Client, note: string | undefined) => {
 }
 
 try {
-  const { simulator } = parseArgs({ options: { simulator: { type: "boolean", default: false } } }).values
-  if (simulator) await serve(await simulated(), simulatedNote)
+  const flag = { type: "boolean", default: false } as const
+  const { help, simulator } = parseArgs({ options: { help: flag, simulator: flag } }).values
+  if (help) process.stdout.write(usage)
+  else if (simulator) await serve(await simulated(), simulatedNote)
   else await serve(createClient(), undefined)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)

@@ -82,13 +82,17 @@ const parseUrl = (text: string): Checked<string> =>
     return url.href
   })
 
-/** A command without a connection fails at once, and waits in no queue. Keep-alive: a balancer or NAT forgets what is idle for minutes. */
+/**
+ * A command without a connection fails with the next attempt to make one, which is at most half a second away, and so within
+ * `cacheTimeout`. Keep-alive: a balancer or NAT forgets what is idle for minutes.
+ */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
   disconnectTimeout: 100,
   keepAlive: 60_000,
   lazyConnect: true,
   maxRetriesPerRequest: 0,
+  retryStrategy: (times) => Math.min(times * 50, 500),
   socketTimeout: 3_000,
   reconnectOnError: ({ message }) => message.startsWith("READONLY")
 }

@@ -64,7 +64,7 @@ const streamOf = (events: SimulatorEvents, lastId = "") => {
     ? refusal(503, "64 viewers watch already")
     : HttpServerResponse.raw(stream, {
       contentType: "text/event-stream",
-      headers: { ...everywhere, connection: "close" }
+      headers: { ...everywhere, connection: "close", "x-accel-buffering": "no" }
     })
 }
 
@@ -87,12 +87,16 @@ export const make = (core: SimulatorCore) =>
       if (path === "/favicon.ico") return icon
       if (path !== "/simulator" && !path.startsWith("/simulator/")) return undefined
       if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) {
-        return refusal(403, "this page is for its own origin, at an address of this machine")
+        return refusal(
+          403,
+          "page and controls are for their own origin, at an address of this machine or an --allowed-host"
+        )
       }
       switch (`${method} ${path}`) {
         case "GET /simulator":
           return HttpServerResponse.empty({ status: 308, headers: { location: "simulator/" } })
         case "GET /simulator/":
+        case "HEAD /simulator/":
           return documentOf(core)
         case "GET /simulator/icon.svg":
           return icon

@@ -78,6 +78,11 @@ describe("the simulator as a program", () => {
     expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
   })
 
+  it("answers HEAD as it does GET, for checks whether it is ready", async () => {
+    const asked = ["", "counters"].map((path) => fetch(`${simulator.url}/simulator/${path}`, { method: "HEAD" }))
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200])
+  })
+
   it("answers what it is asked while it starts", async () => {
     const taken = createServer().listen(0, "127.0.0.1")
     await once(taken, "listening")

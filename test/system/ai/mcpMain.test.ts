@@ -119,14 +119,15 @@ describe("the MCP server on standard input and output", () => {
       for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
     }))
 
-  it.scopedLive("ends with standard input, whether it was asked something or not", () =>
+  it.scopedLive("ends with standard input, whether it was asked something or not, and with SIGTERM", () =>
     Effect.gen(function*() {
       const env = yield* settings
       for (const lines of ["", hello, `${hello}${callOf(1, "oats")}`]) {
         const { child, ended, output, received } = yield* started(env)
         child.stdin.write(lines)
         yield* Effect.promise(() => received(lines.split("\n").length - 1))
-        child.stdin.end()
+        if (lines === hello) child.kill("SIGTERM")
+        else child.stdin.end()
         expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
       }
     }))
@@ -137,6 +138,12 @@ describe("the MCP server on standard input and output", () => {
       child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
       expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
       expect(frames.map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
+    }))
+
+  it.live("says with --help what it takes", () =>
+    Effect.gen(function*() {
+      const { code, stdout } = yield* Program.run(program, ["--help"])
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/--simulator[^]*_LICENSE_KEY/) })
     }))
 
   it.live("ends with 1 and a sentence on standard error where it can't serve", () =>
