@@ -26,7 +26,7 @@ export const Operation = Schema.Literal("token", "search", "request")
  */
 export type Operation = typeof Operation.Type
 
-/** Never encoded, and ignored when decoding: what the service said stays in the process that heard it. OpenAPI allows one Unknown only. */
+/** Never encoded: what the service said stays in the process that heard it. What stands for it in JSON of an error is ignored. */
 const Body = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
   decode: () => Option.none(),
   encode: () => Option.none()

@@ -20,7 +20,7 @@ const advices = {
   firewall: "Check the base URL, and look for a firewall or proxy in between.",
   key: "Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
   license: "The license may not cover it, or something in between refuses it.",
-  protocol: "Check the base URL: its port does not speak https.",
+  protocol: "Check the base URL: its port may speak no https, or another version of TLS.",
   proxy: "Check that your proxy, if you have one, lets the client through."
 }
 

@@ -83,8 +83,8 @@ const parseUrl = (text: string): Checked<string> =>
   })
 
 /**
- * A command without a connection fails with the next attempt to make one, which is at most half a second away, and so within
- * `cacheTimeout`. Keep-alive: a balancer or NAT forgets what is idle for minutes.
+ * A command without a connection fails with the next attempt to make one. That begins within half a second, so that a refused one is
+ * told by its code before `cacheTimeout` is over. Keep-alive: a balancer or NAT forgets what is idle for minutes.
  */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,

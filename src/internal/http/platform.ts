@@ -23,18 +23,15 @@ import { fetchedOf, setCookiesOf } from "./source.js"
 
 type ClientError = HttpClientError.HttpClientError
 
+type PlatformResponse = HttpClientResponse.HttpClientResponse
+
 /** A body that says when its stream fails: the client would say that the service can't be reached. */
-const watched = (body: HttpBody.HttpBody, onFailure: () => void) =>
-  body._tag === "Stream"
-    ? HttpBody.stream(
-      Stream.tapErrorCause(
-        body.stream,
-        (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : Effect.sync(onFailure)
-      ),
-      body.contentType,
-      body.contentLength
-    )
-    : body
+const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
+  if (body._tag !== "Stream") return body
+  const failed = Effect.sync(onFailure)
+  const stream = Stream.tapErrorCause(body.stream, (cause) => Cause.isInterruptedOnly(cause) ? Effect.void : failed)
+  return HttpBody.stream(stream, body.contentType, body.contentLength)
+}
 
 /** The request as the platform has it. */
 const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
@@ -46,7 +43,7 @@ const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailu
 type Body = Pick<Received, "body" | "isWhole">
 
 /** Reads piece by piece, and stops at the limit. */
-const collect = (stream: HttpClientResponse.HttpClientResponse["stream"], maxBytes: number) =>
+const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
   Effect.suspend(() => {
     const bytes = new BodyBytes()
     let isWhole = true
@@ -56,23 +53,23 @@ const collect = (stream: HttpClientResponse.HttpClientResponse["stream"], maxByt
     )
   })
 
-/** The same of fetch, whose own stream takes half the time. */
-const collectFetched = (stream: ReadableStream<Uint8Array>, maxBytes: number) => async (signal: AbortSignal) => {
+/** The same of fetch, whose own stream takes half the time. The platform aborts the request where its `arrayBuffer` is interrupted. */
+const collectFetched = (response: PlatformResponse, stream: ReadableStream<Uint8Array>, maxBytes: number) => {
   const bytes = new BodyBytes()
   const reader = stream.getReader()
-  const leave = () => void reader.cancel().catch(constVoid)
-  signal.addEventListener("abort", leave)
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return { body: bytes.whole, isWhole: true }
-    if (bytes.add(value, maxBytes)) continue
-    leave()
-    return { body: bytes.whole, isWhole: false }
+  let isWhole = true
+  const read = async () => {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (!(isWhole = bytes.add(next.value, maxBytes))) return reader.cancel()
+    }
   }
+  Object.defineProperty(fetchedOf(response), "arrayBuffer", { value: read })
+  const leave = Effect.sync(() => void reader.cancel().catch(constVoid))
+  return Effect.map(Effect.onInterrupt(response.arrayBuffer, () => leave), (): Body => ({ body: bytes.whole, isWhole }))
 }
 
 /** A stream takes the other clients nearly twice the time: a body whose size the headers prove is read at once. */
-const isBounded = ({ headers }: HttpClientResponse.HttpClientResponse, maxBytes: number) =>
+const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
   Number(headers["content-length"]) <= maxBytes
 
@@ -80,7 +77,7 @@ const isBounded = ({ headers }: HttpClientResponse.HttpClientResponse, maxBytes:
 const isZstd = (body: Uint8Array) => body[0] === 0x28 && body[1] === 0xb5
 
 /** Those of the body as it is handed on: fetch leaves the coding that it has undone, and the length before. */
-const headersOf = (response: HttpClientResponse.HttpClientResponse, body: Uint8Array): Answer["headers"] => {
+const headersOf = (response: PlatformResponse, body: Uint8Array): Answer["headers"] => {
   const { headers } = response
   const all: Answer["headers"] = headers["set-cookie"] === undefined
     ? headers
@@ -92,13 +89,16 @@ const headersOf = (response: HttpClientResponse.HttpClientResponse, body: Uint8A
   return others
 }
 
-const bodyOf = (response: HttpClientResponse.HttpClientResponse, maxBytes: number): Effect.Effect<Body, unknown> => {
+const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<Body, unknown> => {
   const stream = fetchedOf(response)?.body
-  if (stream === null) return Effect.succeed({ body: new Uint8Array(), isWhole: true })
-  if (stream !== undefined) return Effect.tryPromise(collectFetched(stream, maxBytes))
+  if (stream instanceof globalThis.ReadableStream) return collectFetched(response, stream, maxBytes)
   return isBounded(response, maxBytes)
     ? Effect.map(response.arrayBuffer, (buffer) => ({ body: new Uint8Array(buffer), isWhole: true }))
-    : collect(response.stream, maxBytes)
+    : Effect.catchIf(
+      collect(response.stream, maxBytes),
+      (error) => error.reason === "EmptyBody",
+      () => Effect.succeed({ body: new Uint8Array(), isWhole: true })
+    )
 }
 
 /**
@@ -162,7 +162,7 @@ const withoutBody = new Set([204, 205])
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
   { body, headers, status }: Omit<Answer, "kind">
-): HttpClientResponse.HttpClientResponse => {
+): PlatformResponse => {
   const fields = Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const))
     .filter(isHeaderField)
