@@ -53,7 +53,7 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     )
   })
 
-/** The same of fetch, whose own stream takes half the time. The platform aborts the request where its `arrayBuffer` is interrupted. */
+/** The same of fetch, whose own stream takes half the time. It stands in for `arrayBuffer`: where that is interrupted, the platform aborts. */
 const collectFetched = (response: PlatformResponse, stream: ReadableStream<Uint8Array>, maxBytes: number) => {
   const bytes = new BodyBytes()
   const reader = stream.getReader()
