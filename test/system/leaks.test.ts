@@ -34,7 +34,7 @@ const mixed = FastCheck.record({
   })
 })
 
-it("no secret shows in any sink whatever the service answers, one answer after the other", () =>
+it("no secret shows in any sink, whatever answers follow each other", { timeout: 900_000 }, () =>
   FastCheck.assert(
     FastCheck.asyncProperty(mixed, async ({ client, outcome }) => {
       const { elsewhere, end, leaks } = await Effect.runPromise(Effect.scoped(leaksOf(outcome, client.layer)))
