@@ -37,9 +37,11 @@ const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Stru
   Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields)
 
 /** What an error says of the answer that it came from. */
-const answered = {
+const ofAnswer = {
   /** The call that failed. */
   operation: Operation,
+  /** The status of the answer. */
+  status: Schema.Number,
   /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
   body: Body,
   /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
@@ -54,11 +56,11 @@ const answered = {
  * @category errors
  */
 export class BadRequest extends tagged<BadRequest>()("BadRequest", {
+  ...ofAnswer,
   /** The status of the answer, 400; absent when there was none. */
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the call, in its own words; never a text of the service. */
-  detail: Schema.optional(Schema.String),
-  ...answered
+  detail: Schema.optional(Schema.String)
 }) {}
 
 /**
@@ -68,11 +70,9 @@ export class BadRequest extends tagged<BadRequest>()("BadRequest", {
  * @category errors
  */
 export class ServerError extends tagged<ServerError>()("ServerError", {
-  /** The status of the answer, from 500 to 599. */
-  status: Schema.Number,
+  ...ofAnswer,
   /** The seconds to wait, where the service named a time (RFC 9110 section 10.2.3). */
-  retryAfter: Schema.optional(Schema.Number),
-  ...answered
+  retryAfter: Schema.optional(Schema.Number)
 }) {}
 
 /**
@@ -108,11 +108,9 @@ export type ForbiddenReason = typeof ForbiddenReason.Type
  * @category errors
  */
 export class Forbidden extends tagged<Forbidden>()("Forbidden", {
-  /** The status of the answer that refused the token or the key. */
-  status: Schema.Number,
+  ...ofAnswer,
   /** Why it is final. */
-  reason: ForbiddenReason,
-  ...answered
+  reason: ForbiddenReason
 }) {}
 
 /**
@@ -134,11 +132,11 @@ export class MissingServiceId extends tagged<MissingServiceId>()("MissingService
  * @category errors
  */
 export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests", {
+  ...ofAnswer,
   /** The status of the answer, 429; absent when the call was held back and nothing was sent. */
   status: Schema.optional(Schema.Number),
   /** The seconds to wait, where a time is known. */
-  retryAfter: Schema.optional(Schema.Number),
-  ...answered
+  retryAfter: Schema.optional(Schema.Number)
 }) {}
 
 /**
@@ -164,11 +162,9 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
  * @category errors
  */
 export class UnexpectedResponse extends tagged<UnexpectedResponse>()("UnexpectedResponse", {
-  /** The status of the answer. */
-  status: Schema.Number,
+  ...ofAnswer,
   /** What the client can't use about the answer. */
-  reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
-  ...answered
+  reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema")
 }) {}
 
 /**
@@ -270,21 +266,21 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
-/** What a backend does with each error: whether the same call may succeed later, and the status for its own caller. */
-const handling = {
-  BadRequest: { isTransient: false, status: 400 },
-  ServerError: { isTransient: true, status: 502 },
-  Forbidden: { isTransient: false, status: 502 },
-  MissingServiceId: { isTransient: false, status: 503 },
-  TooManyRequests: { isTransient: true, status: 429 },
-  TransportError: { isTransient: true, status: 504 },
-  UnexpectedResponse: { isTransient: false, status: 502 },
-  LicenseKeyUnavailable: { isTransient: false, status: 503 }
-} as const satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; status: number }>
+/** What an error means to a backend: whether the same call may succeed later, and the status to pass on to its own caller. */
+const meanings = {
+  BadRequest: { isTransient: false, passedOnAs: 400 },
+  ServerError: { isTransient: true, passedOnAs: 502 },
+  Forbidden: { isTransient: false, passedOnAs: 502 },
+  MissingServiceId: { isTransient: false, passedOnAs: 503 },
+  TooManyRequests: { isTransient: true, passedOnAs: 429 },
+  TransportError: { isTransient: true, passedOnAs: 504 },
+  UnexpectedResponse: { isTransient: false, passedOnAs: 502 },
+  LicenseKeyUnavailable: { isTransient: false, passedOnAs: 503 }
+} as const satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; passedOnAs: number }>
 
 type TransientTag = {
-  [Tag in keyof typeof handling]: (typeof handling)[Tag]["isTransient"] extends true ? Tag : never
-}[keyof typeof handling]
+  [Tag in keyof typeof meanings]: (typeof meanings)[Tag]["isTransient"] extends true ? Tag : never
+}[keyof typeof meanings]
 
 /**
  * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
@@ -294,7 +290,7 @@ type TransientTag = {
  * @category guards
  */
 export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { _tag: TransientTag }> =>
-  isNutritionAdvisorError(error) && handling[error._tag].isTransient
+  isNutritionAdvisorError(error) && meanings[error._tag].isTransient
 
 /**
  * The HTTP status with which a backend passes an error on to its own caller, as docs/errors.md lists them: that of the service where the
@@ -304,4 +300,4 @@ export const isTransient = (error: unknown): error is Extract<NutritionAdvisorEr
  * @category getters
  */
 export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): number =>
-  operation === "token" ? 503 : handling[_tag].status
+  operation === "token" ? 503 : meanings[_tag].passedOnAs

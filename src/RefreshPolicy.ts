@@ -63,6 +63,9 @@ export const defaults: RefreshPolicy = {
   coolDown: "15 seconds"
 }
 
+/** The second one is for a revocation right behind another, and for where the first brought a peer's token that is rejected as well. */
+const renewalsPerCoolDown = 2
+
 /**
  * A policy that was checked, every duration in milliseconds.
  *
@@ -72,10 +75,7 @@ export const defaults: RefreshPolicy = {
 export type CheckedPolicy =
   & { readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number }
   & {
-    /**
-     * How many renewals begin in any `coolDown`, at most; no setting. The second one is for a revocation right behind another, and for where
-     * the first one brought a peer's token that is rejected as well.
-     */
+    /** How many renewals begin in any `coolDown`, at most: 2; no setting. */
     readonly renewalsPerCoolDown: number
   }
 
@@ -116,7 +116,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
       background: policy.background ?? background,
       attempts: yield* count("refresh.attempts", policy.attempts ?? attempts),
       ...times,
-      renewalsPerCoolDown: 2
+      renewalsPerCoolDown
     }
   })
 

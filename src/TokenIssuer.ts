@@ -136,7 +136,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
   )
 
 /** Whether a text repeats a secret, as it is or percent-encoded. */
-const isIn = (text: string) => (secret: Redacted.Redacted<string>) =>
+const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
   [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
     text.toLowerCase().includes(form.toLowerCase())
   )
@@ -160,7 +160,7 @@ export const fromSettings = (
           value: response.access_token,
           serviceId: id,
           tokenType: "Bearer",
-          scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isIn(scope))),
+          scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
           receivedAt,
           expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), RefreshPolicy.longestLife)
         })

@@ -129,7 +129,7 @@ export const make = (
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.suspend(() =>
     Effect.flatMap(
-      Settings.parseProvider({ refresh: policy, tokenTimeout }),
+      Settings.parseLife({ refresh: policy, tokenTimeout }),
       (settings) => Life.make({ policy: settings.policy, flightTimeout: settings.tokenTimeout, storeIsPrompt: false })
     )
   )

@@ -292,7 +292,7 @@ describe("attempts", () => {
     [
       ...lasting.map(([status, _tag]) => [status, { _tag, status }] as const),
       [401, { _tag: "Forbidden", status: 401, reason: "KeyRejected" }],
-      [302, { _tag: "UnexpectedResponse", status: 302, reason: "Redirect" }]
+      [302, { _tag: "UnexpectedResponse", reason: "Redirect" }]
     ] as const
   )("end with the first answer that trying again can't change (case %#)", function*([status, expected]) {
     expect(yield* endOf([{ status }])).toMatchObject({ calls: 1, outcome: { operation: "token", ...expected } })
@@ -305,12 +305,15 @@ describe("attempts", () => {
     expect(yield* Ref.get(interrupted)).toBe(true)
   })
 
-  test.each(lasting)("end with what the service said, redacted: %d", function*([status]) {
-    const body = "unknown: demo-key-7f3a"
-    const { outcome } = yield* endOf([{ status, headers: { "content-type": "text/plain" }, body }])
-    expect(outcome).toMatchObject({ operation: "token", body: Redacted.make(body) })
-    expect(`${JSON.stringify(outcome)} ${inspect(outcome)}`).not.toContain("demo-key-7f3a")
-  })
+  test.each(lasting.filter(([status]) => status >= 400))(
+    "end with what the service said, redacted: %d",
+    function*([status]) {
+      const body = "unknown: demo-key-7f3a"
+      const { outcome } = yield* endOf([{ status, headers: { "content-type": "text/plain" }, body }])
+      expect(outcome).toMatchObject({ operation: "token", body: Redacted.make(body) })
+      expect(`${JSON.stringify(outcome)} ${inspect(outcome)}`).not.toContain("demo-key-7f3a")
+    }
+  )
 })
 
 describe("licenseKey", () => {

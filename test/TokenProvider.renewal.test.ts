@@ -247,9 +247,13 @@ describe("the counters", () => {
   })
 
   search("count a rejection while renewals cool down, and no exchange", function*({ search, simulator }) {
-    yield* simulator.respondAlways("search", { status: 403 })
+    yield* simulator.respondAlways("search", { status: 401 })
     yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)
-    expect(yield* added(Effect.flip(search("oats")))).toEqual({
+    const third = Effect.map(
+      Effect.flip(search("oats")),
+      (error) => expect(error).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown", status: 401 })
+    )
+    expect(yield* added(third)).toEqual({
       "rejections_total CoolingDown": 1,
       "requests_total Forbidden request search": 1
     })

@@ -10,7 +10,7 @@ const statuses: Readonly<Record<OfAnswer, ReadonlyArray<number>>> = {
   ServerError: [500, 502, 503],
   Forbidden: [401, 403],
   TooManyRequests: [429],
-  UnexpectedResponse: [402, 404, 409, 418, 422]
+  UnexpectedResponse: [302, 402, 404, 409, 418, 422]
 }
 
 /** Statuses that are refusals, each with the error that a data request ends in. */

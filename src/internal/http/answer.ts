@@ -40,8 +40,7 @@ const headerOf = ({ headers }: Answer, name: string) => String(headers[name] ?? 
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 
 /** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. */
-const retryAfterOf = (answer: Answer, now: number): number | undefined => {
-  const value = headerOf(answer, "retry-after").trim()
+const secondsUntil = (value: string, now: number): number | undefined => {
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
   const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
@@ -85,7 +84,7 @@ export const fieldsOf = (answer: Answer): AnswerFields => {
 }
 
 const fieldsWithRetryAfter = (answer: Answer, now: number) => {
-  const retryAfter = retryAfterOf(answer, now)
+  const retryAfter = secondsUntil(headerOf(answer, "retry-after").trim(), now)
   return { ...fieldsOf(answer), ...retryAfter !== undefined && { retryAfter } }
 }
 

@@ -84,23 +84,29 @@ class Call extends Timed implements Receiver {
 
   onBodyFailure() {
     const { operation } = this.kind
-    this.settle(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))?.()
+    this.leave(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
   onEnd(reason: "Timeout" | "Aborted") {
-    this.settle(Effect.fail(new TransportError({ operation: this.kind.operation, reason })))?.()
+    this.leave(Effect.fail(new TransportError({ operation: this.kind.operation, reason })))
   }
 
   cancel() {
-    this.settle(Effect.interrupt)?.()
+    this.leave(Effect.interrupt)
+  }
+
+  /** Ends without an answer, and aborts the request. */
+  private leave(ending: Ending) {
+    const { abort } = this
+    this.settle(ending)
+    abort?.()
   }
 
   private settle(ending: Ending) {
-    const { abort, resume } = this
+    const { resume } = this
     this.resume = this.abort = undefined
     this.timeouts?.remove(this)
     resume?.(ending)
-    return abort
   }
 }
 
@@ -124,12 +130,12 @@ const ownedHere = (send: (owner: Owner) => Ending): Ending =>
 /** Without timeouts, whoever calls bounds the time. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
-  const forked = Platform.forkedThrough(client)
+  const dispatchIn = Platform.dispatchThrough(client)
   const sendFor = (owner: Owner, request: Request, kind: Kind): Ending => {
     const call = callOf(kind, timeouts, owner)
     return dispatch !== undefined && isBuffered(request)
       ? call(dispatch, request)
-      : Effect.flatMap(Effect.runtime(), (runtime) => call(forked(runtime), request))
+      : Effect.flatMap(Effect.runtime(), (runtime) => call(dispatchIn(runtime), request))
   }
   return (request, kind, owner) =>
     owner === undefined ? ownedHere((own) => sendFor(own, request, kind)) : sendFor(owner, request, kind)

@@ -130,7 +130,7 @@ const isAnswer = (error: ClientError): error is HttpClientError.ResponseError =>
  * Sends through any HttpClient, in a fiber of its own: what is switched off is off for the request alone, and the request is left where
  * it can't be interrupted.
  */
-export const forkedThrough = (given: HttpClient.HttpClient) => {
+export const dispatchThrough = (given: HttpClient.HttpClient) => {
   const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(fetchSettings, request))
   return (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
     let statusOfHead: number | undefined

@@ -71,7 +71,7 @@ const renewFrom = (parts: Parts, get: Service["get"]) => {
   const { current, flights } = parts
   const renew: Service["renew"] = (rejected, rejection = { operation: "request", status: 403 }) =>
     Effect.gen(function*() {
-      const { mustExchange = false, ...answer } = rejection
+      const { mustExchange = false, ...fields } = rejection
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
       if (Option.exists(yield* current, isOther)) return yield* get
       const decision = yield* flights.renew({
@@ -79,11 +79,11 @@ const renewFrom = (parts: Parts, get: Service["get"]) => {
         replacing: Option.some(rejected),
         mustExchange
       })
-      if (decision._tag === "CoolingDown") return yield* new Forbidden({ ...answer, reason: "CoolingDown" })
+      if (decision._tag === "CoolingDown") return yield* new Forbidden({ ...fields, reason: "CoolingDown" })
       const token = yield* Flights.outcomeOf(decision)
       if (isOther(token)) return token
       const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
-      return yield* isRenewal ? new Forbidden({ ...answer, reason: "TokenUnchanged" }) : renew(rejected, rejection)
+      return yield* isRenewal ? new Forbidden({ ...fields, reason: "TokenUnchanged" }) : renew(rejected, rejection)
     })
   return renew
 }
@@ -139,5 +139,5 @@ export const make = (
     })
     const get = served(getFrom(parts))
     const renew = renewFrom(parts, get)
-    return { get, renew: (rejected, answer) => served(renew(rejected, answer)), status: statusFrom(parts) }
+    return { get, renew: (rejected, rejection) => served(renew(rejected, rejection)), status: statusFrom(parts) }
   })
