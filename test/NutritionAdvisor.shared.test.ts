@@ -8,18 +8,13 @@ import { arranged } from "./doubles/arranged.js"
 import * as Cache from "./doubles/CacheDouble.js"
 import { quiet, settle } from "./doubles/CacheDouble.js"
 import { added } from "./doubles/counters.js"
+import { settings } from "./doubles/simulatedAdvisor.js"
 import * as Time from "./doubles/Time.js"
-
-const defaults: NutritionAdvisor.SharedOptions = {
-  baseUrl: Simulator.baseUrl,
-  licenseKey: Simulator.licenseKey,
-  refresh: { background: false }
-}
 
 type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider>
 
 const replica = (options: Partial<NutritionAdvisor.SharedOptions> = {}) =>
-  Layer.build(NutritionAdvisor.layerShared({ ...defaults, ...options }))
+  Layer.build(NutritionAdvisor.layerShared({ ...settings, ...options }))
 
 const replicas = (count: number) => Effect.replicateEffect(Effect.suspend(() => replica()), count)
 

@@ -26,17 +26,9 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { markFromPeer } from "../src/internal/token/peerTokens.js"
 import { version } from "../src/internal/version.js"
 import { arranged, test as plainTest } from "./doubles/arranged.js"
+import { advisor, settings } from "./doubles/simulatedAdvisor.js"
 import { otherRefusals } from "./doubles/statuses.js"
 import * as Time from "./doubles/Time.js"
-
-const defaults: NutritionAdvisor.Options = {
-  baseUrl: Simulator.baseUrl,
-  licenseKey: Simulator.licenseKey,
-  refresh: { background: false }
-}
-
-const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
-  NutritionAdvisor.layer({ ...defaults, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
 
 const test = arranged(Effect.void, advisor())
 
@@ -520,13 +512,13 @@ describe("a layer", () => {
     }).pipe(Effect.provide(Simulator.layerHttpClient()))
 
   plainTest("that is provided in two places is one client, with one token", function*() {
-    const one = NutritionAdvisor.layer(defaults)
+    const one = NutritionAdvisor.layer(settings)
     expect(yield* spentBy(searching(one), searching(one))).toEqual([1, 2, 1])
   })
 
   plainTest("has a token of its own beside those of the same key at other routes", function*() {
     const at = (tokenRoute: NutritionAdvisor.Options["tokenRoute"]) =>
-      searching(NutritionAdvisor.layer({ ...defaults, tokenRoute }))
+      searching(NutritionAdvisor.layer({ ...settings, tokenRoute }))
     expect(yield* spentBy(at("unified"), at("advisor-token"), at("advisor-licence"))).toEqual([3, 3, 3])
   })
 })
@@ -535,7 +527,7 @@ describe("layerWithoutTokens", () => {
   const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
 
   const over = (renewed: AccessToken.AccessToken) =>
-    NutritionAdvisor.layerWithoutTokens({ baseUrl: defaults.baseUrl }).pipe(
+    NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
       Layer.provide(Layer.succeed(TokenProvider.TokenProvider, {
         get: Effect.succeed(token),
         renew: () => Effect.succeed(renewed),
@@ -594,7 +586,7 @@ describe("a second layer for the same key", () => {
 
   const builtShared = Layer.build(
     NutritionAdvisor.layerShared({
-      ...defaults,
+      ...settings,
       baseUrl: "https://service.example",
       licenseKey: Redacted.make("shared")
     })
@@ -605,7 +597,7 @@ describe("a second layer for the same key", () => {
     ["for another key", build("first-of-two"), build("second-of-two")],
     ["where both share their token", builtShared, builtShared],
     ["for another identifier", build("two", { serviceId: "first" }), build("two", { serviceId: "second" })],
-    ["over the simulator in memory", build("simulated", defaults), build("simulated", defaults)]
+    ["over the simulator in memory", build("simulated", settings), build("simulated", settings)]
   ])("is not warned of %s", function*([, first, second]) {
     expect(yield* warningsOf(Effect.zipRight(first, second))).toEqual([])
   })

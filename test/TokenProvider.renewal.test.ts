@@ -1,9 +1,6 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Fiber, Option, Redacted } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged } from "./doubles/arranged.js"
 import { added } from "./doubles/counters.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import { cold, coolingDown, fresh, issuer, provider, store } from "./doubles/situations.js"
@@ -123,82 +120,6 @@ describe("an exchange that must be one", () => {
   })
 })
 
-const started = Effect.gen(function*() {
-  const simulator = yield* Simulator.Simulator
-  const { httpClient, search } = yield* NutritionAdvisor.make({
-    baseUrl: Simulator.baseUrl,
-    licenseKey: Simulator.licenseKey,
-    refresh: { background: false }
-  })
-  yield* search("oats")
-  return { httpClient, search, simulator }
-})
-
-const search = arranged(started, Simulator.layerHttpClient())
-
-const searchesOf = (simulator: Simulator.Service) =>
-  Effect.map(
-    simulator.requests,
-    (requests) =>
-      requests.filter(({ operation }) => operation === "search").map((request) => ({
-        value: Redacted.value(Option.getOrThrow(request.authorization)),
-        serviceId: Redacted.value(Option.getOrThrow(request.serviceId))
-      }))
-  )
-
-describe("a search", () => {
-  search(
-    "whose rejection comes after another one was renewed is sent with that token, at no cost",
-    function*({ httpClient, search, simulator }) {
-      yield* simulator.setLatency("request", "5 seconds")
-      const slow = yield* Effect.fork(httpClient.get("/v2/plan"))
-      yield* Time.pass("1 second")
-      yield* simulator.revoke
-      yield* search("oats")
-      yield* simulator.respondNext("request", { status: 200, body: {} })
-      yield* Time.pass("10 seconds")
-      yield* Fiber.await(slow)
-      const { exchanges, requests } = yield* simulator.counters
-      const sent = (yield* simulator.requests).filter(({ operation }) => operation === "request").map((request) =>
-        Redacted.value(Option.getOrThrow(request.authorization))
-      )
-      const values = (yield* searchesOf(simulator)).map(({ value }) => value)
-      expect([sent, exchanges, requests]).toEqual([[values[0], values[2]], 2, 2])
-    }
-  )
-
-  search("after a renewal that failed is not sent with the rejected token", function*({ search, simulator }) {
-    yield* simulator.revoke
-    yield* simulator.respondAlways("token", { status: 400 })
-    yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 20))
-    const { exchanges, searches } = yield* simulator.counters
-    expect([exchanges, searches]).toEqual([2, 2])
-  })
-})
-
-describe("a 403 that is not about the token", () => {
-  search("costs eight exchanges a minute at most, and leaves the others their answers", function*(services) {
-    const { httpClient, search, simulator } = services
-    yield* simulator.respondAlways("request", { status: 403 })
-    const forbidden = Effect.all(Effect.replicate(Effect.exit(httpClient.get("/v2/forbidden")), 50), {
-      concurrency: 50
-    })
-    const round = Effect.zipLeft(Effect.zipRight(forbidden, Effect.exit(search("oats"))), Time.pass("3 seconds"))
-    const exits = yield* Effect.all(Effect.replicate(round, 20))
-    expect(exits.filter(Exit.isFailure)).toEqual([])
-    expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
-  })
-
-  search("lets a true revocation wait for 15 s at most", function*({ httpClient, search, simulator }) {
-    yield* simulator.respondAlways("request", { status: 403 })
-    yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
-    yield* simulator.revoke
-    const during = yield* Effect.flip(search("oats"))
-    yield* Time.pass("15 seconds")
-    expect([reasonOf(during), Exit.isSuccess(yield* Effect.exit(search("oats")))]).toEqual(["CoolingDown", true])
-  })
-})
-
 describe("the counters", () => {
   cold("add up over success, stale serve, failure, same token and rejection", function*() {
     const script = Effect.gen(function*() {
@@ -224,61 +145,5 @@ describe("the counters", () => {
       "token_exchanges_total issued none refresh": 1,
       "token_exchanges_total issued none rejection": 1
     })
-  })
-
-  search("add up over searches that succeed, fail and are rejected", function*({ search, simulator }) {
-    const script = Effect.gen(function*() {
-      yield* search("oats")
-      yield* simulator.respondNext("search", { status: 500 })
-      yield* Effect.flip(search("oats"))
-      yield* simulator.revoke
-      yield* search("oats")
-      yield* simulator.respondNext("search", { status: 403 }, { status: 403 })
-      yield* Effect.flip(search("oats"))
-    })
-    expect(yield* added(script)).toEqual({
-      "token_exchanges_total issued none rejection": 2,
-      "rejections_total AcceptedAfterRenewal": 1,
-      "rejections_total RejectedAgain": 1,
-      "requests_total Success request search": 2,
-      "requests_total ServerError request search": 1,
-      "requests_total Forbidden request search": 1
-    })
-  })
-
-  search("count a rejection while renewals cool down, and no exchange", function*({ search, simulator }) {
-    yield* simulator.respondAlways("search", { status: 401 })
-    yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)
-    const third = Effect.map(
-      Effect.flip(search("oats")),
-      (error) => expect(error).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown", status: 401 })
-    )
-    expect(yield* added(third)).toEqual({
-      "rejections_total CoolingDown": 1,
-      "requests_total Forbidden request search": 1
-    })
-  })
-
-  search.each([400, 403])(
-    "count a rejection of which the renewal was answered with %d",
-    function*(status, { search, simulator }) {
-      yield* simulator.revoke
-      yield* simulator.respondNext("token", { status })
-      expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ RenewalFailed: 1 })
-    }
-  )
-
-  search.each([429, 500])(
-    "count a rejection of which the second sending was answered with %d",
-    function*(status, { search, simulator }) {
-      yield* simulator.respondNext("search", { status: 403 }, { status })
-      expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
-    }
-  )
-
-  search("count a rejection of which the second sending was not answered", function*({ search, simulator }) {
-    yield* simulator.respondNext("search", { status: 403 })
-    yield* simulator.provoke("search", "drop", 1)
-    expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
   })
 })

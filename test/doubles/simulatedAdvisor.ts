@@ -1,0 +1,13 @@
+/** The client over the simulator in memory, without the Schedule: nothing is exchanged unless a search asks for it. */
+import { Layer } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+export const settings: NutritionAdvisor.Options = {
+  baseUrl: Simulator.baseUrl,
+  licenseKey: Simulator.licenseKey,
+  refresh: { background: false }
+}
+
+export const advisor = (options: Partial<NutritionAdvisor.Options> = {}, simulator: Simulator.Options = {}) =>
+  NutritionAdvisor.layer({ ...settings, ...options }).pipe(Layer.provideMerge(Simulator.layerHttpClient(simulator)))
