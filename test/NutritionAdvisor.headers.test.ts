@@ -1,18 +1,15 @@
 /** What a caller passes on: headers of its own caller, some of which belong to another connection. */
 import { HttpBody, HttpClientRequest } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
-
-const { baseUrl, licenseKey } = Simulator
+import { advisor } from "./doubles/simulatedAdvisor.js"
 
 const test = arranged(
   NutritionAdvisor.NutritionAdvisor,
-  NutritionAdvisor.layer({ baseUrl, licenseKey }).pipe(
-    Layer.provideMerge(Simulator.layerHttpClient({ routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } }))
-  )
+  advisor({}, { routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } })
 )
 
 /** The headers of data requests. */

@@ -1,19 +1,13 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer, Schema, Tracer } from "effect"
+import { Effect, Schema, Tracer } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "./doubles/arranged.js"
+import { advisor } from "./doubles/simulatedAdvisor.js"
 import { refusals } from "./doubles/statuses.js"
 
-const { baseUrl, licenseKey } = Simulator
-
 const found: Simulator.Reply = { status: 200, body: { results: [] } }
-
-const observing = (observeHeaders: ReadonlyArray<string>) =>
-  NutritionAdvisor.layer({ baseUrl, licenseKey, refresh: { background: false }, observeHeaders }).pipe(
-    Layer.provideMerge(Simulator.layerHttpClient())
-  )
 
 /** The error where calls of an operation are answered so, the last answer for ever. */
 const failureOf = (
@@ -28,7 +22,7 @@ const failureOf = (
     ({ respondAlways, respondNext }) => Effect.zip(respondNext(operation, first), respondAlways(operation, second))
   ).pipe(
     Effect.zipRight(Effect.flip(search)),
-    Effect.provide(observing(names))
+    Effect.provide(advisor({ observeHeaders: names }))
   )
 
 const headersOf = (error: NutritionAdvisorError.NutritionAdvisorError | NutritionAdvisorError.ConfigurationError) =>
@@ -105,7 +99,7 @@ describe("a header that is observed", () => {
       ({ respondNext }) => respondNext("search", { ...found, headers: identified })
     ).pipe(
       Effect.zipRight(NutritionAdvisor.search("apple")),
-      Effect.provide(observing(["X-Request-Id"])),
+      Effect.provide(advisor({ observeHeaders: ["X-Request-Id"] })),
       Effect.withTracer(tracer)
     )
     const observed = spans.map(({ attributes, name }) => [name, attributes.get("http.response.header.x-request-id")])

@@ -1,19 +1,14 @@
 import { readFileSync } from "node:fs"
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { advisor } from "./doubles/simulatedAdvisor.js"
 
 const { version }: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
 
-const advisor = (userAgent?: string) =>
-  NutritionAdvisor.layer({
-    baseUrl: Simulator.baseUrl,
-    licenseKey: Simulator.licenseKey,
-    refresh: { background: false },
-    userAgent
-  }).pipe(Layer.provideMerge(Simulator.layerHttpClient({ routes: { "POST /v2/plan": () => ({ status: 200 }) } })))
+const over = (userAgent?: string) => advisor({ userAgent }, { routes: { "POST /v2/plan": () => ({ status: 200 }) } })
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
@@ -34,12 +29,12 @@ describe("the User-Agent", () => {
       yield* NutritionAdvisor.search("apple")
       yield* execute(plan)
       expect(yield* sent).toEqual([["token", own], ["search", own], ["request", own]])
-    }).pipe(Effect.provide(advisor(setting))))
+    }).pipe(Effect.provide(over(setting))))
 
   it.effect("is the one of a call's own headers, where those have one", () =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple", { headers: { "User-Agent": "mine/1" } })
       yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/2"))
       expect(yield* sent).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
-    }).pipe(Effect.provide(advisor("shop/2"))))
+    }).pipe(Effect.provide(over("shop/2"))))
 })

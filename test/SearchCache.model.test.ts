@@ -7,6 +7,7 @@ import { runs } from "./doubles/runs.js"
 import { seeded } from "./doubles/runtime.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
+import { histories, type History, leaves } from "./resilience/histories.js"
 
 /** How a request ends, and after how many milliseconds. */
 interface Plan {
@@ -14,35 +15,21 @@ interface Plan {
   readonly millis: number
 }
 
-type Step =
-  /** Some leave after so many turns of the scheduler, at whatever step they are then. */
-  | { readonly _tag: "Search"; readonly term: string; readonly plan: Plan; readonly leaves?: number | undefined }
-  | { readonly _tag: "Leave"; readonly nth: number }
-  | { readonly _tag: "Pass"; readonly millis: number }
+interface Search {
+  readonly _tag: "Search"
+  readonly term: string
+  readonly plan: Plan
+  readonly leaves: number | undefined
+}
 
-const search = FastCheck.record<Extract<Step, { readonly _tag: "Search" }>>({
+const search = FastCheck.record<Search>({
   _tag: FastCheck.constant("Search"),
   term: FastCheck.constantFrom("oats", "rice", "milk"),
   plan: FastCheck.record({
     outcome: FastCheck.constantFrom<Plan["outcome"]>("payload", "payload", "failure", "defect"),
     millis: FastCheck.constantFrom(0, 100, 400, 2_000)
   }),
-  leaves: FastCheck.option(FastCheck.nat(30), { nil: undefined, freq: 6 })
-})
-
-const leave = FastCheck.nat(5).map((nth): Step => ({ _tag: "Leave", nth }))
-
-const pass = FastCheck.constantFrom(0, 1, 99, 100, 500, 999, 1_000).map((millis): Step => ({ _tag: "Pass", millis }))
-
-const step = FastCheck.oneof(
-  { arbitrary: search, weight: 5 },
-  { arbitrary: leave, weight: 2 },
-  { arbitrary: pass, weight: 4 }
-)
-
-const history = FastCheck.record({
-  steps: FastCheck.array(step, { minLength: 40, maxLength: 40, size: "max" }),
-  seed: FastCheck.string()
+  leaves
 })
 
 const timeToLive = 1_000
@@ -61,7 +48,7 @@ interface Caller {
 }
 
 /** Callers, the cache and a service below; whatever breaks a promise of the cache is noted. */
-const violationsOf = (scheduler: ShakenScheduler, steps: ReadonlyArray<Step>, seed: string) => {
+const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Search>) => {
   const violations: Array<string> = []
   const callers: Array<Caller> = []
   const requests: Array<{ readonly term: string; readonly plan: Plan; endedAt: number | undefined }> = []
@@ -146,12 +133,12 @@ describe("SearchCache in any history of callers that come, leave and change what
     "has one request under way while somebody waits, keeps no failure, gives nothing too old, leaves nobody without an outcome: fibers yield after %i operations",
     (operations) =>
       FastCheck.assert(
-        FastCheck.asyncProperty(history, async ({ seed, steps }) => {
+        FastCheck.asyncProperty(histories(search, [0, 1, 99, 100, 500, 999, 1_000]), async (history) => {
           await setImmediate()
           const scheduler = operations === 2_048
             ? new ShakenScheduler(operations)
-            : new ShakenScheduler(operations, seeded(seed).next)
-          expect(violationsOf(scheduler, steps, seed)).toEqual([])
+            : new ShakenScheduler(operations, seeded(history.seed).next)
+          expect(violationsOf(scheduler, history)).toEqual([])
         }),
         { numRuns: runs(150) }
       )

@@ -7,19 +7,16 @@ import { runs } from "./doubles/runs.js"
 import { seeded } from "./doubles/runtime.js"
 import { ShakenScheduler } from "./model/ShakenScheduler.js"
 import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
+import { histories, type History, leaves } from "./resilience/histories.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
 
-type Step =
-  /** Some leave after so many turns of the scheduler, at whatever step they are then. */
-  | {
-    readonly _tag: "Search"
-    readonly outcome: Outcome
-    readonly millis: number
-    readonly leaves?: number | undefined
-  }
-  | { readonly _tag: "Leave"; readonly nth: number }
-  | { readonly _tag: "Pass"; readonly millis: number }
+interface Search {
+  readonly _tag: "Search"
+  readonly outcome: Outcome
+  readonly millis: number
+  readonly leaves: number | undefined
+}
 
 const operation = "search"
 
@@ -27,32 +24,14 @@ const retryAfter = 3
 
 const rate = { limit: 3, interval: 500 }
 
-const search = FastCheck.record<Extract<Step, { readonly _tag: "Search" }>>({
+const search = FastCheck.record<Search>({
   _tag: FastCheck.constant("Search"),
   outcome: FastCheck.constantFrom<Outcome>("found", "found", "found", "limit", "fail", "lost", "die"),
   millis: FastCheck.constantFrom(1, 20, 700, 4_000),
-  leaves: FastCheck.option(FastCheck.nat(30), { nil: undefined, freq: 6 })
+  leaves
 })
 
-const leave = FastCheck.nat(9).map((nth): Step => ({ _tag: "Leave", nth }))
-
-const pass = FastCheck.constantFrom(0, 1, 20, 499, 500, 1_000, 3_000).map((millis): Step => ({ _tag: "Pass", millis }))
-
-const step = FastCheck.oneof(
-  { arbitrary: search, weight: 8 },
-  { arbitrary: leave, weight: 2 },
-  { arbitrary: pass, weight: 5 }
-)
-
-const history = FastCheck.record({
-  steps: FastCheck.array(step, { minLength: 40, maxLength: 40, size: "max" }),
-  seed: FastCheck.string()
-})
-
-interface History {
-  readonly steps: ReadonlyArray<Step>
-  readonly seed: string
-}
+const history = histories(search, [0, 1, 20, 499, 500, 1_000, 3_000])
 
 const answers: Readonly<Record<Outcome, Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>>> = {
   found: Effect.succeed("found"),
@@ -70,7 +49,7 @@ interface Sent {
 }
 
 /** Callers that wait, the throttle, and a service below that judges each request that reaches it. */
-const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History) => {
+const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Search>) => {
   const violations: Array<string> = []
   const sent: Array<Sent> = []
   const plans: Array<readonly [Outcome, number]> = []

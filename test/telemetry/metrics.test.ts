@@ -6,6 +6,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../doubles/arranged.js"
 import { added } from "../doubles/counters.js"
 import { snapshot } from "../doubles/metrics.js"
+import { settings } from "../doubles/simulatedAdvisor.js"
 import * as Time from "../doubles/Time.js"
 import { advisor, request, searches } from "./simulated.js"
 
@@ -47,10 +48,7 @@ describe("a counter", () => {
     "stands at zero from the start with each of its labels: %s",
     function*([name, all]) {
       yield* Effect.scoped(
-        NutritionAdvisor.layerShared({
-          baseUrl: Simulator.baseUrl,
-          licenseKey: Simulator.licenseKey
-        }).pipe((layer) => Effect.provide(Effect.void, layer))
+        Effect.provide(Effect.void, NutritionAdvisor.layerShared(settings))
       ).pipe(Effect.provide(SharedTokenCache.layerMemory))
       const series = (yield* snapshot).filter(({ name: of }) => of === `nutrition_advisor_${name}`)
       expect(series.map(({ labels }) => labels)).toEqual(expect.arrayContaining([...all]))

@@ -1,20 +1,15 @@
 import { inspect } from "node:util"
 import { describe, expect } from "@effect/vitest"
-import { Cause, Effect, Layer, Option, Redacted } from "effect"
+import { Cause, Effect, Option, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../doubles/arranged.js"
+import { advisor } from "../doubles/simulatedAdvisor.js"
 import * as Time from "../doubles/Time.js"
 
 const customerId = "customer-of-the-test"
 
-const Simulated = NutritionAdvisor.layer({
-  baseUrl: Simulator.baseUrl,
-  licenseKey: Simulator.licenseKey,
-  refresh: { background: false }
-}).pipe(Layer.provideMerge(Simulator.layerHttpClient({ customerId })))
-
-const test = arranged(Simulator.Simulator, Simulated)
+const test = arranged(Simulator.Simulator, advisor({}, { customerId }))
 
 const search = NutritionAdvisor.search("apple")
 
