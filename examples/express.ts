@@ -43,6 +43,10 @@ const app = express()
 try {
   await advisor.search("oats")
   const server = app.listen(Number(PORT), () => console.log("Listening", JSON.stringify(server.address())))
+  // A proxy keeps its connections open, and close waits for them: each ends with its next answer.
+  server.prependListener("request", (_request, response) => {
+    if (!server.listening) response.setHeader("connection", "close")
+  })
   process.once("SIGTERM", () => {
     const deadline = setTimeout(() => process.exit(1), 25_000)
     server.close(() => void advisor.close().then(() => clearTimeout(deadline)))

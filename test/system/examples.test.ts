@@ -1,8 +1,9 @@
 import { once } from "node:events"
 import { writeFile } from "node:fs/promises"
+import { Agent, get } from "node:http"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { testLive } from "../doubles/arranged.js"
 import * as Program from "./Program.js"
 import { simulated } from "./SimulatorOnPort.js"
@@ -23,7 +24,7 @@ const serve = (example: string, settings: Program.Settings = {}) =>
       child.kill("SIGTERM")
       return ended
     }
-    return { ask: (path: string) => fetch(`${address}${path}`), stop }
+    return { address, ask: (path: string) => fetch(`${address}${path}`), stop }
   })
 
 const failsWithOneSentence = (args: ReadonlyArray<string>, settings: Program.Settings, saying: RegExp) =>
@@ -190,3 +191,23 @@ describe("an example that prints what it shows", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 })
+
+simulated.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
+  "examples/%s answers what is in flight, and ends on SIGTERM, though a proxy goes on using its connection",
+  function*([example, path], { settings, simulator }) {
+    const { address, stop } = yield* serve(example, settings)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const call = Effect.tryPromise(async () => {
+      const [response] = await once(get(address + path, { agent }), "response")
+      await once(response.resume(), "end")
+      return response.statusCode
+    })
+    yield* simulator.setLatency("search", "300 millis")
+    const { searches } = yield* simulator.counters
+    const first = yield* Effect.fork(Effect.tap(call, () => Effect.ignore(Effect.forever(call))))
+    const isInFlight = (counters: { readonly searches: number }) => counters.searches > searches
+    yield* Effect.repeat(simulator.counters, { until: isInFlight, schedule: Schedule.spaced("10 millis") })
+    expect((yield* Effect.promise(stop)).code).toBe(0)
+    expect(yield* Fiber.join(first)).toBe(200)
+  }
+)
