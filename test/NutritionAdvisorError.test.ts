@@ -88,6 +88,7 @@ describe("an error", () => {
     const cutOff = (code: string) => new TransportError({ operation: "search", reason: "Aborted", code }).message
     expect(cutOff("UND_ERR_SOCKET")).toBe("The search was cut off (UND_ERR_SOCKET). Try again.")
     expect(cutOff("UND_ERR_ABORTED")).toMatch(/cut off .* your proxy/)
+    expect(cutOff("HPE_HEADER_OVERFLOW")).toMatch(/met .* too large headers .*Check the base URL and your proxy/)
   })
 
   it("is one of those that this file tests", () => {

@@ -14,14 +14,9 @@ const inParentheses = (text: string | undefined) => text === undefined ? "" : ` 
 /** Where only the service knows what it did not like. */
 const bodyText = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
 
-/** What several sentences say. */
 const advices = {
-  certificate: "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS.",
-  firewall: "Check the base URL, and look for a firewall or proxy in between.",
   key: "Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
-  license: "The license may not cover it, or something in between refuses it.",
-  protocol: "Check the base URL: its port may speak no https, or another version of TLS.",
-  proxy: "Check that your proxy, if you have one, lets the client through."
+  license: "The license may not cover it, or something in between refuses it."
 }
 
 /** What follows "was rejected". */
@@ -34,9 +29,10 @@ const forbiddenTexts: Record<ForbiddenReason, string> = {
 }
 
 const transportTexts = {
-  Timeout: { what: "timed out", advice: "Look for a firewall or proxy, or raise tokenTimeout or requestTimeout." },
+  Timeout: { what: "timed out", advice: "Check for a firewall, or raise tokenTimeout, requestTimeout or connections." },
   Aborted: { what: "was cut off, or the client is closed", advice: "Try again, with an open client." },
   CutOff: { what: "was cut off", advice: "Try again." },
+  Broken: { what: "met broken HTTP, or too large headers", advice: "Check the base URL and your proxy." },
   Connection: {
     what: "could not reach the service",
     advice: "Check the base URL, the network, and a mock of fetch or a wrapped HttpClient if you have one."
@@ -44,23 +40,19 @@ const transportTexts = {
 }
 
 /** What to check first, by the codes that people meet. */
-const adviceByCode: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "Check that the service is listening at the base URL, and your proxy if you have one.",
-  ENOTFOUND: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one.",
-  EAI_AGAIN: "Check the DNS.",
-  UND_ERR_ABORTED: advices.proxy,
-  ERR_PROXY_TUNNEL: advices.proxy,
-  ETIMEDOUT: advices.firewall,
-  UND_ERR_CONNECT_TIMEOUT: advices.firewall,
-  DEPTH_ZERO_SELF_SIGNED_CERT: advices.certificate,
-  SELF_SIGNED_CERT_IN_CHAIN: advices.certificate,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: advices.certificate,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: advices.certificate,
-  CERT_HAS_EXPIRED: "Check the certificate of the service, and the clock of this machine.",
-  ERR_TLS_CERT_ALTNAME_INVALID: "Check the host name in the base URL.",
-  EPROTO: advices.protocol,
-  ERR_SSL_WRONG_VERSION_NUMBER: advices.protocol
-}
+const advicesByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
+  [/^ECONNREFUSED$/, "Check that the service is listening at the base URL, and your proxy if you have one."],
+  [/^ENOTFOUND$/, "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one."],
+  [/^EAI_AGAIN$/, "Check the DNS."],
+  [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy, if you have one, lets the client through."],
+  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and look for a firewall or proxy in between."],
+  [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."],
+  [/^CERT_/, "Check the certificate of the service, and the clock of this machine."],
+  [/ALTNAME/, "Check the host name in the base URL."],
+  [/^EPROTO$|_SSL_/, "Check the base URL: its port may speak no https, or another version of TLS."]
+]
+
+const adviceOf = (code: string) => advicesByCode.find(([pattern]) => pattern.test(code))?.[1]
 
 const unexpectedTexts = {
   Status: { what: "a status without an error of its own", advice: "Check baseUrl and the path." },
@@ -91,9 +83,10 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
   },
   TransportError: (error) => {
-    const isCutOff = error.reason === "Aborted" && error.code !== undefined
-    const { advice, what } = transportTexts[isCutOff ? "CutOff" : error.reason]
-    return `${callOf(error)} ${what}${inParentheses(error.code)}. ${adviceByCode[error.code ?? ""] ?? advice}`
+    const { code = "", reason } = error
+    const isBroken = /^HPE_|OVERFLOW|MISMATCH/.test(code)
+    const { advice, what } = transportTexts[isBroken ? "Broken" : reason === "Aborted" && code ? "CutOff" : reason]
+    return `${callOf(error)} ${what}${inParentheses(error.code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {
     const { advice, what } = unexpectedTexts[error.reason]

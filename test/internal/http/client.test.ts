@@ -105,10 +105,9 @@ describe("a request without an answer", () => {
   test.each<readonly [HttpClient.HttpClient, object]>([
     [failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
     [failing(withCode("UND_ERR_HEADERS_TIMEOUT")), { reason: "Timeout", code: "UND_ERR_HEADERS_TIMEOUT" }],
-    [failing(withCode("ECONNREFUSED")), { reason: "Connection", code: "ECONNREFUSED" }],
     [failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
     [failing(new AggregateError([withCode("ENOTFOUND")])), { reason: "Connection", code: "ENOTFOUND" }],
-    [failing(withCode("EAI_AGAIN")), { reason: "Connection", code: "EAI_AGAIN" }],
+    [failing(withCode("HPE_HEADER_OVERFLOW")), { reason: "Connection", code: "HPE_HEADER_OVERFLOW" }],
     [failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     [failing(undefined), { reason: "Connection" }],
     [failing(circular), { reason: "Connection" }],
