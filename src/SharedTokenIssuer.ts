@@ -18,7 +18,7 @@ import * as Lease from "./internal/shared/lease.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
-import { within } from "./internal/token/within.js"
+import { withTimeout } from "./internal/token/withTimeout.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
@@ -71,7 +71,7 @@ export const fromSettings = (
     const issuer = yield* TokenIssuer.TokenIssuer
     const cache = yield* SharedTokenCache
     const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
-    const inTime = within(tokenTimeout)
+    const inTime = withTimeout(tokenTimeout)
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),

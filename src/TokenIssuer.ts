@@ -19,7 +19,7 @@ import { isHeaderValue } from "./internal/http/header.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
-import { within } from "./internal/token/within.js"
+import { withTimeout } from "./internal/token/withTimeout.js"
 import {
   type ConfigurationError,
   Forbidden,
@@ -130,7 +130,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
   Effect.suspend(() => Settings.parseExchange(options)).pipe(
     Effect.flatMap((settings) =>
       Effect.map(fromSettings(settings), ({ issue }) => ({
-        issue: (request) => within(settings.tokenTimeout)(issue(request))
+        issue: (request) => withTimeout(settings.tokenTimeout)(issue(request))
       }))
     )
   )
@@ -179,7 +179,7 @@ export const fromSettings = (
         const { status } = answer
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)
         if (status === 401 || status === 403) {
-          return yield* new Forbidden({ ...Answer.fieldsOf(answer), reason: "KeyRejected" })
+          return yield* new Forbidden({ ...Answer.fieldsWithBody(answer), reason: "KeyRejected" })
         }
         if (!Answer.isOk(status)) return yield* Answer.statusError(answer)
         return yield* tokenOf(answer, key, receivedAt)

@@ -4,7 +4,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged, arrangedLive } from "../doubles/arranged.js"
-import { inMemory, onAPort } from "../doubles/simulated.js"
+import { inMemory, onAPort } from "../doubles/simulators.js"
 import * as Time from "../doubles/Time.js"
 
 const key = Redacted.value(Simulator.licenseKey)

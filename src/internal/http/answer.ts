@@ -34,7 +34,7 @@ export interface Answer {
 export const isOk = (status: number) => status >= 200 && status < 300
 
 /** Empty where there is none. */
-const headerOf = ({ headers }: Answer, name: string) => String(headers[name] ?? "")
+const headerOf = ({ headers }: Answer, name: string) => String(headers[name] ?? "").trim()
 
 /** The forms of a date (RFC 9110, section 5.6.7): those of today and of RFC 850, and that of asctime, which means GMT without saying so. */
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
@@ -76,7 +76,7 @@ export const fieldsWithoutBody = (answer: Answer): AnswerFields => {
 }
 
 /** The body may repeat a secret in any disguise, so that it is redacted as a whole. A character that is cut is left out. */
-export const fieldsOf = (answer: Answer): AnswerFields => {
+export const fieldsWithBody = (answer: Answer): AnswerFields => {
   const { body } = answer
   if (body.length === 0 || !isText(answer)) return fieldsWithoutBody(answer)
   const text = new TextDecoder().decode(body.subarray(0, keptBodyBytes), { stream: body.length > keptBodyBytes })
@@ -84,20 +84,20 @@ export const fieldsOf = (answer: Answer): AnswerFields => {
 }
 
 const fieldsWithRetryAfter = (answer: Answer, now: number) => {
-  const retryAfter = secondsUntil(headerOf(answer, "retry-after").trim(), now)
-  return { ...fieldsOf(answer), ...retryAfter !== undefined && { retryAfter } }
+  const retryAfter = secondsUntil(headerOf(answer, "retry-after"), now)
+  return { ...fieldsWithBody(answer), ...retryAfter !== undefined && { retryAfter } }
 }
 
 /** The error of an answer that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
 export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvisorError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
     const { status } = answer
-    if (status === 400) return new BadRequest(fieldsOf(answer))
+    if (status === 400) return new BadRequest(fieldsWithBody(answer))
     if (status === 429) return new TooManyRequests(fieldsWithRetryAfter(answer, now))
     if (status >= 500 && status < 600) return new ServerError(fieldsWithRetryAfter(answer, now))
     return redirects.has(status)
       ? new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "Redirect" })
-      : new UnexpectedResponse({ ...fieldsOf(answer), reason: "Status" })
+      : new UnexpectedResponse({ ...fieldsWithBody(answer), reason: "Status" })
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })

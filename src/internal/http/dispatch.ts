@@ -3,7 +3,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type { Answer } from "./answer.js"
 
-/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query. */
+/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query, or the license key. */
 export interface Request {
   readonly method: HttpMethod
   readonly origin: string

@@ -76,12 +76,12 @@ export const make = ({ send, tokens, ...settings }: Options) => {
   const forbidden = (answer: Answer.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ ...Answer.fieldsOf(answer), reason })
+      return new Forbidden({ ...Answer.fieldsWithBody(answer), reason })
     })
 
   const renew = ({ operation }: Run, rejected: AccessToken, rejection: Answer.Answer, mustExchange: boolean) =>
     Effect.tapError(
-      tokens.renew(rejected, { ...Answer.fieldsOf(rejection), operation, mustExchange }),
+      tokens.renew(rejected, { ...Answer.fieldsWithBody(rejection), operation, mustExchange }),
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 

@@ -10,7 +10,7 @@ import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { markFromPeer } from "../token/peerTokens.js"
-import { bounded } from "../token/within.js"
+import { bounded } from "../token/withTimeout.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import type * as Seal from "./seal.js"
 

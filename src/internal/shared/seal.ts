@@ -59,14 +59,14 @@ const decode = (text: string): Option.Option<Uint8Array<ArrayBuffer>> =>
 export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyArray<string>): Effect.Effect<Seal> =>
   Effect.promise(async () => {
     const { subtle } = globalThis.crypto
-    const secret = bytesOf(Redacted.value(licenseKey))
-    const hmacKey = await subtle.importKey("raw", secret, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
+    const keyBytes = bytesOf(Redacted.value(licenseKey))
+    const hmacKey = await subtle.importKey("raw", keyBytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
     const name = encode(
       new Uint8Array(await subtle.sign("HMAC", hmacKey, bytesOf(JSON.stringify([label, ...identity]))))
     )
-    const hkdfKey = await subtle.importKey("raw", secret, "HKDF", false, ["deriveKey"])
+    const hkdfKey = await subtle.importKey("raw", keyBytes, "HKDF", false, ["deriveKey"])
     const additionalData = bytesOf(name)
-    const key = await subtle.deriveKey(
+    const cipherKey = await subtle.deriveKey(
       { name: "HKDF", hash: "SHA-256", salt: additionalData, info: bytesOf(label) },
       hkdfKey,
       { name: "AES-GCM", length: 256 },
@@ -77,7 +77,11 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const close: Seal["close"] = (token) =>
       Effect.promise(async () => {
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-        const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, key, bytesOf(encodeEntry(token)))
+        const sealed = await subtle.encrypt(
+          { name: "AES-GCM", iv, additionalData },
+          cipherKey,
+          bytesOf(encodeEntry(token))
+        )
         return [version, encode(iv), encode(new Uint8Array(sealed))].join(".")
       })
 
@@ -86,7 +90,9 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
         const [entryVersion, nonce = "", sealed = "", ...rest] = entry.split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
         const { data, iv } = yield* Option.all({ iv: decode(nonce), data: decode(sealed) })
-        const plain = yield* Effect.tryPromise(() => subtle.decrypt({ name: "AES-GCM", iv, additionalData }, key, data))
+        const plain = yield* Effect.tryPromise(() =>
+          subtle.decrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, data)
+        )
         return Option.map(
           decodeEntry(new TextDecoder().decode(plain)),
           (parts) => new AccessToken({ ...parts, tokenType: "Bearer" })

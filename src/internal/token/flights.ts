@@ -16,7 +16,7 @@ import { ownError } from "../ownError.js"
 import * as Exchange from "./exchange.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
-import { within } from "./within.js"
+import { withTimeout } from "./withTimeout.js"
 
 /** One exchange for all who wait. */
 export interface Flight {
@@ -82,7 +82,7 @@ export const make = (options: Options) => {
       Exchange.exchange(options, flight.request, (span) => {
         flight.span = span
       }).pipe(
-        within(flightTimeout),
+        withTimeout(flightTimeout),
         restore,
         Effect.matchCauseEffect({
           onFailure: (cause) => fail(flight, cause),

@@ -10,7 +10,7 @@ import { TokenIssuer } from "../../TokenIssuer.js"
 import type { Service, TokenStatus } from "../../TokenProvider.js"
 import { TokenStore } from "../../TokenStore.js"
 import * as Flights from "./flights.js"
-import { within } from "./within.js"
+import { withTimeout } from "./withTimeout.js"
 
 type Token = AccessToken.AccessToken
 
@@ -126,7 +126,7 @@ export const make = (
     let startsSchedule = policy.background
     const parts: Parts = {
       policy,
-      current: storeIsPrompt ? store.current : within(flightTimeout)(store.current),
+      current: storeIsPrompt ? store.current : withTimeout(flightTimeout)(store.current),
       flights: Flights.make({ policy, flightTimeout, issuer, store, run })
     }
     /** The first token that a caller gets starts the Schedule. */

@@ -122,8 +122,7 @@ export const succeeded = <Flight>(
     : Option.some({ from: now, until: now + RefreshPolicy.windowOf(policy, token) / 10 })
 })
 
-const retryAfterOf = (error: TokenError) =>
-  error._tag === "ServerError" || error._tag === "TooManyRequests" ? error.retryAfter : undefined
+const retryAfterOf = (error: TokenError) => "retryAfter" in error ? error.retryAfter : undefined
 
 /** The flight failed: exchanges back off. `random` is between 0 and 1. */
 export const failed = <Flight>(

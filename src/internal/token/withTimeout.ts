@@ -29,7 +29,7 @@ export const bounded = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: num
 const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
 /** The effect with so many milliseconds for it. If the process was stopped meanwhile, it is run once more, after the first run has ended. */
-export const within = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+export const withTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const latest = clock.unsafeCurrentTimeMillis() + millis + stoppedAfter
     return Effect.retry(bounded(effect, millis, timedOut), {
