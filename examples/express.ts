@@ -43,9 +43,12 @@ const app = express()
 try {
   await advisor.search("oats")
   const server = app.listen(Number(PORT), () => console.log("Listening", JSON.stringify(server.address())))
-  // A proxy keeps its connections open, and close waits for them: each ends with its next answer.
+  // close() ends idle connections and waits for those in use, which a proxy keeps: they end with their next answer, or a second later.
   server.prependListener("request", (_request, response) => {
     if (!server.listening) response.setHeader("connection", "close")
+    response.once("close", () => {
+      if (!server.listening) setTimeout(() => server.closeIdleConnections(), 1_000)
+    })
   })
   process.once("SIGTERM", () => {
     const deadline = setTimeout(() => process.exit(1), 25_000)

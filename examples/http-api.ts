@@ -83,12 +83,16 @@ const FoodsLive = HttpApiBuilder.group(
 
 /**
  * Answers a request for an upgrade as any other: NodeHttpServer does not listen to its socket, and a reset would end the process. While it
- * closes, it listens to no request either, and waits for the connections that a proxy keeps open: they end with an answer from here.
+ * closes, it listens to no request either, and waits for connections in use, which a proxy keeps: they end with a 503, or a second after
+ * their answer.
  */
 const makeServer = () => {
   const server = createServer()
   server.prependListener("request", (_request, response) => {
     if (server.listenerCount("request") === 1) response.writeHead(503, { connection: "close" }).end()
+    response.once("close", () => {
+      if (!server.listening) setTimeout(() => server.closeIdleConnections(), 1_000)
+    })
   })
   return server.on("newListener", (event, listener) => {
     if (event === "upgrade") queueMicrotask(() => server.off("upgrade", listener))

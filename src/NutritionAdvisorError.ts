@@ -32,19 +32,9 @@ const Body = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schema.
   encode: () => Option.none()
 })
 
-/** What an error means to a backend: whether the same call may succeed later, and the status to pass on to its own caller. */
-interface Meaning {
-  readonly isTransient: boolean
-  readonly passedOnAs: number
-}
-
 /** The class of an error. Its identifier is a name that a component of an OpenAPI document may have. */
-const tagged = <Self>() =>
-<const Tag extends string, Fields extends Schema.Struct.Fields, const M extends Meaning>(
-  tag: Tag,
-  fields: Fields,
-  meaning: M
-) => Object.assign(Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields), { meaning })
+const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
+  Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields)
 
 /** What an error says of the answer that it came from. */
 const ofAnswer = {
@@ -71,7 +61,7 @@ export class BadRequest extends tagged<BadRequest>()("BadRequest", {
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the call, in its own words; never a text of the service. */
   detail: Schema.optional(Schema.String)
-}, { isTransient: false, passedOnAs: 400 }) {}
+}) {}
 
 /**
  * The service failed (5xx, SERVICE.md section 7).
@@ -83,7 +73,7 @@ export class ServerError extends tagged<ServerError>()("ServerError", {
   ...ofAnswer,
   /** The seconds to wait, where the service named a time (RFC 9110 section 10.2.3). */
   retryAfter: Schema.optional(Schema.Number)
-}, { isTransient: true, passedOnAs: 502 }) {}
+}) {}
 
 /**
  * Why a {@link Forbidden} is final: `RejectedAgain` after one renewal; `TokenUnchanged`, the exchange handed back the very
@@ -121,7 +111,7 @@ export class Forbidden extends tagged<Forbidden>()("Forbidden", {
   ...ofAnswer,
   /** Why it is final. */
   reason: ForbiddenReason
-}, { isTransient: false, passedOnAs: 502 }) {}
+}) {}
 
 /**
  * The exchange brought no customer identifier and none is configured, so no data request can be sent (SERVICE.md section 5,
@@ -133,7 +123,7 @@ export class Forbidden extends tagged<Forbidden>()("Forbidden", {
 export class MissingServiceId extends tagged<MissingServiceId>()("MissingServiceId", {
   /** The call that failed. */
   operation: Operation
-}, { isTransient: false, passedOnAs: 503 }) {}
+}) {}
 
 /**
  * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and sent nothing.
@@ -147,7 +137,7 @@ export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests"
   status: Schema.optional(Schema.Number),
   /** The seconds to wait, where a time is known. */
   retryAfter: Schema.optional(Schema.Number)
-}, { isTransient: true, passedOnAs: 429 }) {}
+}) {}
 
 /**
  * No response, or half of one: the service could not be reached, the connection broke, or the request timed out.
@@ -162,7 +152,7 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
   reason: Schema.Literal("Timeout", "Connection", "Aborted"),
   /** The code of Node, undici or OpenSSL that says why, where there is one. */
   code: Schema.optional(Schema.String)
-}, { isTransient: true, passedOnAs: 504 }) {}
+}) {}
 
 /**
  * An answer that the client can't use: another status, a redirect, a body that is too large, not JSON, or not what the
@@ -175,7 +165,7 @@ export class UnexpectedResponse extends tagged<UnexpectedResponse>()("Unexpected
   ...ofAnswer,
   /** What the client can't use about the answer. */
   reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema")
-}, { isTransient: false, passedOnAs: 502 }) {}
+}) {}
 
 /**
  * The license key is not available: the effect that reads it failed, or what it read can't be a key. Create this error in that
@@ -189,7 +179,7 @@ export class LicenseKeyUnavailable extends tagged<LicenseKeyUnavailable>()("Lice
   operation: Operation.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "token" as const)),
   /** Why; the message shows it, so put nothing into it that was read from the place of the key. */
   detail: Schema.optional(Schema.String)
-}, { isTransient: false, passedOnAs: 503 }) {}
+}) {}
 
 /**
  * A setting that the client can't work with, found while the layer is built. Its value is never repeated.
@@ -204,7 +194,7 @@ export class ConfigurationError extends tagged<ConfigurationError>()("Configurat
   rule: Schema.optional(Schema.String),
   /** The variable that it was read from, such as NUTRITION_ADVISOR_LICENSE_KEY; absent where it was read from none. */
   variable: Schema.optional(Schema.String)
-}, { isTransient: false, passedOnAs: 500 }) {}
+}) {}
 
 /**
  * The classes of all errors that a call can end in. ConfigurationError is not among them: it ends the building of a layer.
@@ -276,10 +266,21 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
-type Transient = InstanceType<Extract<(typeof errors)[number], { readonly meaning: { readonly isTransient: true } }>>
+/** What an error means to a backend: whether the same call may succeed later, and the status to pass on to its own caller. */
+const meanings = {
+  BadRequest: { isTransient: false, passedOnAs: 400 },
+  ServerError: { isTransient: true, passedOnAs: 502 },
+  Forbidden: { isTransient: false, passedOnAs: 502 },
+  MissingServiceId: { isTransient: false, passedOnAs: 503 },
+  TooManyRequests: { isTransient: true, passedOnAs: 429 },
+  TransportError: { isTransient: true, passedOnAs: 504 },
+  UnexpectedResponse: { isTransient: false, passedOnAs: 502 },
+  LicenseKeyUnavailable: { isTransient: false, passedOnAs: 503 }
+} as const satisfies Record<NutritionAdvisorError["_tag"], { isTransient: boolean; passedOnAs: number }>
 
-const meaningOf = (tag: NutritionAdvisorError["_tag"]): Meaning | undefined =>
-  errors.find(({ _tag }) => _tag === tag)?.meaning
+type TransientTag = {
+  [Tag in keyof typeof meanings]: (typeof meanings)[Tag]["isTransient"] extends true ? Tag : never
+}[keyof typeof meanings]
 
 /**
  * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
@@ -288,8 +289,8 @@ const meaningOf = (tag: NutritionAdvisorError["_tag"]): Meaning | undefined =>
  * @since 1.0.0
  * @category guards
  */
-export const isTransient = (error: unknown): error is Transient =>
-  isNutritionAdvisorError(error) && meaningOf(error._tag)?.isTransient === true
+export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { _tag: TransientTag }> =>
+  isNutritionAdvisorError(error) && meanings[error._tag].isTransient
 
 /**
  * The HTTP status with which a backend passes an error on to its own caller, as docs/errors.md lists them: that of the service where the
@@ -299,4 +300,4 @@ export const isTransient = (error: unknown): error is Transient =>
  * @category getters
  */
 export const statusOf = ({ _tag, operation }: Pick<NutritionAdvisorError, "_tag" | "operation">): number =>
-  operation === "token" ? 503 : meaningOf(_tag)?.passedOnAs ?? 500
+  operation === "token" ? 503 : meanings[_tag].passedOnAs

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, HashMap, Logger, LogLevel, Option, Random } from "effect"
-import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import { cold, fresh, issuer, provider, store } from "./doubles/situations.js"
 import * as Time from "./doubles/Time.js"
@@ -45,16 +44,6 @@ describe("the backoff", () => {
     const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
     expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
       .toEqual([true, 1])
-  })
-
-  cold("tells each caller what is left of a Retry-After", function*() {
-    yield* issuer.respondAlways(
-      Effect.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter: 6 }))
-    )
-    expect(yield* Effect.flip(provider.get)).toHaveProperty("retryAfter", 6)
-    yield* Time.pass("5 seconds")
-    const { retryAt } = Option.getOrThrow((yield* provider.status).lastFailure)
-    expect(yield* Effect.flip(provider.get)).toHaveProperty("retryAfter", (retryAt - 5_000) / 1000)
   })
 
   fresh("is not cleared by an invalidation", function*() {

@@ -52,5 +52,7 @@ describe("src", () => {
     )
     expect(unwraps.length).toBeGreaterThan(0)
     expect(unwraps.filter((file) => !named.has(file))).toEqual([])
+    const isPlace = (name: string) => files.some((file) => `${file}/`.startsWith(`${name}/`))
+    expect([...named].filter((name) => name.includes("/") && !isPlace(name))).toEqual([])
   })
 })

@@ -1,8 +1,5 @@
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
-/** The same error for one caller alone, since callers write on errors, as Sentry does; its `retryAfter` is at most so many seconds. */
-export const ownError = (error: NutritionAdvisorError, longest = Infinity): NutritionAdvisorError => {
-  const { retryAfter } = { retryAfter: undefined, ...error }
-  const left = retryAfter !== undefined && { retryAfter: Math.min(retryAfter, longest) }
-  return Reflect.construct(error.constructor, [{ ...error, ...left }])
-}
+/** The same error for one caller alone: many wait for one exchange, and callers write on errors, as Sentry does. */
+export const ownError = (error: NutritionAdvisorError): NutritionAdvisorError =>
+  Reflect.construct(error.constructor, [{ ...error }])

@@ -29,7 +29,7 @@ const forbiddenTexts: Record<ForbiddenReason, string> = {
 }
 
 const transportTexts = {
-  Timeout: { what: "timed out", advice: "Check for a firewall, or raise tokenTimeout, requestTimeout or connections." },
+  Timeout: { what: "timed out", advice: "Look for a firewall or proxy, or raise tokenTimeout or requestTimeout." },
   Aborted: { what: "was cut off, or the client is closed", advice: "Try again, with an open client." },
   CutOff: { what: "was cut off", advice: "Try again." },
   Broken: { what: "met broken HTTP, or too large headers", advice: "Check the base URL and your proxy." },
@@ -49,7 +49,10 @@ const advicesByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."],
   [/^CERT_/, "Check the certificate of the service, and the clock of this machine."],
   [/ALTNAME/, "Check the host name in the base URL."],
-  [/^EPROTO$|_SSL_/, "Check the base URL: its port may speak no https, or another version of TLS."]
+  [
+    /^EPROTO$|_SSL_(WRONG_VERSION|UNSUPPORTED|TLSV1_ALERT_PROTOCOL)/,
+    "Check the base URL: its port may speak no https, or another version of TLS."
+  ]
 ]
 
 const adviceOf = (code: string) => advicesByCode.find(([pattern]) => pattern.test(code))?.[1]
@@ -84,7 +87,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   },
   TransportError: (error) => {
     const { code = "", reason } = error
-    const isBroken = /^HPE_|OVERFLOW|MISMATCH/.test(code)
+    const isBroken = /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code)
     const { advice, what } = transportTexts[isBroken ? "Broken" : reason === "Aborted" && code ? "CutOff" : reason]
     return `${callOf(error)} ${what}${inParentheses(error.code)}. ${adviceOf(code) ?? advice}`
   },

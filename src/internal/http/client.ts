@@ -51,7 +51,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, kind: Kind): Se
 
 type Ending = Effect.Effect<Answer, SendError>
 
-/** A request in flight. Once it has ended it refers to nothing of it: old garbage of its fiber would keep that. */
+/** A request in flight. Once it has ended it holds nothing of the request: old garbage of its fiber would keep it. */
 class Call extends Timed implements Receiver {
   private resume: ((ending: Ending) => void) | undefined
   private abort: (() => void) | undefined

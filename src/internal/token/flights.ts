@@ -47,9 +47,7 @@ const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenEr
 
 /** What a decision comes to for one caller. */
 export const outcomeOf = (decision: State.Decision<Flight>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
-  decision._tag === "Wait"
-    ? Effect.mapError(arrival(decision.flight), (error) => ownError(error))
-    : Effect.mapError(Effect.failCause(decision.cause), (error) => ownError(error, decision.wait / 1000))
+  Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
 
 /** The flights, one at a time, each in a fiber of the layer, and what is known between them. */
 export const make = (options: Options) => {

@@ -50,10 +50,10 @@ export const initial: State<never> = {
   lastFailure: Option.none()
 }
 
-/** What someone who wants a token does next: wait for a flight, or take the last error, so many milliseconds before the backoff ends. */
+/** What someone who wants a token does next: wait for a flight, or take the error of the exchange that failed a moment ago. */
 export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
-  | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError>; readonly wait: number }
+  | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
 /** All renewals of this cool-down have begun: no other one may. */
 export interface CoolingDown {
@@ -70,8 +70,8 @@ export const failuresOf = (state: State<unknown>): number => state._tag === "Idl
 /** What the exchange that runs, or the one that failed a moment ago, says to all. */
 const standing = <Flight>(state: State<Flight>, now: number): Decision<Flight> | undefined => {
   if (state._tag === "InFlight") return { _tag: "Wait", flight: state.flight }
-  if (state._tag === "Idle" || !isWithin(state.backoff, now)) return undefined
-  return { _tag: "Fail", cause: state.cause, wait: state.backoff.until - now }
+  if (state._tag === "BackingOff" && isWithin(state.backoff, now)) return { _tag: "Fail", cause: state.cause }
+  return undefined
 }
 
 const begun = <Flight>(state: State<Flight>, flight: Flight): readonly [Decision<Flight>, State<Flight>] => [
