@@ -5,17 +5,23 @@
  */
 import { createReadStream } from "node:fs"
 import { NodeRuntime, NodeSink, NodeStream } from "@effect/platform-node"
-import { Console, Data, Effect, Layer, Stream } from "effect"
-import { NutritionAdvisor, RequestRetry, Throttle } from "effect-nutrition-advisor"
+import { Console, Data, Effect, Layer, Logger, Schedule, Stream } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { AdvisorLive } from "./AdvisorLive.js"
 
 const workers = 8
 
-/** After a 429 the searches wait; what may succeed later is tried again. */
-const Advisor = RequestRetry.layer({ times: 2 }).pipe(
-  Layer.provide(Throttle.layer({ onTooManyRequests: "wait", maxWait: "2 minutes" })),
-  Layer.provide(AdvisorLive)
+/** After a 429 all searches wait. The log goes to standard error. */
+const Advisor = Throttle.layer({ onTooManyRequests: "wait", maxWait: "2 minutes" }).pipe(
+  Layer.provide(AdvisorLive),
+  Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger)))
 )
+
+/** What may succeed later is tried again for a minute, so that the job outlives a short outage. */
+const patiently = {
+  schedule: Schedule.spaced("1 second").pipe(Schedule.jittered, Schedule.upTo("1 minute")),
+  while: NutritionAdvisorError.isTransient
+}
 
 class NotReadable extends Data.TaggedError("NotReadable")<{ readonly message: string }> {}
 
@@ -32,6 +38,7 @@ const termsOf = (file: string | undefined) =>
 
 const answer = (term: { readonly line: number; readonly term: string }) =>
   NutritionAdvisor.search(term.term).pipe(
+    Effect.retry(patiently),
     Effect.match({
       onFailure: ({ _tag, message }) => ({ ...term, error: { _tag, message } }),
       onSuccess: (result) => ({ ...term, result })

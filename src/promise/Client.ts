@@ -110,7 +110,9 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: ClientOptions | OfVariables = {}): Client => {
+export function createClient(options?: OfVariables): Client
+export function createClient(options?: ClientOptions): Client
+export function createClient(options: ClientOptions | OfVariables = {}): Client {
   const settings = Settings.read(hasSettings(options) ? options : undefined)
   const layer = Layer.provide(NutritionAdvisor.layer(settings), options.httpClient ?? FetchHttpClient.layer)
   return fromLayer(Layer.provideMerge(layer, onStandardError))

@@ -73,20 +73,24 @@ describe("examples/search.ts", () => {
     }, saying))
 })
 
-describe("examples/bulk-search.ts", () => {
-  it.scopedLive("writes a line for each term, in order, a failed one among them", () =>
-    Effect.gen(function*() {
-      const terms = join(yield* Program.folder, "terms.txt")
-      yield* Effect.promise(() => writeFile(terms, "oats\n\napple\n"))
-      const { code, stdout } = yield* run("bulk-search", [terms])
-      expect(stdout.trim().split("\n").map((line) => JSON.parse(line))).toMatchObject([
-        { line: 1, term: "oats", result: { results: expect.any(Array) } },
-        { line: 2, term: "", error: { _tag: "BadRequest" } },
-        { line: 3, term: "apple", result: { results: expect.any(Array) } }
-      ])
-      expect(code).toBe(0)
-    }))
-})
+simulated(
+  "examples/bulk-search.ts outlives an outage, and writes a line for each term, in order, a failed one among them",
+  function*(
+    { settings, simulator }
+  ) {
+    yield* simulator.provoke("token", "server-error", 3)
+    const terms = join(yield* Program.folder, "terms.txt")
+    yield* Effect.promise(() => writeFile(terms, "oats\n\napple\n"))
+    const { code, stderr, stdout } = yield* run("bulk-search", [terms], settings)
+    expect(stdout.trim().split("\n").map((line) => JSON.parse(line))).toMatchObject([
+      { line: 1, term: "oats", result: { results: expect.any(Array) } },
+      { line: 2, term: "", error: { _tag: "BadRequest" } },
+      { line: 3, term: "apple", result: { results: expect.any(Array) } }
+    ])
+    expect(stderr).toContain("The license key could not be exchanged.")
+    expect(code).toBe(0)
+  }
+)
 
 describe("examples/express.ts", () => {
   testLive("serves foods and health, tells users the kind of an error alone, and ends on SIGTERM", function*() {
