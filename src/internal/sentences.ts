@@ -12,19 +12,19 @@ const retryText = (retryAfter: number | undefined) =>
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
 /** Where only the service knows what it did not like. */
-const bodyText = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
+const hintAtBody = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
 
-const advices = {
+const sharedAdvice = {
   key: "Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
   license: "The license may not cover it, or something in between refuses it."
 }
 
 /** What follows "was rejected". */
 const forbiddenTexts: Record<ForbiddenReason, string> = {
-  RejectedAgain: `, and rejected again with a new token. ${advices.license}`,
-  TokenUnchanged: `, and the service handed back the same token. ${advices.license}`,
-  CoolingDown: `, and the next renewal of the token must wait a moment. ${advices.license}`,
-  KeyRejected: `. ${advices.key}`,
+  RejectedAgain: `, and rejected again with a new token. ${sharedAdvice.license}`,
+  TokenUnchanged: `, and the service handed back the same token. ${sharedAdvice.license}`,
+  CoolingDown: `, and the next renewal of the token must wait a moment. ${sharedAdvice.license}`,
+  KeyRejected: `. ${sharedAdvice.key}`,
   BodyNotReplayable: ", the token was renewed, and a streamed body can't be sent twice. Send the request again."
 }
 
@@ -40,7 +40,7 @@ const transportTexts = {
 }
 
 /** What to check first, by the codes that people meet. */
-const advicesByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
+const adviceByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
   [/^ECONNREFUSED$/, "Check that the service is listening at the base URL, and your proxy if you have one."],
   [/^ENOTFOUND$/, "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one."],
   [/^EAI_AGAIN$/, "Check the DNS."],
@@ -55,7 +55,7 @@ const advicesByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
   ]
 ]
 
-const adviceOf = (code: string) => advicesByCode.find(([pattern]) => pattern.test(code))?.[1]
+const adviceOf = (code: string) => adviceByCode.find(([pattern]) => pattern.test(code))?.[1]
 
 const unexpectedTexts = {
   Status: { what: "a status without an error of its own", advice: "Check baseUrl and the path." },
@@ -70,13 +70,13 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     const what = status === undefined ? "was not sent" : `was refused with status ${status}`
-    const advice = operation === "token" && status !== undefined ? advices.key : "Correct the request."
-    return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${bodyText(body)}`
+    const advice = operation === "token" && status !== undefined ? sharedAdvice.key : "Correct the request."
+    return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
   },
   ServerError: (error) =>
     `${callOf(error)} failed at the service with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
-    `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${bodyText(error.body)}`,
+    `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
   MissingServiceId: (error) =>
     `${callOf(error)} brought no customer identifier. Set serviceId to the one on the product dashboard.`,
   TooManyRequests: (error) => {
@@ -94,7 +94,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   UnexpectedResponse: (error) => {
     const { advice, what } = unexpectedTexts[error.reason]
     const check = error.operation === "token" ? "Check baseUrl and tokenRoute." : advice
-    return `${callOf(error)} was answered with ${what} (status ${error.status}). ${check}${bodyText(error.body)}`
+    return `${callOf(error)} was answered with ${what} (status ${error.status}). ${check}${hintAtBody(error.body)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
     `The license key is not available${inParentheses(detail)}. Check where the application keeps it.`,

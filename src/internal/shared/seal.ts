@@ -102,7 +102,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     return { name, close, open }
   })
 
-/** The seal of a key. That of the last one is kept, since making it takes milliseconds. */
+/** The seal of a key. The last key and its seal are kept, since making one takes milliseconds. */
 export const makeCached = (identity: () => ReadonlyArray<string>) => {
   let last: { readonly key: Redacted.Redacted<string>; readonly seal: Seal } | undefined
   return (key: Redacted.Redacted<string>): Effect.Effect<Seal> =>
