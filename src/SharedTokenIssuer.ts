@@ -95,7 +95,7 @@ export const fromSettings = (
         const now = yield* Clock.currentTimeMillis
         if (request.reason === "rejection") lastRejected = request.replacing
         const replacing = Option.orElse(request.replacing, () => lastRejected)
-        const licenseKey = yield* inTime(readLicenseKey(request.licenseKey ?? settings.licenseKey))
+        const licenseKey = request.licenseKey ?? (yield* inTime(readLicenseKey(settings.licenseKey)))
         const attempt: Lease.Attempt = {
           cache,
           cacheTimeout,

@@ -191,7 +191,7 @@ export const fromSettings = (
           yield* Effect.annotateCurrentSpan(attributes)
           const clock = yield* Effect.clock
           const deadline = clock.unsafeCurrentTimeMillis() + tokenTimeout
-          const key = yield* readLicenseKey(request.licenseKey ?? licenseKey)
+          const key = request.licenseKey ?? (yield* readLicenseKey(licenseKey))
           return yield* Effect.retry(exchange(key), {
             schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
             while: (error) =>
