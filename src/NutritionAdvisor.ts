@@ -152,7 +152,10 @@ const fromTokens = (
 
 /** While it is open, programs over it print the header of the identifier redacted. */
 const hidden = ({ serviceIdHeader }: Settings.DataSettings) =>
-  Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, (names) => [...names, serviceIdHeader]))
+  Layer.scopedDiscard(
+    Effect.locallyScopedWith(Headers.currentRedactedNames, (names) =>
+      names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader])
+  )
 
 const layerFromTokens = (settings: Settings.DataSettings) =>
   Layer.provideMerge(Layer.scoped(NutritionAdvisor, fromTokens(settings)), hidden(settings))

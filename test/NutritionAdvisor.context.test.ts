@@ -1,4 +1,4 @@
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { FetchHttpClient, Headers, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Config, ConfigProvider, Deferred, Effect, FiberRef, HashMap, Layer, Logger, LogLevel } from "effect"
 import {
@@ -67,12 +67,15 @@ describe("the header of the identifier", () => {
 
   test("is logged redacted beside that of another layer", function*() {
     const over = (serviceIdHeader: string) =>
-      NutritionAdvisor.layer({ ...options, serviceIdHeader }).pipe(
-        Layer.fresh,
-        Layer.provide(Simulator.layerHttpClient())
-      )
+      Layer.provide(NutritionAdvisor.layer({ ...options, serviceIdHeader }), Simulator.layerHttpClient())
     const text = yield* logged.pipe(Effect.provide(over("x-tenant")), Effect.provide(over("service-id")))
     expect(["tenant-4711", "customer-4711"].filter((value) => text.includes(value))).toEqual([])
+  })
+
+  test("is noted once, however many clients a fiber opens", function*() {
+    yield* Effect.provide(Effect.replicateEffect(NutritionAdvisor.make(options), 3), Simulator.layerHttpClient())
+    const names = yield* FiberRef.get(Headers.currentRedactedNames)
+    expect(names.filter((name) => name === "service-id")).toHaveLength(1)
   })
 })
 

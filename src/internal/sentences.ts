@@ -16,7 +16,7 @@ const hintAtBody = (body: unknown) => body === undefined ? "" : " The error's bo
 
 const sharedAdvice = {
   key: "Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
-  license: "The license may not cover it, or something in between refuses it."
+  license: "The license may not cover it, serviceId may name another customer, or something in between refuses it."
 }
 
 /** What follows "was rejected". */

@@ -156,6 +156,7 @@ describe("examples/tenants.ts", () => {
         "north: searches 2, exchanges 1"
       ])
       expect(stdout).toContain("\nThe license key is not available (there is no such tenant).")
+      expect(stdout).toMatch(/WARN .*could not be exchanged[^]*tenant: west/)
       expect(stdout).not.toContain("key-of")
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     }))
