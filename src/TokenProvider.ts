@@ -125,12 +125,12 @@ export interface Options {
  */
 export const make = (
   policy?: Partial<RefreshPolicy.RefreshPolicy>,
-  { tokenTimeout }: Options = {}
+  options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
   Effect.suspend(() =>
     Effect.flatMap(
-      Settings.parseLife({ refresh: policy, tokenTimeout }),
-      (settings) => Life.make({ policy: settings.policy, flightTimeout: settings.tokenTimeout, storeIsPrompt: false })
+      Settings.parseProvider({ ...options, refresh: policy }),
+      ({ policy, tokenTimeout }) => Life.make({ policy, flightTimeout: tokenTimeout, storeIsPrompt: false })
     )
   )
 

@@ -25,14 +25,14 @@ interface CommonOptions {
   readonly userAgent?: string | undefined
 }
 
-interface LifeOptions {
+interface ProviderOptions {
   /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
   /** The time for one exchange, its retries included; 10 seconds by default. A number is milliseconds. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
 }
 
-export interface ExchangeOptions extends LifeOptions, CommonOptions {
+export interface ExchangeOptions extends ProviderOptions, CommonOptions {
   /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
   readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
   /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
@@ -137,7 +137,7 @@ const common = (options: CommonOptions) =>
 // Each ends in the first rule that an option breaks. All times are in milliseconds.
 
 /** Also for a TokenProvider in a composition of one's own: it has these by itself, and knows neither route nor key. */
-export const parseLife = (options: LifeOptions) =>
+export const parseProvider = (options: ProviderOptions) =>
   Either.all({
     policy: RefreshPolicy.make(options.refresh),
     tokenTimeout: millis("tokenTimeout", options.tokenTimeout ?? "10 seconds")
@@ -152,7 +152,7 @@ export const parseExchange = (options: ExchangeOptions) =>
     if (id !== undefined) yield* checkHeaderValue("serviceId", Redacted.value(id))
     return {
       ...yield* common(options),
-      ...yield* parseLife(options),
+      ...yield* parseProvider(options),
       licenseKey,
       routeTemplate: yield* parseTokenRoute(options.tokenRoute ?? "advisor-licence"),
       serviceId: id
