@@ -46,6 +46,8 @@ export interface SearchOptions {
   readonly headers?: Headers.Input | undefined
 }
 
+type AnyEncoded = Schema.Schema.Encoded<Schema.Schema.Any>
+
 /**
  * A schema of `effect/Schema`, or of any library that follows Standard Schema 1, such as zod, valibot or arktype, which may validate at
  * once or with a promise.
@@ -53,7 +55,7 @@ export interface SearchOptions {
  * @since 1.0.0
  * @category models
  */
-export type AnySchema<A, I = never, R = never> = Schema.Schema<A, I, R> | StandardSchemaV1<unknown, A>
+export type AnySchema<A, I = AnyEncoded, R = never> = Schema.Schema<A, I, R> | StandardSchemaV1<unknown, A>
 
 /**
  * A search that a schema decodes. A payload that it refuses is UnexpectedResponse with reason "Schema"; a validator that throws or
@@ -62,7 +64,7 @@ export type AnySchema<A, I = never, R = never> = Schema.Schema<A, I, R> | Standa
  * @since 1.0.0
  * @category models
  */
-export type SearchAs<Client = never> = <A, I = never, R = never>(
+export type SearchAs<Client = never> = <A, I = AnyEncoded, R = never>(
   schema: AnySchema<A, I, R>
 ) => (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R | Client>
 

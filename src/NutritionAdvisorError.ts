@@ -227,7 +227,9 @@ export type NutritionAdvisorError = InstanceType<(typeof errors)[number]>
  * @since 1.0.0
  * @category schemas
  */
-export const NutritionAdvisorError = Schema.Union(...errors)
+export const NutritionAdvisorError = Schema.Union(...errors) as Schema.Union<[...typeof errors]> & {
+  readonly [Symbol.hasInstance]: (error: unknown) => error is NutritionAdvisorError
+}
 
 /**
  * What an exchange of the license key can end in: the same errors, with `operation` "token".

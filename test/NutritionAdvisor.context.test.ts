@@ -108,10 +108,7 @@ describe("an exchange runs in the context of the layer, not of the caller who st
         : Effect.void
     )
     const advisor = yield* Effect.provide(NutritionAdvisor.make(options), client)
-    yield* advisor.search("oats").pipe(
-      Effect.locally(tenant, "caller"),
-      Effect.annotateLogs("caller", "one")
-    )
+    yield* advisor.search("oats").pipe(Effect.locally(tenant, "caller"), Effect.annotateLogs("caller", "one"))
     expect(yield* Deferred.await(seen)).toEqual(["layer", []])
   })
 

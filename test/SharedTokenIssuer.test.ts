@@ -15,11 +15,7 @@ const life = 1_000_000
 const hour = 3_600_000
 
 const replica = (options: Partial<SharedTokenIssuer.Options> = {}) =>
-  SharedTokenIssuer.make({
-    baseUrl: "https://advisor.example",
-    licenseKey: Redacted.make("license-7f3a"),
-    ...options
-  })
+  SharedTokenIssuer.make({ baseUrl: "https://advisor.example", licenseKey: Redacted.make("license-7f3a"), ...options })
 
 const doubles = Effect.all({
   cache: Cache.CacheDouble,

@@ -70,10 +70,7 @@ type RequestLabels = {
   readonly at: "request" | "exchange"
 }
 
-const requests = counter<RequestLabels>(
-  "requests_total",
-  "Data requests, each counted once however often it was sent"
-)
+const requests = counter<RequestLabels>("requests_total", "Data requests, each counted once however often it was sent")
 
 const durations = family<Omit<RequestLabels, "at">>(MetricKey.histogram(
   "nutrition_advisor_request_duration_seconds",

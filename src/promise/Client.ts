@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
 import { asConfigurationError } from "../internal/environment.js"
 import * as Calls from "../internal/promise/calls.js"
 import * as Settings from "../internal/promise/settings.js"
@@ -51,7 +52,7 @@ export interface Client extends AsyncDisposable {
   /** The payload of a semantic food search, as the service sent it. */
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
   /** The same, decoded by a schema of zod, valibot, arktype or effect. Another shape is UnexpectedResponse with reason "Schema". */
-  readonly searchAs: <A, I = never>(
+  readonly searchAs: <A, I = Schema.Schema.Encoded<Schema.Schema.Any>>(
     schema: NutritionAdvisor.AnySchema<A, I>
   ) => (term: string, options?: CallOptions) => Promise<A>
   /** Any other route, relative to the base URL. An answer that is not 2xx rejects, a redirect too. */
@@ -96,7 +97,9 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   }
 }
 
-type OfVariables = Pick<ClientOptions, "httpClient"> & { readonly [Field in keyof Settings.Given]?: never }
+interface OfVariables extends Partial<Readonly<Record<keyof Settings.Given, never>>> {
+  readonly httpClient?: ClientOptions["httpClient"]
+}
 
 const hasSettings = (given: object): given is Settings.Given =>
   Object.entries(given).some(([key, value]) => key !== "httpClient" && value !== undefined)
@@ -110,9 +113,7 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @since 1.0.0
  * @category constructors
  */
-export function createClient(options?: OfVariables): Client
-export function createClient(options?: ClientOptions): Client
-export function createClient(options: ClientOptions | OfVariables = {}): Client {
+export const createClient = (options: OfVariables | ClientOptions = {}): Client => {
   const settings = Settings.read(hasSettings(options) ? options : undefined)
   const layer = Layer.provide(NutritionAdvisor.layer(settings), options.httpClient ?? FetchHttpClient.layer)
   return fromLayer(Layer.provideMerge(layer, onStandardError))

@@ -52,11 +52,7 @@ export const afterBody =
   }
 
 /** The same answer to every request. */
-export const replying = (
-  body: string | Uint8Array,
-  headers: Http.OutgoingHttpHeaders = {},
-  status = 200
-): Answer =>
+export const replying = (body: string | Uint8Array, headers: Http.OutgoingHttpHeaders = {}, status = 200): Answer =>
   afterBody((_, __, response) => {
     response.writeHead(status, headers)
     response.end(body)

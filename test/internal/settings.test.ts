@@ -13,11 +13,7 @@ const key = (text: string): Partial<Options> => ({ licenseKey: Redacted.make(tex
 const url = (baseUrl: string): Partial<Options> => ({ baseUrl })
 
 const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: ReadonlyArray<Partial<Options>>]> = [
-  [
-    "baseUrl",
-    /absolute address/,
-    ["", "a.example", "//a.example", "https://a .example"].map(url)
-  ],
+  ["baseUrl", /absolute address/, ["", "a.example", "//a.example", "https://a .example"].map(url)],
   [
     "baseUrl",
     /https/,

@@ -41,10 +41,13 @@ describe("the errors of a search", () => {
     compiles(() => search.pipe(Effect.catchTag("TransportError", ({ status }) => Effect.succeed(status))))
   })
 
-  it("are narrowed by isTransient, of whatever type the error was", () => {
+  it("are narrowed by isTransient and instanceof, of whatever type the error was", () => {
     compiles(() => (error: unknown) => {
       if (NutritionAdvisorError.isTransient(error)) {
         expectTypeOf(error.operation).toEqualTypeOf<NutritionAdvisorError.Operation>()
+      }
+      if (error instanceof NutritionAdvisorError.NutritionAdvisorError) {
+        expectTypeOf(error).toEqualTypeOf<NutritionAdvisorError.NutritionAdvisorError>()
       }
     })
   })
@@ -69,6 +72,12 @@ describe("searchAs", () => {
       expectTypeOf(service.searchAs(Schema.standardSchemaV1(Schema.NumberFromString))("oats"))
         .toEqualTypeOf<Found<number, never>>()
     })
+  })
+
+  it("takes a schema of which only the output is named", () => {
+    const find = <A>(schema: NutritionAdvisor.AnySchema<A>) => NutritionAdvisor.searchAs<A>(schema)("oats")
+    compiles(() => expectTypeOf(find(Schema.NumberFromString)).toEqualTypeOf<Found<number>>())
+    compiles(() => expectTypeOf(find(z.number())).toEqualTypeOf<Found<number>>())
   })
 
   it("refuses what is no schema", () => {

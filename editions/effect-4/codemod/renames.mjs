@@ -105,7 +105,9 @@ export const memberOf4 = (member) => {
 /** Types that stood in a namespace of their own name. */
 export const nestedTypes = {
   "effect/Config#Config.Wrap": "Wrap",
-  "effect/Effect#Effect.Success": "Success"
+  "effect/Effect#Effect.Success": "Success",
+  "effect/Schema#Schema.Any": "Top",
+  "effect/Schema#Schema.Encoded": "Codec.Encoded"
 }
 
 /** Properties, of whatever they are. */

@@ -164,10 +164,8 @@ export const responseOf = (
   { body, headers, status }: Omit<Answer, "kind">
 ): PlatformResponse => {
   const fields = Object.entries(headers)
-    .flatMap(([name, value]) => [value ?? []].flat().map((one) => [name, one] as const))
+    .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
     .filter(isHeaderField)
-  const shown = new globalThis.Headers()
-  for (const [name, value] of fields) shown.append(name, value)
   const content = withoutBody.has(status) ? null : body as Uint8Array<ArrayBuffer>
-  return HttpClientResponse.fromWeb(request, new globalThis.Response(content, { status, headers: shown }))
+  return HttpClientResponse.fromWeb(request, new globalThis.Response(content, { status, headers: fields }))
 }

@@ -56,8 +56,7 @@ export const failed = (
   if (isClosed) return ended
   const { labels, message } = described(Cause.failureOption(cause))
   const effect = isServing ? "The current token is used until it expires" : "There is no usable token"
-  const warning = `The license key could not be exchanged. ${message} ${effect}; the next try is not before ${
-    new Date(retryAt).toISOString()
-  }.`
+  const when = new Date(retryAt).toISOString()
+  const warning = `The license key could not be exchanged. ${message} ${effect}; the next try is not before ${when}.`
   return Effect.zipRight(ended, Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt }))
 }

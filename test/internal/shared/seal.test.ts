@@ -21,11 +21,7 @@ const opened = (entry: string) => Effect.flatMap(sealOf(), ({ open }) => open(en
 const sealedContent = (content: object) =>
   Effect.flatMap(sealOf(), ({ close }) =>
     close(
-      new AccessToken.AccessToken({
-        ...token,
-        scope: Option.none(),
-        ...content
-      })
+      new AccessToken.AccessToken({ ...token, scope: Option.none(), ...content })
     ))
 
 const headerSafe = FastCheck.stringMatching(/^[\x21-\x7e]{1,60}$/)
