@@ -183,12 +183,7 @@ export const betweenAttempts = <E>(
  * @since 1.0.0
  * @category rules
  */
-export const backoffAfter = (
-  policy: CheckedPolicy,
-  failures: number,
-  random: number,
-  retryAfter = 0
-): number =>
+export const backoffAfter = (policy: CheckedPolicy, failures: number, random: number, retryAfter = 0): number =>
   Math.max(
     Math.min(policy.backoffCap, policy.backoffStart * 2 ** Math.min(failures - 1, 52)) * (1 - random / 5),
     Math.min(longestRetryAfter, retryAfter * 1000 * (1 + random / 10))

@@ -8,12 +8,7 @@ const timing = policyOf()
 const receivedAt = 1_700_000_000_000
 
 const ofLife = (life: number) =>
-  AccessToken.make({
-    value: "secret-token",
-    serviceId: "secret-customer",
-    receivedAt,
-    expiresAt: receivedAt + life
-  })
+  AccessToken.make({ value: "secret-token", serviceId: "secret-customer", receivedAt, expiresAt: receivedAt + life })
 
 const lives = [
   { life: 200, window: 20, margin: 2 },

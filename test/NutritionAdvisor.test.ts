@@ -464,7 +464,9 @@ describe("httpClient", () => {
   test.each([
     ["text", "a=1"],
     ["bytes", new TextEncoder().encode("a=1")],
-    ["parameters", new URLSearchParams({ a: "1" })]
+    ["parameters", new URLSearchParams({ a: "1" })],
+    ["a buffer", new TextEncoder().encode("a=1").buffer],
+    ["a blob", new Blob(["a=1"])]
   ])("sends a raw body of %s once more after a rejection", function*([_, body]) {
     yield* respondNext("request", rejected)
     const request = HttpClientRequest.setBody(HttpClientRequest.post("/v2/plan"), HttpBody.raw(body))

@@ -61,11 +61,7 @@ export const advisor = () => ({
 })
 
 /** What `layerSharedConfig` of NutritionAdvisor reads. */
-export const sharedAdvisor = () => ({
-  ...advisor(),
-  lease: duration("lease"),
-  cacheTimeout: duration("cacheTimeout")
-})
+export const sharedAdvisor = () => ({ ...advisor(), lease: duration("lease"), cacheTimeout: duration("cacheTimeout") })
 
 export const redisVariableOf = (field: string): string => variableOf(`redis_${field}`)
 

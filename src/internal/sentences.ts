@@ -58,7 +58,7 @@ const adviceByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
 const adviceOf = (code: string) => adviceByCode.find(([pattern]) => pattern.test(code))?.[1]
 
 const unexpectedTexts = {
-  Status: { what: "a status without an error of its own", advice: "Check baseUrl and the path." },
+  Status: { what: "a status without an error of its own", advice: "Check the request, its path and baseUrl." },
   Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
   TooLarge: { what: "a body that is too large", advice: "Raise maxResponseBytes." },
   NotJson: { what: "a body that is empty or not JSON", advice: "Check baseUrl: a proxy or a login page may answer." },

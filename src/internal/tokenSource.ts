@@ -39,9 +39,5 @@ export const shared = (
   settings: Settings.SharedClientSettings
 ): Layer.Layer<TokenProvider, never, HttpClient.HttpClient | SharedTokenCache> => {
   const issuer = Layer.scoped(TokenIssuer.TokenIssuer, SharedTokenIssuer.fromSettings(settings))
-  return providerOver(
-    settings,
-    Layer.provide(issuer, issuerOf(settings)),
-    settings.lease + 2 * settings.tokenTimeout
-  )
+  return providerOver(settings, Layer.provide(issuer, issuerOf(settings)), settings.lease + 2 * settings.tokenTimeout)
 }

@@ -152,4 +152,10 @@ describe("fetch", () => {
     expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
     expect(seen).toEqual([])
   })
+
+  testLive("rejects with what the source of its body has thrown", function*() {
+    const [fetch] = yield* overPort()
+    const body = new ReadableStream({ start: (controller) => controller.error(new Error("no such file")) })
+    yield* Effect.promise(() => expect(fetch("/v2/x", { method: "POST", body })).rejects.toThrow("no such file"))
+  })
 })

@@ -163,6 +163,13 @@ describe("A dispatcher that changes the headers of a search", () => {
 })
 
 describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
+  testLive("with a form is sent once more after a rejection", function*() {
+    const { httpClient } = yield* calling(layer, inTurn(text("no", 403), json("{}")))
+    const form = new FormData()
+    form.append("food", new Blob(["oats"]), "oats.txt")
+    yield* httpClient.execute(HttpClientRequest.bodyFormData(HttpClientRequest.post("/v2/x"), form))
+  })
+
   testLive.each<readonly [string, Effect.Effect<never, string>, object]>([
     ["interrupts itself", Effect.interrupt, { _tag: "TransportError" }],
     ["fails", Effect.fail("no such file"), { _tag: "BadRequest", detail: "the stream of its body failed" }],

@@ -32,11 +32,7 @@ describe("the page of the simulator", () => {
   })
 
   testLive("names no license key, and tells its settings where it is opened", function*() {
-    const { send } = yield* start({
-      licenseKeys: ["key-of-the-test"],
-      tokenLifetime: 30,
-      customerId: "id-of-the-test"
-    })
+    const { send } = yield* start({ licenseKeys: ["key-of-the-test"], tokenLifetime: 30, customerId: "id-of-the-test" })
     yield* send("/simulator/latency/search?millis=20", post)
     const page = yield* send("/simulator/")
     const settings = JSON.parse(/id="settings">(.*?)<\/script>/.exec(page?.text ?? "")?.[1] ?? "{}")

@@ -8,19 +8,19 @@ import { setCookiesOf } from "../http/source.js"
 
 /** What fetch would send, as the platform has it. The body is read first, so that it can be sent again. */
 export const requestOf = (path: string, { body = null, headers = {}, method = "GET" }: RequestInit = {}) =>
-  Effect.tryPromise({
-    try: async () => {
-      const init = { body, headers, method: method.toUpperCase(), duplex: "half" } as const
-      const request = new Request("http://localhost", init)
-      const contentType = request.headers.get("content-type") ?? undefined
-      return HttpClientRequest.make(request.method as HttpMethod)(path, {
-        headers: [...request.headers],
-        body: request.body === null
-          ? HttpBody.empty
-          : HttpBody.raw(new Uint8Array(await request.arrayBuffer()), { contentType })
-      })
-    },
-    catch: () => new BadRequest({ operation: "request", detail: "no web Request takes its method, header or body" })
+  Effect.gen(function*() {
+    const init = { body, headers, method: method.toUpperCase(), duplex: "half" } as const
+    const request = yield* Effect.try({
+      try: () => new Request("http://localhost", init),
+      catch: () => new BadRequest({ operation: "request", detail: "no web Request takes its method, header or body" })
+    })
+    const contentType = request.headers.get("content-type") ?? undefined
+    return HttpClientRequest.make(request.method as HttpMethod)(path, {
+      headers: [...request.headers],
+      body: request.body === null
+        ? HttpBody.empty
+        : HttpBody.raw(new Uint8Array(yield* Effect.promise(() => request.arrayBuffer())), { contentType })
+    })
   })
 
 /** A whole response of the platform as fetch would give it. */

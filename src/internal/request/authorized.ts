@@ -21,8 +21,7 @@ type Headers = Request["headers"]
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
-  (body._tag !== "Raw" || typeof body.body === "string" || body.body instanceof Uint8Array ||
-    body.body instanceof URLSearchParams)
+  (body._tag !== "Raw" || typeof body.body === "string" || body.body instanceof Uint8Array)
 
 /** An answer that came only after the service had looked at the token. */
 const showsAcceptance = (status: number) => Answer.isOk(status) || (status >= 400 && status < 500 && status !== 429)

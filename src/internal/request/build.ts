@@ -62,6 +62,23 @@ export const search = (settings: DataSettings, term: string, options: SearchOpti
   })
 }
 
+type WebBody = ArrayBuffer | Blob | FormData | URLSearchParams
+
+const isWebBody = (content: unknown): content is WebBody =>
+  [ArrayBuffer, Blob, FormData, URLSearchParams].some((type) => content instanceof type)
+
+/** Forms and the like as bytes: not each client can send them, and bytes have a length, and can be sent again. */
+const asBytes = (body: HttpBody.HttpBody): Effect.Effect<HttpBody.HttpBody, BadRequest> => {
+  const content = body._tag === "FormData" ? body.formData : body._tag === "Raw" ? body.body : undefined
+  if (!isWebBody(content)) return Effect.succeed(body)
+  const response = new Response(content)
+  const contentType = body.contentType ?? response.headers.get("content-type") ?? undefined
+  return Effect.tryPromise({
+    try: async () => HttpBody.uint8Array(new Uint8Array(await response.arrayBuffer()), contentType),
+    catch: () => new BadRequest({ operation: "request", detail: "its body can't be read" })
+  })
+}
+
 /** A request of the authorized client, below the base URL, without a token. */
 export const below = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
@@ -71,17 +88,17 @@ export const below = (settings: DataSettings, request: HttpClientRequest.HttpCli
   const url = Url.below(settings.base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-  return Effect.succeed({
+  return Effect.map(asBytes(request.body), (body) => ({
     method: request.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
     headers: {
       ...settings.ownHeaders,
-      ...HttpClientRequest.setBody(HttpClientRequest.get(url), request.body).headers,
-      ...fromCaller(request.headers, request.body)
+      ...HttpClientRequest.setBody(HttpClientRequest.get(url), body).headers,
+      ...fromCaller(request.headers, body)
     },
-    body: request.body
-  })
+    body
+  }))
 }
 
 /** The request as its response shows it. */

@@ -74,11 +74,7 @@ const renewFrom = (parts: Parts, get: Service["get"]) => {
       const { mustExchange = false, ...fields } = rejection
       const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
       if (Option.exists(yield* current, isOther)) return yield* get
-      const decision = yield* flights.renew({
-        reason: "rejection",
-        replacing: Option.some(rejected),
-        mustExchange
-      })
+      const decision = yield* flights.renew({ reason: "rejection", replacing: Option.some(rejected), mustExchange })
       if (decision._tag === "CoolingDown") return yield* new Forbidden({ ...fields, reason: "CoolingDown" })
       const token = yield* Flights.outcomeOf(decision)
       if (isOther(token)) return token

@@ -26,8 +26,4 @@ export const advisor = (layer: HttpClientLayer, options: Options) =>
   )
 
 export const issuer = (layer: HttpClientLayer, options: Options) =>
-  TokenIssuer.layer(options).pipe(
-    Layer.provide(layer),
-    Layer.build,
-    Effect.map(Context.get(TokenIssuer.TokenIssuer))
-  )
+  TokenIssuer.layer(options).pipe(Layer.provide(layer), Layer.build, Effect.map(Context.get(TokenIssuer.TokenIssuer)))
