@@ -46,6 +46,7 @@ export interface SearchOptions {
   readonly headers?: Headers.Input | undefined
 }
 
+/** `any`, since Schema is invariant in what it encodes to. */
 type AnyEncoded = Schema.Schema.Encoded<Schema.Schema.Any>
 
 /**

@@ -191,7 +191,7 @@ export const fromSettings = (
           yield* Effect.annotateCurrentSpan(attributes)
           const clock = yield* Effect.clock
           const deadline = clock.unsafeCurrentTimeMillis() + tokenTimeout
-          const key = request.licenseKey ?? (yield* readLicenseKey(licenseKey))
+          const key = yield* readLicenseKey(request.licenseKey ? Effect.succeed(request.licenseKey) : licenseKey)
           return yield* Effect.retry(exchange(key), {
             schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
             while: (error) =>

@@ -365,9 +365,11 @@ describe("licenseKey", () => {
 
   const impossible = ["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"]
 
-  test.each(impossible)("is LicenseKeyUnavailable, with nothing sent, where the effect reads %j", function*(key) {
-    expect(yield* endOf([], { licenseKey: Effect.succeed(Redacted.make(key)) }))
-      .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
+  test.each(impossible)("is LicenseKeyUnavailable, with nothing sent, where what was read is %j", function*(key) {
+    const licenseKey = Redacted.make(key)
+    const error = { calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } }
+    expect(yield* endOf([], { licenseKey: Effect.succeed(licenseKey) })).toMatchObject(error)
+    expect(yield* endOf([], {}, { ...Issuer.missing, licenseKey })).toMatchObject(error)
   })
 
   it.effect.prop(

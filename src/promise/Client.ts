@@ -97,9 +97,7 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   }
 }
 
-interface OfVariables extends Partial<Readonly<Record<keyof Settings.Given, never>>> {
-  readonly httpClient?: ClientOptions["httpClient"]
-}
+type OfVariables = Partial<Readonly<Record<keyof Settings.Given, never>>> & Pick<ClientOptions, "httpClient">
 
 const hasSettings = (given: object): given is Settings.Given =>
   Object.entries(given).some(([key, value]) => key !== "httpClient" && value !== undefined)

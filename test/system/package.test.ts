@@ -155,7 +155,8 @@ describe("the package", () => {
       join(project, "user.ts"),
       `${imports.join("\n")}
       import type { NutritionAdvisor } from "${manifest.name}"
-      import type { Client, ClientOptions } from "${manifest.name}/promise"
+      import { type Client, type ClientOptions, createClient } from "${manifest.name}/promise"
+      export const made = { createClient }
       export const all: ReadonlyArray<object> = [${uses}]
       export const withDefaults = (own: NutritionAdvisor.Options) => ({ userAgent: "own", ...own })
       export const withName = (own: ClientOptions) => ({ userAgent: "own", ...own })
