@@ -191,6 +191,7 @@ export const fromSettings = (
           yield* Effect.annotateCurrentSpan(attributes)
           const clock = yield* Effect.clock
           const deadline = clock.unsafeCurrentTimeMillis() + tokenTimeout
+          // A key that is handed over is checked as one that was read.
           const key = yield* readLicenseKey(request.licenseKey ? Effect.succeed(request.licenseKey) : licenseKey)
           return yield* Effect.retry(exchange(key), {
             schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),

@@ -45,7 +45,7 @@ describe("src", () => {
   })
 
   it("unwraps a secret in the files of SECURITY.md's table only: before one is added, see where the secret goes", () => {
-    const [, table = ""] = read("SECURITY.md").split("## Where secrets are unwrapped")
+    const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
     const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
     const unwraps = files.filter((file) =>
       !file.startsWith("testing/") && read(`src/${file}.ts`).includes("Redacted.value")

@@ -46,7 +46,7 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
 }
 
 /** An answer that is not 2xx is an error. */
-const finish = ({ span }: Run, answer: Answer.Answer) => {
+const answerOrError = ({ span }: Run, answer: Answer.Answer) => {
   if (span !== undefined) {
     span.attribute("http.response.status_code", answer.status)
     for (const [name, value] of Object.entries(Answer.observed(answer))) {
@@ -115,8 +115,8 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       (token) =>
         Effect.flatMap(sendOnce(run, request, token), (answer) =>
           rejectedStatuses.has(answer.status)
-            ? Effect.flatMap(renewAndSend(run, request, token, answer), (last) => finish(run, last))
-            : finish(run, answer))
+            ? Effect.flatMap(renewAndSend(run, request, token, answer), (last) => answerOrError(run, last))
+            : answerOrError(run, answer))
     )
 }
 

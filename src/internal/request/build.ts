@@ -69,7 +69,8 @@ const isWebBody = (content: unknown): content is WebBody =>
 
 /** Forms and the like as bytes: not each client can send them, and bytes have a length, and can be sent again. */
 const asBytes = (body: HttpBody.HttpBody): Effect.Effect<HttpBody.HttpBody, BadRequest> => {
-  const content = body._tag === "FormData" ? body.formData : body._tag === "Raw" ? body.body : undefined
+  if (body._tag !== "FormData" && body._tag !== "Raw") return Effect.succeed(body)
+  const content = body._tag === "FormData" ? body.formData : body.body
   if (!isWebBody(content)) return Effect.succeed(body)
   const response = new Response(content)
   const contentType = body.contentType ?? response.headers.get("content-type") ?? undefined
