@@ -194,21 +194,21 @@ export const parseSharing = (options: SharingOptions) =>
     return { ...settings, lease, cacheTimeout: yield* millis("cacheTimeout", options.cacheTimeout ?? "1 second") }
   })
 
-const both = <A, B>(self: Checked<A>, that: Checked<B>) =>
+const merge = <A, B>(self: Checked<A>, that: Checked<B>) =>
   Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
 
-export const parseClient = (options: ExchangeOptions & DataOptions) => both(parseExchange(options), parseData(options))
+export const parseClient = (options: ExchangeOptions & DataOptions) => merge(parseExchange(options), parseData(options))
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
-  both(parseSharing(options), parseData(options))
+  merge(parseSharing(options), parseData(options))
 
-type Right<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
+type Parsed<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
-export type ExchangeSettings = Right<typeof parseExchange>
-export type DataSettings = Right<typeof parseData>
-export type SharingSettings = Right<typeof parseSharing>
-export type ClientSettings = Right<typeof parseClient>
-export type SharedClientSettings = Right<typeof parseSharedClient>
+export type ExchangeSettings = Parsed<typeof parseExchange>
+export type DataSettings = Parsed<typeof parseData>
+export type SharingSettings = Parsed<typeof parseSharing>
+export type ClientSettings = Parsed<typeof parseClient>
+export type SharedClientSettings = Parsed<typeof parseSharedClient>
 
 /** A layer that parses its options when it is built. */
 export const layerFrom = <O, S, A, R>(

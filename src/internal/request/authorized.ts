@@ -84,7 +84,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
     )
 
-  /** Where a token of a peer is rejected too, one exchange may still help: it is the second renewal of the cool-down. */
+  /** Where a token of a peer is rejected too, one exchange may still help. */
   const renewAndSend = (
     run: Run,
     request: Request,
