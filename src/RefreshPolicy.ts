@@ -155,10 +155,7 @@ export const pauseOf = (policy: CheckedPolicy, life: Lifetime): Duration.Duratio
  * not look together. @internal
  */
 export const looks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Schedule.identity<Duration.Duration>()
-  .pipe(
-    Schedule.addDelay((pause) => pause),
-    Schedule.jittered
-  )
+  .pipe(Schedule.addDelay((pause) => pause), Schedule.jittered)
 
 /**
  * The waits between the attempts of one exchange: 200 ms, then doubled, give or take a fifth, and one fewer than `attempts`. None is

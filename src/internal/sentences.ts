@@ -15,7 +15,8 @@ const inParentheses = (text: string | undefined) => text === undefined ? "" : ` 
 const hintAtBody = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
 
 const sharedAdvice = {
-  key: "Check the license key, and the route it was sent to: baseUrl and tokenRoute.",
+  key: "Check the license key, the route it was sent to (baseUrl and tokenRoute), and what stands in between.",
+  request: "Correct the request, or serviceId if each one is refused.",
   license: "The license may not cover it, serviceId may name another customer, or something in between refuses it."
 }
 
@@ -23,7 +24,7 @@ const sharedAdvice = {
 const forbiddenTexts: Record<ForbiddenReason, string> = {
   RejectedAgain: `, and rejected again with a new token. ${sharedAdvice.license}`,
   TokenUnchanged: `, and the service handed back the same token. ${sharedAdvice.license}`,
-  CoolingDown: `, and the next renewal of the token must wait a moment. ${sharedAdvice.license}`,
+  CoolingDown: `, and the next renewal must wait. Another program may end the key's tokens. ${sharedAdvice.license}`,
   KeyRejected: `. ${sharedAdvice.key}`,
   BodyNotReplayable: ", the token was renewed, and a streamed body can't be sent twice. Send the request again."
 }
@@ -35,7 +36,7 @@ const transportTexts = {
   Broken: { what: "met broken HTTP, or too large headers", advice: "Check the base URL and your proxy." },
   Connection: {
     what: "could not reach the service",
-    advice: "Check the base URL, the network, and a mock of fetch or a wrapped HttpClient if you have one."
+    advice: "Check the base URL, the network, your proxy, and a mock of fetch or a wrapped HttpClient."
   }
 }
 
@@ -48,6 +49,7 @@ const adviceByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
   [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and look for a firewall or proxy in between."],
   [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."],
   [/^CERT_/, "Check the certificate of the service, and the clock of this machine."],
+  [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
   [/ALTNAME/, "Check the host name in the base URL."],
   [
     /^EPROTO$|_SSL_(WRONG_VERSION|UNSUPPORTED|TLSV1_ALERT_PROTOCOL)/,
@@ -58,7 +60,7 @@ const adviceByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
 const adviceOf = (code: string) => adviceByCode.find(([pattern]) => pattern.test(code))?.[1]
 
 const unexpectedTexts = {
-  Status: { what: "a status without an error of its own", advice: "Check the request, its path and baseUrl." },
+  Status: { what: "an unexpected status", advice: "Check the request, its path and baseUrl." },
   Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
   TooLarge: { what: "a body that is too large", advice: "Raise maxResponseBytes." },
   NotJson: { what: "a body that is empty or not JSON", advice: "Check baseUrl: a proxy or a login page may answer." },
@@ -70,11 +72,11 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     const what = status === undefined ? "was not sent" : `was refused with status ${status}`
-    const advice = operation === "token" && status !== undefined ? sharedAdvice.key : "Correct the request."
+    const ofAnswer = operation === "token" ? sharedAdvice.key : sharedAdvice.request
+    const advice = status === undefined ? "Correct the request." : ofAnswer
     return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
   },
-  ServerError: (error) =>
-    `${callOf(error)} failed at the service with status ${error.status}. ${retryText(error.retryAfter)}`,
+  ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
     `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
   MissingServiceId: (error) =>
@@ -93,7 +95,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   },
   UnexpectedResponse: (error) => {
     const { advice, what } = unexpectedTexts[error.reason]
-    const check = error.operation === "token" ? "Check baseUrl and tokenRoute." : advice
+    const check = error.operation === "token" ? "Check baseUrl and tokenRoute: a proxy may answer." : advice
     return `${callOf(error)} was answered with ${what} (status ${error.status}). ${check}${hintAtBody(error.body)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>

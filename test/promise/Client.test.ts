@@ -226,7 +226,7 @@ describe("a promise", () => {
   it("rejects with an error whose message a structured clone keeps, as between threads", async () => {
     await using advisor = Advisor.fromLayer(NutritionAdvisorTest.layerFailing(failure))
     const error = await rejection(advisor.search("oats"))
-    expect(structuredClone(error)).toHaveProperty("message", expect.stringMatching(/failed at the service/))
+    expect(structuredClone(error)).toHaveProperty("message", expect.stringMatching(/failed with status/))
   })
 
   const thrown = Object.freeze({ what: "a part of the user's threw" })
