@@ -1,6 +1,8 @@
 import { expect } from "@effect/vitest"
+import { Effect } from "effect"
 import { testLive } from "../doubles/arranged.js"
 import * as Wire from "../doubles/Wire.js"
+import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 
 const token = JSON.stringify({ access_token: "token", expires_in: 86_400, customer_id: "customer" })
@@ -11,8 +13,9 @@ testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, st
   "a license key that an Effect reads is nowhere in memory once it was sent, over %s, and answered with %d",
   function*([client, status]) {
     const { origin } = yield* Wire.serve(Wire.replying(token, {}, status))
-    const program = "test/system/memory/afterSearches.ts"
-    const { code, stderr, stdout } = yield* Program.run(program, [origin, client], {}, ["--expose-gc"])
+    const { file, remove } = yield* Effect.promise(() => bundle("test/system/memory/afterSearches.ts"))
+    yield* Effect.addFinalizer(() => Effect.promise(remove))
+    const { code, stderr, stdout } = yield* Program.run(file, [origin, client], {}, ["--expose-gc"])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     expect(stdout.trim().split("\n").at(-1)).toBe(JSON.stringify({ key: 0, kept: 1 }))
   }

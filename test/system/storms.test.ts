@@ -21,8 +21,8 @@ const bounded = Layer.scoped(
 
 /** The stock client takes as long for fewer. */
 const clients = [
-  { name: "undici", count: 2_000, layer: Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher, bounded) },
-  { name: "UndiciClient", count: 10_000, layer: Layer.orDie(UndiciClient.layer({ connections })) }
+  { name: "undici", count: 1_000, layer: Layer.provide(NodeHttpClient.layerUndiciWithoutDispatcher, bounded) },
+  { name: "UndiciClient", count: 4_000, layer: Layer.orDie(UndiciClient.layer({ connections })) }
 ]
 
 type Client = typeof clients[number]

@@ -1,39 +1,8 @@
 /** A fleet of replicas: the program is bundled once, and each replica is a Node process of its own. */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Array as Arr, Effect, type Scope } from "effect"
-import { build } from "esbuild"
+import type { Bundle } from "../bundle.js"
 import * as OrderedProcess from "../storms/OrderedProcess.js"
 import type { Greeting, Order, Report, Settings } from "./replicaProcess.js"
-
-export interface Program {
-  readonly file: string
-  readonly remove: () => Promise<void>
-}
-
-/** Two dozen processes that each compile TypeScript would take a minute to start. `ioredis` names the package that stands for it. */
-export const bundle = async (ioredis: string): Promise<Program> => {
-  const folder = await mkdtemp(join(tmpdir(), "fleet-"))
-  const file = join(folder, "replica.mjs")
-  await build({
-    alias: ioredis === "ioredis" ? {} : { ioredis },
-    absWorkingDir: fileURLToPath(new URL("../../..", import.meta.url)),
-    banner: {
-      js: "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
-    },
-    bundle: true,
-    entryPoints: ["test/system/fleet/replicaProcess.ts"],
-    format: "esm",
-    logLevel: "silent",
-    minify: true,
-    outfile: file,
-    platform: "node",
-    target: "node20"
-  })
-  return { file, remove: () => rm(folder, { recursive: true, force: true }) }
-}
 
 export type Replica = OrderedProcess.OrderedProcess<Greeting, Order, Report>
 
@@ -68,7 +37,7 @@ export const sumOf = (reports: ReadonlyArray<Report>): Sum => {
 /** Starts replicas together, and waits until each of them is ready; what is left of them ends with the scope. */
 export const start = (
   size: number,
-  { file }: Program,
+  { file }: Bundle,
   settings: Settings
 ): Effect.Effect<ReadonlyArray<Replica>, never, Scope.Scope> =>
   Effect.all(

@@ -1,5 +1,6 @@
 /** The simulator as a process of its own, for the time of a scope. */
 import { Effect, type Scope } from "effect"
+import { bundle } from "../bundle.js"
 import * as OrderedProcess from "./OrderedProcess.js"
 import type { Greeting, Order, Sight } from "./simulatorProcess.js"
 
@@ -9,11 +10,9 @@ export interface SpawnedSimulator {
   readonly sight: Effect.Effect<Sight>
 }
 
-export const make: Effect.Effect<SpawnedSimulator, never, Scope.Scope> = Effect.map(
-  OrderedProcess.start<Greeting, Order, Sight>(["--import", "tsx", "test/system/storms/simulatorProcess.ts"]),
-  ({ greeting, tell }) => ({
-    baseUrl: `http://127.0.0.1:${greeting.port}`,
-    tell,
-    sight: tell({ name: "look" })
-  })
-)
+export const make: Effect.Effect<SpawnedSimulator, never, Scope.Scope> = Effect.gen(function*() {
+  const { file, remove } = yield* Effect.promise(() => bundle("test/system/storms/simulatorProcess.ts"))
+  yield* Effect.addFinalizer(() => Effect.promise(remove))
+  const { greeting, tell } = yield* OrderedProcess.start<Greeting, Order, Sight>([file])
+  return { baseUrl: `http://127.0.0.1:${greeting.port}`, tell, sight: tell({ name: "look" }) }
+})
