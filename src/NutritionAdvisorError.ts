@@ -140,7 +140,8 @@ export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests"
 }) {}
 
 /**
- * No response, or half of one: the service could not be reached, the connection broke, or the request timed out.
+ * No response, or an incomplete one: the service could not be reached, the connection broke, the request timed out, or the client
+ * is closed.
  *
  * @since 1.0.0
  * @category errors
@@ -148,8 +149,8 @@ export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests"
 export class TransportError extends tagged<TransportError>()("TransportError", {
   /** The call that failed. */
   operation: Operation,
-  /** Whether the request timed out, the service was not reached, or the request was cut off. */
-  reason: Schema.Literal("Timeout", "Connection", "Aborted"),
+  /** Whether the request timed out, the service was not reached, the request was cut off, or the client is closed. */
+  reason: Schema.Literal("Timeout", "Connection", "Aborted", "Closed"),
   /** The code of Node, undici or OpenSSL that says why, where there is one. */
   code: Schema.optional(Schema.String)
 }) {}
@@ -285,14 +286,26 @@ type TransientTag = {
 }[keyof typeof meanings]
 
 /**
- * Whether the same call may succeed later, since the error passes by itself: ServerError, TransportError and TooManyRequests. Whether
- * it may be sent again is for the caller to say: a request that changes something may have been carried out without an answer.
+ * An error that {@link isTransient} accepts. A TransportError is one unless its `reason` is "Closed".
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type TransientError =
+  | Extract<NutritionAdvisorError, { _tag: Exclude<TransientTag, "TransportError"> }>
+  | TransportError & { readonly reason: Exclude<TransportError["reason"], "Closed"> }
+
+/**
+ * Whether the same call may succeed later, because the error passes by itself: ServerError, TooManyRequests, and TransportError unless
+ * the client is closed. Whether the call can be sent again is up to the caller: a request that changes something may have been carried
+ * out although its response did not arrive.
  *
  * @since 1.0.0
  * @category guards
  */
-export const isTransient = (error: unknown): error is Extract<NutritionAdvisorError, { _tag: TransientTag }> =>
-  isNutritionAdvisorError(error) && meanings[error._tag].isTransient
+export const isTransient = (error: unknown): error is TransientError =>
+  isNutritionAdvisorError(error) && meanings[error._tag].isTransient &&
+  !(error._tag === "TransportError" && error.reason === "Closed")
 
 /**
  * The HTTP status with which a backend passes an error on to its own caller, as docs/errors.md lists them: that of the service where the

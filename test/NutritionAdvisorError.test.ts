@@ -131,6 +131,12 @@ describe("a guard", () => {
     expect(isTransient(error)).toBe(passing.has(tag))
   })
 
+  it("isTransient: a TransportError is transient unless the client is closed", () => {
+    const { literals } = TransportError.fields.reason
+    const transient = literals.filter((reason) => isTransient(new TransportError({ operation: "search", reason })))
+    expect(transient).toEqual(["Timeout", "Connection", "Aborted"])
+  })
+
   it("says what the alerts of exchanges say of an error: what passes by itself, and a defect, is for one of them", async () => {
     const rules = await readFile(new URL("../ops/alerts.yml", import.meta.url), "utf8")
     const lists = Array.from(rules.matchAll(/\berror[!=]~"(.*?)"/g), ([, tags = ""]) => tags.split("|"))

@@ -32,6 +32,7 @@ const forbiddenTexts: Record<ForbiddenReason, string> = {
 const transportTexts = {
   Timeout: { what: "timed out", advice: "Look for a firewall or proxy, or raise tokenTimeout or requestTimeout." },
   Aborted: { what: "was cut off, or the client is closed", advice: "Try again, with an open client." },
+  Closed: { what: "was not finished, because the client is closed", advice: "Create a new client." },
   CutOff: { what: "was cut off", advice: "Try again." },
   Broken: { what: "met broken HTTP, or too large headers", advice: "Check the base URL and your proxy." },
   Connection: {

@@ -51,6 +51,19 @@ describe("the errors of a search", () => {
       }
     })
   })
+
+  it("isTransient: a TransportError may be left when it is false, a ServerError or TooManyRequests never is", () => {
+    compiles(() => {
+      const rest = Effect.catchIf(
+        NutritionAdvisor.search("apple"),
+        NutritionAdvisorError.isTransient,
+        () => Effect.void
+      )
+      type Passing = NutritionAdvisorError.ServerError | NutritionAdvisorError.TooManyRequests
+      type Rest = Exclude<NutritionAdvisorError.NutritionAdvisorError, Passing>
+      expectTypeOf(rest).toEqualTypeOf<Effect.Effect<unknown, Rest, NutritionAdvisor.NutritionAdvisor>>()
+    })
+  })
 })
 
 describe("searchAs", () => {
