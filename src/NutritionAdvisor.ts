@@ -104,17 +104,23 @@ export interface Options extends Settings.ExchangeOptions, Settings.DataOptions 
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
-/** The service over the HttpClient and the TokenProvider in the context. */
+/** While it is open, programs over it print the header of the identifier redacted. */
+const redactServiceId = ({ serviceIdHeader }: Settings.DataSettings) =>
+  Effect.locallyScopedWith(
+    Headers.currentRedactedNames,
+    (names) => names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
+  )
+
+/** The service over the HttpClient in the context. */
 const fromTokens = (
-  settings: Settings.DataSettings
-): Effect.Effect<Service, never, HttpClient.HttpClient | TokenProvider.TokenProvider | Scope.Scope> =>
+  settings: Settings.DataSettings,
+  tokens: TokenProvider.Service
+): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
+    yield* redactServiceId(settings)
     const timeouts = yield* Timeouts.make(settings.requestTimeout)
-    const authorized = Authorized.make({
-      ...settings,
-      tokens: yield* TokenProvider.TokenProvider,
-      send: HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
-    })
+    const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
+    const authorized = Authorized.make({ ...settings, tokens, send })
     const server = Url.serverAttributes(settings.base)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
@@ -153,15 +159,28 @@ const fromTokens = (
     }
   })
 
-/** While it is open, programs over it print the header of the identifier redacted. */
-const hidden = ({ serviceIdHeader }: Settings.DataSettings) =>
-  Layer.scopedDiscard(
-    Effect.locallyScopedWith(Headers.currentRedactedNames, (names) =>
-      names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader])
+/** A client and the tokens under it. */
+const clientOver = <S extends Settings.DataSettings, R>(
+  settings: S,
+  source: (settings: S) => TokenSource.TokenSource<R>
+) =>
+  Effect.gen(function*() {
+    const tokens = yield* source(settings)
+    return { tokens, service: yield* fromTokens(settings, tokens) }
+  })
+
+const makeOwn = (options: Options) =>
+  Effect.suspend(() =>
+    Effect.flatMap(Settings.parseClient(options), (settings) => clientOver(settings, TokenSource.own))
   )
 
-const layerFromTokens = (settings: Settings.DataSettings) =>
-  Layer.provideMerge(Layer.scoped(NutritionAdvisor, fromTokens(settings)), hidden(settings))
+type Built = Effect.Effect.Success<ReturnType<typeof clientOver>>
+
+const layerOf = <E, R>(client: Effect.Effect<Built, E, R>) =>
+  Layer.scopedContext(
+    Effect.map(client, ({ service, tokens }) =>
+      Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens)))
+  )
 
 /**
  * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. What concerns the exchange is
@@ -173,7 +192,13 @@ const layerFromTokens = (settings: Settings.DataSettings) =>
 export const layerWithoutTokens = (
   options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Settings.layerFrom(Settings.parseData, options, layerFromTokens)
+  Layer.scoped(
+    NutritionAdvisor,
+    Effect.gen(function*() {
+      const settings = yield* Settings.parseData(options)
+      return yield* fromTokens(settings, yield* TokenProvider.TokenProvider)
+    })
+  )
 
 /**
  * The service with a token store in memory. Build it once for a process: each build gets a token of its own. Building it sends
@@ -199,11 +224,7 @@ export const layerWithoutTokens = (
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  Settings.layerFrom(
-    Settings.parseClient,
-    options,
-    (settings) => Layer.provideMerge(layerFromTokens(settings), TokenSource.own(settings))
-  )
+  layerOf(makeOwn(options))
 
 /**
  * The settings of a client that shares its token: those of the service, and two for the sharing.
@@ -227,10 +248,10 @@ export const layerShared = (
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
 > =>
-  Settings.layerFrom(
-    Settings.parseSharedClient,
-    options,
-    (settings) => Layer.provideMerge(layerFromTokens(settings), TokenSource.shared(settings))
+  layerOf(
+    Effect.suspend(() =>
+      Effect.flatMap(Settings.parseSharedClient(options), (settings) => clientOver(settings, TokenSource.shared))
+    )
   )
 
 /**
@@ -243,7 +264,7 @@ export const layerShared = (
 export const make = (
   options: Options
 ): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.map(Layer.build(layer(options)), Context.get(NutritionAdvisor))
+  Effect.map(makeOwn(options), ({ service }) => service)
 
 /**
  * The service with its settings from Config: those that are given, and for the others the variables NUTRITION_ADVISOR_BASE_URL,

@@ -140,21 +140,21 @@ export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMos
  */
 export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
-/** The longest time between two looks at a token: a suspended machine, or a clock that was set, needs nothing else. @internal */
+/** The longest time between two checks of a token: a suspended machine, or a clock that was set, needs nothing else. @internal */
 export const longestPause: Duration.Duration = Duration.minutes(1)
 
 /**
- * How long to wait between two looks at a token of this life: a minute, or a quarter of its window where that is shorter, and
- * 1.25 seconds at least, so that no two looks are less than a second apart once they are jittered. @internal
+ * How long to wait between two checks of a token of this life: a minute, or a quarter of its window where that is shorter, and
+ * 1.25 seconds at least, so that no two checks are less than a second apart once they are jittered. @internal
  */
 export const pauseOf = (policy: CheckedPolicy, life: Lifetime): Duration.Duration =>
   Duration.min(longestPause, Duration.millis(Math.max(1_250, windowOf(policy, life) / 4)))
 
 /**
- * The Schedule of the looks at a token: each waits as long as the one before said, give or take a fifth, so that replicas do
- * not look together. @internal
+ * The Schedule of the checks of a token: each waits as long as the one before said, give or take a fifth, so that replicas do
+ * not check together. @internal
  */
-export const looks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Schedule.identity<Duration.Duration>()
+export const checks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Schedule.identity<Duration.Duration>()
   .pipe(Schedule.addDelay((pause) => pause), Schedule.jittered)
 
 /**

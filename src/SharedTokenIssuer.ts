@@ -13,12 +13,13 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { type AccessToken, isSame } from "./AccessToken.js"
+import { monotonicMillis } from "./internal/clock.js"
 import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
-import { readLicenseKey } from "./internal/token/licenseKey.js"
-import { withTimeout } from "./internal/token/withTimeout.js"
+import { LicenseKey, readLicenseKey } from "./internal/token/licenseKey.js"
+import { withTokenTimeout } from "./internal/token/withTimeout.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
@@ -38,9 +39,9 @@ const entryIdentityOf = ({ base, routeTemplate, serviceId }: Settings.ExchangeSe
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
 
-/** Not the token that is replaced, and received no earlier. Where the key must be exchanged, it must have been since. */
+/** Not the token that is replaced, and received no earlier. If the key must be exchanged, it must have been since. */
 const isNext =
-  ({ mustExchange, replacing }: TokenIssuer.ExchangeRequest, now: number) => (token: AccessToken): boolean =>
+  (replacing: Option.Option<AccessToken>, mustExchange: boolean, now: number) => (token: AccessToken): boolean =>
     Option.match(replacing, {
       onNone: () => true,
       onSome: (replaced) => !isSame(replaced, token) && token.receivedAt >= (mustExchange ? now : replaced.receivedAt)
@@ -60,18 +61,22 @@ export const make = (
   TokenIssuer.Service,
   ConfigurationError,
   TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope
-> => Effect.suspend(() => Effect.flatMap(Settings.parseSharing(options), fromSettings))
+> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings.parseSharing(options)
+    return yield* around(yield* TokenIssuer.TokenIssuer, settings)
+  })
 
 /** @internal */
-export const fromSettings = (
+export const around = (
+  issuer: TokenIssuer.Service,
   settings: Settings.SharingSettings
-): Effect.Effect<TokenIssuer.Service, never, TokenIssuer.TokenIssuer | SharedTokenCache | Scope.Scope> =>
+): Effect.Effect<TokenIssuer.Service, never, SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
     const { cacheTimeout, lease, policy, tokenTimeout } = settings
-    const issuer = yield* TokenIssuer.TokenIssuer
     const cache = yield* SharedTokenCache
     const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
-    const inTime = withTimeout(tokenTimeout)
+    const inTime = withTokenTimeout(tokenTimeout)
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
@@ -80,6 +85,8 @@ export const fromSettings = (
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** It is not taken out of the cache again where the exchange after the rejection has failed. */
     let lastRejected = Option.none<AccessToken>()
+    /** A peer's token that replaced a rejected one, and until when a rejection of it too calls for an exchange of our own. */
+    let handedOver: { readonly token: AccessToken; readonly until: number } | undefined
 
     /** In a fiber of its own: where the caller leaves, it goes on as far as it must. */
     const inScope: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E> = (effect) =>
@@ -90,12 +97,15 @@ export const fromSettings = (
         )
       )
 
-    const issue: TokenIssuer.Service["issue"] = (request) =>
+    const issue: TokenIssuer.Service["issue"] = ({ reason, replacing: replaced, ...others }) =>
       Effect.gen(function*() {
         const now = yield* Clock.currentTimeMillis
-        if (request.reason === "rejection") lastRejected = request.replacing
-        const replacing = Option.orElse(request.replacing, () => lastRejected)
-        const licenseKey = request.licenseKey ?? (yield* inTime(readLicenseKey(settings.licenseKey)))
+        const elapsed = monotonicMillis(yield* Effect.clock)
+        if (reason === "rejection") lastRejected = replaced
+        const replacing = Option.orElse(replaced, () => lastRejected)
+        const mustExchange = reason === "rejection" && handedOver !== undefined && elapsed < handedOver.until &&
+          Option.exists(replaced, (token) => handedOver !== undefined && isSame(token, handedOver.token))
+        const licenseKey = yield* inTime(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
           cache,
           cacheTimeout,
@@ -104,11 +114,19 @@ export const fromSettings = (
           lease,
           waitsUntil: now + lease + tokenTimeout,
           policy,
-          isNext: isNext({ ...request, replacing }, now),
-          exchange: inTime(issuer.issue({ ...request, licenseKey })),
+          isNext: isNext(replacing, mustExchange, now),
+          exchange: Effect.provideService(
+            inTime(issuer.issue({ ...others, reason, replacing: replaced })),
+            LicenseKey,
+            licenseKey
+          ),
           scope
         }
-        return yield* inScope(Lease.getToken(attempt))
+        const token = yield* inScope(Lease.getToken(attempt))
+        if (reason === "rejection" && token.isFromPeer === true) {
+          handedOver = { token, until: elapsed + policy.coolDown }
+        }
+        return token
       }).pipe(Effect.withUnhandledErrorLogLevel(Option.none()))
 
     return { issue }

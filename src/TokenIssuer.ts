@@ -13,13 +13,14 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
+import { monotonicMillis } from "./internal/clock.js"
 import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
 import { isHeaderValue } from "./internal/http/header.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
-import { withTimeout } from "./internal/token/withTimeout.js"
+import { withTokenTimeout } from "./internal/token/withTimeout.js"
 import {
   type ConfigurationError,
   Forbidden,
@@ -40,10 +41,6 @@ export interface ExchangeRequest {
   readonly reason: "missing" | "refresh" | "rejection"
   /** The token that must be replaced, if there is one. */
   readonly replacing: Option.Option<AccessToken>
-  /** Whether the license key itself must be exchanged, since the tokens of a shared cache were rejected as well. */
-  readonly mustExchange: boolean
-  /** The key that an issuer around this one has read already: it is used in place of the setting. */
-  readonly licenseKey?: Redacted.Redacted<string> | undefined
 }
 
 /**
@@ -130,7 +127,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
   Effect.suspend(() => Settings.parseExchange(options)).pipe(
     Effect.flatMap((settings) =>
       Effect.map(fromSettings(settings), ({ issue }) => ({
-        issue: (request) => withTimeout(settings.tokenTimeout)(issue(request))
+        issue: (request) => withTokenTimeout(settings.tokenTimeout)(issue(request))
       }))
     )
   )
@@ -186,17 +183,16 @@ export const fromSettings = (
       })
 
     return {
-      issue: (request) =>
+      issue: () =>
         Effect.gen(function*() {
           yield* Effect.annotateCurrentSpan(attributes)
           const clock = yield* Effect.clock
-          const deadline = clock.unsafeCurrentTimeMillis() + tokenTimeout
-          // A key that is handed over is checked as one that was read.
-          const key = yield* readLicenseKey(request.licenseKey ? Effect.succeed(request.licenseKey) : licenseKey)
+          const deadline = monotonicMillis(clock) + tokenTimeout
+          const key = yield* readLicenseKey(licenseKey)
           return yield* Effect.retry(exchange(key), {
             schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
             while: (error) =>
-              isWorthAnotherAttempt(error) && clock.unsafeCurrentTimeMillis() + retryAfterMillis(error) < deadline
+              isWorthAnotherAttempt(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
           })
         })
     }

@@ -8,15 +8,14 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
 import * as Settings from "./internal/settings.js"
-import * as Life from "./internal/token/life.js"
+import * as Provider from "./internal/token/provider.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
 import type * as RefreshPolicy from "./RefreshPolicy.js"
-import type { TokenIssuer } from "./TokenIssuer.js"
-import type { TokenStore } from "./TokenStore.js"
+import { TokenIssuer } from "./TokenIssuer.js"
+import { TokenStore } from "./TokenStore.js"
 
 /**
  * What a health page may show: nothing of it prints a secret, unless a `detail` of the application's own in `lastFailure` does.
@@ -45,22 +44,6 @@ export interface Failure {
 }
 
 /**
- * The response by which the service rejected a token: the call, and the status. By default a request and 403, the status of a
- * rejection in SERVICE.md section 7.
- *
- * @since 1.0.0
- * @category models
- */
-export interface Rejection {
-  readonly operation: "search" | "request"
-  readonly status: number
-  readonly body?: Redacted.Redacted<string>
-  readonly headers?: Readonly<Record<string, string>>
-  /** Whether the license key itself must be exchanged, since a token that a peer left was rejected as well; false by default. */
-  readonly mustExchange?: boolean
-}
-
-/**
  * How the token is used, replaced and watched; `get` and `renew` can end in any error of TokenError, the others can't fail.
  *
  * @example
@@ -85,13 +68,11 @@ export interface Service {
   /** A token that is not expired: the current one at once, or the one of the exchange that all callers wait for. */
   readonly get: Effect.Effect<AccessToken.AccessToken, TokenError>
   /**
-   * A token other than the rejected one: the current one if it is another, or the one of an exchange. The rejection goes into the
-   * Forbidden that a renewal can end in.
+   * A token other than the rejected one: the current one if it is another, or the token of a new exchange. If the exchange fails and no
+   * other token has arrived, the rejected one stays in use. A renewal that would be pointless fails with Forbidden, reason "CoolingDown"
+   * or "TokenUnchanged"; whoever has the response that rejected the token adds its status and body.
    */
-  readonly renew: (
-    rejected: AccessToken.AccessToken,
-    rejection?: Rejection
-  ) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
+  readonly renew: (rejected: AccessToken.AccessToken) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
   /** What is known of the token now, without an exchange. */
   readonly status: Effect.Effect<TokenStatus>
 }
@@ -127,12 +108,16 @@ export const make = (
   policy?: Partial<RefreshPolicy.RefreshPolicy>,
   options: Options = {}
 ): Effect.Effect<Service, ConfigurationError, TokenIssuer | TokenStore | Scope.Scope> =>
-  Effect.suspend(() =>
-    Effect.flatMap(
-      Settings.parseProvider({ ...options, refresh: policy }),
-      ({ policy, tokenTimeout }) => Life.make({ policy, flightTimeout: tokenTimeout, storeIsPrompt: false })
-    )
-  )
+  Effect.gen(function*() {
+    const settings = yield* Settings.parseProvider({ ...options, refresh: policy })
+    return yield* Provider.make({
+      policy: settings.policy,
+      issuer: yield* TokenIssuer,
+      store: yield* TokenStore,
+      flightTimeout: settings.tokenTimeout,
+      storeIsPrompt: false
+    })
+  })
 
 /**
  * A provider over the TokenIssuer and the TokenStore in the context. Building it ends in ConfigurationError where a number of

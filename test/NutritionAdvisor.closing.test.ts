@@ -35,7 +35,7 @@ const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
     }
   })
 
-const aborted = { _tag: "TransportError", operation: "search", reason: "Aborted" }
+const closed = { _tag: "TransportError", operation: "search", reason: "Closed" }
 
 for (const { layer, name } of clients) {
   const owners = [
@@ -48,16 +48,16 @@ for (const { layer, name } of clients) {
   for (const { open, whose } of owners) {
     describe(`A layer that is closed, over ${name}, ${whose}`, () => {
       testLive(
-        "ends a search as aborted, also one that can't be interrupted, leaves the service, and sends no other",
+        "fails a search with reason Closed, also one that can't be interrupted, leaves the service, and sends no other",
         function*() {
           const { advisor, close, isLeft, service } = yield* open
           const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
           yield* Effect.promise(() => service.hanging)
           const before = service.received.length
           yield* close
-          expect(yield* Fiber.join(search)).toMatchObject(aborted)
+          expect(yield* Fiber.join(search)).toMatchObject(closed)
           yield* isLeft
-          expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(aborted)
+          expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(closed)
           yield* Effect.sleep("50 millis")
           expect(service.received.length).toBe(before)
         }

@@ -48,13 +48,31 @@ describe("a search", () => {
       expect([sent, exchanges, requests]).toEqual([[values[0], values[2]], 2, 2])
     }
   )
+})
 
-  search("after a renewal that failed is not sent with the rejected token", function*({ search, simulator }) {
-    yield* simulator.revoke
+describe("a token route that is down for 30 minutes", () => {
+  const oncePerMinute = (search: NutritionAdvisor.Service["search"]) =>
+    Effect.replicateEffect(Effect.zipLeft(Effect.exit(search("oats")), Time.pass("1 minute")), 30)
+
+  search("costs one search if one 403 is not about the token", function*({ httpClient, search, simulator }) {
+    yield* simulator.respondAlways("token", { status: 503 })
+    yield* simulator.respondNext("request", { status: 403 })
+    const rejected = yield* Effect.fork(Effect.flip(httpClient.get("/v2/plan")))
+    yield* Time.pass("10 seconds")
+    expect(yield* Fiber.join(rejected)).toMatchObject({ _tag: "ServerError", operation: "token" })
+    expect((yield* oncePerMinute(search)).filter(Exit.isFailure)).toEqual([])
+  })
+
+  search("fails each search after a revocation, and the first exchange that succeeds heals all", function*(
+    { search, simulator }
+  ) {
     yield* simulator.respondAlways("token", { status: 400 })
-    yield* Effect.all(Effect.replicate(Effect.flip(search("oats")), 20))
-    const { exchanges, searches } = yield* simulator.counters
-    expect([exchanges, searches]).toEqual([2, 2])
+    yield* simulator.revoke
+    expect((yield* oncePerMinute(search)).filter(Exit.isSuccess)).toEqual([])
+    yield* simulator.recover
+    yield* Time.pass("15 seconds")
+    const healed = yield* Effect.all(Effect.replicate(Effect.exit(search("oats")), 20), { concurrency: "unbounded" })
+    expect(healed.filter(Exit.isFailure)).toEqual([])
   })
 })
 

@@ -23,7 +23,6 @@ import {
   TokenProvider
 } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { markFromPeer } from "../src/internal/token/peerTokens.js"
 import { version } from "../src/internal/version.js"
 import { arranged, test as plainTest } from "./doubles/arranged.js"
 import { advisor, settings } from "./doubles/simulatedAdvisor.js"
@@ -527,6 +526,7 @@ describe("a layer", () => {
 
 describe("layerWithoutTokens", () => {
   const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
+  const fromPeer = new AccessToken.AccessToken({ ...token, isFromPeer: true })
 
   const over = (renewed: AccessToken.AccessToken) =>
     NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
@@ -551,7 +551,7 @@ describe("layerWithoutTokens", () => {
       yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
       const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
       expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
-    }).pipe(Effect.provide(over(markFromPeer(token)))))
+    }).pipe(Effect.provide(over(fromPeer))))
 })
 
 describe("a second layer for the same key", () => {

@@ -5,6 +5,7 @@ import { Clock, Effect, FastCheck, Layer, Option, Redacted, Ref } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { LicenseKey } from "../src/internal/token/licenseKey.js"
 import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
 import { simulated } from "./doubles/situations.js"
@@ -347,10 +348,10 @@ describe("licenseKey", () => {
     expect(yield* Ref.get(reads)).toBe(0)
   })
 
-  test("is the one that an issuer around this one has read, where there is one", function*() {
-    const request = { ...Issuer.missing, licenseKey: Simulator.licenseKey }
+  test("is the one that an issuer around this one has read, if there is one", function*() {
     const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
-    expect((yield* endOf([], { licenseKey }, request)).calls).toBe(1)
+    const end = Effect.provideService(endOf([], { licenseKey }), LicenseKey, Simulator.licenseKey)
+    expect((yield* end).calls).toBe(1)
   })
 
   test("passes on the error of the effect that reads it", function*() {
@@ -366,10 +367,9 @@ describe("licenseKey", () => {
   const impossible = ["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"]
 
   test.each(impossible)("is LicenseKeyUnavailable, with nothing sent, where what was read is %j", function*(key) {
-    const licenseKey = Redacted.make(key)
-    const error = { calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } }
-    expect(yield* endOf([], { licenseKey: Effect.succeed(licenseKey) })).toMatchObject(error)
-    expect(yield* endOf([], {}, { ...Issuer.missing, licenseKey })).toMatchObject(error)
+    const licenseKey = Effect.succeed(Redacted.make(key))
+    expect(yield* endOf([], { licenseKey }))
+      .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
   })
 
   it.effect.prop(

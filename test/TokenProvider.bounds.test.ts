@@ -40,7 +40,7 @@ const meeting = (call: Call, fault: Effect.Effect<unknown>, options?: TokenProvi
     }
   })
 
-const failure = (reason: "Timeout" | "Aborted") =>
+const failure = (reason: "Timeout" | "Aborted" | "Closed") =>
   new NutritionAdvisorError.TransportError({ operation: "token", reason })
 
 const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((call) => [
@@ -72,13 +72,13 @@ describe("a part", () => {
   })
 
   test.each(hanging.filter(({ call }) => call !== "current"))(
-    "whose $call $how does not keep the layer from closing, which ends its callers in Aborted",
+    "whose $call $how does not keep the layer from closing, and its callers fail with reason Closed",
     function*({ call, fault }) {
       const { caller, close } = yield* meeting(call, fault)
       const waiting = yield* Effect.fork(Effect.flip(caller))
       yield* Time.pass("1 second")
       yield* close
-      expect(yield* Fiber.join(waiting)).toEqual(failure("Aborted"))
+      expect(yield* Fiber.join(waiting)).toEqual(failure("Closed"))
     }
   )
 

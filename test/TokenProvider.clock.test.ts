@@ -1,5 +1,5 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Option } from "effect"
+import { describe, expect } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { arranged } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -55,33 +55,101 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
   })
 })
 
-describe("a process that was stopped in the middle of an exchange, as a function is between two calls", () => {
-  const stopped = (millis: number) =>
-    Effect.gen(function*() {
-      const { clock, get, issuer } = yield* skewed({ background: false })
-      clock.wall += hour
-      yield* issuer.setLatency("1 hour")
-      const callers = yield* Effect.forkAll([get, get])
-      yield* Time.pass("1 second")
-      yield* issuer.setLatency(0)
+/** Both clocks go on while no timer fires: the process is stopped, as a function is between two calls. */
+const stop = (clock: ManualClock.ManualClock, millis: number) => {
+  clock.wall += millis
+  clock.monotonic += millis
+}
+
+/** An exchange whose issuer hangs, and that something happens to after a second. `first` is what the issuer does. */
+const exchanging = (first: Issuer.Outcome, meanwhile: (clock: ManualClock.ManualClock) => void) =>
+  Effect.gen(function*() {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    clock.wall += hour
+    yield* issuer.respondNext(first)
+    const callers = yield* Effect.forkAll([get, get])
+    yield* Time.pass("1 second")
+    meanwhile(clock)
+    return { callers, get, issuer }
+  })
+
+const hanging: Issuer.Outcome = Effect.never
+
+const late: Issuer.Outcome = Effect.uninterruptible(Effect.zipRight(Effect.sleep("15 seconds"), Issuer.issued(7, hour)))
+
+const stuck: Issuer.Outcome = Effect.uninterruptible(Effect.never)
+
+const test = arranged(Effect.void, doubles)
+
+const timedOut = { _tag: "TransportError", reason: "Timeout" }
+
+describe("an exchange whose process is stopped", () => {
+  test("is repeated once for its callers, and begins no backoff", function*() {
+    const { callers, get, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 60_000))
+    yield* Time.pass(9_100)
+    const tokens = yield* Fiber.join(callers)
+    expect([...tokens, yield* get].map(Issuer.valueOf)).toEqual(Array(3).fill(Issuer.secretOf(2)))
+    expect(yield* issuer.calls).toBe(3)
+  })
+
+  test("is not repeated if its timer is only a little late", function*() {
+    const { callers, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 1_000))
+    yield* Time.pass(9_100)
+    expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
+  })
+
+  test("is repeated only after the first one has ended, if that can't be interrupted", function*() {
+    const { callers, issuer } = yield* exchanging(late, (clock) => stop(clock, 60_000))
+    yield* Time.pass(13_900)
+    const before = yield* issuer.calls
+    yield* Time.pass("1 second")
+    expect([before, yield* issuer.calls]).toEqual([2, 3])
+    expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
+  })
+
+  test("is not repeated beside a first one that never ends: its callers time out", function*() {
+    const { callers, issuer } = yield* exchanging(stuck, (clock) => stop(clock, 60_000))
+    yield* Time.pass("20 seconds")
+    expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
+  })
+})
+
+describe("an exchange during which the wall clock is set", () => {
+  test.each([5_000, hour, -60_000])("times out after tokenTimeout and is not repeated: by %i ms", function*(millis) {
+    const { callers, issuer } = yield* exchanging(hanging, (clock) => {
       clock.wall += millis
-      yield* Time.pass(9_100)
-      return { end: yield* Effect.exit(Fiber.join(callers)), next: yield* Effect.exit(get), issuer }
-    }).pipe(Effect.provide(doubles), Effect.scoped)
+    })
+    yield* Time.pass("8999 millis")
+    const before = yield* Fiber.poll(callers)
+    yield* Time.pass("1 millis")
+    expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
+      .toMatchObject([Option.none(), timedOut, 2])
+  })
 
-  it.effect("exchanges once more for those who wait, and begins no backoff", () =>
-    Effect.gen(function*() {
-      const { end, issuer, next } = yield* stopped(60_000)
-      expect([Exit.map(end, (tokens) => tokens.map(Issuer.valueOf)), Exit.map(next, Issuer.valueOf)])
-        .toEqual([Exit.succeed([Issuer.secretOf(2), Issuer.secretOf(2)]), Exit.succeed(Issuer.secretOf(2))])
-      expect(yield* issuer.calls).toBe(3)
-    }))
+  test.each([hour, -60_000])("keeps its backoff: by %i ms", function*(millis) {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    clock.wall += hour
+    yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
+    yield* Effect.flip(get)
+    clock.wall += millis
+    yield* Effect.flip(get)
+    const during = yield* issuer.calls
+    yield* Time.pass("1 second")
+    yield* Effect.flip(get)
+    expect([during, yield* issuer.calls]).toEqual([2, 3])
+  })
+})
 
-  it.effect("is not taken for one where the timer is a little late", () =>
-    Effect.gen(function*() {
-      const { end, issuer } = yield* stopped(1_000)
-      expect([Exit.isFailure(end), yield* issuer.calls]).toEqual([true, 2])
-    }))
+describe("exchanges that can't be interrupted and hang", () => {
+  test("overlap only after tokenTimeout and the backoff, so that a hang is no outage", function*() {
+    const { callers, get, issuer } = yield* exchanging(stuck, () => {})
+    yield* Time.pass("9 seconds")
+    yield* Effect.flip(Fiber.join(callers))
+    yield* Effect.flip(get)
+    const during = yield* issuer.calls
+    yield* Time.pass("1 second")
+    expect([during, Issuer.valueOf(yield* get), yield* issuer.calls]).toEqual([2, Issuer.secretOf(2), 3])
+  })
 })
 
 describe("a wall clock that is set back", () => {

@@ -59,11 +59,11 @@ describe("a failed exchange", () => {
     }])
   })
 
-  test("after a rejection says that there is no usable token", function*({ issuer, provider }) {
+  test("after a rejection says that the rejected token is sent again", function*({ issuer, provider }) {
     const token = yield* provider.get
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.exit(provider.renew(token))
-    expect(messages()).toEqual([expect.stringContaining("There is no usable token;")])
+    expect(messages()).toEqual([expect.stringContaining("The rejected token is sent again")])
   })
 
   test.each([

@@ -59,10 +59,70 @@ describe("renew", () => {
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("that failed ends in the error of its exchange, and leaves the rejected token to no one", function*({ first }) {
+  fresh("fails with the error of its exchange, and puts the rejected token back", function*({ first }) {
     yield* issuer.respondNext(Effect.fail(unavailable))
-    expect([yield* Effect.flip(provider.renew(first)), yield* store.current, yield* Effect.flip(provider.get)])
-      .toEqual([unavailable, Option.none(), unavailable])
+    expect(yield* Effect.flip(provider.renew(first))).toEqual(unavailable)
+    expect([yield* store.current, yield* provider.get]).toEqual([Option.some(first), first])
+  })
+
+  fresh("leaves nobody the rejected token while its exchange runs", function*({ first }) {
+    yield* issuer.setLatency("1 second")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
+    yield* Time.pass("500 millis")
+    const during = yield* store.current
+    yield* Time.pass("500 millis")
+    yield* Fiber.join(renewal)
+    expect([during, yield* store.current]).toEqual([Option.none(), Option.some(first)])
+  })
+
+  fresh("that fails gives callers who waited without a rejection the token that is back", function*({ first }) {
+    yield* issuer.setLatency("1 second")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.fork(provider.renew(first))
+    yield* Time.pass(0)
+    const caller = yield* Effect.fork(provider.get)
+    yield* Time.pass("1 second")
+    expect(yield* Fiber.join(caller)).toBe(first)
+  })
+
+  fresh("that fails with a defect puts the rejected token back, too", function*({ first }) {
+    yield* issuer.respondNext(Effect.die("a bug"))
+    yield* Effect.exit(provider.renew(first))
+    expect(yield* provider.get).toBe(first)
+  })
+
+  fresh("that fails does not replace a token that has arrived meanwhile", function*({ first }) {
+    const other = Issuer.token(9, 0, 1_000_000)
+    yield* issuer.setLatency("1 second")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
+    yield* Time.pass(0)
+    yield* store.put(other)
+    yield* Time.pass("1 second")
+    yield* Fiber.join(renewal)
+    expect(yield* store.current).toEqual(Option.some(other))
+  })
+
+  fresh("that fails gives nobody a token that has expired meanwhile", function*({ first }) {
+    yield* issuer.setLatency("5 seconds")
+    yield* Time.set(987_000)
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.fork(provider.renew(first))
+    yield* Time.pass(0)
+    const caller = yield* Effect.fork(Effect.flip(provider.get))
+    yield* Time.pass("5 seconds")
+    expect(yield* Fiber.join(caller)).toEqual(unavailable)
+  })
+
+  fresh("whose exchange can't be interrupted and hangs puts the rejected token back after tokenTimeout", function*(
+    { first }
+  ) {
+    yield* issuer.respondNext(Effect.uninterruptible(Effect.never))
+    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
+    yield* Time.pass("10 seconds")
+    expect(yield* Fiber.join(renewal)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    expect(yield* provider.get).toBe(first)
   })
 
   fresh("that hands back the rejected token ends all who joined as TokenUnchanged, and costs one exchange", function*(
@@ -106,17 +166,8 @@ describe("a cool-down", () => {
     expect(yield* provider.renew(first)).toBe(held)
   })
 
-  coolingDown("tells the answer that the token was rejected with", function*({ held }) {
-    expect(yield* Effect.flip(provider.renew(held, { operation: "search", status: 401 })))
-      .toMatchObject({ _tag: "Forbidden", operation: "search", status: 401, reason: "CoolingDown" })
-  })
-})
-
-describe("an exchange that must be one", () => {
-  fresh("is asked for by the caller, and by no one else", function*({ first }) {
-    const second = yield* provider.renew(first)
-    yield* provider.renew(second, { operation: "request", status: 403, mustExchange: true })
-    expect((yield* issuer.requests).map(({ mustExchange }) => mustExchange)).toEqual([false, false, true])
+  coolingDown("fails a renewal with Forbidden, reason CoolingDown", function*({ held }) {
+    expect(yield* Effect.flip(provider.renew(held))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
   })
 })
 

@@ -1,9 +1,8 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type { ConfigurationError, LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
+import type { LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
 import { check, type Checked, count, millis } from "./check.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
@@ -209,10 +208,3 @@ export type DataSettings = Parsed<typeof parseData>
 export type SharingSettings = Parsed<typeof parseSharing>
 export type ClientSettings = Parsed<typeof parseClient>
 export type SharedClientSettings = Parsed<typeof parseSharedClient>
-
-/** A layer that parses its options when it is built. */
-export const layerFrom = <O, S, A, R>(
-  parse: (options: O) => Checked<S>,
-  options: O,
-  layer: (settings: S) => Layer.Layer<A, never, R>
-): Layer.Layer<A, ConfigurationError, R> => Layer.unwrapEffect(Effect.suspend(() => Effect.map(parse(options), layer)))

@@ -64,7 +64,10 @@ const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> 
   } catch (cause) {
     handler.onResponseError(undefined, cause)
   }
-  return () => handler.cancel()
+  return () => {
+    handler.cancel()
+    return Effect.void
+  }
 }
 
 let loading: Promise<typeof NodeHttpClient> | undefined

@@ -25,7 +25,7 @@ export interface Service {
 }
 
 /** There is no token. */
-export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replacing: Option.none(), mustExchange: false }
+export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replacing: Option.none() }
 
 /** A TokenIssuer without HTTP: it counts, waits and answers as planned. */
 export class IssuerDouble extends Context.Tag("test/doubles/IssuerDouble")<IssuerDouble, Service>() {}

@@ -7,5 +7,5 @@ describe("a provider in any history", { timeout: 900_000 }, () => {
     (operations) => expectNoViolation(operations, 250)
   )
 
-  it("exchanges at most 1,928 times in an hour of two searches a second", () => expectFewExchanges(3_600, 1_928, 20))
+  it("exchanges at most 490 times in an hour of two searches a second", () => expectFewExchanges(3_600, 490, 20))
 })

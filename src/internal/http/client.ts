@@ -3,8 +3,17 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { BadRequest, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import { closed } from "../closed.js"
 import { type Answer, isOk, type Kind } from "./answer.js"
-import { type Dispatch, dispatchOf, isBuffered, type Received, type Receiver, type Request } from "./dispatch.js"
+import {
+  type Abort,
+  type Dispatch,
+  dispatchOf,
+  isBuffered,
+  type Received,
+  type Receiver,
+  type Request
+} from "./dispatch.js"
 import * as Platform from "./platform.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
@@ -12,7 +21,7 @@ type SendError = BadRequest | TransportError | UnexpectedResponse
 
 /** What has a call in flight, and cancels it where it is interrupted. */
 export interface Owner {
-  call: { readonly cancel: () => void } | undefined
+  call: { readonly cancel: Abort } | undefined
 }
 
 /** Sends a request and reads its whole answer, in bounded memory. It cancels itself where it has no owner that does. */
@@ -54,7 +63,7 @@ type Ending = Effect.Effect<Answer, SendError>
 /** A request in flight. Once it has ended it holds nothing of the request: old garbage of its fiber would keep it. */
 class Call extends Timed implements Receiver {
   private resume: ((ending: Ending) => void) | undefined
-  private abort: (() => void) | undefined
+  private abort: Abort | undefined
 
   constructor(private readonly kind: Kind, private readonly timeouts: Timeouts | undefined) {
     super()
@@ -87,19 +96,20 @@ class Call extends Timed implements Receiver {
     this.leave(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
-  onEnd(reason: "Timeout" | "Aborted") {
-    this.leave(Effect.fail(new TransportError({ operation: this.kind.operation, reason })))
+  onEnd(reason: "Timeout" | "Closed") {
+    const { operation } = this.kind
+    this.leave(Effect.fail(reason === "Closed" ? closed(operation) : new TransportError({ operation, reason })))
   }
 
   cancel() {
-    this.leave(Effect.interrupt)
+    return this.leave(Effect.interrupt)
   }
 
   /** Ends without an answer, and aborts the request. */
-  private leave(ending: Ending) {
+  private leave(ending: Ending): Effect.Effect<unknown> {
     const { abort } = this
     this.settle(ending)
-    abort?.()
+    return abort === undefined ? Effect.void : abort()
   }
 
   private settle(ending: Ending) {
@@ -120,11 +130,14 @@ const callOf =
       call.begin(dispatch, request, resume)
     })
 
-/** Owns one call itself. A search brings an owner, since this would cost it two microseconds. */
+/**
+ * Owns one call itself: an interruption ends once the client has let go of the request, so that an exchange is never begun beside one
+ * that still runs. A search has its own owner, since this would cost it two microseconds.
+ */
 const ownedHere = (send: (owner: Owner) => Ending): Ending =>
   Effect.suspend(() => {
     const owner: Owner = { call: undefined }
-    return Effect.onInterrupt(send(owner), () => Effect.sync(() => owner.call?.cancel()))
+    return Effect.onInterrupt(send(owner), () => Effect.suspend(() => owner.call?.cancel() ?? Effect.void))
   })
 
 /** Without timeouts, whoever calls bounds the time. */

@@ -1,6 +1,7 @@
 import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
+import type * as Effect from "effect/Effect"
 import type { Answer } from "./answer.js"
 
 /** Its address in the two parts that a connection needs; the path begins with a slash and holds the query, or the license key. */
@@ -34,8 +35,11 @@ export interface Receiver {
   readonly onBodyFailure: () => void
 }
 
-/** Sends a request. What it returns aborts the request, and the receiver hears no more of it. */
-export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => () => void
+/** Aborts the request. The effect ends once the client has let go of it, which one that ignores its signal does late or never. */
+export type Abort = () => Effect.Effect<unknown>
+
+/** Sends a request. Once it is aborted, the receiver hears no more of it. */
+export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => Abort
 
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 

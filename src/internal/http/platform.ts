@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRef from "effect/FiberRef"
 import { constVoid } from "effect/Function"
@@ -152,7 +153,10 @@ export const dispatchThrough = (given: HttpClient.HttpClient) => {
       // A client that died or interrupted itself did not say why: what it died of may hold the request.
       receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), statusOfHead)
     })
-    return () => fiber.unsafeInterruptAsFork(FiberId.none)
+    return () => {
+      fiber.unsafeInterruptAsFork(FiberId.none)
+      return Fiber.await(fiber)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import { monotonicMillis } from "../clock.js"
 
 /** What must end in time, itself a link between those that began before and after it. The three fields are the list's. */
 export abstract class Timed {
@@ -8,7 +9,7 @@ export abstract class Timed {
   before: Timed | undefined
   after: Timed | undefined
 
-  abstract onEnd(reason: "Timeout" | "Aborted"): void
+  abstract onEnd(reason: "Timeout" | "Closed"): void
 }
 
 /**
@@ -24,7 +25,7 @@ export class Timeouts {
 
   /** Cuts it off once the time is over, unless it is removed before; at once where nobody may begin any more. */
   add(timed: Timed) {
-    if (this.isClosed) return timed.onEnd("Aborted")
+    if (this.isClosed) return timed.onEnd("Closed")
     timed.end = this.now() + this.millis
     timed.before = this.last
     if (this.last === undefined) this.first = timed
@@ -46,10 +47,10 @@ export class Timeouts {
   /** Cuts off all, and all who come later. */
   close() {
     this.isClosed = true
-    while (this.first !== undefined) this.cutOff(this.first, "Aborted")
+    while (this.first !== undefined) this.cutOff(this.first, "Closed")
   }
 
-  private cutOff(timed: Timed, reason: "Timeout" | "Aborted") {
+  private cutOff(timed: Timed, reason: "Timeout" | "Closed") {
     this.remove(timed)
     timed.onEnd(reason)
   }
@@ -67,7 +68,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     const run = yield* FiberSet.makeRuntime<never>()
     let isWatched = false
 
-    const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+    const now = () => monotonicMillis(clock)
 
     /** What was slept has passed, also where a test fakes the timers and not this clock. */
     const watching = Effect.gen(function*() {

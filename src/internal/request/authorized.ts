@@ -2,14 +2,13 @@ import type * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
-import { Forbidden, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
 import * as Answer from "../http/answer.js"
 import type { Send } from "../http/client.js"
 import type { Request } from "../http/dispatch.js"
 import * as Metrics from "../metrics.js"
 import type { DataSettings } from "../settings.js"
-import { isFromPeer } from "../token/peerTokens.js"
 import type { Run } from "./run.js"
 
 interface Options extends DataSettings {
@@ -19,9 +18,12 @@ interface Options extends DataSettings {
 
 type Headers = Request["headers"]
 
+/** A reason of Forbidden that concerns a request; the other one concerns an exchange. */
+type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
+
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
-  (body._tag !== "Raw" || typeof body.body === "string" || body.body instanceof Uint8Array)
+  (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
 
 /** An answer that came only after the service had looked at the token. */
 const showsAcceptance = (status: number) => Answer.isOk(status) || (status >= 400 && status < 500 && status !== 429)
@@ -72,36 +74,38 @@ export const make = ({ send, tokens, ...settings }: Options) => {
     return send({ method, origin, path, headers: headersOf(token, request.headers), body }, kinds[run.operation], run)
   }
 
-  const forbidden = (answer: Answer.Answer, reason: "RejectedAgain" | "BodyNotReplayable") =>
+  const forbidden = (rejection: Answer.Answer, reason: RequestReason) =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ ...Answer.fieldsWithBody(answer), reason })
+      return new Forbidden({ ...Answer.fieldsWithBody(rejection), reason })
     })
 
-  const renew = ({ operation }: Run, rejected: AccessToken, rejection: Answer.Answer, mustExchange: boolean) =>
-    Effect.tapError(
-      tokens.renew(rejected, { ...Answer.fieldsWithBody(rejection), operation, mustExchange }),
-      (error) => Effect.sync(() => Metrics.rejections.count(renewalOutcome(error)))
-    )
+  /** The provider knows tokens, and this the response: a renewal that would be pointless is an error of the response. */
+  const renew = (rejected: AccessToken, rejection: Answer.Answer) =>
+    Effect.catchAll(tokens.renew(rejected), (error): Effect.Effect<never, NutritionAdvisorError> => {
+      if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return forbidden(rejection, error.reason)
+      Metrics.rejections.count("RenewalFailed")
+      return Effect.fail(error)
+    })
 
-  /** Where a token of a peer is rejected too, one exchange may still help. */
+  /** If a peer's token is rejected as well, one more renewal may still help: it exchanges the key. */
   const renewAndSend = (
     run: Run,
     request: Request,
     rejected: AccessToken,
     rejection: Answer.Answer,
-    mustExchange = false
+    mayRenewAgain = true
   ): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.gen(function*() {
-      const renewed = yield* renew(run, rejected, rejection, mustExchange)
+      const renewed = yield* renew(rejected, rejection)
       if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
       const answer = yield* Effect.tapError(
         sendOnce(run, request, renewed),
         () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
       )
       if (rejectedStatuses.has(answer.status)) {
-        return yield* !mustExchange && isFromPeer(renewed)
-          ? renewAndSend(run, request, renewed, answer, true)
+        return yield* mayRenewAgain && renewed.isFromPeer === true
+          ? renewAndSend(run, request, renewed, answer, false)
           : forbidden(answer, "RejectedAgain")
       }
       Metrics.rejections.count(showsAcceptance(answer.status) ? "AcceptedAfterRenewal" : "RetryFailed")
@@ -119,6 +123,3 @@ export const make = ({ send, tokens, ...settings }: Options) => {
             : answerOrError(run, answer))
     )
 }
-
-const renewalOutcome = (error: NutritionAdvisorError) =>
-  error._tag === "Forbidden" && error.reason !== "KeyRejected" ? error.reason : "RenewalFailed"

@@ -9,8 +9,7 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
-import { markFromPeer } from "../token/peerTokens.js"
-import { bounded } from "../token/withTimeout.js"
+import { withTimeout } from "../token/withTimeout.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import type * as Seal from "./seal.js"
 
@@ -35,7 +34,7 @@ export interface Attempt {
 /** A call of the cache, bounded in time. */
 export const boundedCall =
   (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
-    bounded(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
+    withTimeout(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
 
 const noteFailure = ({ message, reason }: SharedTokenCacheError) =>
   Effect.suspend(() => {
@@ -49,7 +48,8 @@ const received = (token: AccessToken.AccessToken, now: number): AccessToken.Acce
   return new AccessToken.AccessToken({
     ...token,
     receivedAt: token.receivedAt - ahead,
-    expiresAt: token.expiresAt - ahead
+    expiresAt: token.expiresAt - ahead,
+    isFromPeer: true
   })
 }
 
@@ -62,8 +62,7 @@ const look = ({ cache, cacheTimeout, isNext, policy, seal }: Attempt) =>
     return opened.pipe(
       Option.filter(isNext),
       Option.map((token) => received(token, now)),
-      Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired"),
-      Option.map(markFromPeer)
+      Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired")
     )
   })
 

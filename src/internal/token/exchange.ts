@@ -8,7 +8,6 @@ import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
 import { inSpan } from "../span.js"
-import { isFromPeer } from "./peerTokens.js"
 import * as Report from "./report.js"
 
 type Token = AccessToken.AccessToken
@@ -19,18 +18,24 @@ export interface Options {
   readonly store: Store
 }
 
+/** What an exchange has done so far. */
+export interface Progress {
+  span: Tracer.Span | undefined
+  /** The rejected token, once it is taken out of the store. */
+  withdrawn: Token | undefined
+}
+
 export interface Exchanged {
   /** The current token now. */
   readonly token: Token
-  /** It was in the store already; or what the issuer gave: a token of a peer, a new one, the one that was to be replaced. */
+  /** It was in the store already; or what the issuer returned: a peer's token, a new one, the one to be replaced. */
   readonly outcome: "reused" | "shared" | "issued" | "unchanged"
 }
 
-/** What was issued has expired already. */
-const unusable = Effect.fail(new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" }))
+const expiredOnArrival = Effect.fail(new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" }))
 
 /**
- * Of two tokens from a refresh the one that ends later stays, but never one from the future; after a rejection the new one does. The
+ * Of two tokens from a refresh the one that ends later stays, but never one from the future. After a rejection the new one stays. The
  * same token with a later end keeps the time at which it was first received, since its window is a part of its whole life.
  */
 const tokenThatStays = (
@@ -49,11 +54,11 @@ const tokenThatStays = (
     : issued
 }
 
-/** One exchange: the license key for a token, which goes into the store. */
+/** One exchange of the license key for a token, which goes into the store. While it runs, nobody finds a rejected token there. */
 export const exchange = (
   { issuer, policy, store }: Options,
   request: ExchangeRequest,
-  onSpan: (span: Tracer.Span) => void
+  progress: Progress
 ): Effect.Effect<Exchanged, TokenError> =>
   Effect.gen(function*() {
     const { reason, replacing } = request
@@ -63,15 +68,28 @@ export const exchange = (
     if (held !== undefined && !isReplaced(held) && AccessToken.stateAt(held, begunAt, policy) !== "expired") {
       return { token: held, outcome: "reused" }
     }
-    if (reason === "rejection" && held !== undefined && isReplaced(held)) yield* store.invalidate(held)
+    if (reason === "rejection" && held !== undefined && isReplaced(held)) {
+      progress.withdrawn = held
+      yield* store.invalidate(held)
+    }
     yield* Report.begins(request)
     const issued = yield* inSpan("TokenIssuer.issue", { root: true }, (span) => {
-      onSpan(span)
+      progress.span = span
       return issuer.issue(request)
     })
     const now = yield* Clock.currentTimeMillis
-    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* unusable
+    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* expiredOnArrival
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
-    return { token, outcome: isFromPeer(issued) ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }
+    return { token, outcome: issued.isFromPeer === true ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }
+  })
+
+/**
+ * After a failed exchange: the rejected token returns to the store, unless another one has arrived. A 403 is not always about the token,
+ * and while no new one can be had, the searches that still work must go on.
+ */
+export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    const { withdrawn } = progress
+    if (withdrawn !== undefined && Option.isNone(yield* store.current)) yield* store.put(withdrawn)
   })

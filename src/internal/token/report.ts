@@ -38,25 +38,32 @@ const described = Option.match({
   })
 })
 
+/** The token that callers still get: none, the one that was to be refreshed, or the one that was rejected. */
+export type Served = "none" | "current" | "rejected"
+
+const consequences: Record<Served, string> = {
+  none: "There is no usable token",
+  current: "The current token is used until it expires",
+  rejected: "The rejected token is sent again, in case the rejection was not about the token"
+}
+
 interface Failure {
   readonly cause: Cause.Cause<TokenError>
+  /** Epoch milliseconds. */
   readonly retryAt: number
-  readonly isServing: boolean
-  /** The layer was closed: nobody needs to be warned. */
-  readonly isClosed: boolean
+  readonly served: Served
 }
 
 /** The backoff bounds how many warnings there are. */
-export const failed = (
-  { reason }: ExchangeRequest,
-  { cause, isClosed, isServing, retryAt }: Failure
-): Effect.Effect<void> => {
+export const failed = ({ reason }: ExchangeRequest, { cause, retryAt, served }: Failure): Effect.Effect<void> => {
   Metrics.exchangeFailed(reason, cause)
-  const ended = debug("An exchange failed", { reason, retryAt })
-  if (isClosed) return ended
   const { labels, message } = described(Cause.failureOption(cause))
-  const effect = isServing ? "The current token is used until it expires" : "There is no usable token"
   const when = new Date(retryAt).toISOString()
-  const warning = `The license key could not be exchanged. ${message} ${effect}; the next try is not before ${when}.`
-  return Effect.zipRight(ended, Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt }))
+  const warning = `The license key could not be exchanged. ${message} ${
+    consequences[served]
+  }; the next try is not before ${when}.`
+  return Effect.zipRight(
+    debug("An exchange failed", { reason, retryAt }),
+    Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
+  )
 }

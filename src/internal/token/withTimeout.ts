@@ -2,17 +2,15 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
-import * as Schedule from "effect/Schedule"
 import { TransportError } from "../../NutritionAdvisorError.js"
-
-/** A timer that is later than this, in milliseconds, was stopped with its process: a function between two calls, a laptop asleep. */
-const stoppedAfter = 2_000
+import { monotonicMillis } from "../clock.js"
 
 /**
- * Ends in `onTimeout` after so many milliseconds, and at once where it is interrupted, also while the effect can't be: it is left behind
- * then, and interrupted as soon as it can be. `Effect.timeoutFail` may lose an interruption that comes as its race ends.
+ * Fails with `onTimeout` after so many milliseconds, and ends at once when it is interrupted, even while the effect can't be
+ * interrupted: then the effect is left behind, and interrupted as soon as it can be. `Effect.timeoutFail` may lose an interruption that
+ * comes as its race ends.
  */
-export const bounded = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
+export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const end = yield* Deferred.make<A, E | E2>()
@@ -28,13 +26,25 @@ export const bounded = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: num
 
 const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
-/** The effect with so many milliseconds for it. If the process was stopped meanwhile, it is run once more, after the first run has ended. */
-export const withTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.clockWith((clock) => {
-    const latest = clock.unsafeCurrentTimeMillis() + millis + stoppedAfter
-    return Effect.retry(bounded(effect, millis, timedOut), {
-      times: 1,
-      schedule: Schedule.spaced("100 millis"),
-      while: (error) => Predicate.isTagged(error, "TransportError") && clock.unsafeCurrentTimeMillis() > latest
-    })
+/** A timer that fires later than this, in milliseconds, was stopped with its process: a function between two calls, a SIGSTOP. */
+const stoppedAfter = 2_000
+
+/**
+ * An exchange with so many milliseconds for it. If the process was stopped meanwhile, its connections are probably dead, so the exchange
+ * is repeated once. The second one begins only after the first has ended: the service sees one at a time.
+ */
+export const withTokenTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const clock = yield* Effect.clock
+    const ended = yield* Deferred.make<null>()
+    const latest = monotonicMillis(clock) + millis + stoppedAfter
+    const wasStopped = (error: E | TransportError) =>
+      Predicate.isTagged(error, "TransportError") && monotonicMillis(clock) > latest
+    const first = Effect.ensuring(effect, Deferred.succeed(ended, null))
+    const second = Effect.zipRight(Deferred.await(ended), Effect.delay(effect, "100 millis"))
+    return yield* Effect.catchIf(
+      withTimeout(first, millis, timedOut),
+      wasStopped,
+      () => withTimeout(second, millis, timedOut)
+    )
   })

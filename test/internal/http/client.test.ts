@@ -153,7 +153,7 @@ describe("a client that brings a whole answer in one step", () => {
 
   test("is asked to abort where its caller leaves, and hears no more", function*() {
     let aborted = 0
-    const client = over(() => () => aborted += 1)
+    const client = over(() => () => Effect.succeed(aborted += 1))
     const fiber = yield* Effect.fork(send(client))
     yield* Effect.yieldNow()
     expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
@@ -164,7 +164,7 @@ describe("a client that brings a whole answer in one step", () => {
     const client = over((_, receiver) => {
       receiver.onAnswer({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
       receiver.onFailure(new Error("too late"))
-      return () => {}
+      return () => Effect.void
     })
     expect((yield* send(client)).status).toBe(200)
   })
@@ -173,14 +173,14 @@ describe("a client that brings a whole answer in one step", () => {
     const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
     const client = over((_, receiver) => {
       receiver.onFailure(tooLarge, 200)
-      return () => {}
+      return () => Effect.void
     })
     expect(yield* Effect.flip(send(client)))
       .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
   })
 
   test("is passed by where the body is a stream", function*() {
-    const client = over(() => () => {})
+    const client = over(() => () => Effect.void)
     const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
     const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })
     expect(new TextDecoder().decode(body)).toBe("through a response")

@@ -10,7 +10,7 @@ class Noted extends Timeouts.Timed {
     super()
   }
 
-  onEnd(reason: "Timeout" | "Aborted") {
+  onEnd(reason: "Timeout" | "Closed") {
     this.seen.push(reason === "Timeout" ? this.name : -this.name)
   }
 }

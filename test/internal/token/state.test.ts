@@ -16,6 +16,9 @@ const busy = Cause.fail(new NutritionAdvisorError.TooManyRequests({ operation: "
 
 const down = Cause.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter: 60 }))
 
+/** Both clocks show the same, since no rule compares them. */
+const momentOf = (millis: number) => ({ wall: millis, monotonic: millis })
+
 /** What a step makes of the state, and what it tells. */
 type Step = (state: State.State<string>, now: number) => readonly [told: string, state: State.State<string>]
 
@@ -31,24 +34,26 @@ const tell = (decision: State.Decision<string> | State.CoolingDown) => {
 }
 
 const asks: Step = (state, now) => {
-  const [decision, after] = State.ask(state, nextFlight(), now)
+  const [decision, after] = State.ask(state, nextFlight(), momentOf(now))
   return [tell(decision), after]
 }
 
 const isRejected: Step = (state, now) => {
-  const [decision, after] = State.renew(state, nextFlight(), policy, now)
+  const [decision, after] = State.renew(state, nextFlight(), policy, momentOf(now))
   return [tell(decision), after]
 }
 
-const looks: Step = (state, now) => [State.isRefreshHeld(state, now) ? "held" : "free", state]
+const looks: Step = (state, now) => [State.isRefreshHeld(state, momentOf(now)) ? "held" : "free", state]
 
 const brings =
-  (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, now)]
+  (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, momentOf(now))]
 
 const fails = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (state, now) => {
-  const after = State.failed(state, cause, 0, policy, now)
-  return [`until ${after.backoff.until / 1_000} s`, after]
+  const after = State.failed(state, cause, 0, policy, momentOf(now))
+  return [after._tag === "Closed" ? "closed" : `until ${after.until / 1_000} s`, after]
 }
+
+const isClosed: Step = (state, now) => asks(State.close(state), now)
 
 type Row = readonly [seconds: number, step: Step, told: string]
 
@@ -127,15 +132,14 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [901, brings(token(2, 901_000, 1_000_000)), ""],
     [901, looks, "free"]
   ]],
-  ["a clock that is set back ends backoff, cool-down and hold", [
-    [1_000, isRejected, "starts flight 1"],
-    [1_000, brings(T1), ""],
-    [1_000, isRejected, "starts flight 2"],
-    [1_000, brings(T1), ""],
-    [999, looks, "free"],
-    [999, isRejected, "starts flight 3"],
-    [1_000, fails(unavailable), "until 1001 s"],
-    [999, asks, "starts flight 4"]
+  ["after closing, everyone fails and no flight starts", [
+    [0, asks, "starts flight 1"],
+    [1, isClosed, "Fail"],
+    [1, fails(unavailable), "closed"],
+    [2, asks, "Fail"],
+    [2, isRejected, "Fail"],
+    [3, brings(T1), ""],
+    [4, asks, "Fail"]
   ]]
 ]
 
@@ -152,9 +156,9 @@ describe("the state of a token's life", () => {
   })
 
   it("remembers the last failure beyond a success, but no defect", () => {
-    const failed = State.failed(State.initial, unavailable, 0, policy, 5_000)
-    const died = State.failed(failed, Cause.die("a bug"), 0, policy, 6_000)
-    const { lastFailure } = State.succeeded(died, T1, policy, 7_000)
+    const failed = State.failed(State.initial, unavailable, 0, policy, { wall: 5_000, monotonic: 0 })
+    const died = State.failed(failed, Cause.die("a bug"), 0, policy, momentOf(6_000))
+    const { lastFailure } = State.succeeded(died, T1, policy, momentOf(7_000))
     expect(Option.map(lastFailure, ({ at, error, retryAt }) => [error._tag, at, retryAt]))
       .toEqual(Option.some(["ServerError", 5_000, 6_000]))
   })

@@ -1,0 +1,148 @@
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import * as AccessToken from "../../AccessToken.js"
+import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
+import * as RefreshPolicy from "../../RefreshPolicy.js"
+import type { Service, TokenStatus } from "../../TokenProvider.js"
+import type { Options as ExchangeOptions } from "./exchange.js"
+import * as Flights from "./flights.js"
+import { withTokenTimeout } from "./withTimeout.js"
+
+type Token = AccessToken.AccessToken
+
+interface Tokens {
+  readonly policy: RefreshPolicy.CheckedPolicy
+  /** The token in the store. */
+  readonly current: Effect.Effect<Option.Option<Token>, TokenError>
+  readonly flights: Flights.Flights
+}
+
+const refresh = ({ flights }: Tokens, token: Token): Effect.Effect<void> =>
+  Effect.flatMap(
+    flights.isRefreshHeld,
+    (isHeld) => isHeld ? Effect.void : flights.ask({ reason: "refresh", replacing: Option.some(token) })
+  )
+
+/** A store that fails, or does not respond in time, counts as empty: callers who need a token get its error elsewhere. */
+const currentOrNone = ({ current }: Tokens) => Effect.catchAllCause(current, () => Effect.succeedNone)
+
+/** Shorter lives, in milliseconds, are left to callers. */
+const shortestScheduledLife = 20_000
+
+const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
+
+/** Checks the token again and again, and refreshes it once it is not fresh. */
+const refreshing = (tokens: Tokens): Effect.Effect<unknown> =>
+  Effect.gen(function*() {
+    const token = Option.getOrUndefined(yield* currentOrNone(tokens))
+    if (token === undefined || !isScheduled(token)) return RefreshPolicy.longestPause
+    const state = AccessToken.stateAt(token, yield* Clock.currentTimeMillis, tokens.policy)
+    if (state !== "fresh") yield* refresh(tokens, token)
+    return RefreshPolicy.pauseOf(tokens.policy, token)
+  }).pipe(Effect.repeat(RefreshPolicy.checks))
+
+/** A failed exchange costs no caller a usable token: after a rejection it is back in the store. */
+const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
+  Effect.flatMap(Effect.all([currentOrNone(tokens), Clock.currentTimeMillis]), ([current, now]) =>
+    Option.match(
+      Option.filter(current, (token) => AccessToken.stateAt(token, now, tokens.policy) !== "expired"),
+      { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
+    ))
+
+/** A new token, which all callers wait for together. */
+const acquire = (tokens: Tokens, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
+  Effect.flatMap(tokens.flights.ask({ reason: "missing", replacing }), Flights.outcomeOf).pipe(
+    Effect.catchAllCause((cause) => Cause.isInterrupted(cause) ? Effect.failCause(cause) : orCurrent(tokens, cause))
+  )
+
+const serveOrAcquire = (tokens: Tokens, current: Option.Option<Token>, now: number) => {
+  if (Option.isNone(current)) return acquire(tokens, current)
+  const token = current.value
+  switch (AccessToken.stateAt(token, now, tokens.policy)) {
+    case "fresh":
+      return Effect.succeed(token)
+    case "stale":
+      return Effect.as(refresh(tokens, token), token)
+    case "expired":
+      return acquire(tokens, current)
+  }
+}
+
+const getFrom = (tokens: Tokens): Service["get"] =>
+  Effect.clockWith((clock) =>
+    Effect.flatMap(tokens.current, (current) => serveOrAcquire(tokens, current, clock.unsafeCurrentTimeMillis()))
+  )
+
+/** The response that rejected the token is not known here: whoever has it completes the error. */
+const refused = (reason: "CoolingDown" | "TokenUnchanged") =>
+  new Forbidden({ operation: "request", status: 403, reason })
+
+const renewFrom = (tokens: Tokens, get: Service["get"]) => {
+  const { current, flights } = tokens
+  const renew: Service["renew"] = (rejected) =>
+    Effect.gen(function*() {
+      const isOther = (token: Token) => !AccessToken.isSame(token, rejected)
+      if (Option.exists(yield* current, isOther)) return yield* get
+      const decision = yield* flights.renew({ reason: "rejection", replacing: Option.some(rejected) })
+      if (decision._tag === "CoolingDown") return yield* refused("CoolingDown")
+      const token = yield* Flights.outcomeOf(decision)
+      if (isOther(token)) return token
+      const isRenewal = decision._tag === "Wait" && decision.flight.request.reason === "rejection"
+      return yield* isRenewal ? refused("TokenUnchanged") : renew(rejected)
+    })
+  return renew
+}
+
+const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
+  Effect.gen(function*() {
+    const { flights, policy } = tokens
+    const current = yield* currentOrNone(tokens)
+    const now = yield* Clock.currentTimeMillis
+    return {
+      state: Option.match(current, {
+        onNone: () => "none" as const,
+        onSome: (token) => AccessToken.stateAt(token, now, policy)
+      }),
+      expiresAt: Option.map(current, ({ expiresAt }) => expiresAt),
+      lastFailure: yield* flights.lastFailure
+    }
+  })
+
+interface Options extends ExchangeOptions {
+  /** How long the issuer may take, in milliseconds. */
+  readonly flightTimeout: number
+  readonly storeIsPrompt: boolean
+}
+
+/**
+ * The tokens of one issuer. Flights and the Schedule run in the context of this effect, and end with its scope. A store that may not
+ * respond at once is read within `flightTimeout`, which costs two fibers each time.
+ */
+export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const { flightTimeout, policy, store, storeIsPrompt } = options
+    const fork = yield* FiberSet.makeRuntime<never>()
+    /** Closing waits for it, even if this is made inside `acquireRelease`, where nothing can be interrupted. */
+    const run = (effect: Effect.Effect<void>) => fork(Effect.interruptible(effect))
+    const tokens: Tokens = {
+      policy,
+      current: storeIsPrompt ? store.current : withTokenTimeout(flightTimeout)(store.current),
+      flights: yield* Flights.make({ ...options, run })
+    }
+    let startsSchedule = policy.background
+    /** The first token that a caller gets starts the Schedule. */
+    const served = Effect.map((token: Token) => {
+      if (startsSchedule) {
+        startsSchedule = false
+        run(refreshing(tokens))
+      }
+      return token
+    })
+    const get = served(getFrom(tokens))
+    const renew = renewFrom(tokens, get)
+    return { get, renew: (rejected) => served(renew(rejected)), status: statusFrom(tokens) }
+  })
