@@ -15,6 +15,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import type { RunInBackground } from "./internal/background.js"
+import * as Background from "./internal/background.js"
 import * as Environment from "./internal/environment.js"
 import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
@@ -114,11 +116,12 @@ const redactServiceId = ({ serviceIdHeader }: Settings.DataSettings) =>
 /** The service over the HttpClient in the context. */
 const fromTokens = (
   settings: Settings.DataSettings,
-  tokens: TokenProvider.Service
+  tokens: TokenProvider.Service,
+  run: RunInBackground
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
     yield* redactServiceId(settings)
-    const timeouts = yield* Timeouts.make(settings.requestTimeout)
+    const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make({ ...settings, tokens, send })
     const server = Url.serverAttributes(settings.base)
@@ -160,13 +163,11 @@ const fromTokens = (
   })
 
 /** A client and the tokens under it. */
-const clientOver = <S extends Settings.DataSettings, R>(
-  settings: S,
-  source: (settings: S) => TokenSource.TokenSource<R>
-) =>
+const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: TokenSource.TokenSource<S, R>) =>
   Effect.gen(function*() {
-    const tokens = yield* source(settings)
-    return { tokens, service: yield* fromTokens(settings, tokens) }
+    const run = yield* Background.make
+    const tokens = yield* source(settings, run)
+    return { tokens, service: yield* fromTokens(settings, tokens, run) }
   })
 
 const makeOwn = (options: Options) =>
@@ -196,7 +197,7 @@ export const layerWithoutTokens = (
     NutritionAdvisor,
     Effect.gen(function*() {
       const settings = yield* Settings.parseData(options)
-      return yield* fromTokens(settings, yield* TokenProvider.TokenProvider)
+      return yield* fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
     })
   )
 

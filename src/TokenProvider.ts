@@ -10,6 +10,7 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import type * as AccessToken from "./AccessToken.js"
+import * as Background from "./internal/background.js"
 import * as Settings from "./internal/settings.js"
 import * as Provider from "./internal/token/provider.js"
 import type { ConfigurationError, Forbidden, TokenError } from "./NutritionAdvisorError.js"
@@ -114,6 +115,7 @@ export const make = (
       policy: settings.policy,
       issuer: yield* TokenIssuer,
       store: yield* TokenStore,
+      run: yield* Background.make,
       flightTimeout: settings.tokenTimeout,
       storeIsPrompt: false
     })

@@ -124,8 +124,12 @@ export const requestEnded = (
   if (millis !== undefined) observe(millis / 1000)
 }
 
-/** All counters stand at zero from then on: `rate()` sees a first event only where a counter stood at zero before. */
+let isStarted = false
+
+/** Every counter exists from then on, at zero: `rate()` sees a first event only if there was a zero before. Once is enough for a process. */
 export const startClient = (): void => {
+  if (isStarted) return
+  isStarted = true
   const tags = errors.map(({ _tag }) => _tag)
   for (const reason of ["missing", "refresh", "rejection"] as const) {
     for (const outcome of ["issued", "unchanged"] as const) exchanges({ reason, outcome, error: "none" })(0)

@@ -8,36 +8,40 @@ import * as SharedTokenIssuer from "../SharedTokenIssuer.js"
 import * as TokenIssuer from "../TokenIssuer.js"
 import type * as TokenProvider from "../TokenProvider.js"
 import * as TokenStore from "../TokenStore.js"
+import type { RunInBackground } from "./background.js"
 import { noteLayer } from "./duplicateLayer.js"
 import type * as Settings from "./settings.js"
 import * as Provider from "./token/provider.js"
 
 /** Where the tokens of a client come from. */
-export type TokenSource<R> = Effect.Effect<TokenProvider.Service, never, R | Scope.Scope>
+export type TokenSource<S, R> = (
+  settings: S,
+  run: RunInBackground
+) => Effect.Effect<TokenProvider.Service, never, R | Scope.Scope>
 
 const hashOf = ({ base, licenseKey, routeTemplate, serviceId }: Settings.ExchangeSettings) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(base.href + routeTemplate)))
 
-/** A provider with a store of its own. `flightTimeout` is how long the issuer may take, in milliseconds. */
-const providerOver = ({ policy }: Settings.ClientSettings, issuer: TokenIssuer.Service, flightTimeout: number) =>
-  Effect.flatMap(
-    TokenStore.make,
-    (store) => Provider.make({ policy, issuer, store, flightTimeout, storeIsPrompt: true })
-  )
+/** A provider with a store of its own. */
+const providerOver = (options: Omit<Provider.Options, "store" | "storeIsPrompt">) =>
+  Effect.flatMap(TokenStore.make, (store) => Provider.make({ ...options, store, storeIsPrompt: true }))
 
 /** The tokens of this client alone: a second one for the same key is worth a warning. */
-export const own = (settings: Settings.ClientSettings): TokenSource<HttpClient.HttpClient> =>
+export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
     // RFC 2606, section 2: no service responds there, only the simulator in memory.
     if (!settings.base.origin.endsWith(".invalid")) yield* noteLayer(hashOf(settings))
-    return yield* providerOver(settings, yield* TokenIssuer.fromSettings(settings), settings.tokenTimeout)
+    const issuer = yield* TokenIssuer.fromSettings(settings)
+    return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout: settings.tokenTimeout })
   })
 
 /** Tokens that replicas share: a flight may wait for a peer's exchange before its own. */
-export const shared = (
-  settings: Settings.SharedClientSettings
-): TokenSource<HttpClient.HttpClient | SharedTokenCache> =>
+export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpClient | SharedTokenCache> = (
+  settings,
+  run
+) =>
   Effect.gen(function*() {
     const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
-    return yield* providerOver(settings, issuer, settings.lease + 2 * settings.tokenTimeout)
+    const flightTimeout = settings.lease + 2 * settings.tokenTimeout
+    return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout })
   })

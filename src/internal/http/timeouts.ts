@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import type { RunInBackground } from "../background.js"
 import { monotonicMillis } from "../clock.js"
 
 /** What must end in time, itself a link between those that began before and after it. The three fields are the list's. */
@@ -62,10 +62,9 @@ export class Timeouts {
   }
 }
 
-export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope> =>
+export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeouts, never, Scope.Scope> =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock
-    const run = yield* FiberSet.makeRuntime<never>()
     let isWatched = false
 
     const now = () => monotonicMillis(clock)
@@ -81,7 +80,7 @@ export const make = (millis: number): Effect.Effect<Timeouts, never, Scope.Scope
     const timeouts: Timeouts = new Timeouts(millis, now, () => {
       if (isWatched) return
       isWatched = true
-      run(Effect.interruptible(watching))
+      run(watching)
     })
     yield* Effect.addFinalizer(() => Effect.sync(() => timeouts.close()))
     return timeouts

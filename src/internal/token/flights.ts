@@ -2,13 +2,13 @@ import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as AccessToken from "../../AccessToken.js"
 import { type TokenError, TransportError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
+import type { RunInBackground } from "../background.js"
 import { type Moment, momentOf } from "../clock.js"
 import { ownError } from "../ownError.js"
 import * as Exchange from "./exchange.js"
@@ -22,11 +22,10 @@ export interface Flight extends Exchange.Progress {
   readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
-interface Options extends Exchange.Options {
+export interface Options extends Exchange.Options {
   /** How long one flight may take, in milliseconds. */
   readonly flightTimeout: number
-  /** Forks in the context of the layer, until its scope ends. */
-  readonly run: (effect: Effect.Effect<void>) => Fiber.RuntimeFiber<void>
+  readonly run: RunInBackground
 }
 
 const interrupted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))

@@ -1,14 +1,12 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { Service, TokenStatus } from "../../TokenProvider.js"
-import type { Options as ExchangeOptions } from "./exchange.js"
 import * as Flights from "./flights.js"
 import { withTokenTimeout } from "./withTimeout.js"
 
@@ -112,26 +110,21 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
     }
   })
 
-interface Options extends ExchangeOptions {
-  /** How long the issuer may take, in milliseconds. */
-  readonly flightTimeout: number
+export interface Options extends Flights.Options {
   readonly storeIsPrompt: boolean
 }
 
 /**
- * The tokens of one issuer. Flights and the Schedule run in the context of this effect, and end with its scope. A store that may not
+ * The tokens of one issuer. Flights and the Schedule end with the scope of this effect. A store that may not
  * respond at once is read within `flightTimeout`, which costs two fibers each time.
  */
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const { flightTimeout, policy, store, storeIsPrompt } = options
-    const fork = yield* FiberSet.makeRuntime<never>()
-    /** Closing waits for it, even if this is made inside `acquireRelease`, where nothing can be interrupted. */
-    const run = (effect: Effect.Effect<void>) => fork(Effect.interruptible(effect))
+    const { flightTimeout, policy, run, store, storeIsPrompt } = options
     const tokens: Tokens = {
       policy,
       current: storeIsPrompt ? store.current : withTokenTimeout(flightTimeout)(store.current),
-      flights: yield* Flights.make({ ...options, run })
+      flights: yield* Flights.make(options)
     }
     let startsSchedule = policy.background
     /** The first token that a caller gets starts the Schedule. */

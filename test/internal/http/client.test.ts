@@ -2,6 +2,7 @@ import { inspect } from "node:util"
 import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import * as Background from "../../../src/internal/background.js"
 import * as Http from "../../../src/internal/http/client.js"
 import type { Request } from "../../../src/internal/http/dispatch.js"
 import { type BufferedRequest, type Dispatch, withDispatch } from "../../../src/internal/http/dispatch.js"
@@ -23,7 +24,10 @@ const answering = (respond: () => Response) =>
   HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
 
 const send = (client: HttpClient.HttpClient) =>
-  Effect.flatMap(Timeouts.make(30_000), (timeouts) => Http.make(client, timeouts)(request, kind))
+  Effect.flatMap(
+    Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
+    (timeouts) => Http.make(client, timeouts)(request, kind)
+  )
 
 const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
   const seen = { pulled: 0, canceled: false }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
 import { vi } from "vitest"
+import * as Background from "../../../src/internal/background.js"
 import * as Timeouts from "../../../src/internal/http/timeouts.js"
 import { test } from "../../doubles/arranged.js"
 import * as Time from "../../doubles/Time.js"
@@ -53,7 +54,7 @@ describe("timeouts", () => {
 
   test("come in time, though one fiber watches over all, and come again after none was left", function*() {
     const seen: Array<number> = []
-    const timeouts = yield* Timeouts.make(30_000)
+    const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
     timeouts.add(new Noted(1, seen))
     yield* Time.pass("20 seconds")
     timeouts.add(new Noted(2, seen))
@@ -70,7 +71,7 @@ describe("timeouts", () => {
     Effect.gen(function*() {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
       const seen: Array<number> = []
-      const timeouts = yield* Timeouts.make(30_000)
+      const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
       timeouts.add(new Noted(1, seen))
       yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
       expect(seen).toEqual([1])
@@ -79,7 +80,10 @@ describe("timeouts", () => {
   test("cut off all where their scope is closed, and whoever comes later", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Effect.scoped(
-      Effect.tap(Timeouts.make(30_000), (timeouts) => timeouts.add(new Noted(1, seen)))
+      Effect.tap(
+        Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
+        (timeouts) => timeouts.add(new Noted(1, seen))
+      )
     )
     timeouts.add(new Noted(2, seen))
     yield* Time.pass("1 minute")
