@@ -5,18 +5,16 @@
  */
 import type { McpServer, RegisteredTool, StandardSchemaWithJSON } from "@modelcontextprotocol/server"
 import * as Predicate from "effect/Predicate"
-import { fit } from "../internal/ai/fit.js"
-import { maxResultBytes, tool } from "../internal/ai/tool.js"
+import { type Input, inputMessage, inputSchema, isInput } from "../internal/ai/tool.js"
+import * as FoodSearchTool from "./FoodSearchTool.js"
 
 /**
- * What searches: a client of `effect-nutrition-advisor/promise`, or anything with such a `search`.
+ * What the tool searches with: a client of `effect-nutrition-advisor/promise`, or any object with such a `search` function.
  *
  * @since 1.0.0
  * @category models
  */
-export interface Advisor {
-  readonly search: (term: string, options: { readonly signal: AbortSignal }) => Promise<unknown>
-}
+export interface Advisor extends FoodSearchTool.Advisor {}
 
 /**
  * What a result of the tool holds.
@@ -24,44 +22,38 @@ export interface Advisor {
  * @since 1.0.0
  * @category models
  */
-export interface Options {
-  /** The most bytes of JSON in a result; 32 KiB by default. */
-  readonly maxResultBytes?: number | undefined
-  /** Stands in the description of the tool and in the field `note` of each result; none by default. */
-  readonly note?: string | undefined
-}
+export interface Options extends FoodSearchTool.Options {}
 
-type Input = { readonly term: string }
-
-const isInput = (value: unknown): value is Input =>
-  Predicate.hasProperty(value, "term") && Predicate.isString(value.term)
-
-const jsonSchema = () => ({
-  type: "object",
-  properties: { term: { type: "string", description: tool.term } },
-  required: ["term"],
-  additionalProperties: false
-})
-
-/** By hand, so that nothing of the SDK is loaded here: who uses the tool of `@effect/ai` alone has no SDK. */
-const inputSchema: StandardSchemaWithJSON<Input> = {
+/** By hand, so that this module loads nothing of the SDK. */
+const standardSchema: StandardSchemaWithJSON<Input> = {
   "~standard": {
     version: 1,
     vendor: "effect-nutrition-advisor",
-    validate: (value) =>
-      isInput(value) ? { value } : { issues: [{ message: "it takes an object with one field: `term`, a text" }] },
-    jsonSchema: { input: jsonSchema, output: jsonSchema }
+    validate: (value) => isInput(value) ? { value } : { issues: [{ message: inputMessage }] },
+    jsonSchema: { input: inputSchema, output: inputSchema }
   }
 }
 
+/** The McpServer of the older SDK has the method `tool` beside `registerTool`, and reads no Standard Schema. */
+const checkServer = (server: object) => {
+  if (Predicate.hasProperty(server, "registerTool") && !Predicate.hasProperty(server, "tool")) return
+  throw new TypeError(
+    "NutritionAdvisorMcp.register needs an McpServer of @modelcontextprotocol/server 2.4, and not one of the older " +
+      "@modelcontextprotocol/sdk. Create the server with the newer package, or see docs/agents.md for the older one."
+  )
+}
+
+const resultOf = (text: string, isError: boolean) => ({ content: [{ type: "text" as const, text }], isError })
+
 /**
- * Gives a server the tool `search_foods`, read-only and idempotent. A result is JSON; a search that fails is a tool error with the
- * message of the error. A call that the client cancels aborts its search.
+ * Registers the tool `search_foods` on a server, read-only and idempotent. A result is JSON. A failed search is a tool error, whose text is
+ * written for the model. If the client cancels a call, its search is aborted. Throws a TypeError if `server` is not an McpServer of
+ * `@modelcontextprotocol/server`.
  *
  * @example
  * ```ts
  * import { McpServer } from "@modelcontextprotocol/server"
- * import { NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
+ * import * as NutritionAdvisorMcp from "effect-nutrition-advisor/ai/NutritionAdvisorMcp"
  * import { createClient } from "effect-nutrition-advisor/promise"
  *
  * const server = new McpServer({ name: "kitchen", version: "1.0.0" })
@@ -72,16 +64,19 @@ const inputSchema: StandardSchemaWithJSON<Input> = {
  * @category constructors
  */
 export const register = (server: McpServer, advisor: Advisor, options: Options = {}): RegisteredTool => {
-  const { note } = options
-  const maxBytes = options.maxResultBytes ?? maxResultBytes
-  return server.registerTool(tool.name, {
-    title: tool.title,
-    description: note === undefined ? tool.description : `${tool.description} ${note}`,
-    inputSchema,
+  checkServer(server)
+  const { description, execute, name, title } = FoodSearchTool.make(advisor, options)
+  return server.registerTool(name, {
+    title,
+    description,
+    inputSchema: standardSchema,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true }
-  }, async ({ term }, { mcpReq: { signal } }) => {
-    const result = fit(await advisor.search(term, { signal }), maxBytes, note)
-    const text = typeof result === "string" ? result : JSON.stringify(result)
-    return { content: [{ type: "text", text }], isError: typeof result === "string" }
+  }, async (input, { mcpReq: { signal } }) => {
+    try {
+      return resultOf(JSON.stringify(await execute(input, { signal })), false)
+    } catch (error) {
+      if (error instanceof FoodSearchTool.ToolError) return resultOf(error.message, true)
+      throw error
+    }
   })
 }

@@ -1,5 +1,5 @@
 /**
- * The food search as a tool for language models: results that fit into a context, failures as sentences.
+ * The tool `search_foods` for `@effect/ai`: results that fit into a model's context, and failures as sentences.
  *
  * @since 1.0.0
  */
@@ -8,14 +8,16 @@ import * as Toolkit from "@effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import { messageOf } from "../internal/ai/failure.js"
 import { fit } from "../internal/ai/fit.js"
-import { maxResultBytes, tool } from "../internal/ai/tool.js"
+import { tool } from "../internal/ai/tool.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import type * as FoodSearchTool from "./FoodSearchTool.js"
 
 /**
- * The tool `search_foods`: takes `{ term }`, gives a JSON object. A search that fails is a result of the tool, marked as a failure:
- * its text is the error's `message`, so that the model can read it and go on.
+ * The tool `search_foods`: takes `{ term }` and returns a JSON object. A failed search is a result that is marked as a failure. Its text is
+ * written for the model, so that the model can read it and go on.
  *
  * @since 1.0.0
  * @category tools
@@ -30,7 +32,7 @@ export const SearchFoods = Tool.make(tool.name, {
   .annotate(Tool.Idempotent, true)
 
 /**
- * The tools of this library, for `LanguageModel.generateText({ toolkit })`; `layer` gives their handlers.
+ * The tools of this library, for `LanguageModel.generateText({ toolkit })`. `layer` provides their handlers.
  *
  * @since 1.0.0
  * @category tools
@@ -43,12 +45,12 @@ export const toolkit = Toolkit.make(SearchFoods)
  * @since 1.0.0
  * @category models
  */
-export interface Options<A = unknown, I = unknown, R = never> {
-  /** The most bytes of JSON in a result; 32 KiB by default. */
-  readonly maxResultBytes?: number | undefined
-  /** Takes from a payload what the model is to see; the whole payload by default. */
+export interface Options<A = unknown, I = unknown, R = never>
+  extends Pick<FoodSearchTool.Options, "maxResultBytes" | "fields">
+{
+  /** Decodes the payload to what the model gets to see; the whole payload by default. */
   readonly schema?: Schema.Schema<A, I, R> | undefined
-  /** Stands in the field `note` of each result; none by default. */
+  /** A sentence for the model, added to each result as the field `note`; none by default. */
   readonly note?: string | undefined
 }
 
@@ -59,15 +61,15 @@ export interface Options<A = unknown, I = unknown, R = never> {
  * @category layers
  */
 export const layer = <A, I, R = never>(
-  { maxResultBytes: maxBytes = maxResultBytes, note, schema }: Options<A, I, R> = {}
+  { schema, ...options }: Options<A, I, R> = {}
 ): Layer.Layer<Tool.Handler<"search_foods">, never, NutritionAdvisor.NutritionAdvisor | R> =>
   toolkit.toLayer(Effect.map(Effect.context<NutritionAdvisor.NutritionAdvisor | R>(), (context) => ({
     search_foods: ({ term }: { readonly term: string }) => {
       const search: Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor | R> =
         schema === undefined ? NutritionAdvisor.search(term) : NutritionAdvisor.searchAs(schema)(term)
       return search.pipe(
-        Effect.mapError(({ message }) => message),
-        Effect.map((payload) => fit(payload, maxBytes, note)),
+        Effect.mapError(messageOf),
+        Effect.map((payload) => fit(payload, options)),
         Effect.flatMap((result) => typeof result === "string" ? Effect.fail(result) : Effect.succeed(result)),
         Effect.provide(context)
       )

@@ -1,2 +1,3 @@
+export * as FoodSearchTool from "./FoodSearchTool.js"
 export * as NutritionAdvisorMcp from "./NutritionAdvisorMcp.js"
 export * as NutritionAdvisorTools from "./NutritionAdvisorTools.js"

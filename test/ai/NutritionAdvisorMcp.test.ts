@@ -3,10 +3,11 @@ import { Client } from "@modelcontextprotocol/client"
 import { type CallToolResult, InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
+import { messageOf } from "../../src/internal/ai/failure.js"
 
 const about = { name: "test", version: "1.0.0" }
 
-/** A client of the SDK, connected to a server of a user's own that has the tool. */
+/** A client of the SDK, connected to a server that has the tool. */
 const connected = async (search: NutritionAdvisorMcp.Advisor["search"], options?: NutritionAdvisorMcp.Options) => {
   const server = new McpServer(about)
   NutritionAdvisorMcp.register(server, { search }, options)
@@ -22,8 +23,8 @@ const call = (client: Client, args: Record<string, unknown> = { term: "oats" }, 
 const textOf = ({ content }: Pick<CallToolResult, "content">) =>
   content.map((part) => part.type === "text" ? part.text : "").join("")
 
-describe("a server with the tool of NutritionAdvisorMcp", () => {
-  it("lists it as read-only and idempotent, with the note of its options in its description", async () => {
+describe("NutritionAdvisorMcp.register", () => {
+  it("lists the tool as read-only and idempotent, with the note in its description", async () => {
     const client = await connected(async () => ({}), { note: "Of a test." })
     const { tools: [tool] } = await client.listTools()
     expect(tool).toMatchObject({
@@ -34,14 +35,14 @@ describe("a server with the tool of NutritionAdvisorMcp", () => {
     })
   })
 
-  it("gives what was found as JSON, with the note", async () => {
+  it("returns the payload as JSON, with the note", async () => {
     const client = await connected(async (term) => ({ results: [term] }), { note: "Of a test." })
     const result = await call(client)
     expect(result.isError).toBe(false)
     expect(JSON.parse(textOf(result))).toEqual({ note: "Of a test.", results: ["oats"] })
   })
 
-  it.each([[undefined, 32 * 1024], [4_096, 4_096]])("cuts it at whole elements where it may have %o bytes", async (
+  it.each([[undefined, 32 * 1024], [4_096, 4_096]])("cuts a result at whole elements; maxResultBytes %o", async (
     maxResultBytes,
     most
   ) => {
@@ -54,23 +55,26 @@ describe("a server with the tool of NutritionAdvisorMcp", () => {
     expect(shown.note).toContain(`${shown.results.length} of 2000 elements of results are shown`)
   })
 
-  it("tells a failed search as a tool error with the message of the error", async () => {
+  it("returns a failed search as a tool error with a sentence for the model", async () => {
     const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
     const result = await call(await connected(() => Promise.reject(error)))
-    expect([result.isError, textOf(result)]).toEqual([true, error.message])
+    expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])
   })
 
-  it("tells an answer that can't be cut as a tool error", async () => {
+  it("returns a payload that can't be cut as a tool error", async () => {
     const result = await call(await connected(async () => ({ text: "x".repeat(40_000) })))
     expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("narrower term")])
   })
 
-  it.each([{}, { term: 5 }, { terms: ["oats"] }])("searches nothing for the arguments %j", async (args) => {
-    const result = await call(await connected(() => Promise.reject(new Error("searched"))), args)
-    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field: `term`")])
-  })
+  it.each([{}, { term: 5 }, { term: " " }, { terms: ["oats"] }])(
+    "does not search for the arguments %j",
+    async (args) => {
+      const result = await call(await connected(() => Promise.reject(new Error("searched"))), args)
+      expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field, `term`")])
+    }
+  )
 
-  it("aborts the search of a call that the client cancels", async () => {
+  it("aborts the search if the client cancels the call", async () => {
     const controller = new AbortController()
     let searching: AbortSignal | undefined
     const client = await connected((_, { signal }) => {
@@ -80,5 +84,16 @@ describe("a server with the tool of NutritionAdvisorMcp", () => {
     })
     await expect(call(client, { term: "oats" }, { signal: controller.signal })).rejects.toThrow()
     await expect.poll(() => searching?.aborted).toBe(true)
+  })
+
+  it("keeps only the given fields of each food", async () => {
+    const client = await connected(async () => ({ results: [{ name: "oats", kcal: 380 }] }), { fields: ["kcal"] })
+    expect(JSON.parse(textOf(await call(client)))).toEqual({ results: [{ kcal: 380 }] })
+  })
+
+  it("throws a sentence that names both SDKs for a server of the older SDK, which also has the method `tool`", () => {
+    const server = Object.assign(new McpServer(about), { tool: () => {} })
+    const register = () => NutritionAdvisorMcp.register(server, { search: async () => ({}) })
+    expect(register).toThrow(/needs an McpServer of @modelcontextprotocol\/server.* older @modelcontextprotocol\/sdk/)
   })
 })

@@ -39,7 +39,9 @@ const modules = [
 ]
 
 /** Those that need no optional peer, and the others. */
-const lean = ["", ...modules.map((name) => `/${name}`), "/promise", "/testing"].map((path) => manifest.name + path)
+const lean = ["", ...modules.map((name) => `/${name}`), "/promise", "/testing", "/ai/FoodSearchTool"].map((path) =>
+  manifest.name + path
+)
 
 const full = ["/undici", "/redis", "/ai"].map((path) => manifest.name + path)
 

@@ -1,4 +1,5 @@
 import * as Predicate from "effect/Predicate"
+import { pickFields } from "./fields.js"
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -10,7 +11,20 @@ interface MeasuredArray {
   readonly elementBytes: ReadonlyArray<number>
 }
 
-const bytesOf = (json: unknown): number => Buffer.byteLength(JSON.stringify(json))
+/** What a result holds. */
+export interface FitOptions {
+  readonly maxResultBytes?: number | undefined
+  readonly fields?: ReadonlyArray<string> | undefined
+  readonly note?: string | undefined
+}
+
+const encoder = new TextEncoder()
+
+/** An encoded copy of each number and name would take most of the time of a long payload. */
+const bytesOf = (json: unknown): number => {
+  const text = JSON.stringify(json)
+  return /[^ -~]/.test(text) ? encoder.encode(text).length : text.length
+}
 
 const brackets = 2
 
@@ -35,7 +49,7 @@ const measure = (value: unknown, name: string, found: Array<MeasuredArray>): num
 }
 
 const noteOf = (shown: number, { elementBytes, name }: MeasuredArray): string =>
-  `The answer is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
+  `The result is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
 
 /** The most elements that leave the whole, whose other parts have so many bytes, no larger than `maxBytes`. */
 const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, note: typeof noteOf): number => {
@@ -49,7 +63,7 @@ const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, 
   return shown
 }
 
-/** The largest array of which at least one element fits is cut, and the note says so. Nothing where there is no such array. */
+/** Cuts the largest array of which at least one element fits, and the note says so. Undefined if there is no such array. */
 const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
@@ -71,14 +85,19 @@ const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | unde
   return undefined
 }
 
-/** A payload as an object of at most `maxBytes` of JSON, with a note if one is given; or a sentence that says why that can't be. */
-export const fit = (payload: unknown, maxBytes: number, note?: string): JsonObject | string => {
+/**
+ * A payload as an object of at most `maxResultBytes` of JSON, 32 KiB by default, with a note if one is given; or a sentence that says
+ * why that can't be.
+ */
+export const fit = (payload: unknown, options: FitOptions = {}): JsonObject | string => {
+  const { fields = [], maxResultBytes = 32 * 1024, note } = options
   try {
     /** Through JSON first: what a schema makes may be no JSON, and a payload may be nested deeper than the stack. */
-    const json: string | undefined = JSON.stringify(payload)
-    return cut(JSON.parse(json ?? "null"), maxBytes, note) ??
-      `The answer has more than ${maxBytes} bytes and no list that could be cut. Search with a narrower term.`
+    const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
+    const picked = fields.length === 0 ? json : pickFields(json, new Set(fields))
+    return cut(picked, maxResultBytes, note) ??
+      `The result has more than ${maxResultBytes} bytes, and no array that could be cut. Search with a narrower term.`
   } catch {
-    return "The answer can't be written as JSON."
+    return "The result can't be written as JSON. Search with another term."
   }
 }

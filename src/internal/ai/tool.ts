@@ -1,12 +1,35 @@
-/** What a model is told of the one tool. */
+import * as Predicate from "effect/Predicate"
+import type { InputSchema } from "../../ai/FoodSearchTool.js"
+
+/** What a model is told about the one tool. */
 export const tool = {
   name: "search_foods" as const,
   title: "Search foods",
   description:
-    "Searches foods by meaning, at the Nutrition Advisor service. Use it for every question about foods, their " +
-    "nutrients, calories or portions, and to find foods for a need, such as \"low sugar breakfast\". Returns JSON: the foods " +
-    "that match, best match first. Where there are too many, a field `note` says how many are shown; a narrower term then helps.",
+    "Searches foods by meaning in the Nutrition Advisor service. Use it for every question about foods, their nutrients, " +
+    "calories or portions, and to find foods for a need, such as \"low sugar breakfast\". Returns JSON with the matching " +
+    "foods, best match first. If there are too many, the field `note` says how many are shown; search again with a " +
+    "narrower term.",
   term: "A food, a dish, a brand or a need, in plain words; not blank. One term for each search."
 }
 
-export const maxResultBytes = 32 * 1024
+export const descriptionWith = (note: string | undefined): string =>
+  note === undefined ? tool.description : `${tool.description} ${note}`
+
+export const inputSchema = (): InputSchema => ({
+  type: "object",
+  properties: { term: { type: "string", description: tool.term } },
+  required: ["term"],
+  additionalProperties: false
+})
+
+export interface Input {
+  readonly term: string
+}
+
+export const isInput = (value: unknown): value is Input =>
+  Predicate.hasProperty(value, "term") && Predicate.isString(value.term) && value.term.trim() !== ""
+
+export const inputMessage =
+  "The search was not sent: the input must be an object with one field, `term`, a string that is not blank. " +
+  "For example: {\"term\":\"greek yogurt\"}."

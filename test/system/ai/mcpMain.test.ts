@@ -113,7 +113,7 @@ describe("the MCP server on standard input and output", () => {
         const { content: [{ text } = { text: "" }] = [], isError } = answers.get(id) ?? {}
         if (id === 700) expect(isError).toBe(true)
         /** On a busy machine a connection may fail: that is an answer, too. */
-        else expect(text).toMatch(isError ? /^The search / : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`))
+        else expect(text).toMatch(isError ? /^The food search service / : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`))
       }
       expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
       for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)

@@ -1,1 +1,2 @@
+export * as FoodSearchTool from "./FoodSearchTool.js"
 export * as NutritionAdvisorMcp from "./NutritionAdvisorMcp.js"

@@ -1,0 +1,116 @@
+import * as Predicate from "effect/Predicate"
+import type { ConfigurationError, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { sharedAdvisor, variableOf } from "../environment.js"
+
+type Failure = NutritionAdvisorError | ConfigurationError
+
+export const isFailure = (error: unknown): error is Failure =>
+  isNutritionAdvisorError(error) || Predicate.isTagged(error, "ConfigurationError")
+
+const variables = {
+  baseUrl: variableOf("baseUrl"),
+  licenseKey: variableOf("licenseKey"),
+  maxResponseBytes: variableOf("maxResponseBytes"),
+  serviceId: variableOf("serviceId"),
+  tokenRoute: variableOf("tokenRoute")
+}
+
+/** Only names that are no words of English. */
+const optionNames = Object.keys(sharedAdvisor()).filter((name) => /[A-Z]/.test(name))
+
+const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
+
+/** The rules that settings break name options. Whoever sets up the tool knows the variables. */
+const withVariables = (text: string): string => text.replace(optionName, variableOf)
+
+const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
+
+/** The tool's user may be no one who can change it: the model passes this on. */
+const check = (what: string) => `Searching again won't help. Whoever set up this tool should check ${what}.`
+
+const checkKey = check(`${variables.licenseKey}, ${variables.baseUrl} and ${variables.tokenRoute}`)
+
+const checkLicense = check(`what the license covers, and ${variables.serviceId}`)
+
+const retryText = (retryAfter: number | undefined) =>
+  retryAfter === undefined ? "Search again later." : `Search again in ${Math.ceil(retryAfter)} s.`
+
+const transportText = (reason: string, code: string | undefined): string => {
+  switch (reason) {
+    case "Timeout":
+      return "The food search service did not respond in time. Search again. If that fails too, whoever set up this tool " +
+        "should check the network, and look for a firewall or proxy."
+    case "Connection":
+      return `The food search service could not be reached${
+        inParentheses(code)
+      }. Search again later. If that fails too, ` +
+        `whoever set up this tool should check ${variables.baseUrl} and the network.`
+    case "Aborted":
+      return `The connection to the food search service was cut off${inParentheses(code)}. Search again.`
+    default:
+      return "The food search was shut down. It works again after a restart of the program that runs this tool."
+  }
+}
+
+const unexpectedText = (
+  { operation, reason, status }: Pick<
+    Extract<Failure, { _tag: "UnexpectedResponse" }>,
+    "operation" | "reason" | "status"
+  >
+): string => {
+  const what = {
+    Status: `responded with an unexpected status code (${status})`,
+    Redirect: `responded with a redirect (status ${status}), which is not followed`,
+    TooLarge: `sent a response that is too large`,
+    NotJson: `sent a response that is not JSON (status ${status})`,
+    Schema: `sent JSON of an unexpected shape`
+  }[reason]
+  const happened = `The food search service ${what}.`
+  if (operation === "token") return `${happened} ${check(`${variables.baseUrl} and ${variables.tokenRoute}`)}`
+  if (reason === "TooLarge") {
+    return `${happened} Search with a narrower term. If that fails too, whoever set up this tool should raise ` +
+      `${variables.maxResponseBytes}.`
+  }
+  return `${happened} ${check(reason === "Schema" ? "the schema of this tool" : variables.baseUrl)}`
+}
+
+/** What happened, for a model and for whoever set up the tool, and what either can do. */
+const sentences: { readonly [E in Failure as E["_tag"]]: (error: E) => string } = {
+  BadRequest: ({ detail, operation, status }) => {
+    if (operation === "token") return `The license key was rejected${inParentheses(statusText(status))}. ${checkKey}`
+    if (status === undefined) {
+      return `The search was not sent: ${detail ?? "it is not valid"}. Search with another term.`
+    }
+    return `The food search service rejected the search (status ${status}). Search with another term. If every search ` +
+      `fails, whoever set up this tool should check ${variables.serviceId}.`
+  },
+  ServerError: ({ retryAfter, status }) =>
+    `The food search service failed (status ${status}). ${retryText(retryAfter)}`,
+  Forbidden: ({ reason, status }) => {
+    if (reason === "KeyRejected") return `The license key was rejected (status ${status}). ${checkKey}`
+    if (reason !== "CoolingDown") {
+      return `The food search service refused the search (status ${status}). ${checkLicense}`
+    }
+    return `The food search service keeps refusing searches (status ${status}). Search again in a minute. If that fails ` +
+      `too, whoever set up this tool should check what the license covers, and ${variables.serviceId}.`
+  },
+  MissingServiceId: () =>
+    "The food search service did not send a customer identifier. Searching again won't help. Whoever set up this tool " +
+    `should set ${variables.serviceId} to the identifier on the product dashboard.`,
+  TooManyRequests: ({ retryAfter }) => `The rate limit of the food search is reached. ${retryText(retryAfter)}`,
+  TransportError: ({ code, reason }) => transportText(reason, code),
+  UnexpectedResponse: unexpectedText,
+  LicenseKeyUnavailable: ({ detail }) =>
+    `The license key could not be read${
+      inParentheses(detail)
+    }. Search again later. If that fails too, whoever set up this ` +
+    "tool should check where it reads the license key from.",
+  ConfigurationError: ({ field, rule = "has a value that is not valid", variable }) =>
+    `The food search is not set up correctly: ${variable ?? withVariables(field)} ${withVariables(rule)}.`
+}
+
+const statusText = (status: number | undefined) => status === undefined ? undefined : `status ${status}`
+
+/** The text of a tool error. The sentences of the errors themselves are for whoever writes the program. */
+export const messageOf = <E extends Failure>(error: E): string => (sentences[error._tag] as (error: E) => string)(error)
