@@ -6,19 +6,15 @@
  */
 import { PassThrough } from "node:stream"
 import { setTimeout } from "node:timers/promises"
-import { parseArgs } from "node:util"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
+import { isFailure, messageOf } from "../internal/ai/failure.js"
+import { mcpArguments, usage } from "../internal/ai/mcpArguments.js"
 import { version } from "../internal/version.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import { type Client, createClient, fromLayer } from "../promise/Client.js"
+import type { Options } from "./FoodSearchTool.js"
 import { register } from "./NutritionAdvisorMcp.js"
-
-const usage = `Usage: effect-nutrition-advisor-mcp [--simulator]
-
-Serves the tool search_foods over the Model Context Protocol, on standard input and output.
-It takes NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY and the other variables of the client.
-With --simulator it needs none, and the foods are simulated.
-`
 
 const simulatedNote = "The foods are simulated: they are no facts about real foods."
 
@@ -33,7 +29,8 @@ const load = () =>
     throw new Error("This program needs the official MCP SDK: npm install @modelcontextprotocol/server@^2.4")
   })
 
-const serve = async (advisor: Client, note: string | undefined) => {
+const serve = async (advisor: Client, options: Options) => {
+  const { note } = options
   const [{ McpServer }, { serveStdio, StdioServerTransport }] = await load()
   const instructions = `search_foods finds foods and what they contain.${note === undefined ? "" : ` ${note}`}`
   let running = 0
@@ -41,16 +38,17 @@ const serve = async (advisor: Client, note: string | undefined) => {
     running += 1
     return advisor.search(...call).finally(() => running -= 1)
   }
-  /** The SDK gives up the calls under way where its input ends: this one stays open until they are answered. */
+  /** When its input ends, the SDK drops the calls in flight. This input stays open until they have ended. */
   const input = process.stdin.pipe(new PassThrough(), { end: false })
   serveStdio(() => {
     const server = new McpServer({ name: "effect-nutrition-advisor", version }, { instructions })
-    register(server, { search }, { note })
+    register(server, { search }, options)
     return server
   }, { transport: new StdioServerTransport(input) })
   const end = () => void advisor.close().finally(() => process.exit())
   process.stdout.once("error", end)
-  process.once("SIGTERM", end)
+  // As the first process of a container it would ignore signals that have no listener.
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   process.stdin.once("end", async () => {
     do await setTimeout(10)
     while (running > 0 || input.readableLength > 0)
@@ -58,13 +56,21 @@ const serve = async (advisor: Client, note: string | undefined) => {
   })
 }
 
+const sentenceOf = (error: unknown) => {
+  if (isFailure(error)) return `${messageOf(error)} Run with --help to list the variables.`
+  return error instanceof Error ? error.message : String(error)
+}
+
 try {
-  const flag = { type: "boolean", default: false } as const
-  const { help, simulator } = parseArgs({ options: { help: flag, simulator: flag } }).values
+  const { fields, help, maxResultBytes, simulator, version: printsVersion } = Either.getOrThrowWith(
+    mcpArguments(process.argv.slice(2)),
+    (sentence) => new Error(sentence)
+  )
   if (help) process.stdout.write(usage)
-  else if (simulator) await serve(await simulated(), simulatedNote)
-  else await serve(createClient(), undefined)
+  else if (printsVersion) process.stdout.write(`${version}\n`)
+  else if (simulator) await serve(await simulated(), { fields, maxResultBytes, note: simulatedNote })
+  else await serve(createClient(), { fields, maxResultBytes })
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${sentenceOf(error)}\n`)
   process.exitCode = 1
 }

@@ -6,6 +6,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect } from "effect"
+import { version } from "../../../src/internal/version.js"
 import * as Program from "../Program.js"
 
 const program = "src/ai/mcpMain.ts"
@@ -45,10 +46,10 @@ interface Frame {
 }
 
 /** The program and its frames; what is no JSON on its standard output fails the test. */
-const started = (env: Program.Settings) =>
+const started = (env: Program.Settings, args: ReadonlyArray<string> = []) =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.sync(() => Program.spawned(program, [], env)),
+      Effect.sync(() => Program.spawned(program, args, env)),
       (child) => Effect.sync(() => child.kill("SIGKILL"))
     ),
     (child) => {
@@ -77,8 +78,8 @@ const hello = message(0, "initialize", {
 
 const callOf = (id: number, term: string) => message(id, "tools/call", { name: "search_foods", arguments: { term } })
 
-describe("the MCP server on standard input and output", () => {
-  it.scopedLive("answers the stock client of the SDK, which lists and calls; all says that the foods are simulated", () =>
+describe("the MCP program", () => {
+  it.scopedLive("serves a client of the SDK with --simulator, and says everywhere that the foods are simulated", () =>
     Effect.promise(async () => {
       const client = new Client({ name: "test", version: "1.0.0" })
       const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
@@ -96,7 +97,7 @@ describe("the MCP server on standard input and output", () => {
       expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("blank") }] })
     }))
 
-  it.scopedLive("answers each of 1,500 calls at once over a slow service, and whatever lines stand between them", () =>
+  it.scopedLive("responds to each of 1,500 concurrent calls over a slow service, with malformed lines between them", () =>
     Effect.gen(function*() {
       const { child, ended, frames, output, received } = yield* started(yield* settings)
       const hostile = ["{\"jsonrpc\":", "no JSON", "[".repeat(200_000), "x".repeat(3 * 1024 * 1024), "", "{}", "[]"]
@@ -113,26 +114,27 @@ describe("the MCP server on standard input and output", () => {
         const { content: [{ text } = { text: "" }] = [], isError } = answers.get(id) ?? {}
         if (id === 700) expect(isError).toBe(true)
         /** On a busy machine a connection may fail: that is an answer, too. */
-        else expect(text).toMatch(isError ? /^The food search service / : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`))
+        else {expect(text).toMatch(
+            isError ? /^The food search service / : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`)
+          )}
       }
       expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
       for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
     }))
 
-  it.scopedLive("ends with standard input, whether it was asked something or not, and with SIGTERM", () =>
+  it.scopedLive("ends with standard input, with or without calls", () =>
     Effect.gen(function*() {
       const env = yield* settings
-      for (const lines of ["", hello, `${hello}${callOf(1, "oats")}`]) {
+      for (const lines of ["", `${hello}${callOf(1, "oats")}`]) {
         const { child, ended, output, received } = yield* started(env)
         child.stdin.write(lines)
         yield* Effect.promise(() => received(lines.split("\n").length - 1))
-        if (lines === hello) child.kill("SIGTERM")
-        else child.stdin.end()
+        child.stdin.end()
         expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
       }
     }))
 
-  it.scopedLive("answers the calls that stand right before the end of standard input", () =>
+  it.scopedLive("responds to the calls right before the end of standard input", () =>
     Effect.gen(function*() {
       const { child, ended, frames, output } = yield* started(yield* settings)
       child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
@@ -140,23 +142,61 @@ describe("the MCP server on standard input and output", () => {
       expect(frames.map(({ id }) => id).filter(Number.isInteger).sort()).toEqual(expect.arrayContaining([1, 2, 3]))
     }))
 
-  it.live("says with --help what it takes", () =>
+  it.scopedLive.each(["SIGINT", "SIGTERM"] as const)(
+    "ends with code 0 on %s, as it must as the first process",
+    (signal) =>
+      Effect.gen(function*() {
+        const { child, ended, output, received } = yield* started(yield* settings)
+        child.stdin.write(hello)
+        yield* Effect.promise(() => received(1))
+        child.kill(signal)
+        expect([yield* Effect.promise(() => ended), output.stderr]).toEqual([0, ""])
+      })
+  )
+
+  it.scopedLive("cuts results to --max-bytes, and keeps only --fields, also of simulated foods", () =>
+    Effect.gen(function*() {
+      const { child, frames, received } = yield* started({}, ["--simulator", "--max-bytes", "300", "--fields", "name"])
+      child.stdin.write(`${hello}${callOf(1, "yogurt")}`)
+      yield* Effect.promise(() => received(2))
+      const text = frames.find(({ id }) => id === 1)?.result?.content?.[0]?.text ?? ""
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(300)
+      const { results: [first] } = JSON.parse(text)
+      expect(Object.keys(first)).toEqual(["name"])
+    }))
+
+  it.live("prints its usage with --help", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* Program.run(program, ["--help"])
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/--simulator[^]*_LICENSE_KEY/) })
     }))
 
-  it.live("ends with 1 and a sentence on standard error where it can't serve", () =>
+  it.live("prints nothing but the version with --version", () =>
     Effect.gen(function*() {
-      const unset = yield* Program.run(program, [], { NUTRITION_ADVISOR_BASE_URL: "https://service.example" })
-      const unknown = yield* Program.run(program, ["--http"])
-      const node = Program.withoutPackage("@modelcontextprotocol/")
-      const missing = yield* Program.run(program, ["--simulator"], {}, node)
-      const words = [/NUTRITION_ADVISOR_LICENSE_KEY/, /--http/, /npm install @modelcontextprotocol\/server@\^2\.4/]
-      for (const [index, { code, stderr, stdout }] of [unset, unknown, missing].entries()) {
-        expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
-        expect(stderr).toMatch(/^[^\n]+\n$/)
-        expect(stderr).toMatch(words[index] ?? "")
-      }
+      const { code, stderr, stdout } = yield* Program.run(program, ["--version"])
+      expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: `${version}\n` })
+    }))
+
+  const key = "NUTRITION_ADVISOR_LICENSE_KEY"
+  const withoutSdk = Program.withoutPackage("@modelcontextprotocol/")
+
+  it.live.each<readonly [string, RegExp, Parameters<typeof Program.commandOf>]>([
+    ["a variable is missing", new RegExp(key), [program, [], {
+      NUTRITION_ADVISOR_BASE_URL: "https://service.example"
+    }]],
+    ["an argument is unknown", /--http/, [program, ["--http"]]],
+    ["--max-bytes is 0", /--max-bytes takes/, [program, ["--simulator", "--max-bytes", "0"]]],
+    ["the SDK is missing", /npm install @modelcontextprotocol\/server@\^2\.4/, [
+      program,
+      ["--simulator"],
+      {},
+      withoutSdk
+    ]]
+  ])("ends with code 1 and one sentence on standard error if %s", ([_, words, command]) =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* Program.run(...command)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+      expect(stderr).toMatch(/^[^\n]+\n$/)
+      expect(stderr).toMatch(words)
     }))
 })
