@@ -1,10 +1,11 @@
 import { inspect } from "node:util"
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Clock, Effect, FastCheck, Layer, Option, Redacted, Ref } from "effect"
+import { Clock, Effect, FastCheck, Fiber, Layer, Option, Redacted, Ref } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Settings from "../src/internal/settings.js"
 import { LicenseKey } from "../src/internal/token/licenseKey.js"
 import { test } from "./doubles/arranged.js"
 import * as Issuer from "./doubles/IssuerDouble.js"
@@ -411,4 +412,19 @@ describe("layer", () => {
     )
     expect(error).toMatchObject({ _tag: "ConfigurationError", field })
   })
+})
+
+test("an interrupted exchange ends only once a client that ignores its signal has ended, so that none begins beside it", function*() {
+  const deaf = HttpClient.make(() =>
+    Effect.uninterruptible(Effect.zipRight(Effect.sleep("30 seconds"), Effect.interrupt))
+  )
+  const settings = yield* Settings.parseExchange(defaults)
+  const issuer = yield* Effect.provideService(TokenIssuer.fromSettings(settings), HttpClient.HttpClient, deaf)
+  const exchange = yield* Effect.fork(issuer.issue(Issuer.missing))
+  yield* Time.pass("1 second")
+  yield* Fiber.interruptFork(exchange)
+  yield* Time.pass("28 seconds")
+  const before = yield* Fiber.poll(exchange)
+  yield* Time.pass("1 second")
+  expect([Option.isNone(before), Option.isSome(yield* Fiber.poll(exchange))]).toEqual([true, true])
 })

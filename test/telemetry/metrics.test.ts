@@ -5,6 +5,7 @@ import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache, TokenProvide
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../doubles/arranged.js"
 import { added } from "../doubles/counters.js"
+import * as ManualClock from "../doubles/ManualClock.js"
 import { snapshot } from "../doubles/metrics.js"
 import { settings } from "../doubles/simulatedAdvisor.js"
 import * as Time from "../doubles/Time.js"
@@ -95,11 +96,24 @@ describe("a data request", () => {
     expect(yield* added(program, "requests_total")).toEqual({ [series]: 1 })
   })
 
+  const timed = Effect.map(
+    measured("request_duration_seconds", { operation: "search", outcome: "Success" }),
+    (timed) => ({ count: timed?.count ?? 0, sum: timed?.sum ?? 0 })
+  )
+
+  test("takes the same seconds while the wall clock is set back by an hour", function*() {
+    yield* slow("search", "2 seconds")
+    const clock = ManualClock.besides(yield* Effect.clock)
+    const before = yield* timed
+    const search = yield* Effect.fork(Effect.withClock(NutritionAdvisor.search("rice"), clock))
+    yield* Time.pass("1 second")
+    clock.wall -= 3_600_000
+    yield* Time.pass("1 second")
+    yield* Fiber.join(search)
+    expect((yield* timed).sum - before.sum).toBeCloseTo(2)
+  })
+
   test("is timed in seconds", function*() {
-    const timed = Effect.map(
-      measured("request_duration_seconds", { operation: "search", outcome: "Success" }),
-      (timed) => ({ count: timed?.count ?? 0, sum: timed?.sum ?? 0 })
-    )
     yield* slow("search", "2 seconds")
     const before = yield* timed
     yield* Time.settle("1 second")(NutritionAdvisor.search("rice"))
