@@ -26,8 +26,11 @@ export const Operation = Schema.Literal("token", "search", "request")
  */
 export type Operation = typeof Operation.Type
 
-/** Never encoded: what the service said stays in the process that heard it. What stands for it in JSON of an error is ignored. */
-const Body = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
+/**
+ * A string that may repeat what the service sent. It is redacted in every rendering and never encoded: it stays in the process. Whatever
+ * takes its place in the JSON of an error is ignored.
+ */
+const Hidden = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
   decode: () => Option.none(),
   encode: () => Option.none()
 })
@@ -43,7 +46,7 @@ const ofAnswer = {
   /** The status of the answer. */
   status: Schema.Number,
   /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
-  body: Body,
+  body: Hidden,
   /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
   headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 }
@@ -156,16 +159,23 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
 }) {}
 
 /**
- * An answer that the client can't use: another status, a redirect, a body that is too large, not JSON, or not what the
- * schema says. `body` is there where `reason` is "Status".
+ * A response that the client can't use: another status code, a redirect, a body that is too large, not JSON, or not what the schema
+ * expects. `body` is set if `reason` is "Status".
  *
  * @since 1.0.0
  * @category errors
  */
 export class UnexpectedResponse extends tagged<UnexpectedResponse>()("UnexpectedResponse", {
   ...ofAnswer,
-  /** What the client can't use about the answer. */
-  reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema")
+  /** What the client can't use about the response. */
+  reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
+  /** The field of a token response that is missing or wrong, such as "expires_in"; never its value. */
+  field: Schema.optional(Schema.String),
+  /**
+   * Where and why the payload doesn't match the schema of `searchAs`, in that schema's words: at most 4,096 characters. It may repeat the
+   * payload, so it is redacted like `body`: unwrap it to print it while you develop a schema.
+   */
+  issue: Hidden
 }) {}
 
 /**

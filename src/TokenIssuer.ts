@@ -11,23 +11,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { AccessToken } from "./AccessToken.js"
 import { monotonicMillis } from "./internal/clock.js"
 import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
-import { isHeaderValue } from "./internal/http/header.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
+import * as TokenResponse from "./internal/token/response.js"
 import { withTokenTimeout } from "./internal/token/withTimeout.js"
-import {
-  type ConfigurationError,
-  Forbidden,
-  MissingServiceId,
-  type TokenError,
-  UnexpectedResponse
-} from "./NutritionAdvisorError.js"
+import { type ConfigurationError, Forbidden, type TokenError } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
 
 /**
@@ -80,40 +73,11 @@ export interface Options extends Settings.ExchangeOptions {}
 
 const kind: Answer.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
-const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
-
-const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(Schema.finite(), Schema.positive())
-
-/** SERVICE.md section 2: the token response. Its parse errors hold secrets and are dropped where it is used. */
-const TokenResponse = Schema.Struct({
-  access_token: Schema.Redacted(HeaderToken),
-  expires_in: Seconds,
-  token_type: Schema.optional(Schema.NullOr(Schema.String.pipe(Schema.pattern(/^bearer$/i)))),
-  scope: Schema.optional(Schema.NullOr(Schema.String)),
-  customer_id: Schema.optional(Schema.Unknown)
-})
-
-const decodeResponse = Schema.decodeUnknownOption(TokenResponse)
-
-/** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
-const flooredMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
-
 /** A route that asks for fewer exchanges is not asked again at once. */
 const isWorthAnotherAttempt = ({ _tag }: TokenError) => _tag === "ServerError" || _tag === "TransportError"
 
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
-
-const unexpected = (status: number) => new UnexpectedResponse({ operation: "token", status, reason: "Schema" })
-
-/** The identifier that came with a token. */
-const identifierOf = (customerId: unknown, status: number) => {
-  const isBlank = typeof customerId === "string" && customerId.trim() === ""
-  if (customerId === undefined || customerId === null || isBlank) return new MissingServiceId({ operation: "token" })
-  return typeof customerId === "string" && isHeaderValue(customerId)
-    ? Effect.succeed(Redacted.make(customerId))
-    : unexpected(status)
-}
 
 /**
  * An issuer over the HttpClient in the context. An exchange is tried again while there is no answer or a 5xx, within
@@ -150,8 +114,8 @@ export const fromSettings = (
       Effect.gen(function*() {
         const { status } = answer
         const json = yield* Answer.json(answer)
-        const response = yield* Effect.mapError(decodeResponse(json), () => unexpected(status))
-        const id = serviceId ?? (yield* identifierOf(response.customer_id, status))
+        const response = yield* TokenResponse.decode(json, status)
+        const id = serviceId ?? (yield* TokenResponse.identifierOf(response, status))
         const secrets = [key, response.access_token, id]
         return new AccessToken({
           value: response.access_token,
@@ -159,7 +123,7 @@ export const fromSettings = (
           tokenType: "Bearer",
           scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
           receivedAt,
-          expiresAt: receivedAt + Math.min(flooredMillis(response.expires_in), RefreshPolicy.longestLife)
+          expiresAt: receivedAt + TokenResponse.lifeOf(response)
         })
       })
 

@@ -1,3 +1,4 @@
+import { inspect } from "node:util"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
@@ -195,6 +196,50 @@ describe("searchAs", () => {
     })
   })
 
+  const Results = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+
+  const results: StandardSchemaV1<unknown, unknown> = {
+    "~standard": {
+      version: 1,
+      vendor: "of-ones-own",
+      validate: () => ({
+        issues: [
+          { path: ["results", { key: 0 }, "name"], message: "expected a string" },
+          { message: "one food at least" }
+        ]
+      })
+    }
+  }
+
+  const issueOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+    error._tag === "UnexpectedResponse" && error.issue !== undefined ? Redacted.value(error.issue) : undefined
+
+  test("searchAs: `issue` says where and why a payload does not match an Effect Schema", function*() {
+    yield* respondNext("search", { status: 200, body: { results: [{ name: 7 }] } })
+    const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats")))
+    expect(issue).toContain("[\"results\"]")
+    expect(issue).toContain("[\"name\"]")
+    expect(issue).toMatch(/Expected string, actual 7$/)
+  })
+
+  test("searchAs: `issue` has a line for each issue of a Standard Schema", function*() {
+    const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(results)("oats")))
+    expect(issue).toBe("results.0.name: expected a string\none food at least")
+  })
+
+  test("searchAs: `issue` has at most 4,096 characters", function*() {
+    yield* respondNext("search", { status: 200, body: { results: "x".repeat(10_000) } })
+    expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats")))).toHaveLength(4_096)
+  })
+
+  test("searchAs: nothing prints or encodes `issue`, and the message says where to find it", function*() {
+    yield* respondNext("search", { status: 200, body: { results: "secret-7f3a" } })
+    const error = yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats"))
+    expect(issueOf(error)).toContain("secret-7f3a")
+    expect(`${inspect(error)} ${JSON.stringify(error)} ${error.message} ${error}`).not.toContain("secret-7f3a")
+    expect(error.message).toContain("issue")
+  })
+
   test("waits for a Standard Schema that gives a promise", function*() {
     const validate = async (value: unknown) => Array.isArray(value) ? { value: value.length } : { issues: [] }
     const Length: StandardSchemaV1<unknown, number> = { "~standard": { version: 1, vendor: "of-ones-own", validate } }
@@ -217,9 +262,8 @@ describe("searchAs", () => {
     ] as const
   )("ends as UnexpectedResponse with %s", function*([, body, reason]) {
     yield* respondNext("search", { status: 200, body })
-    expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple"))).toEqual(
-      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason })
-    )
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple")))
+      .toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason })
   })
 
   test("lets a schema ask for a service", function*() {

@@ -14,24 +14,32 @@ type AnyError = typeof AnyError.Type
 
 const body = Redacted.make("the service's own words")
 
+const issue = Redacted.make("total: the payload's own words")
+
 const headers = { "x-request-id": "request-1" }
 
 const made = <const F extends object>(Class: new(fields: F) => AnyError, fields: F) =>
   [new Class(fields), fields] as const
 
-/** The body of an answer is never encoded. */
-const madeOfAnswer = <const F extends object>(Class: new(fields: F & { body: typeof body }) => AnyError, fields: F) =>
-  [new Class({ ...fields, body }), fields] as const
+/** Neither the body of a response nor what a schema says of it is ever encoded. */
+const madeWith = <const F extends object, H extends object>(
+  Class: new(fields: F & H) => AnyError,
+  fields: F,
+  hidden: H
+) => [new Class({ ...fields, ...hidden }), fields] as const
 
 /** Each error with all of its fields, as the documents say them. */
 const all: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
-  madeOfAnswer(BadRequest, { operation: "search", status: 400, detail: "no term", headers }),
-  madeOfAnswer(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers }),
-  madeOfAnswer(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers }),
+  madeWith(BadRequest, { operation: "search", status: 400, detail: "no term", headers }, { body }),
+  madeWith(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers }, { body }),
+  madeWith(Forbidden, { operation: "search", status: 403, reason: "RejectedAgain", headers }, { body }),
   made(MissingServiceId, { operation: "token" }),
-  madeOfAnswer(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers }),
+  madeWith(TooManyRequests, { operation: "request", status: 429, retryAfter: 30, headers }, { body }),
   made(TransportError, { operation: "search", reason: "Connection", code: "ENOTFOUND" }),
-  madeOfAnswer(UnexpectedResponse, { operation: "search", status: 418, reason: "Status", headers }),
+  madeWith(UnexpectedResponse, { operation: "token", status: 200, reason: "Schema", field: "scope", headers }, {
+    body,
+    issue
+  }),
   made(LicenseKeyUnavailable, { operation: "token", detail: "the vault is sealed" }),
   made(ConfigurationError, { field: "baseUrl", rule: "is blank", variable: "NUTRITION_ADVISOR_BASE_URL" })
 ]
@@ -52,6 +60,8 @@ const bare: ReadonlyArray<AnyError> = [
     ...UnexpectedResponse.fields.reason.literals.map((reason) =>
       new UnexpectedResponse({ operation, status: 418, reason })
     ),
+    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "expires_in" }),
+    new UnexpectedResponse({ operation, status: 200, reason: "Schema", issue }),
     new LicenseKeyUnavailable({ operation })
   ]),
   new ConfigurationError({ field: "refresh.window" })
@@ -70,6 +80,7 @@ describe("an error", () => {
     expect(decoded.constructor).toBe(error.constructor)
     expect(decoded).toMatchObject(fields)
     expect(decoded).not.toHaveProperty("body")
+    expect(decoded).not.toHaveProperty("issue")
   })
 
   each("takes another message, and stays as it is otherwise: %s", (_, error) => {

@@ -88,7 +88,7 @@ describe("expires_in", () => {
 
   const texts = ["", " ", "abc", "0", "-1", "NaN", "Infinity", "1e400", "12 seconds"]
 
-  test.each(named([0, -5, -0.001, null, undefined, ...texts, true, [], [3600], {}, { seconds: 3600 }]))(
+  test.each(named([0, -5, -0.001, 0.0001, null, undefined, ...texts, true, [], [3600], {}, { seconds: 3600 }]))(
     "is refused where it is no positive finite number: %s",
     ([, given]) => refused(response({ expires_in: given }), "Schema")
   )
@@ -226,6 +226,40 @@ describe("the token response", () => {
   simulated.each([201, 202, 206])("is read from any 2xx answer: %d", function*(status, simulator) {
     yield* simulator.respondAlways("token", { status, body: response() })
     expect(secretsOf(yield* issue())).toEqual(["token-1", "customer-1"])
+  })
+})
+
+describe("a token response that can't be used", () => {
+  const wrong: ReadonlyArray<readonly [field: string, value: unknown]> = [
+    ["access_token", undefined],
+    ["access_token", "a b"],
+    ["expires_in", undefined],
+    ["expires_in", 0],
+    ["expires_in", 0.0001],
+    ["expires_in", "0.0009"],
+    ["expires_in", "tomorrow"],
+    ["token_type", "mac"],
+    ["scope", ["read:search"]],
+    ["customer_id", 7]
+  ]
+
+  test.each(wrong.map((row) => [inspect(row), ...row] as const))(
+    "token response: the error names the field that is missing or wrong, and not its value: %s",
+    function*([, field, value]) {
+      const error = yield* Effect.flip(answered(response({ [field]: value })))
+      expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema", field })
+      expect(error.message).toContain(` ${field} `)
+      expect(JSON.stringify(error) + error.message).not.toMatch(/a b|0\.000|tomorrow|mac\b|read:search|7/)
+    }
+  )
+
+  test.each(["null", "[]", "1", "\"token\""])("token response: none of its fields is to blame for %s", function*(body) {
+    expect(yield* Effect.flip(answered(body))).not.toHaveProperty("field")
+  })
+
+  test("token response: the error of a missing identifier names customer_id", function*() {
+    const error = yield* Effect.flip(answered(response({ customer_id: null })))
+    expect(error.message).toContain("(customer_id)")
   })
 })
 

@@ -61,6 +61,13 @@ describe("a token that is expired on arrival", () => {
     expect([error._tag, yield* issuer.calls, yield* store.current]).toEqual(["UnexpectedResponse", 1, Option.none()])
   })
 
+  cold("token exchange: an issuer that returns an expired token fails with the field expires_in", function*() {
+    yield* issuer.respondAlways(Issuer.issued(1, 0))
+    const error = yield* Effect.flip(provider.get)
+    expect(error).toMatchObject({ operation: "token", reason: "Schema", field: "expires_in" })
+    expect(error.message).toContain("expires_in")
+  })
+
   fresh("is replaced by one that holds, though that one ends earlier", function*() {
     yield* Time.set(marginStart + 1_000)
     yield* issuer.setLife(5_000)

@@ -68,6 +68,9 @@ const unexpectedTexts = {
   Schema: { what: "JSON of another shape than expected", advice: "Check the schema." }
 }
 
+/** An issuer may also return a token that has expired already. */
+const faultsOf = (field: string) => field === "expires_in" ? "missing, wrong or already over" : "missing or wrong"
+
 /** What happened, and what to do. */
 const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
@@ -81,7 +84,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   Forbidden: (error) =>
     `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
   MissingServiceId: (error) =>
-    `${callOf(error)} brought no customer identifier. Set serviceId to the one on the product dashboard.`,
+    `${callOf(error)} brought no customer identifier (customer_id). Set serviceId to the one on the product dashboard.`,
   TooManyRequests: (error) => {
     const what = error.status === undefined
       ? "was held back and not sent, to keep within the rate limit of the service"
@@ -95,9 +98,12 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     return `${callOf(error)} ${what}${inParentheses(error.code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {
-    const { advice, what } = unexpectedTexts[error.reason]
-    const check = error.operation === "token" ? "Check baseUrl and tokenRoute: a proxy may answer." : advice
-    return `${callOf(error)} was answered with ${what} (status ${error.status}). ${check}${hintAtBody(error.body)}`
+    const { body, field, issue, operation, reason, status } = error
+    const { advice, what } = unexpectedTexts[reason]
+    const shape = field === undefined ? what : `JSON whose field ${field} is ${faultsOf(field)}`
+    const check = operation === "token" ? "Check baseUrl and tokenRoute: a proxy may answer." : advice
+    const hint = issue === undefined ? hintAtBody(body) : " The error's issue says where and why, redacted."
+    return `${callOf(error)} was answered with ${shape} (status ${status}). ${check}${hint}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
     `The license key is not available${inParentheses(detail)}. Check where the application keeps it.`,

@@ -38,9 +38,8 @@ describe("NutritionAdvisorTest.layer", () => {
   }, NutritionAdvisorTest.layer({ search: (term, options) => Effect.succeed({ term, page: options?.headers }) }))
 
   test("fails searchAs like the client where the payload has another shape", function*() {
-    expect(yield* Effect.flip(searchAs)).toEqual(
-      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" })
-    )
+    expect(yield* Effect.flip(searchAs))
+      .toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "Schema" })
   }, NutritionAdvisorTest.layer({ search: () => Effect.succeed({ energy: 155 }) }))
 
   test("prefers a given searchAs to the derived one", function*() {

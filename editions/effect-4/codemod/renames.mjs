@@ -70,6 +70,7 @@ const members = {
   "effect/MetricBoundaries": { fromIterable: "effect/Function#identity" },
   "effect/MetricKey": { counter: "effect/Metric#counter", gauge: "effect/Metric#gauge" },
   "effect/Option": { fromNullable: "fromNullishOr" },
+  "effect/ParseResult": { ArrayFormatter: "#ArrayFormatter" },
   "effect/Predicate": { isRecord: "isObject" },
   "effect/Queue": { unsafeOffer: "offerUnsafe" },
   "effect/Random": { nextRange: "nextBetween" },

@@ -3,12 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Tracer from "effect/Tracer"
 import * as AccessToken from "../../AccessToken.js"
-import { type TokenError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
+import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
 import { inSpan } from "../span.js"
 import * as Report from "./report.js"
+import { unusable } from "./response.js"
 
 type Token = AccessToken.AccessToken
 
@@ -31,8 +32,6 @@ export interface Exchanged {
   /** It was in the store already; or what the issuer returned: a peer's token, a new one, the one to be replaced. */
   readonly outcome: "reused" | "shared" | "issued" | "unchanged"
 }
-
-const expiredOnArrival = Effect.fail(new UnexpectedResponse({ operation: "token", status: 200, reason: "Schema" }))
 
 /**
  * Of two tokens from a refresh the one that ends later stays, but never one from the future. After a rejection the new one stays. The
@@ -78,7 +77,7 @@ export const exchange = (
       return issuer.issue(request)
     })
     const now = yield* Clock.currentTimeMillis
-    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* expiredOnArrival
+    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* unusable("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
     return { token, outcome: issued.isFromPeer === true ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }

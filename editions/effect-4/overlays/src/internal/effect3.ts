@@ -62,6 +62,15 @@ export const invalidData = (path: ReadonlyArray<string>, message: string) =>
     new Schema.SchemaError(new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message })))
   )
 
+/** Every issue of a schema error, with its path. */
+export const ArrayFormatter = {
+  formatErrorSync: ({ issue }: Schema.SchemaError) =>
+    SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues.map(({ message, path = [] }) => ({
+      message,
+      path: path.map((segment) => typeof segment === "object" ? segment.key : segment)
+    }))
+}
+
 /** Of all copies of this package that a program has loaded. */
 export const globalValue = <A>(key: string, make: () => A): A => {
   if (!Reflect.has(globalThis, key)) Reflect.set(globalThis, key, make())
