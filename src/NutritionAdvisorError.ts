@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { sentenceOf } from "./internal/sentences.js"
+import { isPermanent } from "./internal/transportCodes.js"
 
 /**
  * The call an error belongs to: the exchange of the license key, a food search, or a request through the authorized client.
@@ -154,7 +155,7 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
   operation: Operation,
   /** Whether the request timed out, the service was not reached, the request was cut off, or the client is closed. */
   reason: Schema.Literal("Timeout", "Connection", "Aborted", "Closed"),
-  /** The code of Node, undici or OpenSSL that says why, where there is one. */
+  /** The code of Node, undici or OpenSSL that says why, if there is one; "BAD_PORT" for a port that fetch blocks. */
   code: Schema.optional(Schema.String)
 }) {}
 
@@ -296,7 +297,7 @@ type TransientTag = {
 }[keyof typeof meanings]
 
 /**
- * An error that {@link isTransient} accepts. A TransportError is one unless its `reason` is "Closed".
+ * An error that {@link isTransient} accepts. A TransportError is none if its `reason` is "Closed", nor with some codes.
  *
  * @since 1.0.0
  * @category models
@@ -307,7 +308,7 @@ export type TransientError =
 
 /**
  * Whether the same call may succeed later, because the error passes by itself: ServerError, TooManyRequests, and TransportError unless
- * the client is closed. Whether the call can be sent again is up to the caller: a request that changes something may have been carried
+ * the client is closed or its `code` says that somebody has to act, as for a refused certificate or a port that fetch blocks. Whether the call can be sent again is up to the caller: a request that changes something may have been carried
  * out although its response did not arrive.
  *
  * @since 1.0.0
@@ -315,7 +316,7 @@ export type TransientError =
  */
 export const isTransient = (error: unknown): error is TransientError =>
   isNutritionAdvisorError(error) && meanings[error._tag].isTransient &&
-  !(error._tag === "TransportError" && error.reason === "Closed")
+  !(error._tag === "TransportError" && (error.reason === "Closed" || isPermanent(error.code)))
 
 /**
  * The HTTP status with which a backend passes an error on to its own caller, as docs/errors.md lists them: that of the service where the

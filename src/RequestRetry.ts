@@ -12,7 +12,7 @@ import { check, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { retries } from "./internal/resilience/metrics.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
-import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
+import { type ConfigurationError, isTransient, type NutritionAdvisorError } from "./NutritionAdvisorError.js"
 
 /**
  * How often, how soon and how much is repeated.
@@ -34,8 +34,8 @@ export interface Options {
 type Request<A> = Effect.Effect<A, NutritionAdvisorError>
 
 /** No answer, or one of 5xx: the exchange of the license key has had repeats of its own. */
-const isRepeatable = ({ _tag, operation }: NutritionAdvisorError) =>
-  operation !== "token" && (_tag === "ServerError" || _tag === "TransportError")
+const isRepeatable = (error: NutritionAdvisorError) =>
+  error.operation !== "token" && isTransient(error) && error._tag !== "TooManyRequests"
 
 const make = ({ base = "100 millis", budget: share = 0.2, cap = "5 seconds", times = 2 }: Options) =>
   Effect.gen(function*() {

@@ -20,7 +20,7 @@ import * as Settings from "./internal/settings.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
 import * as TokenResponse from "./internal/token/response.js"
 import { withTokenTimeout } from "./internal/token/withTimeout.js"
-import { type ConfigurationError, Forbidden, type TokenError } from "./NutritionAdvisorError.js"
+import { type ConfigurationError, Forbidden, isTransient, type TokenError } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
 
 /**
@@ -74,7 +74,7 @@ export interface Options extends Settings.ExchangeOptions {}
 const kind: Answer.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
 /** A route that asks for fewer exchanges is not asked again at once. */
-const isWorthAnotherAttempt = ({ _tag }: TokenError) => _tag === "ServerError" || _tag === "TransportError"
+const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
 
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0

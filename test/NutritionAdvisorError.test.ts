@@ -148,6 +148,51 @@ describe("a guard", () => {
     expect(transient).toEqual(["Timeout", "Connection", "Aborted"])
   })
 
+  const withCode = (code: string) => new TransportError({ operation: "search", reason: "Connection", code })
+
+  it.each([
+    "BAD_PORT",
+    "CERT_HAS_EXPIRED",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "ERR_SSL_WRONG_VERSION_NUMBER",
+    "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION",
+    "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE",
+    "ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED",
+    "ERR_SSL_UNSAFE_LEGACY_RENEGOTIATION_DISABLED",
+    "ERR_ACCESS_DENIED",
+    "ERR_INVALID_URL",
+    "ERR_INVALID_PROTOCOL",
+    "ERR_INVALID_CHAR",
+    "ERR_UNESCAPED_CHARACTERS",
+    "UND_ERR_INVALID_ARG",
+    "UND_ERR_NOT_SUPPORTED",
+    "UND_ERR_DESTROYED"
+  ])(
+    "isTransient: a TransportError with %s is not, since somebody has to act, and its message says what to do",
+    (code) => {
+      expect(isTransient(withCode(code))).toBe(false)
+      expect(withCode(code).message).not.toContain("a mock of fetch")
+    }
+  )
+
+  it.each([
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ETIMEDOUT",
+    "EPROTO",
+    "UND_ERR_SOCKET",
+    "UND_ERR_ABORTED",
+    "UND_ERR_CONNECT_TIMEOUT",
+    "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC",
+    "ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR"
+  ])("isTransient: a TransportError with %s is, since it may pass by itself", (code) => {
+    expect(isTransient(withCode(code))).toBe(true)
+  })
+
   it("says what the alerts of exchanges say of an error: what passes by itself, and a defect, is for one of them", async () => {
     const rules = await readFile(new URL("../ops/alerts.yml", import.meta.url), "utf8")
     const lists = Array.from(rules.matchAll(/\berror[!=]~"(.*?)"/g), ([, tags = ""]) => tags.split("|"))

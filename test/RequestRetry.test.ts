@@ -81,7 +81,9 @@ describe("RequestRetry", () => {
     new MissingServiceId({ operation: "search" }),
     new LicenseKeyUnavailable({}),
     new ServerError({ operation: "token", status: 503 }),
-    new TransportError({ operation: "token", reason: "Timeout" })
+    new TransportError({ operation: "token", reason: "Timeout" }),
+    new TransportError({ operation: "search", reason: "Connection", code: "BAD_PORT" }),
+    new TransportError({ operation: "search", reason: "Connection", code: "CERT_HAS_EXPIRED" })
   ])("sends a search once where it ends in %s", function*(error) {
     const double = AdvisorDouble.answering(Effect.fail(error), payload)
     expect(failureOf(yield* endedOver(double, search))).toBe(error)

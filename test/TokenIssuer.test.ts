@@ -1,5 +1,5 @@
 import { inspect } from "node:util"
-import { HttpClient, HttpClientResponse } from "@effect/platform"
+import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Clock, Effect, FastCheck, Fiber, Layer, Option, Redacted, Ref } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
@@ -332,6 +332,23 @@ describe("attempts", () => {
     ] as const
   )("end with the first answer that trying again can't change (case %#)", function*([status, expected]) {
     expect(yield* endOf([{ status }])).toMatchObject({ calls: 1, outcome: { operation: "token", ...expected } })
+  })
+
+  test("attempts: an exchange over a port that fetch blocks is tried once", function*() {
+    const calls = yield* Ref.make(0)
+    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error("bad port") }))
+    const client = HttpClient.make((request) =>
+      Effect.zipRight(
+        Ref.update(calls, (n) => n + 1),
+        Effect.tryPromise({
+          try: fetch,
+          catch: (cause) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
+        })
+      )
+    )
+    const error = yield* settle(Effect.flip(Effect.provideService(issue(), HttpClient.HttpClient, client)))
+    expect(error).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Connection", code: "BAD_PORT" })
+    expect(yield* Ref.get(calls)).toBe(1)
   })
 
   test("abort the request when tokenTimeout is over", function*() {

@@ -1,4 +1,5 @@
 import type { ConfigurationError, ForbiddenReason, NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import { adviceOf } from "./transportCodes.js"
 
 type AnyError = NutritionAdvisorError | ConfigurationError
 
@@ -40,25 +41,6 @@ const transportTexts = {
     advice: "Check the base URL, the network, your proxy, and a mock of fetch or a wrapped HttpClient."
   }
 }
-
-/** What to check first, by the codes that people meet. */
-const adviceByCode: ReadonlyArray<readonly [code: RegExp, advice: string]> = [
-  [/^ECONNREFUSED$/, "Check that the service is listening at the base URL, and your proxy if you have one."],
-  [/^ENOTFOUND$/, "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one."],
-  [/^EAI_AGAIN$/, "Check the DNS."],
-  [/^UND_ERR_ABORTED$|PROXY_TUNNEL/, "Check that your proxy, if you have one, lets the client through."],
-  [/^ETIMEDOUT$|CONNECT_TIMEOUT/, "Check the base URL, and look for a firewall or proxy in between."],
-  [/SELF_SIGNED|^UNABLE_TO_/, "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS."],
-  [/^CERT_/, "Check the certificate of the service, and the clock of this machine."],
-  [/^ERR_ACCESS_DENIED$/, "Start Node with --allow-net."],
-  [/ALTNAME/, "Check the host name in the base URL."],
-  [
-    /^EPROTO$|_SSL_(WRONG_VERSION|UNSUPPORTED|TLSV1_ALERT_PROTOCOL)/,
-    "Check the base URL: its port may speak no https, or another version of TLS."
-  ]
-]
-
-const adviceOf = (code: string) => adviceByCode.find(([pattern]) => pattern.test(code))?.[1]
 
 const unexpectedTexts = {
   Status: { what: "an unexpected status", advice: "Check the request, its path and baseUrl." },

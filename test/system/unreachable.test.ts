@@ -5,12 +5,13 @@ import { readFileSync } from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import type { AddressInfo } from "node:net"
+import * as Net from "node:net"
 import { join } from "node:path"
 import type { HttpClient } from "@effect/platform"
 import { ProxyAgent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Effect, type Layer, Redacted } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../doubles/arranged.js"
 import { clients } from "../leaks/clients.js"
@@ -45,6 +46,40 @@ const selfSignedOrigin = Effect.gen(function*() {
   )
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
+
+/** A fatal alert in place of a ServerHello (RFC 8446, section 6). */
+const alert = (description: number) => new Uint8Array([0x15, 3, 3, 0, 2, 2, description])
+
+const helloWithoutRenegotiationInfo = () => {
+  const hello = [3, 3, ...Array<number>(32).fill(7), 0, 0xc0, 0x2f, 0]
+  return new Uint8Array([0x16, 3, 3, 0, hello.length + 4, 2, 0, 0, hello.length, ...hello])
+}
+
+/** The origin of a server that refuses each TLS handshake with these bytes. */
+const refusingHandshakes = (bytes: Uint8Array) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const server = Net.createServer((socket) => {
+          socket.on("error", () => {}).once("data", () => socket.write(bytes))
+        })
+        await once(server.listen(0, "127.0.0.1"), "listening")
+        return server
+      }),
+      (server) => Effect.promise(() => once(server.close(), "close"))
+    ),
+    (server) => `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  )
+
+const handshakes: ReadonlyArray<readonly [refusal: string, bytes: Uint8Array, code: RegExp]> = [
+  ["no common settings", alert(40), /^ERR_SSL_.*HANDSHAKE_FAILURE$/],
+  ["an unsupported certificate", alert(43), /^ERR_SSL_.*UNSUPPORTED_CERTIFICATE$/],
+  ["another version of TLS", alert(70), /^ERR_SSL_.*PROTOCOL_VERSION$/],
+  ["too little security", alert(71), /^ERR_SSL_.*INSUFFICIENT_SECURITY$/],
+  ["a missing client certificate", alert(116), /^ERR_SSL_.*CERTIFICATE_REQUIRED$/],
+  ["no common ALPN protocol", alert(120), /^ERR_SSL_.*NO_APPLICATION_PROTOCOL$/],
+  ["no secure renegotiation", helloWithoutRenegotiationInfo(), /^ERR_SSL_.*LEGACY_RENEGOTIATION_DISABLED$/]
+]
 
 const refusingProxy = Effect.map(
   Effect.acquireRelease(
@@ -86,6 +121,30 @@ testLive("through a proxy that refuses a call says to check the proxy", function
   const failed = yield* error("https://nutrition-advisor.invalid", UndiciClient.layerFromDispatcher(agent))
   expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: "UND_ERR_ABORTED" })
   expect(failed.message).toMatch(/your proxy/)
+})
+
+/** A port that the Fetch Standard blocks, and where nothing listens. */
+const blockedOrigin = "http://127.0.0.1:10080"
+
+describe.each(clients)("with $name a base URL on a port that fetch blocks", ({ layer, name }) => {
+  testLive("ends in an error that names the port over fetch, and is no obstacle to another client", function*() {
+    const failed = yield* error(blockedOrigin, layer)
+    const isFetch = name === "fetch"
+    expect(failed).toMatchObject({ _tag: "TransportError", code: isFetch ? "BAD_PORT" : "ECONNREFUSED" })
+    expect(failed.message.includes("blocks the port")).toBe(isFetch)
+    expect(NutritionAdvisorError.isTransient(failed)).toBe(!isFetch)
+  })
+})
+
+describe.each(clients)("with $name a refused TLS handshake", ({ layer, name }) => {
+  testLive.each(handshakes)("names the code: %s", function*([, bytes, code]) {
+    const failed = yield* error(yield* refusingHandshakes(bytes), layer)
+    // node:http writes its request into the handshake, and reports the write.
+    const shown = name === "node:http" ? "EPROTO" : expect.stringMatching(code)
+    expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: shown })
+    expect(failed.message).toMatch(/certificate|TLS/)
+    expect(NutritionAdvisorError.isTransient(failed)).toBe(name === "node:http")
+  })
 })
 
 describe.each(clients)("with $name a call", ({ layer }) => {

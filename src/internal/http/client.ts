@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { BadRequest, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { closed } from "../closed.js"
+import { badPort } from "../transportCodes.js"
 import { type Answer, isOk, type Kind } from "./answer.js"
 import {
   type Abort,
@@ -33,15 +34,21 @@ const maxErrorBytes = 64 * 1024
 const tooLarge = ({ operation }: Kind, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
-/** As Node, undici and OpenSSL write their codes: no other text of a foreign error is shown. */
-const knownCode = /^[A-Z][A-Z\d_]{1,39}$/
+/** As Node, undici and OpenSSL write their codes: no other part of a foreign error is shown. */
+const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
+
+/** What fetch refuses by itself has a message alone. */
+const ownCodeOf = ({ code, message }: { readonly code?: unknown; readonly message?: unknown }) => {
+  if (typeof code === "string" && knownCode.test(code)) return code
+  return message === "bad port" ? badPort : undefined
+}
 
 /** The first known code on the way down the causes, the errors inside an AggregateError included. */
 const codeOf = (error: unknown, depth = 5): string | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
-  if (typeof error.code === "string" && knownCode.test(error.code)) return error.code
   const inside = Array.isArray(error.errors) ? error.errors.slice(0, 16) : []
-  return [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
+  return ownCodeOf(error) ??
+    [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
 }
 
 const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>

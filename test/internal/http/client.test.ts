@@ -102,6 +102,8 @@ const failing = (cause: unknown) =>
 
 const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
 
+const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
+
 const circular = new Error("secret")
 circular.cause = circular
 
@@ -112,6 +114,9 @@ describe("a request without an answer", () => {
     [failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
     [failing(new AggregateError([withCode("ENOTFOUND")])), { reason: "Connection", code: "ENOTFOUND" }],
     [failing(withCode("HPE_HEADER_OVERFLOW")), { reason: "Connection", code: "HPE_HEADER_OVERFLOW" }],
+    [failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
+    [failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
+    [failing(new TypeError("secret", { cause: new Error("bad port") })), { reason: "Connection", code: "BAD_PORT" }],
     [failing(withCode("https://user:secret@host")), { reason: "Connection" }],
     [failing(undefined), { reason: "Connection" }],
     [failing(circular), { reason: "Connection" }],
@@ -125,6 +130,10 @@ describe("a request without an answer", () => {
     for (const shown of [inspect(exit, { depth: 9 }), JSON.stringify(exit), String(exit)]) {
       expect(shown).not.toMatch(/secret|advisor\.example/)
     }
+  })
+
+  test("TransportError: `code` leaves out what is longer than 80 characters", function*() {
+    expect(yield* Effect.flip(send(failing(withCode("E".repeat(81)))))).not.toHaveProperty("code")
   })
 
   test("is Aborted where its body breaks off", function*() {

@@ -1,0 +1,95 @@
+/** What is known of the code of a TransportError: what to check first, and whether the same request can ever succeed. */
+
+/** fetch refuses some ports, and has no code for it. */
+export const badPort = "BAD_PORT"
+
+interface Row {
+  readonly code: RegExp
+  readonly advice: string
+  /** Somebody has to change something before the same request can succeed. */
+  readonly isPermanent?: true
+}
+
+/** The first row that matches counts. */
+const rows: ReadonlyArray<Row> = [
+  {
+    code: /^BAD_PORT$/,
+    advice:
+      "fetch blocks the port in baseUrl, as browsers do: use another port, or another client such as UndiciClient.",
+    isPermanent: true
+  },
+  {
+    code: /^ECONNREFUSED$/,
+    advice: "Check that the service is listening at the base URL, and your proxy if you have one."
+  },
+  {
+    code: /^ENOTFOUND$/,
+    advice: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one."
+  },
+  { code: /^EAI_AGAIN$/, advice: "Check the DNS." },
+  {
+    code: /^UND_ERR_ABORTED$|PROXY_TUNNEL/,
+    advice: "Check that your proxy, if you have one, lets the client through."
+  },
+  {
+    code: /^ETIMEDOUT$|CONNECT_TIMEOUT/,
+    advice: "Check the base URL, and look for a firewall or proxy in between."
+  },
+  {
+    code: /SELF_SIGNED|^UNABLE_TO_/,
+    advice: "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS.",
+    isPermanent: true
+  },
+  {
+    code: /ALTNAME|^HOSTNAME_MISMATCH$/,
+    advice: "Check the host name in the base URL: the certificate of the service is for another one.",
+    isPermanent: true
+  },
+  {
+    code: /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/,
+    advice: "Check the certificate of the service, and the clock of this machine.",
+    isPermanent: true
+  },
+  {
+    code: /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
+    advice: "Check the base URL: its port may not speak https, or a proxy may be responding.",
+    isPermanent: true
+  },
+  {
+    code: /_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/,
+    advice: "Check the base URL: its port may speak another version of TLS.",
+    isPermanent: true
+  },
+  {
+    code: /_SSL_.*CERTIFICATE_REQUIRED|_SSL_.*ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE|_SSL_.*ALERT_CERTIFICATE_/,
+    advice: "The service asks for a client certificate that it accepts: give one to the HTTP client.",
+    isPermanent: true
+  },
+  {
+    code:
+      /_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER|UNSUPPORTED_CERTIFICATE)/,
+    advice: "The service and this client agree on no TLS settings: compare versions, ciphers and certificates.",
+    isPermanent: true
+  },
+  { code: /^EPROTO$/, advice: "Check the base URL: its port may speak no https, or another version of TLS." },
+  { code: /^ERR_ACCESS_DENIED$/, advice: "Start Node with --allow-net.", isPermanent: true },
+  {
+    code: /^UND_ERR_(DESTROYED|CLOSED)$/,
+    advice: "The undici dispatcher that the client was given is closed: keep it open as long as the client.",
+    isPermanent: true
+  },
+  {
+    code:
+      /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_(INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT|HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)))$/,
+    advice:
+      "The HTTP client refuses to send this request: check baseUrl, its headers, and what you put around the client.",
+    isPermanent: true
+  }
+]
+
+const rowOf = (code: string | undefined) => code === undefined ? undefined : rows.find((row) => row.code.test(code))
+
+export const adviceOf = (code: string | undefined): string | undefined => rowOf(code)?.advice
+
+/** A refused certificate, for example: repeating the request does not help. */
+export const isPermanent = (code: string | undefined): boolean => rowOf(code)?.isPermanent === true
