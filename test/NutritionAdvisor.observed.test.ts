@@ -13,8 +13,11 @@ const found: Simulator.Reply = { status: 200, body: { results: [] } }
 const failureOf = (
   [first, second = first]: readonly [Simulator.Reply, Simulator.Reply?],
   names: ReadonlyArray<string> = ["X-Request-Id"],
-  search: Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError, NutritionAdvisor.NutritionAdvisor> =
-    NutritionAdvisor.search("apple"),
+  search: Effect.Effect<
+    unknown,
+    NutritionAdvisorError.NutritionAdvisorError,
+    NutritionAdvisor.NutritionAdvisor | Simulator.Simulator
+  > = NutritionAdvisor.search("apple"),
   operation: Simulator.Operation = "search"
 ) =>
   Effect.flatMap(
@@ -31,6 +34,20 @@ const headersOf = (error: NutritionAdvisorError.NutritionAdvisorError | Nutritio
 const identified = { "x-request-id": "request-1", "x-other": "not listed" }
 
 const shown = { "x-request-id": "request-1" }
+
+/** A tracer, and the spans that it has made. */
+const tracing = Effect.map(Effect.tracer, (own) => {
+  const spans: Array<Tracer.Span> = []
+  const tracer = Tracer.make({
+    ...own,
+    span: (...args) => {
+      const span = own.span(...args)
+      spans.push(span)
+      return span
+    }
+  })
+  return { spans, tracer }
+})
 
 describe("a header that is observed", () => {
   test.each(refusals)("of an answer of %i is on %s, and no other header", function*([status, tag]) {
@@ -84,16 +101,7 @@ describe("a header that is observed", () => {
   })
 
   test("is an attribute of the request's span, also of one that succeeds, and of no other span", function*() {
-    const spans: Array<Tracer.Span> = []
-    const own = yield* Effect.tracer
-    const tracer = Tracer.make({
-      ...own,
-      span: (...args) => {
-        const span = own.span(...args)
-        spans.push(span)
-        return span
-      }
-    })
+    const { spans, tracer } = yield* tracing
     yield* Effect.flatMap(
       Simulator.Simulator,
       ({ respondNext }) => respondNext("search", { ...found, headers: identified })
@@ -107,5 +115,27 @@ describe("a header that is observed", () => {
       "TokenIssuer.issue": undefined,
       "NutritionAdvisor.search": "request-1"
     })
+  })
+  test.each<readonly [reason: string, rejections: readonly [Simulator.Reply, Simulator.Reply?], shown: object]>([
+    ["RejectedAgain", [{ status: 401 }, { status: 403, headers: identified }], { status: 403, header: "request-1" }],
+    ["TokenUnchanged", [{ status: 403, headers: identified }], { status: 403, header: "request-1" }]
+  ])("span of a search that fails with Forbidden %s: it has the status code and the observed header", function*(
+    [reason, rejections, shown]
+  ) {
+    const { spans, tracer } = yield* tracing
+    const again = { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } }
+    const search = Effect.zipRight(
+      Effect.flatMap(
+        Simulator.Simulator,
+        ({ respondAlways }) => reason === "TokenUnchanged" ? respondAlways("token", again) : Effect.void
+      ),
+      NutritionAdvisor.search("apple")
+    )
+    expect(yield* Effect.withTracer(failureOf(rejections, undefined, search), tracer)).toMatchObject({ reason })
+    const { attributes } = spans.find(({ name }) => name === "NutritionAdvisor.search") ?? {}
+    expect({
+      status: attributes?.get("http.response.status_code"),
+      header: attributes?.get("http.response.header.x-request-id")
+    }).toEqual(shown)
   })
 })

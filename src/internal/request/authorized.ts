@@ -47,14 +47,18 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
   }
 }
 
-/** An answer that is not 2xx is an error. */
-const answerOrError = ({ span }: Run, answer: Answer.Answer) => {
-  if (span !== undefined) {
-    span.attribute("http.response.status_code", answer.status)
-    for (const [name, value] of Object.entries(Answer.observed(answer))) {
-      span.attribute(`http.response.header.${name}`, value)
-    }
+/** The span shows the last response, a rejection included. */
+const showOn = ({ span }: Run, answer: Answer.Answer) => {
+  if (span === undefined) return
+  span.attribute("http.response.status_code", answer.status)
+  for (const [name, value] of Object.entries(Answer.observed(answer))) {
+    span.attribute(`http.response.header.${name}`, value)
   }
+}
+
+/** An answer that is not 2xx is an error. */
+const answerOrError = (run: Run, answer: Answer.Answer) => {
+  showOn(run, answer)
   return Answer.isOk(answer.status) ? Effect.succeed(answer) : Answer.statusError(answer)
 }
 
@@ -97,6 +101,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
     mayRenewAgain = true
   ): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.gen(function*() {
+      showOn(run, rejection)
       const renewed = yield* renew(rejected, rejection)
       if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
       const answer = yield* Effect.tapError(
@@ -104,6 +109,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
         () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
       )
       if (rejectedStatuses.has(answer.status)) {
+        showOn(run, answer)
         return yield* mayRenewAgain && renewed.isFromPeer === true
           ? renewAndSend(run, request, renewed, answer, false)
           : forbidden(answer, "RejectedAgain")
