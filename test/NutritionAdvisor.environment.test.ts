@@ -103,6 +103,25 @@ describe("layerConfig", () => {
       .toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_LICENSE_KEY"))
   })
 
+  const withoutVariables = Effect.flip(Effect.withConfigProvider(
+    built(Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())),
+    ConfigProvider.fromMap(new Map())
+  ))
+
+  test("layerConfig: a ConfigError names all variables that are missing", function*() {
+    const { message } = yield* withoutVariables
+    expect(message).toContain("NUTRITION_ADVISOR_BASE_URL")
+    expect(message).toContain("NUTRITION_ADVISOR_LICENSE_KEY")
+  })
+
+  test("ConfigurationError: one error names all variables that are missing", function*() {
+    expect(Environment.asConfigurationError(yield* withoutVariables)).toMatchObject({
+      _tag: "ConfigurationError",
+      message: "The settings baseUrl and licenseKey (NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY) " +
+        "are not set."
+    })
+  })
+
   const optional = Object.keys(Environment.sharedAdvisor()).map(Environment.variableOf).filter((name) =>
     !(name in required)
   )

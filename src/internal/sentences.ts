@@ -90,7 +90,9 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   LicenseKeyUnavailable: ({ detail }) =>
     `The license key is not available${inParentheses(detail)}. Check where the application keeps it.`,
   ConfigurationError: ({ field, rule = "has a value that the client can't work with", variable }) =>
-    `The setting ${field}${inParentheses(variable === field ? undefined : variable)} ${rule}.`
+    `The setting${rule.startsWith("are ") ? "s" : ""} ${field}${
+      inParentheses(variable === field ? undefined : variable)
+    } ${rule}.`
 }
 
 /** The message of an error; none of its prototype, which has no tag and which mocks of Jest and Vitest read. */
