@@ -7,6 +7,7 @@ import * as RefreshPolicy from "../RefreshPolicy.js"
 import { check, type Checked, count, millis } from "./check.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
+import { holdsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 const routes = {
@@ -75,7 +76,7 @@ const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
     const rule = text === "undefined" ? "is not set" : "is no absolute address, such as https://service.example"
-    yield* check("baseUrl", ...nothingAround(text), [isUrl, rule])
+    yield* check("baseUrl", ...nothingAround(text), [!holdsTemplate(text), placeholderRule], [isUrl, rule])
     const url = new URL(text)
     const isPlain = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
     const isHttp = url.protocol === "https:" || isPlain
@@ -89,10 +90,6 @@ const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<
     return { href: url.origin + pathname, origin: url.origin, pathname }
   })
 
-/** Only what a forgotten setting looks like: a test may call its key what it likes. */
-const placeholder =
-  /^(null|\[object \w+\]|<.*>|\{.*\}|\$\{.*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
-
 /** A license key is one path segment that percent-encodes, and no value of a forgotten setting. */
 export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
   const key = String(Redacted.value(secret))
@@ -104,7 +101,7 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     ...nothingAround(key),
     [!/^\{\s*"/.test(key), "is JSON: take the key out of it"],
     [isSegment, "holds what no segment of a URL can carry"],
-    [!placeholder.test(key), "looks like a placeholder"]
+    [!isPlaceholder(key), placeholderRule]
   )
 }
 
@@ -120,7 +117,13 @@ const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Che
   return Either.map(check("tokenRoute", [isPath, rule]), () => template)
 }
 
-const secretHeaders = /^(authorization|cookie|proxy-authorization|set-cookie|www-authenticate)$/
+const carriesSecrets = (name: string) =>
+  /^(authorization|cookie|proxy-authenticate|proxy-authorization|set-cookie|www-authenticate|x-api-key)$/.test(name)
+
+/** They belong to the connection, to the body, or to each request of the client. */
+const isReserved = (name: string) =>
+  /^(accept(-.*)?|connection|content-.*|date|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|user-agent|via)$/
+    .test(name)
 
 const common = (options: CommonOptions) =>
   Either.gen(function*() {
@@ -148,7 +151,10 @@ export const parseExchange = (options: ExchangeOptions) =>
     if (Redacted.isRedacted(licenseKey)) yield* checkLicenseKey(licenseKey)
     else yield* check("licenseKey", [Effect.isEffect(licenseKey), "must be a Redacted, or an Effect of one"])
     const id = typeof serviceId === "string" ? Redacted.make(serviceId) : serviceId
-    if (id !== undefined) yield* checkHeaderValue("serviceId", Redacted.value(id))
+    if (id !== undefined) {
+      yield* checkHeaderValue("serviceId", Redacted.value(id))
+      yield* check("serviceId", [!isPlaceholder(Redacted.value(id)), placeholderRule])
+    }
     return {
       ...yield* common(options),
       ...yield* parseProvider(options),
@@ -163,12 +169,17 @@ export const parseData = (options: DataOptions) =>
     const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
     const rejectedStatuses: ReadonlySet<number> = new Set(options.rejectedStatuses ?? [401, 403])
     const observeHeaders = (options.observeHeaders ?? []).map((name) => name.toLowerCase())
-    yield* check("serviceIdHeader", [isHeaderName(serviceIdHeader), "is no header name that HTTP allows"])
+    yield* check(
+      "serviceIdHeader",
+      [isHeaderName(serviceIdHeader), "is no header name that HTTP allows"],
+      [!carriesSecrets(serviceIdHeader), "names a header that carries credentials"],
+      [!isReserved(serviceIdHeader), "names a header that the HTTP client sets itself"]
+    )
     yield* check("rejectedStatuses", [
       [...rejectedStatuses].every((status) => Number.isInteger(status) && status >= 400 && status < 500),
       "must be whole numbers from 400 to 499"
     ])
-    const isSecret = (name: string) => secretHeaders.test(name) || name === serviceIdHeader
+    const isSecret = (name: string) => carriesSecrets(name) || name === serviceIdHeader
     yield* check(
       "observeHeaders",
       [observeHeaders.every(isHeaderName), "holds what is no header name that HTTP allows"],

@@ -12,6 +12,50 @@ const key = (text: string): Partial<Options> => ({ licenseKey: Redacted.make(tex
 
 const url = (baseUrl: string): Partial<Options> => ({ baseUrl })
 
+/** What a platform leaves if it does not know a secret, or does not replace references. */
+const references = [
+  "$(NUTRITION_ADVISOR_LICENSE_KEY)",
+  "$NUTRITION_ADVISOR_LICENSE_KEY",
+  "$license_key",
+  "$env:LICENSE_KEY",
+  "%LICENSE_KEY%",
+  "${LICENSE_KEY}",
+  "${{ secrets.LICENSE_KEY }}",
+  "${var.license_key}",
+  "prefix-${LICENSE_KEY}",
+  "{{ .Values.licenseKey }}",
+  "{{resolve:secretsmanager:nutrition}}",
+  "#{LICENSE_KEY}#",
+  "__LICENSE_KEY__",
+  "@LICENSE_KEY@",
+  "<license key>",
+  "<%= license_key %>",
+  "!Ref LicenseKey",
+  "@Microsoft.KeyVault(SecretUri=https://v.vault.azure.net/secrets/key/)",
+  "@Microsoft.AppConfiguration(Endpoint=https://a.azconfig.io; Key=key)",
+  "%env(LICENSE_KEY)%",
+  "key@azurekeyvault",
+  "op://shop/nutrition/license-key",
+  "sm://nutrition-license-key",
+  "doppler://shop/prd/LICENSE_KEY",
+  "azurekeyvault://v/nutrition",
+  "ref+vault://secret/nutrition#/license-key",
+  "https://v.vault.azure.net/secrets/key/",
+  "secretref:license-key",
+  "keyvaultref:https://v.vault.azure.net/secrets/key",
+  "vault:secret/data/nutrition#license-key",
+  "ssm:/nutrition/license-key",
+  "gcp:secretmanager:projects/1/secrets/nutrition",
+  "env:LICENSE_KEY",
+  "file:/run/secrets/license-key",
+  "/run/secrets/license-key",
+  "arn:aws:secretsmanager:eu-central-1:123456789012:secret:nutrition-AbCdEf",
+  "arn:aws-us-gov:ssm:us-gov-west-1:123456789012:parameter/nutrition",
+  "projects/1/secrets/nutrition/versions/latest",
+  "ENC[AES256_GCM,data:abc,iv:def]",
+  "{cipher}682bc583f4641835fa2db009355293665d2647dade3375c0ee201de2a49f7bda"
+]
+
 const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: ReadonlyArray<Partial<Options>>]> = [
   ["baseUrl", /absolute address/, ["", "a.example", "//a.example", "https://a .example"].map(url)],
   [
@@ -44,11 +88,34 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
     ["null", "[object Object]", "<your key>", "<key>", "{key}", "${KEY}", "your-license-key", "change-me"]
       .map(key)
   ],
+  ["licenseKey", /placeholder/, references.map(key)],
+  [
+    "serviceId",
+    /placeholder/,
+    ["${ID}", "<id>", "op://shop/nutrition/id", "$(ID)"].map((serviceId) => ({ serviceId }))
+  ],
+  [
+    "baseUrl",
+    /placeholder/,
+    ["${BASE_URL}", "https://${HOST}/v2", "{{ .Values.url }}", "$(BASE_URL)", "https://#{HOST}#"].map(url)
+  ],
   ["serviceId", /ASCII/, ["", "a\r\nb", "é"].map((serviceId) => ({ serviceId }))],
   [
     "userAgent",
     /ASCII/,
     ["", " ", "shop\r\nx: y", "shop/2\n", "shöp", "shop\u0000"].map((userAgent) => ({ userAgent }))
+  ],
+  [
+    "serviceIdHeader",
+    /credentials/,
+    ["Authorization", "proxy-authorization", "Cookie", "set-cookie", "WWW-Authenticate", "X-Api-Key"]
+      .map((serviceIdHeader) => ({ serviceIdHeader }))
+  ],
+  [
+    "serviceIdHeader",
+    /sets itself/,
+    ["Host", "Content-Length", "content-type", "Connection", "Transfer-Encoding", "Accept", "User-Agent", "Expect"]
+      .map((serviceIdHeader) => ({ serviceIdHeader }))
   ],
   ["serviceIdHeader", /header name/, ["", "a b", "é"].map((serviceIdHeader) => ({ serviceIdHeader }))],
   [
@@ -97,10 +164,33 @@ describe("a setting is refused", () => {
   })
 })
 
+const lookalikes = [
+  "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+  "eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG_HACGpVUMN_a9IV7pAx_Zmeo",
+  "c2VjcmV0L2tleQ==",
+  "/9j+secret/key==",
+  "sk_live_51H8",
+  "nutri:2024:ab12",
+  "a$b%c@d#e!f",
+  "key@shop.example",
+  "environment-key",
+  "vaulted-key",
+  "$2b$12$abcdefghijklmnopqrstuv",
+  "$aK7-x9Q",
+  "50%off",
+  "TEST_LICENSE_KEY",
+  "a_b__c"
+]
+
 describe("a setting is taken", () => {
   it.each<readonly [string, ReadonlyArray<Partial<Options>>]>([
     ["baseUrl, as plain http to this machine", ["http://localhost:3000", "http://127.9.9.9", "http://[::1]"].map(url)],
     ["baseUrl, as plain http where that is allowed", [{ ...url("http://a.example"), allowInsecureHttp: true }]],
+    ["licenseKey, though it looks a little like a reference", lookalikes.map(key)],
+    [
+      "serviceIdHeader, as another name",
+      ["X-Customer-Id", "Service-ID", "x-tenant"].map((serviceIdHeader) => ({ serviceIdHeader }))
+    ],
     ["licenseKey, of any characters", ["a/b?c#d%e+f", "two words", "...", "🥑-key", "my-api-key"].map(key)],
     ["requestTimeout, up to what a timer of Node holds", [{ requestTimeout: 1 }, { requestTimeout: 2 ** 31 - 1 }]],
     ["rejectedStatuses, as none", [{ rejectedStatuses: [] }]]
