@@ -8,7 +8,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import { check, pause } from "./internal/check.js"
+import { check, known, namesOf, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { retries } from "./internal/resilience/metrics.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
@@ -37,8 +37,12 @@ type Request<A> = Effect.Effect<A, NutritionAdvisorError>
 const isRepeatable = (error: NutritionAdvisorError) =>
   error.operation !== "token" && isTransient(error) && error._tag !== "TooManyRequests"
 
-const make = ({ base = "100 millis", budget: share = 0.2, cap = "5 seconds", times = 2 }: Options) =>
+const names = namesOf<Options>({ times: true, base: true, cap: true, budget: true })
+
+const make = (options: Options) =>
   Effect.gen(function*() {
+    const { base = "100 millis", budget: share = 0.2, cap = "5 seconds", times = 2 } = options
+    yield* known(options, names)
     yield* check("times", [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"])
     yield* check("budget", [share >= 0 && share < Number.POSITIVE_INFINITY, "must be a number, 0 or above"])
     const first = yield* pause("base", base)

@@ -9,7 +9,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import { check, count, toMillis } from "./internal/check.js"
+import { check, count, known, namesOf, toMillis } from "./internal/check.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
@@ -56,8 +56,11 @@ const makeEntries = (capacity: number) => {
   return { put, find }
 }
 
+const names = namesOf<Options>({ timeToLive: true, capacity: true })
+
 const make = (options: Options) =>
   Effect.gen(function*() {
+    yield* known(options, names)
     const timeToLive = toMillis(options.timeToLive)
     yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
     const entries = makeEntries(yield* count("capacity", options.capacity ?? 1_000))

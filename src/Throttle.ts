@@ -7,7 +7,7 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { check, count, millis, pause } from "./internal/check.js"
+import { check, count, known, millis, namesOf, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import * as Line from "./internal/resilience/line.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
@@ -30,8 +30,15 @@ export interface Options {
   readonly maxWait?: Duration.DurationInput | undefined
 }
 
-const make = ({ maxWait = "30 seconds", onTooManyRequests = "fail", rate }: Options) =>
+const names = namesOf<Options>({ onTooManyRequests: true, rate: true, maxWait: true })
+
+const rateNames = namesOf<NonNullable<Options["rate"]>>({ limit: true, interval: true })
+
+const make = (options: Options) =>
   Effect.gen(function*() {
+    const { maxWait = "30 seconds", onTooManyRequests = "fail", rate } = options
+    yield* known(options, names)
+    yield* known(rate ?? {}, rateNames, "rate.")
     yield* check("onTooManyRequests", [["fail", "wait"].includes(onTooManyRequests), "must be \"fail\" or \"wait\""])
     const throttled = yield* Line.make({
       onTooManyRequests,

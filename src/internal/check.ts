@@ -15,6 +15,16 @@ export const check = (
   return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))
 }
 
+/** Refuses the first option whose name is none of these: it may be misspelled. */
+export const known = (options: object, names: ReadonlyArray<string>, prefix = ""): Checked<void> => {
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  return check(`${prefix}${unknown}`, [unknown === undefined, "is not an option: check its spelling"])
+}
+
+/** The names of all options of an interface: the compiler asks for those that are missing. */
+export const namesOf = <O extends object>(names: { readonly [Name in keyof O]-?: true }): ReadonlyArray<string> =>
+  Object.keys(names)
+
 /** NaN of what is no duration. */
 export const toMillis = (value: Duration.DurationInput): number =>
   Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })

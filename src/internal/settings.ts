@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
-import { check, type Checked, count, millis } from "./check.js"
+import { check, type Checked, count, known, millis, namesOf } from "./check.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
 import { holdsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
@@ -60,6 +60,30 @@ export interface SharingOptions extends ExchangeOptions {
   /** The time for one call of the cache, after which the replica goes on without it; 1 second by default. */
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
+
+const clientOptions = namesOf<ExchangeOptions & DataOptions>({
+  baseUrl: true,
+  allowInsecureHttp: true,
+  userAgent: true,
+  refresh: true,
+  tokenTimeout: true,
+  licenseKey: true,
+  tokenRoute: true,
+  serviceId: true,
+  serviceIdHeader: true,
+  rejectedStatuses: true,
+  requestTimeout: true,
+  maxResponseBytes: true,
+  observeHeaders: true
+})
+
+const sharedClientOptions = [
+  ...clientOptions,
+  ...namesOf<Omit<SharingOptions, keyof ExchangeOptions>>({ lease: true, cacheTimeout: true })
+]
+
+/** A part of a composition may be given the options of the whole. */
+const knownToAny = (options: CommonOptions) => known(options, sharedClientOptions)
 
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
@@ -147,6 +171,7 @@ export const parseProvider = (options: ProviderOptions) =>
 
 export const parseExchange = (options: ExchangeOptions) =>
   Either.gen(function*() {
+    yield* knownToAny(options)
     const { licenseKey, serviceId } = options
     if (Redacted.isRedacted(licenseKey)) yield* checkLicenseKey(licenseKey)
     else yield* check("licenseKey", [Effect.isEffect(licenseKey), "must be a Redacted, or an Effect of one"])
@@ -166,6 +191,7 @@ export const parseExchange = (options: ExchangeOptions) =>
 
 export const parseData = (options: DataOptions) =>
   Either.gen(function*() {
+    yield* knownToAny(options)
     const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
     const rejectedStatuses: ReadonlySet<number> = new Set(options.rejectedStatuses ?? [401, 403])
     const observeHeaders = (options.observeHeaders ?? []).map((name) => name.toLowerCase())
@@ -207,7 +233,8 @@ export const parseSharing = (options: SharingOptions) =>
 const merge = <A, B>(self: Checked<A>, that: Checked<B>) =>
   Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
 
-export const parseClient = (options: ExchangeOptions & DataOptions) => merge(parseExchange(options), parseData(options))
+export const parseClient = (options: ExchangeOptions & DataOptions) =>
+  Either.flatMap(known(options, clientOptions), () => merge(parseExchange(options), parseData(options)))
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
   merge(parseSharing(options), parseData(options))

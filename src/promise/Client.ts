@@ -100,7 +100,7 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
 type OfVariables = Partial<Readonly<Record<keyof Settings.Given, never>>> & Pick<ClientOptions, "httpClient">
 
 const hasSettings = (given: object): given is Settings.Given =>
-  Object.entries(given).some(([key, value]) => key !== "httpClient" && value !== undefined)
+  Object.values(given).some((value) => value !== undefined)
 
 const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
 
@@ -112,7 +112,8 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @category constructors
  */
 export const createClient = (options: OfVariables | ClientOptions = {}): Client => {
-  const settings = Settings.read(hasSettings(options) ? options : undefined)
-  const layer = Layer.provide(NutritionAdvisor.layer(settings), options.httpClient ?? FetchHttpClient.layer)
+  const { httpClient = FetchHttpClient.layer, ...given } = options
+  const settings = Settings.read(hasSettings(given) ? given : undefined)
+  const layer = Layer.provide(NutritionAdvisor.layer(settings), httpClient)
   return fromLayer(Layer.provideMerge(layer, onStandardError))
 }

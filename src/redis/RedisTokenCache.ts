@@ -11,11 +11,11 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
-import { check, type Checked } from "../internal/check.js"
+import { check, type Checked, known, namesOf } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import * as RedisCache from "../internal/redis/cache.js"
 import * as Connection from "../internal/redis/connection.js"
-import { ConfigurationError } from "../NutritionAdvisorError.js"
+import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { type Service, SharedTokenCache } from "../SharedTokenCache.js"
 
 /**
@@ -33,13 +33,13 @@ export interface Options {
   readonly redis?: RedisOptions | undefined
 }
 
+const names = namesOf<Options>({ url: true, prefix: true, redis: true })
+
 const makeFrom = (
   connection: Connection.Connection,
   { prefix = "nutrition-advisor:" }: Pick<Options, "prefix">
-): Effect.Effect<Service, ConfigurationError> =>
-  /[{}]/.test(prefix)
-    ? Effect.fail(new ConfigurationError({ field: "prefix", rule: "must hold no braces" }))
-    : Effect.succeed(RedisCache.make(connection, prefix))
+): Checked<Service> =>
+  Either.map(check("prefix", [!/[{}]/.test(prefix), "must hold no braces"]), () => RedisCache.make(connection, prefix))
 
 /**
  * A cache over an ioredis client of one's own, a Cluster included; it stays open. Building it ends in ConfigurationError where
@@ -52,7 +52,12 @@ export const layerFromClient = (
   client: Connection.Client,
   options: Pick<Options, "prefix"> = {}
 ): Layer.Layer<SharedTokenCache, ConfigurationError> =>
-  Layer.effect(SharedTokenCache, Effect.suspend(() => makeFrom({ client, lastError: () => undefined }, options)))
+  Layer.effect(
+    SharedTokenCache,
+    Effect.suspend(() =>
+      Either.flatMap(known(options, ["prefix"]), () => makeFrom({ client, lastError: () => undefined }, options))
+    )
+  )
 
 /** ioredis repeats in an error what it can't decode. A fragment is the rest of a password that was not encoded. */
 const isAddress = (text: string) => {
@@ -99,6 +104,7 @@ const defaults: RedisOptions = {
 
 const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
+    yield* known(options, names)
     yield* check("url", [Redacted.isRedacted(options.url), "must be a Redacted"])
     const url = yield* parseUrl(Redacted.value(options.url))
     const { db = 0 } = options.redis ?? {}

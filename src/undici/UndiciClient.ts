@@ -17,7 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { count, millis } from "../internal/check.js"
+import { count, known, millis, namesOf } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import { type BufferedRequest, type Dispatch, withDispatch } from "../internal/http/dispatch.js"
 import { written } from "../internal/undici/body.js"
@@ -121,8 +121,19 @@ export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect
 export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher))
 
+const names = namesOf<Options>({
+  connections: true,
+  keepAliveTimeout: true,
+  connectTimeout: true,
+  headersTimeout: true,
+  bodyTimeout: true,
+  maxResponseBytes: true,
+  undici: true
+})
+
 const agentOptions = (options: Options): Effect.Effect<Undici.Agent.Options, ConfigurationError> =>
   Effect.gen(function*() {
+    yield* known(options, names)
     const { maxResponseBytes, undici = {} } = options
     const timeout = yield* millis("connectTimeout", options.connectTimeout ?? "10 seconds")
     return {
