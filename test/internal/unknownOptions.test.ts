@@ -24,7 +24,7 @@ const misspelled = { ...settings, requestTimeOut: "1 second" }
 
 const client = { call: async () => "" }
 
-const sharing = { ...settings, lease: "1 minute" }
+const sharing = { ...settings, lease: 60_000 }
 
 const whole = { ...sharing, requestTimeout: 1_000 }
 
