@@ -2,10 +2,10 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, type Fiber, Layer, Schema } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
-import { test } from "./doubles/arranged.js"
-import { added } from "./doubles/counters.js"
-import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
+import { test } from "../doubles/arranged.js"
+import { added } from "../doubles/counters.js"
+import * as AdvisorDouble from "./AdvisorDouble.js"
+import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 const { BadRequest, Forbidden, MissingServiceId, ServerError, TooManyRequests, TransportError, UnexpectedResponse } =
   NutritionAdvisorError

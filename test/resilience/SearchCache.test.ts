@@ -3,10 +3,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { test } from "./doubles/arranged.js"
-import { added } from "./doubles/counters.js"
-import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld, outcomeOf } from "./resilience/AdvisorWorld.js"
+import { test } from "../doubles/arranged.js"
+import { added } from "../doubles/counters.js"
+import * as AdvisorDouble from "./AdvisorDouble.js"
+import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 const { ServerError, TransportError } = NutritionAdvisorError
 

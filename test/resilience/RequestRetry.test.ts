@@ -2,10 +2,10 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Random, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nutrition-advisor"
-import { test } from "./doubles/arranged.js"
-import { added } from "./doubles/counters.js"
-import * as AdvisorDouble from "./resilience/AdvisorDouble.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
+import { test } from "../doubles/arranged.js"
+import { added } from "../doubles/counters.js"
+import * as AdvisorDouble from "./AdvisorDouble.js"
+import { AdvisorWorld } from "./AdvisorWorld.js"
 
 const { ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
 

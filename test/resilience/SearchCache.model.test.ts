@@ -3,11 +3,11 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck, type Fiber, Layer } from "effect"
 import { NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { runs } from "./doubles/runs.js"
-import { seeded } from "./doubles/runtime.js"
-import { ShakenScheduler } from "./model/ShakenScheduler.js"
-import { AdvisorWorld } from "./resilience/AdvisorWorld.js"
-import { histories, type History, leaves } from "./resilience/histories.js"
+import { runs } from "../doubles/runs.js"
+import { seeded } from "../doubles/runtime.js"
+import { ShakenScheduler } from "../model/ShakenScheduler.js"
+import { AdvisorWorld } from "./AdvisorWorld.js"
+import { histories, type History, leaves } from "./histories.js"
 
 /** How a request ends, and after how many milliseconds. */
 interface Plan {
