@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { check, count, known, millis, namesOf, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
+import { readOnce } from "./internal/request/searchOptions.js"
 import * as Line from "./internal/resilience/line.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
 import { makeRate } from "./internal/resilience/rate.js"
@@ -47,7 +48,7 @@ const make = (options: Options) =>
     })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
-    const search: Service["search"] = (term, options) => throttled("search", advisor.search(term, options))
+    const search: Service["search"] = (term, options) => throttled("search", advisor.search(term, readOnce(options)))
     return {
       search,
       searchAs: searchAsOf(search),

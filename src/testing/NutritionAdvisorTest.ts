@@ -1,5 +1,5 @@
 /**
- * Doubles of the NutritionAdvisor service for the test suites of its users.
+ * Test doubles for the NutritionAdvisor service.
  *
  * @since 1.0.0
  */
@@ -9,32 +9,34 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { searchAsOf } from "../internal/request/decode.js"
+import { readOnce } from "../internal/request/searchOptions.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
-const notGiven = (method: string) => Effect.dieMessage(`NutritionAdvisorTest was given no ${method}`)
+const missing = (method: string) =>
+  Effect.dieMessage(`This double has no ${method}. Pass one to NutritionAdvisorTest.make, layer or layerRecording.`)
 
-const httpClientOf = (answer: Effect.Effect<never, NutritionAdvisorError>): Service["httpClient"] =>
-  HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(() => answer, Effect.succeed)
+const failingClient = (failure: Effect.Effect<never, NutritionAdvisorError>): Service["httpClient"] =>
+  HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(() => failure, Effect.succeed)
 
 /**
- * A service of the given methods. `searchAs` decodes what `search` gives, unless it is given too; a method that is missing
- * dies with a sentence that names it.
+ * Makes a service from the given methods. Without a `searchAs`, the service decodes what `search` returns. A call to a method that
+ * you didn't pass dies with a message that names it.
  *
  * @since 1.0.0
  * @category constructors
  */
 export const make = (methods: Partial<Service>): Service => {
-  const search = methods.search ?? (() => notGiven("search"))
+  const search = methods.search ?? (() => missing("search"))
   return {
     search,
     searchAs: methods.searchAs ?? searchAsOf(search),
-    httpClient: methods.httpClient ?? httpClientOf(notGiven("httpClient"))
+    httpClient: methods.httpClient ?? failingClient(missing("httpClient"))
   }
 }
 
 /**
- * A double of the given methods.
+ * Provides a double made from the given methods, as in {@link make}.
  *
  * @since 1.0.0
  * @category layers
@@ -43,28 +45,28 @@ export const layer = (methods: Partial<Service>): Layer.Layer<NutritionAdvisor> 
   Layer.succeed(NutritionAdvisor, make(methods))
 
 /**
- * A double of which every call fails with the given error.
+ * Provides a double whose calls all fail with the given error.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layerFailing = (error: NutritionAdvisorError): Layer.Layer<NutritionAdvisor> =>
-  layer({ search: () => Effect.fail(error), httpClient: httpClientOf(Effect.fail(error)) })
+  layer({ search: () => Effect.fail(error), httpClient: failingClient(Effect.fail(error)) })
 
 /**
- * A search that a recording double was asked for.
+ * A search that a recording double received.
  *
  * @since 1.0.0
  * @category models
  */
 export interface RecordedSearch {
   readonly term: string
-  /** As they were given, if they were. */
+  /** The options of the call. An iterator in them is recorded as an array. */
   readonly options: SearchOptions | undefined
 }
 
 /**
- * The searches that a recording double was asked for, oldest first.
+ * The searches that a recording double received, oldest first.
  *
  * @since 1.0.0
  * @category tags
@@ -77,7 +79,7 @@ export class RecordedSearches extends Context.Tag("effect-nutrition-advisor/test
 type Search<A, R> = (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R>
 
 /**
- * A double of the given methods that records the searches it is asked for; without a `search` it finds nothing.
+ * Provides a double made from the given methods that records its searches. Without a `search` it finds nothing.
  *
  * @since 1.0.0
  * @category layers
@@ -88,8 +90,13 @@ export const layerRecording = (
   Layer.effectContext(
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
       const { search = () => Effect.succeed({ results: [], alternateNames: [] }), searchAs } = methods
-      const recording = <A, R>(given: Search<A, R>): Search<A, R> => (term, options) =>
-        Effect.zipRight(Ref.update(recorded, (searches) => [...searches, { term, options }]), given(term, options))
+      const recording = <A, R>(search: Search<A, R>): Search<A, R> => (term, given) => {
+        const options = readOnce(given)
+        return Effect.zipRight(
+          Ref.update(recorded, (searches) => [...searches, { term, options }]),
+          search(term, options)
+        )
+      }
       const advisor = make({
         ...methods,
         search: recording(search),
