@@ -1,5 +1,5 @@
 /**
- * Sends a failed search again: a layer around NutritionAdvisor that repeats what is safe to repeat, within a budget.
+ * Retries failed searches, GET and HEAD requests within a budget: a layer around NutritionAdvisor.
  *
  * @since 1.0.0
  */
@@ -10,32 +10,36 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { check, known, namesOf, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
+import { readOnce } from "./internal/request/searchOptions.js"
 import { retries } from "./internal/resilience/metrics.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import { type ConfigurationError, isTransient, type NutritionAdvisorError } from "./NutritionAdvisorError.js"
 
 /**
- * How often, how soon and how much is repeated.
+ * The options of RequestRetry: how often, how soon and how much it retries.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** How often one request is sent again at most; 2 by default, so that it is sent three times in all. */
+  /** The maximum number of retries of one request. Default: 2, so a request is sent three times at most. */
   readonly times?: number | undefined
-  /** The first pause; each further one is twice as long. "100 millis" by default. */
+  /** The delay before the first retry. It doubles with each further retry. Default: "100 millis". */
   readonly base?: Duration.DurationInput | undefined
-  /** The longest pause, and the longest `retryAfter` that is waited for; "5 seconds" by default. */
+  /** The longest delay, and the longest `retryAfter` to wait for. Default: "5 seconds". */
   readonly cap?: Duration.DurationInput | undefined
-  /** Repeats for each request that a caller begins; 0.2 by default. Ten more are there at first, and at most a hundred are saved up. */
+  /**
+   * The number of retries that each request of a caller adds to the budget. The budget starts at ten retries and holds a hundred at
+   * most. Default: 0.2.
+   */
   readonly budget?: number | undefined
 }
 
 type Request<A> = Effect.Effect<A, NutritionAdvisorError>
 
-/** No answer, or one of 5xx: the exchange of the license key has had repeats of its own. */
+/** No response, or one of 5xx. An exchange of the license key has had its own retries, and a 429 asks for fewer requests. */
 const isRepeatable = (error: NutritionAdvisorError) =>
-  error.operation !== "token" && isTransient(error) && error._tag !== "TooManyRequests"
+  isTransient(error) && error.operation !== "token" && error._tag !== "TooManyRequests"
 
 const names = namesOf<Options>({ times: true, base: true, cap: true, budget: true })
 
@@ -60,11 +64,11 @@ const make = (options: Options) =>
 
     const attempt = <A>(self: Request<A>, repeats: number): Request<A> =>
       Effect.catchAll(self, (error) => {
-        const asked = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
-        if (repeats === times || !isRepeatable(error) || asked > longest || !mayRepeat()) return Effect.fail(error)
+        const requested = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
+        if (repeats === times || !isRepeatable(error) || requested > longest || !mayRepeat()) return Effect.fail(error)
         const backoff = Math.min(longest, first * 2 ** repeats)
         return Random.next.pipe(
-          Effect.flatMap((random) => Effect.sleep(Math.ceil(Math.max(asked, backoff * (0.5 + random / 2))))),
+          Effect.flatMap((random) => Effect.sleep(Math.ceil(Math.max(requested, backoff * (0.5 + random / 2))))),
           Effect.zipRight(attempt(self, repeats + 1))
         )
       })
@@ -75,7 +79,7 @@ const make = (options: Options) =>
         return self
       })
     const repeated = <A>(self: Request<A>) => counted(attempt(self, 0))
-    const search: Service["search"] = (term, options) => repeated(advisor.search(term, options))
+    const search: Service["search"] = (term, options) => repeated(advisor.search(term, readOnce(options)))
     return {
       search,
       searchAs: searchAsOf(search),
@@ -87,9 +91,9 @@ const make = (options: Options) =>
   })
 
 /**
- * Repeats a search, and a GET or HEAD through `httpClient`, that ended in ServerError or TransportError, and nothing that belongs to the
- * exchange of the license key. A caller gets the last error, at once where the budget is used up or where the service asked for a
- * longer pause than `cap`. Building it ends in ConfigurationError where a setting makes no sense.
+ * Retries searches, and GET and HEAD requests of `httpClient`, that fail with ServerError or TransportError. It doesn't retry other
+ * methods, a failed exchange of the license key, or a call on a closed client. Callers get the last error: at once if the budget is
+ * empty or the service's `retryAfter` is longer than `cap`. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

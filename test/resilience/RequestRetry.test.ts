@@ -80,6 +80,7 @@ describe("RequestRetry", () => {
     new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
     new MissingServiceId({ operation: "search" }),
     new LicenseKeyUnavailable({}),
+    new TransportError({ operation: "search", reason: "Closed" }),
     new ServerError({ operation: "token", status: 503 }),
     new TransportError({ operation: "token", reason: "Timeout" }),
     new TransportError({ operation: "search", reason: "Connection", code: "BAD_PORT" }),
