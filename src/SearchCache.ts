@@ -1,10 +1,8 @@
 /**
- * Remembers what searches found, and sends one request for equal searches at once: a layer around NutritionAdvisor.
+ * Caches search payloads, and shares one request among equal searches: a layer around NutritionAdvisor.
  *
  * @since 1.0.0
  */
-import * as Headers from "@effect/platform/Headers"
-import * as UrlParams from "@effect/platform/UrlParams"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,48 +10,28 @@ import * as Option from "effect/Option"
 import { check, count, known, namesOf, toMillis } from "./internal/check.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
+import { readOnce } from "./internal/request/searchOptions.js"
+import * as InFlight from "./internal/resilience/inFlight.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
-import * as UnderWay from "./internal/resilience/underWay.js"
-import { NutritionAdvisor, type SearchOptions, type Service } from "./NutritionAdvisor.js"
+import * as Payloads from "./internal/resilience/payloads.js"
+import { type Keyed, keyOf } from "./internal/resilience/searchKey.js"
+import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
- * How long payloads are kept, and how many.
+ * The options of SearchCache: how long payloads are cached, and how many.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** How long a payload is given to further searches. There is no default: how long may be right depends on the terms of use. */
+  /**
+   * How long a payload is cached, measured on the monotonic clock. There is no default, because your terms of use decide how long you
+   * may keep a payload.
+   */
   readonly timeToLive: Duration.DurationInput
-  /** How many payloads are kept; 1,000 by default. The one that was used least recently leaves first. */
+  /** The number of payloads to keep. The least recently used one is removed first. Default: 1,000. */
   readonly capacity?: number | undefined
-}
-
-type Reader = () => unknown
-
-/** Reads a payload anew for each caller; undefined where it is nested deeper than the stack, or no JSON, as a double's may be. */
-const readerOf = (payload: unknown): Reader | undefined => {
-  const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))
-  return text === undefined ? undefined : () => JSON.parse(text)
-}
-
-/** Those used last are the last ones of the map. */
-const makeEntries = (capacity: number) => {
-  const entries = new Map<string, { readonly reader: Reader; readonly until: number }>()
-  const put = (key: string, reader: Reader, until: number) => {
-    entries.delete(key)
-    entries.set(key, { reader, until })
-    const [leastUsed] = entries.keys()
-    if (entries.size > capacity && leastUsed !== undefined) entries.delete(leastUsed)
-  }
-  const find = (key: string, now: number) => {
-    const entry = entries.get(key)
-    if (entry === undefined || entry.until <= now) return undefined
-    put(key, entry.reader, entry.until)
-    return entry.reader
-  }
-  return { put, find }
 }
 
 const names = namesOf<Options>({ timeToLive: true, capacity: true })
@@ -63,33 +41,40 @@ const make = (options: Options) =>
     yield* known(options, names)
     const timeToLive = toMillis(options.timeToLive)
     yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
-    const entries = makeEntries(yield* count("capacity", options.capacity ?? 1_000))
-    const join = yield* UnderWay.make<Reader>()
+    const payloads = Payloads.make(yield* count("capacity", options.capacity ?? 1_000))
+    const join = yield* InFlight.make<Payloads.Reader>()
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor
     cachedSearches.start()
 
-    const ask = (key: string, term: string, options: SearchOptions | undefined) =>
-      Effect.map(advisor.search(term, options), (payload) => {
-        const reader = readerOf(payload)
-        if (reader !== undefined) entries.put(key, reader, clock.unsafeCurrentTimeMillis() + timeToLive)
+    const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+
+    const request = (term: string, { key, options }: Keyed) =>
+      Effect.map(Effect.suspend(() => advisor.search(term, options)), (payload) => {
+        const reader = Payloads.readerOf(payload)
+        if (reader !== undefined) payloads.put({ key, reader, until: now() + timeToLive })
         return reader ?? (() => payload)
       })
 
     const search: Service["search"] = (term, given) => {
-      /** Read once, since it may be an iterator, and callers may change what they gave. */
-      const options = given &&
-        { urlParams: UrlParams.fromInput(given.urlParams ?? []), headers: Headers.fromInput(given.headers) }
-      const key = JSON.stringify([term, options?.urlParams ?? [], Object.entries(options?.headers ?? {})])
+      const options = readOnce(given)
+      const keyed = Option.getOrUndefined(keyOf(term, options))
+      // A search that can't be compared with others is sent by itself.
+      if (keyed === undefined) {
+        return Effect.suspend(() => {
+          cachedSearches.count("Miss")
+          return advisor.search(term, options)
+        })
+      }
       return Effect.flatMap(Effect.runtime<never>(), (caller) => {
-        const kept = entries.find(key, clock.unsafeCurrentTimeMillis())
+        const kept = payloads.read(keyed.key, now())
         if (kept !== undefined) {
           cachedSearches.count("Hit")
           return Effect.sync(kept)
         }
-        /** The request runs as its first caller, whose trace shows it. */
-        const request = Effect.provide(ask(key, term, options), caller)
-        return Effect.mapBoth(join(key, request), { onFailure: ownError, onSuccess: (read) => read() })
+        // The request runs in the context of its first caller, so it appears in that caller's trace.
+        const shared = join(keyed.key, Effect.provide(request(term, keyed), caller))
+        return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (read) => read() })
       })
     }
 
@@ -97,9 +82,9 @@ const make = (options: Options) =>
   })
 
 /**
- * Gives a search the payload of an equal one that is not older than `timeToLive`, and sends one request for all equal searches at once.
- * Equal are those with the same term, query parameters and headers. Each caller gets a payload of its own. No error is kept. Building it
- * ends in ConfigurationError where a setting makes no sense.
+ * Returns the cached payload of an equal search that is younger than `timeToLive`, and sends one request for equal searches that are
+ * pending at the same time. Two searches are equal if their terms and all of their options are equal. Each caller gets a copy of the
+ * payload. Errors are not cached. `httpClient` is passed through unchanged. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

@@ -68,16 +68,17 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
 
   const below = NutritionAdvisorTest.layer({
     search: (term) =>
-      Effect.suspend(() => {
-        if (inFlight(term) > 0) violations.push("two requests under way for equal searches")
-        const plan = plans.get(term) ?? { outcome: "payload", millis: 100 }
-        const request = { term, plan, endedAt: undefined as number | undefined }
-        requests.push(request)
-        return Effect.sleep(plan.millis).pipe(
-          Effect.zipRight(Effect.suspend(() => answerOf(term, plan))),
-          Effect.ensuring(Effect.sync(() => request.endedAt = world.now))
-        )
-      })
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          if (inFlight(term) > 0) violations.push("two requests under way for equal searches")
+          const plan = plans.get(term) ?? { outcome: "payload", millis: 100 }
+          const request = { term, plan, endedAt: undefined as number | undefined }
+          requests.push(request)
+          return request
+        }),
+        ({ plan }) => Effect.zipRight(Effect.sleep(plan.millis), Effect.suspend(() => answerOf(term, plan))),
+        (request) => Effect.sync(() => request.endedAt = world.now)
+      )
   })
   const cache = SearchCache.layer({ timeToLive, capacity: 2 })
   const world = new AdvisorWorld(Layer.provide(cache, below), seed, scheduler)

@@ -46,6 +46,17 @@ describe("a payload that SearchCache keeps", () => {
     expect(double.sent).toHaveLength(2)
   })
 
+  it.each([-8, 8])("SearchCache: timeToLive is elapsed time, although the clock is set by %i hours", (hours) => {
+    const { double, world } = worldOverSlow()
+    searchedIn(world, "oats")
+    world.time.jump(hours * 3_600_000)
+    world.pass(9_999)
+    expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
+    world.pass(1)
+    expect(outcomeOf(world.search("oats"))).toBe("waits")
+    expect(double.sent).toHaveLength(2)
+  })
+
   it("is shared by search and searchAs, decoded for each caller, and kept where a schema refuses it", () => {
     const { double, world } = worldOverSlow()
     const decoded = <A, I>(schema: Schema.Schema<A, I>) => {
@@ -172,13 +183,18 @@ describe("equal searches at once", () => {
     expect(callers.map(outcomeOf)).toEqual([1, 1])
   })
 
-  it("end as aborted where the layer is closed, though a caller can't be interrupted, as every search after that", () => {
+  it("SearchCache: closing the layer ends in-flight and later searches with TransportError \"Closed\"", () => {
     const { world } = worldOverSlow()
     const callers = [world.run(Effect.uninterruptible(world.advisor.search("oats"))), world.search("oats")]
     expect(outcomeOf(world.close())).toBeUndefined()
     expect([...callers.map(outcomeOf), outcomeOf(world.search("rice"))]).toEqual(
-      Array(3).fill(new TransportError({ operation, reason: "Aborted" }))
+      Array(3).fill(new TransportError({ operation, reason: "Closed" }))
     )
+  })
+
+  it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {
+    const world = worldOver(AdvisorDouble.answering(Effect.interrupt))
+    expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
   })
 
   it.effect("run as their first caller, in the span of that one", () => {

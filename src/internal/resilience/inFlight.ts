@@ -1,0 +1,55 @@
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as FiberSet from "effect/FiberSet"
+import * as MutableHashMap from "effect/MutableHashMap"
+import * as Option from "effect/Option"
+import { type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
+import { cachedSearches } from "./metrics.js"
+import type { SearchKey } from "./searchKey.js"
+
+type Search<A> = Effect.Effect<A, NutritionAdvisorError>
+
+/** Shares one request among all callers of equal searches. It ends when all of them have left, or when the scope is closed. */
+export const make = <A>() =>
+  Effect.gen(function*() {
+    const run = yield* FiberSet.makeRuntime<never, A, NutritionAdvisorError>()
+    const inFlight = MutableHashMap.empty<SearchKey, ReturnType<typeof begin>>()
+    let isClosed = false
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        isClosed = true
+      })
+    )
+
+    const begin = (key: SearchKey, search: Search<A>) => {
+      const request = { fiber: run(Effect.interruptible(search)), callers: 0 }
+      MutableHashMap.set(inFlight, key, request)
+      request.fiber.addObserver(() => forget(key, request))
+      return request
+    }
+
+    const forget = (key: SearchKey, request: object) => {
+      if (Option.contains(MutableHashMap.get(inFlight, key), request)) MutableHashMap.remove(inFlight, key)
+    }
+
+    /** What interrupted the request was not a caller: either the layer was closed, or the service below. */
+    const interrupted = () => new TransportError({ operation: "search", reason: isClosed ? "Closed" : "Aborted" })
+
+    return (key: SearchKey, search: Search<A>): Search<A> =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.suspend(() => {
+          const known = Option.getOrUndefined(MutableHashMap.get(inFlight, key))
+          cachedSearches.count(known === undefined ? "Miss" : "Joined")
+          const request = known ?? begin(key, search)
+          request.callers += 1
+          const leave = Effect.suspend(() => {
+            request.callers -= 1
+            if (request.callers > 0) return Effect.void
+            forget(key, request)
+            return Fiber.interrupt(request.fiber)
+          })
+          return Effect.onInterrupt(restore(Fiber.await(request.fiber)), () => leave)
+        })
+      ).pipe(Effect.flatMap((exit) => Exit.isInterrupted(exit) ? Effect.fail(interrupted()) : exit))
+  })

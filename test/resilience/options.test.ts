@@ -1,0 +1,212 @@
+/** What each layer around the client, and each double, does with the options of a search. */
+import { Headers, UrlParams } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Redacted, Schema } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+import { fromLayer } from "effect-nutrition-advisor/promise"
+import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import { test } from "../doubles/arranged.js"
+import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
+
+type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
+
+type Search = NutritionAdvisor.Service["search"]
+
+/** Options with a field that nothing in the package knows. */
+interface WithFurther extends NutritionAdvisor.SearchOptions {
+  readonly serviceId?: unknown
+}
+
+const cache = SearchCache.layer({ timeToLive: "1 hour" })
+const retry = RequestRetry.layer({ base: 0 })
+const throttle = Throttle.layer({ rate: { limit: 1_000, interval: "1 second" } })
+
+const layers: ReadonlyArray<readonly [name: string, Around]> = [
+  ["RequestRetry", retry],
+  ["Throttle", throttle],
+  ["SearchCache", cache],
+  ["SearchCache over RequestRetry over Throttle", Layer.provide(cache, Layer.provide(retry, throttle))],
+  ["Throttle over RequestRetry over SearchCache", Layer.provide(throttle, Layer.provide(retry, cache))]
+]
+
+const over = (around: Around, search: Search) => Layer.provide(around, NutritionAdvisorTest.layer({ search }))
+
+const page2 = () => new URLSearchParams({ page: "2" }).entries()
+
+const tenant = () => new Map([["x-tenant", "a"]]).entries()
+
+const unavailable = Effect.fail(new NutritionAdvisorError.ServerError({ operation: "search", status: 503 }))
+
+const further = (serviceId: unknown): WithFurther => ({ serviceId })
+
+describe.each(layers)("%s", (_, around) => {
+  const options: WithFurther = { ...further("other-customer"), urlParams: { page: 2 } }
+
+  const received = () => {
+    const all: Array<WithFurther | undefined> = []
+    const search: Search = (_, options) =>
+      Effect.sync(() => {
+        all.push(options)
+      })
+    return { all, layer: over(around, search) }
+  }
+
+  test("passes an option that it doesn't know: search", function*() {
+    const { all, layer } = received()
+    yield* Effect.provide(NutritionAdvisor.search("oats", options), layer)
+    expect(all).toMatchObject([{ serviceId: "other-customer" }])
+  })
+
+  test("passes an option that it doesn't know: searchAs", function*() {
+    const { all, layer } = received()
+    yield* Effect.provide(NutritionAdvisor.searchAs(Schema.Unknown)("oats", options), layer)
+    expect(all).toMatchObject([{ serviceId: "other-customer" }])
+  })
+
+  test("passes an option that it doesn't know: promise client", function*() {
+    const { all, layer } = received()
+    yield* Effect.promise(async () => {
+      await using client = fromLayer(layer)
+      await client.search("oats", options)
+    })
+    expect(all).toMatchObject([{ serviceId: "other-customer" }])
+  })
+
+  test("passes no options if there are none", function*() {
+    const { all, layer } = received()
+    yield* Effect.provide(NutritionAdvisor.search("oats"), layer)
+    expect(all).toEqual([undefined])
+  })
+
+  it("sends the options at each attempt, although they are iterators and the service below reads them each time", () => {
+    const read: Array<unknown> = []
+    const search: Search = (_, options) =>
+      Effect.suspend(() => {
+        read.push([UrlParams.fromInput(options?.urlParams ?? []), { ...Headers.fromInput(options?.headers) }])
+        return read.length === 1 ? unavailable : Effect.succeed("found")
+      })
+    const world = new AdvisorWorld(over(around, search))
+    const searched = world.advisor.search("oats", { urlParams: page2(), headers: tenant() })
+    for (let run = 0; run < 2; run++) {
+      world.run(searched)
+      world.pass(1_000)
+    }
+    expect(read.length).toBeGreaterThan(1)
+    expect(read).toEqual(read.map(() => [[["page", "2"]], { "x-tenant": "a" }]))
+  })
+})
+
+describe("SearchCache", () => {
+  /** The identifiers of two customers, as each type of value has them. */
+  const pairs: ReadonlyArray<readonly [type: string, one: unknown, other: unknown]> = [
+    ["string", "a", "b"],
+    ["string and number", "1", 1],
+    ["Redacted", Redacted.make("a"), Redacted.make("b")],
+    ["string and Redacted", "a", Redacted.make("a")],
+    ["null and undefined", null, undefined],
+    ["bigint", 1n, 2n],
+    ["symbol", Symbol("id"), Symbol("id")],
+    ["array", ["a"], ["b"]],
+    ["record", { id: "a" }, { id: "b" }],
+    ["Date", new Date(0), new Date(1)],
+    ["Map", new Map([["id", "a"]]), new Map([["id", "b"]])],
+    ["function", () => "a", () => "b"]
+  ]
+
+  const worldOf = () => {
+    const calls: Array<unknown> = []
+    const search: Search = (_, options: WithFurther = {}) => {
+      calls.push(options.serviceId)
+      return Effect.delay(Effect.sync(() => `payload ${calls.lastIndexOf(options.serviceId)}`), 100)
+    }
+    return { calls, world: new AdvisorWorld(over(cache, search)) }
+  }
+
+  const searchFor = (world: AdvisorWorld, serviceId: unknown) => world.search("oats", further(serviceId))
+
+  it.each(pairs)(
+    "two searches never share a payload if an option that it doesn't know differs: %s",
+    (_, one, other) => {
+      const { calls, world } = worldOf()
+      const inFlight = [one, other].map((id) => searchFor(world, id))
+      world.pass(100)
+      const later = [one, other].map((id) => searchFor(world, id))
+      world.pass(100)
+      expect(inFlight.map(outcomeOf)).toEqual(["payload 0", "payload 1"])
+      for (const [nth, outcome] of later.map(outcomeOf).entries()) {
+        expect(outcome).toBe(`payload ${calls.lastIndexOf([one, other][nth])}`)
+      }
+    }
+  )
+
+  it("an object that is changed after a search isn't taken for the same option", () => {
+    const { calls, world } = worldOf()
+    const customer = { id: "a" }
+    searchFor(world, customer)
+    customer.id = "b"
+    searchFor(world, customer)
+    world.pass(100)
+    searchFor(world, customer)
+    expect(calls).toHaveLength(3)
+  })
+
+  it.each<readonly [type: string, make: () => unknown]>([
+    ["string", () => "a"],
+    ["number", () => 1],
+    ["Redacted", () => Redacted.make("a")],
+    ["undefined", () => undefined]
+  ])("equal searches share a request and a payload if such an option is equal: %s", (_, make) => {
+    const { calls, world } = worldOf()
+    const inFlight = [make(), make(), make()].map((id) => searchFor(world, id))
+    world.pass(100)
+    const outcomes = [...inFlight, searchFor(world, make())].map(outcomeOf)
+    expect(outcomes).toEqual(Array(4).fill("payload 0"))
+    expect(calls).toHaveLength(1)
+  })
+
+  it("three joined searches call a double once", () => {
+    const { calls, world } = worldOf()
+    for (let caller = 0; caller < 3; caller++) world.search("oats")
+    world.pass(100)
+    world.search("oats")
+    expect(calls).toHaveLength(1)
+  })
+
+  it("sends the options that it compared, although the caller changed them before the search ran", () => {
+    const sent: Array<unknown> = []
+    const search: Search = (_, options) => Effect.sync(() => sent.push(UrlParams.fromInput(options?.urlParams ?? [])))
+    const world = new AdvisorWorld(over(cache, search))
+    const urlParams = { page: 1 }
+    const searched = world.advisor.search("oats", { urlParams })
+    urlParams.page = 2
+    world.run(searched)
+    expect(sent).toEqual([[["page", "1"]]])
+  })
+
+  it("a query parameter that is null reaches the service below", () => {
+    const sent: Array<unknown> = []
+    const search: Search = (_, options) => Effect.sync(() => sent.push(options?.urlParams))
+    new AdvisorWorld(over(cache, search)).search("oats", { urlParams: { limit: null } })
+    expect(sent).toEqual([{ limit: null }])
+  })
+})
+
+describe("NutritionAdvisorTest", () => {
+  test("layerRecording records an option that it doesn't know, and passes it on", function*() {
+    const searches = yield* NutritionAdvisor.search("oats", further("a")).pipe(
+      Effect.zipRight(Effect.flatten(NutritionAdvisorTest.RecordedSearches)),
+      Effect.provide(NutritionAdvisorTest.layerRecording())
+    )
+    expect(searches).toEqual([{ term: "oats", options: { serviceId: "a" } }])
+  })
+
+  test("layerRecording records an iterator as an array, and its search can read it, too", function*() {
+    const search: Search = (_, options) => Effect.sync(() => UrlParams.fromInput(options?.urlParams ?? []))
+    const [found, searches] = yield* Effect.all([
+      NutritionAdvisor.search("oats", { urlParams: page2() }),
+      Effect.flatten(NutritionAdvisorTest.RecordedSearches)
+    ]).pipe(Effect.provide(NutritionAdvisorTest.layerRecording({ search })))
+    expect(found).toEqual([["page", "2"]])
+    expect(searches).toEqual([{ term: "oats", options: { urlParams: [["page", "2"]] } }])
+  })
+})
