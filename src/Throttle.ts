@@ -1,5 +1,5 @@
 /**
- * Holds requests back: after a 429 of the service, and to a rate. A layer around NutritionAdvisor.
+ * Delays requests after a 429, and limits their rate: a layer around NutritionAdvisor.
  *
  * @since 1.0.0
  */
@@ -12,22 +12,25 @@ import { searchAsOf } from "./internal/request/decode.js"
 import { readOnce } from "./internal/request/searchOptions.js"
 import * as Line from "./internal/resilience/line.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
-import { makeRate } from "./internal/resilience/rate.js"
+import { makePace } from "./internal/resilience/pace.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
- * What happens to requests after a 429, and how many may begin.
+ * The options of Throttle: what happens to requests after a 429, and how many may be sent.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** A request during a hold after a 429: "fail" ends it at once in TooManyRequests, "wait" lets it wait. "fail" by default. */
+  /** What happens to a request during the hold after a 429: it fails at once with TooManyRequests, or it waits. Default: "fail". */
   readonly onTooManyRequests?: "fail" | "wait" | undefined
-  /** At most `limit` requests begin in any `interval`; the others wait in order. No rate by default. */
+  /**
+   * The service gets at most `limit` requests in any `interval`, or one more because of jitter. Requests are sent at even distances,
+   * and wait in order. Default: no limit.
+   */
   readonly rate?: { readonly limit: number; readonly interval: Duration.DurationInput } | undefined
-  /** How long one request waits in all before it ends in TooManyRequests; "30 seconds" by default. */
+  /** The longest time that one request waits in all, before it fails with TooManyRequests. Default: "30 seconds". */
   readonly maxWait?: Duration.DurationInput | undefined
 }
 
@@ -44,7 +47,7 @@ const make = (options: Options) =>
     const throttled = yield* Line.make({
       onTooManyRequests,
       maxWait: yield* pause("maxWait", maxWait),
-      rate: rate && makeRate(yield* count("rate.limit", rate.limit), yield* millis("rate.interval", rate.interval))
+      pace: rate && makePace(yield* count("rate.limit", rate.limit), yield* millis("rate.interval", rate.interval))
     })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
@@ -57,10 +60,11 @@ const make = (options: Options) =>
   })
 
 /**
- * Holds searches and requests back after a 429 of the service: for the time of its Retry-After, an hour at most, or for a second. When
- * the time is over one request goes first, and the others follow once it is answered. With `rate` no more than `limit` begin in any
- * `interval`. What was held back for good ends in TooManyRequests without `status`, with the seconds left in `retryAfter`. Building it
- * ends in ConfigurationError where a setting makes no sense.
+ * Holds all searches and requests after a 429: for the time in its Retry-After, an hour at most, or for one second. Then one request is
+ * sent first. The others follow as soon as it gets any response but a 429; after five seconds without a response, the next one is sent
+ * in its place. With `rate`, the service gets at most `limit` requests in any `interval`. Each request counts when it is sent, and counts
+ * again when it is sent a second time after a renewal. Requests that are not sent fail with TooManyRequests without a `status`; its
+ * `retryAfter` is the time, in seconds, until the next request may be sent. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck, type Fiber, Layer } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
+import * as SendGate from "../../src/internal/request/sendGate.js"
 import { runs } from "../doubles/runs.js"
 import { seeded } from "../doubles/runtime.js"
 import { ShakenScheduler } from "../model/ShakenScheduler.js"
@@ -15,6 +16,8 @@ interface Search {
   readonly _tag: "Search"
   readonly outcome: Outcome
   readonly millis: number
+  /** How long the service below waits for a token before it sends; undefined if it doesn't tell when it sends. */
+  readonly token: number | undefined
   readonly leaves: number | undefined
 }
 
@@ -22,18 +25,22 @@ const operation = "search"
 
 const retryAfter = 3
 
+/** How long the request that goes first has for its response. */
+const probeMillis = 5_000
+
 const rate = { limit: 3, interval: 500 }
 
 const search = FastCheck.record<Search>({
   _tag: FastCheck.constant("Search"),
   outcome: FastCheck.constantFrom<Outcome>("found", "found", "found", "limit", "fail", "lost", "die"),
-  millis: FastCheck.constantFrom(1, 20, 700, 4_000),
+  millis: FastCheck.constantFrom(1, 20, 700, 4_000, 7_000),
+  token: FastCheck.constantFrom(undefined, undefined, 0, 10, 400),
   leaves
 })
 
 const history = histories(search, [0, 1, 20, 499, 500, 1_000, 3_000])
 
-const answers: Readonly<Record<Outcome, Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>>> = {
+const responses: Readonly<Record<Outcome, Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>>> = {
   found: Effect.succeed("found"),
   limit: Effect.fail(new NutritionAdvisorError.TooManyRequests({ operation, status: 429, retryAfter })),
   fail: Effect.fail(new NutritionAdvisorError.ServerError({ operation, status: 500 })),
@@ -44,6 +51,7 @@ const answers: Readonly<Record<Outcome, Effect.Effect<unknown, NutritionAdvisorE
 /** A request that reached the service below. */
 interface Sent {
   readonly arrival: number
+  readonly token: number | undefined
   readonly at: number
   isOut: boolean
 }
@@ -52,19 +60,22 @@ interface Sent {
 const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Search>) => {
   const violations: Array<string> = []
   const sent: Array<Sent> = []
-  const plans: Array<readonly [Outcome, number]> = []
+  const plans: Array<Search> = []
   const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
   let left = 0
   /** Of the last 429: when it came, and how many had been sent by then. */
   let limited: { readonly at: number; readonly sent: number; isLifted: boolean } | undefined
 
-  const judge = (arrival: number) => {
+  const judge = (arrival: number, token: number | undefined) => {
     const { now } = world
     if (sent.filter(({ at }) => at > now - rate.interval).length >= rate.limit) violations.push("more than the rate")
-    if (arrival < (sent.at(-1)?.arrival ?? -1)) violations.push("out of order")
+    const isDirect = !(token ?? 0) && sent.every((request) => !(request.token ?? 0))
+    if (isDirect && arrival < (sent.at(-1)?.arrival ?? -1)) violations.push("out of order")
     if (limited === undefined || limited.isLifted) return
     if (now < limited.at + retryAfter * 1_000) violations.push("sent during a hold")
-    if (sent.slice(limited.sent).some(({ isOut }) => isOut)) violations.push("a second one went first")
+    if (sent.slice(limited.sent).some(({ at, isOut }) => isOut && now < at + probeMillis)) {
+      violations.push("a second one went first")
+    }
   }
 
   const ended = (request: Sent, outcome: Outcome) => {
@@ -77,15 +88,19 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
 
   const below = NutritionAdvisorTest.layer({
     search: (term) =>
-      Effect.suspend(() => {
+      Effect.gen(function*() {
         const arrival = Number(term)
-        const [outcome, millis] = plans[arrival] ?? ["found", 0]
-        judge(arrival)
-        const request: Sent = { arrival, at: world.now, isOut: true }
-        sent.push(request)
-        return Effect.onExit(
-          Effect.zipRight(Effect.sleep(millis), answers[outcome]),
-          (exit) => Effect.sync(() => ended(request, Exit.isInterrupted(exit) ? "lost" : outcome))
+        const { millis, outcome, token } = plans[arrival] ?? { millis: 0, outcome: "found", token: undefined }
+        if (token !== undefined) yield* Effect.zipRight(Effect.sleep(token), SendGate.pass)
+        return yield* Effect.acquireUseRelease(
+          Effect.sync((): Sent => {
+            judge(arrival, token)
+            const request: Sent = { arrival, token, at: world.now, isOut: true }
+            sent.push(request)
+            return request
+          }),
+          () => Effect.zipRight(Effect.sleep(millis), responses[outcome]),
+          (request, exit) => Effect.sync(() => ended(request, Exit.isInterrupted(exit) ? "lost" : outcome))
         )
       })
   })
@@ -96,7 +111,7 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
     if (step._tag === "Pass") {
       world.pass(step.millis)
     } else if (step._tag === "Search") {
-      plans.push([step.outcome, step.millis])
+      plans.push(step)
       const fiber = world.run(world.advisor.search(`${plans.length - 1}`), step.leaves)
       fibers.push(fiber)
       if (step.leaves !== undefined) {

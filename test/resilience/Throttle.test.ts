@@ -58,7 +58,7 @@ describe("the time of a hold", () => {
     ["is an hour at most", 0, ["limit 86400"], 3_600],
     ["is a second without Retry-After, each time", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
     ["is the longest of several", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
-    ["is not over with an answer to one that began before", 0, ["slow", "limit 5", 9_999, "hang", 1], 1],
+    ["is not over with an answer to one that began before", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
     ["begins anew with a 429 to one that began before", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5]
   ])("%s", (_, latency, steps, left) => {
     const world = worldOver(byTerm(latency))
@@ -92,8 +92,51 @@ describe("the request that goes first when the time is over", () => {
     const { world } = over("fail", double)
     expect(outcomeOf(world.search("first"))).toEqual(error)
     world.search("second")
-    expect(outcomeOf(world.search("third"))).toEqual(heldBack(1))
+    expect(outcomeOf(world.search("third"))).toEqual(heldBack(5))
     expect(termsOf(double)).toEqual(["limit 5", "first", "second"])
+  })
+
+  it("Throttle: after five seconds without a response the next request takes the place of the one that went first", () => {
+    const { double, world } = over("wait")
+    for (const term of ["hang", "slow", "third"]) world.search(term)
+    world.pass(4_999)
+    expect(termsOf(double)).toEqual(["limit 5", "hang"])
+    world.pass(1)
+    expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
+    world.pass(4_999)
+    expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
+    world.pass(1)
+    expect(termsOf(double)).toEqual(["limit 5", "hang", "slow", "third"])
+  })
+
+  it("Throttle: an interrupted first request lets the next one take its place at once", () => {
+    const { double, world } = over("wait")
+    const first = world.search("hang")
+    for (const term of ["hang", "third"]) world.search(term)
+    world.interrupt(first)
+    expect(termsOf(double)).toEqual(["limit 5", "hang", "hang"])
+  })
+
+  it("Throttle: a late response to the request that went first lets the others follow", () => {
+    const { double, world } = over("wait")
+    for (const term of ["slow", "hang", "third", "fourth"]) world.search(term)
+    world.pass(9_999)
+    expect(termsOf(double)).toEqual(["limit 5", "slow", "hang"])
+    world.pass(1)
+    expect(termsOf(double)).toEqual(["limit 5", "slow", "hang", "third", "fourth"])
+  })
+
+  it("Throttle: retryAfter is the time until the next request may be sent, while the first one has no response", () => {
+    const { world } = over("fail")
+    const told = [1, 2_000, 2_998].map((millis) => {
+      world.search("hang")
+      world.pass(millis)
+      return outcomeOf(world.search("oats"))
+    })
+    expect(told).toEqual([heldBack(4.999), heldBack(2.999), heldBack(0.001)])
+    world.pass(1)
+    world.search("found")
+    expect(outcomeOf(world.search("oats"))).toBe("found")
   })
 
   it.each([
@@ -136,16 +179,16 @@ describe("who waits", () => {
     expect(outcomeOf(late)).toBe("found")
   })
 
-  it("ends once maxWait is over while the first one is out", () => {
-    const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "10 seconds" })
-    world.search("limit 5")
-    world.pass(5_000)
+  it("Throttle: a request waits for maxWait at most while the first one has no response", () => {
+    const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "3 seconds" })
+    world.search("limit 2")
+    world.pass(2_000)
     world.search("hang")
     const other = world.search("oats")
-    world.pass(9_999)
+    world.pass(2_999)
     expect(outcomeOf(other)).toBe("waits")
     world.pass(1)
-    expect(outcomeOf(other)).toEqual(heldBack(1))
+    expect(outcomeOf(other)).toEqual(heldBack(2))
   })
 
   it("follows the answer to the first one, though its schema takes for ever", () => {
@@ -161,6 +204,39 @@ describe("who waits", () => {
   })
 })
 
+it("Throttle: whatever comes before it, a request is sent within maxWait, or has failed by then", () =>
+  FastCheck.assert(
+    FastCheck.property(
+      FastCheck.array(
+        FastCheck.tuple(
+          FastCheck.constantFrom("found", "found", "limit", "hang", "slow", "fail"),
+          FastCheck.constantFrom(0, 10, 90, 500, 1_500)
+        ),
+        { minLength: 10, maxLength: 40, size: "max" }
+      ),
+      FastCheck.constantFrom(...both),
+      (steps, onTooManyRequests) => {
+        const double = byTerm()
+        const rate = { limit: 5, interval: "1 second" } as const
+        const world = worldOver(double, { onTooManyRequests, rate, maxWait: "3 seconds" })
+        const calls = steps.map(([term, pause], nth) => {
+          const at = world.now
+          const fiber = world.search(`${term} ${nth}`)
+          world.pass(pause)
+          return { at, fiber }
+        })
+        world.pass(3_000)
+        const sent = new Map(double.sent.map(({ at, what }) => [what, at - (world.time.wallMillis - world.now)]))
+        for (const [nth, { at, fiber }] of calls.entries()) {
+          const sentAt = sent.get(`${steps[nth]?.[0]} ${nth}`)
+          if (sentAt === undefined) expect(outcomeOf(fiber)).not.toBe("waits")
+          else expect(sentAt - at).toBeLessThanOrEqual(3_000)
+        }
+      }
+    ),
+    { numRuns: 200 }
+  ))
+
 describe("httpClient", () => {
   it("is held with the searches, and holds them, for every method", () => {
     const limited = new TooManyRequests({ operation: "request", status: 429, retryAfter: 30 })
@@ -175,49 +251,67 @@ describe("httpClient", () => {
 })
 
 describe("the rate", () => {
-  it(
-    "lets no more than limit begin in any interval, in their order and as early as that allows: 400 random arrivals",
-    () => {
-      FastCheck.assert(
-        FastCheck.property(
-          FastCheck.array(FastCheck.constantFrom(0, 0, 0, 1, 3, 10, 40, 400), {
-            minLength: 1_000,
-            maxLength: 1_000,
-            size: "max"
-          }),
-          FastCheck.integer({ min: 1, max: 50 }),
-          FastCheck.constantFrom(100, 1_000),
-          (gaps, limit, interval) => {
-            const double = byTerm()
-            const world = worldOver(double, { rate: { limit, interval }, maxWait: "20 days" })
-            const expected: Array<number> = []
-            let at = 0
-            gaps.forEach((gap, index) => {
-              at += gap
-              world.pass(at - world.now)
-              world.search(`${index}`)
-              expected.push(Math.max(at, expected[index - 1] ?? 0, (expected[index - limit] ?? -interval) + interval))
-            })
-            world.pass(1_100_000)
-            const times = timesOf(double, world)
-            expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
-            expect(times).toEqual(expected)
-          }
-        ),
-        { numRuns: 4, endOnFailure: true }
-      )
-    }
-  )
+  const arrivals = FastCheck.array(FastCheck.constantFrom(0, 0, 0, 1, 3, 10, 40, 400), {
+    minLength: 300,
+    maxLength: 300,
+    size: "max"
+  })
 
-  it("holds by maxWait, at once where others before make the wait longer", () => {
+  /** When requests are sent that arrive after these gaps. */
+  const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; readonly interval: number }) => {
+    const double = byTerm()
+    const world = worldOver(double, { rate, maxWait: "20 days" })
+    for (const [index, gap] of gaps.entries()) {
+      world.pass(gap)
+      world.search(`${index}`)
+    }
+    world.pass(1_100_000)
+    expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
+    return timesOf(double, world)
+  }
+
+  it("Throttle: requests are sent in order, evenly, and as early as that allows", () =>
+    FastCheck.assert(
+      FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 50 }), (gaps, distance) => {
+        const expected: Array<number> = []
+        let at = 0
+        for (const gap of gaps) {
+          at += gap
+          expected.push(Math.max(at, (expected.at(-1) ?? -distance) + distance))
+        }
+        expect(sentAfter(gaps, { limit: 20, interval: 20 * distance })).toEqual(expected)
+      }),
+      { numRuns: 8, endOnFailure: true }
+    ))
+
+  it("Throttle: no interval has more requests than limit, if their distance is no whole number of milliseconds", () =>
+    FastCheck.assert(
+      FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 150 }), (gaps, limit) => {
+        const interval = 1_000
+        const times = sentAfter(gaps, { limit, interval })
+        expect(times.filter((time, index) => time - (times[index - limit] ?? -interval) < interval)).toEqual([])
+      }),
+      { numRuns: 8, endOnFailure: true }
+    ))
+
+  it("Throttle: a request that would wait longer than maxWait for its turn fails at once", () => {
     const double = byTerm()
     const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
     const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
-    expect(outcomesOf(fibers).filter((outcome) => outcome === "found")).toHaveLength(10)
-    expect(outcomesOf(fibers.slice(40))).toEqual(Array(20).fill(heldBack(4)))
+    expect(outcomesOf(fibers.slice(31))).toEqual(Array(29).fill(heldBack(3.1)))
     world.pass(3_000)
-    expect(outcomesOf(fibers.slice(0, 40))).toEqual(Array(40).fill("found"))
-    expect(double.sent).toHaveLength(40)
+    expect(outcomesOf(fibers.slice(0, 31))).toEqual(Array(31).fill("found"))
+    expect(double.sent).toHaveLength(31)
+  })
+
+  it("Throttle: a stack of two keeps both rates", () => {
+    const double = byTerm()
+    const inner = Throttle.layer({ rate: { limit: 1, interval: 40 } }).pipe(Layer.provide(double.layer))
+    const outer = Throttle.layer({ rate: { limit: 2, interval: 200 } }).pipe(Layer.provide(inner))
+    const world = new AdvisorWorld(outer)
+    for (let index = 0; index < 5; index++) world.search("oats")
+    world.pass(1_000)
+    expect(timesOf(double, world)).toEqual([0, 100, 200, 300, 400])
   })
 
   it("ends who waits for it at once where a hold begins and the others fail", () => {
@@ -244,11 +338,11 @@ test("held_requests_total counts each held request once, by what held it first",
   expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
 })
 
-test("those who wait end as aborted where the layer is closed, and so do those who come later", function*() {
+test("Throttle: closing the layer ends waiting and later requests with TransportError \"Closed\"", function*() {
   const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
   world.search("limit 5")
   const waiting = world.search("oats")
   expect(outcomeOf(world.close())).toBeUndefined()
-  expect(outcomeOf(waiting)).toEqual(new TransportError({ operation, reason: "Aborted" }))
-  expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Aborted" }))
+  expect(outcomeOf(waiting)).toEqual(new TransportError({ operation, reason: "Closed" }))
+  expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Closed" }))
 })

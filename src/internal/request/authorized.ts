@@ -10,6 +10,7 @@ import type { Request } from "../http/dispatch.js"
 import * as Metrics from "../metrics.js"
 import type { DataSettings } from "../settings.js"
 import type { Run } from "./run.js"
+import * as SendGate from "./sendGate.js"
 
 interface Options extends DataSettings {
   readonly tokens: TokenProvider.Service
@@ -105,7 +106,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       const renewed = yield* renew(rejected, rejection)
       if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
       const answer = yield* Effect.tapError(
-        sendOnce(run, request, renewed),
+        Effect.zipRight(SendGate.pass, Effect.suspend(() => sendOnce(run, request, renewed))),
         () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
       )
       if (rejectedStatuses.has(answer.status)) {
@@ -118,10 +119,12 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       return answer
     })
 
+  const getToken = SendGate.passWith(tokens.get)
+
   /** The answer to a request without a token. */
   return (run: Run, request: Request): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.flatMap(
-      tokens.get,
+      getToken,
       (token) =>
         Effect.flatMap(sendOnce(run, request, token), (answer) =>
           rejectedStatuses.has(answer.status)

@@ -3,39 +3,50 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-/** What a 429 of the service does to the requests after it. All times are milliseconds of the monotonic clock. */
+/** What a 429 of the service does to later requests. All times are milliseconds of the monotonic clock. */
 export type Hold =
-  | { readonly _tag: "None" }
-  /** No request begins before this time, and only one when it has come. */
+  | { readonly _tag: "Open" }
+  /** No request is sent before `until`, and then only one. */
   | { readonly _tag: "Held"; readonly until: number }
-  /** One request is out: its answer decides for the others. */
-  | { readonly _tag: "Trying"; readonly request: object }
+  /** One request, the probe, was let through. Its response decides for the others; from `until` on, the next one takes its place. */
+  | { readonly _tag: "Probing"; readonly probe: object; readonly since: number; readonly until: number }
 
-export const none: Hold = { _tag: "None" }
+export const open: Hold = { _tag: "Open" }
 
-/** Milliseconds that are left; undefined until the one request that is out has an answer. */
-export const left = (hold: Hold, now: number): number | undefined =>
-  hold._tag === "Trying" ? undefined : hold._tag === "Held" ? Math.max(0, hold.until - now) : 0
+/** How long a probe has for its response. */
+const probeMillis = 5_000
 
-export const begin = (hold: Hold, request: object): Hold => hold._tag === "Held" ? { _tag: "Trying", request } : hold
+const longestHold = 3_600
 
-/** To the request itself, not to an exchange of the license key. */
-const isAnswer = (error: NutritionAdvisorError) =>
+/** Milliseconds until a request may be sent. */
+export const wait = (hold: Hold, request: object, now: number): number =>
+  hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
+
+/** A request is let through that doesn't have to wait. */
+export const permit = (hold: Hold, request: object, now: number): Hold =>
+  hold._tag === "Open"
+    ? hold
+    : { _tag: "Probing", probe: request, since: hold._tag === "Held" ? now : hold.since, until: now + probeMillis }
+
+/** The response is one to the request itself, not to an exchange of the license key. */
+const isResponse = (error: NutritionAdvisorError) =>
   error.operation !== "token" && "status" in error && error.status !== undefined
 
-/** A request ended: a 429 holds the others, any other answer to the one that went first lets them follow. */
+/** A request ended that was let through at `permittedAt`. */
 export const end = (
   hold: Hold,
   request: object,
+  permittedAt: number,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
   now: number
 ): Hold => {
   const failure = Exit.isFailure(exit) ? Cause.failureOption(exit.cause) : Option.none()
-  const answer = Option.getOrUndefined(Option.filter(failure, isAnswer))
-  if (answer?._tag === "TooManyRequests") {
-    const until = now + Math.min(3600, answer.retryAfter ?? 1) * 1000
+  const response = Option.getOrUndefined(Option.filter(failure, isResponse))
+  if (response?._tag === "TooManyRequests") {
+    const until = now + Math.min(longestHold, response.retryAfter ?? 1) * 1000
     return { _tag: "Held", until: hold._tag === "Held" ? Math.max(hold.until, until) : until }
   }
-  if (hold._tag !== "Trying" || hold.request !== request) return hold
-  return Exit.isSuccess(exit) || answer !== undefined ? none : { _tag: "Held", until: now }
+  if (hold._tag !== "Probing" || permittedAt < hold.since) return hold
+  if (Exit.isSuccess(exit) || response !== undefined) return open
+  return hold.probe === request ? { ...hold, until: now } : hold
 }
