@@ -129,22 +129,26 @@ const fromTokens = (
     const runRequest = makeRunner("request", server)
     yield* Effect.sync(Metrics.startClient)
 
+    /** The request is built at once: an option that is an iterator could not be read again. */
     const searchWith = <A, R>(
       term: string,
-      options: SearchOptions | undefined,
+      given: SearchOptions | undefined,
       decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
-    ) =>
-      runSearch(searchAttributes, (run) =>
-        Effect.flatMap(
-          Build.search(settings, term, options),
-          (request) => Effect.flatMap(authorized(run, request), decode)
-        ))
+    ) => {
+      const built = Build.withOptions(given, (options) => Build.search(settings, term, options))
+      return runSearch(
+        searchAttributes,
+        (run) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(run, request), decode))
+      )
+    }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
       runRequest({ "http.request.method": request.method }, (run) =>
         Build.below(settings, request).pipe(
-          Effect.flatMap((built) => authorized(run, built)),
-          Effect.map((answer) => Platform.responseOf(Build.withoutToken(settings, request), answer))
+          Effect.flatMap((built) =>
+            Effect.map(authorized(run, built), (answer) =>
+              Platform.responseOf(Build.withoutToken(settings, request), built, answer))
+          )
         ))
 
     return {
@@ -319,7 +323,7 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
-  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, options))
+  Build.withIteratorsRead(options, (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, read)))
 
 /**
  * The payload of a semantic food search, decoded by a schema. Ends in any error of NutritionAdvisorError; a payload of another
@@ -341,4 +345,7 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = (schema) => (term, options) =>
-  Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, options))
+  Build.withIteratorsRead(
+    options,
+    (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, read))
+  )

@@ -72,6 +72,16 @@ const rows: ReadonlyArray<Row> = [
     isPermanent: true
   },
   { code: /^EPROTO$/, advice: "Check the base URL: its port may speak no https, or another version of TLS." },
+  {
+    code: /^ERR_NO_FETCH$/,
+    advice: "This process has no fetch: choose another HttpClient, such as UndiciClient.",
+    isPermanent: true
+  },
+  {
+    code: /^ERR_FETCH_RESPONSE$/,
+    advice: "The fetch in use returned no Response that can be read: check what replaces globalThis.fetch.",
+    isPermanent: true
+  },
   { code: /^ERR_ACCESS_DENIED$/, advice: "Start Node with --allow-net.", isPermanent: true },
   {
     code: /^UND_ERR_(DESTROYED|CLOSED)$/,

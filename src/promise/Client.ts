@@ -4,7 +4,6 @@
  * @since 1.0.0
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -64,10 +63,7 @@ export interface Client extends AsyncDisposable {
 }
 
 const fetchWith = (path: string, init: RequestInit | undefined) =>
-  NutritionAdvisor.NutritionAdvisor.pipe(
-    Effect.flatMap(({ httpClient }) => Effect.flatMap(Web.requestOf(path, init), httpClient.execute)),
-    Effect.flatMap(Web.responseOf)
-  )
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => Web.fetchThrough(httpClient, path, init))
 
 const noStatus: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
 
@@ -112,7 +108,7 @@ const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleE
  * @category constructors
  */
 export const createClient = (options: OfVariables | ClientOptions = {}): Client => {
-  const { httpClient = FetchHttpClient.layer, ...given } = options
+  const { httpClient = Web.fetchLayer, ...given } = options
   const settings = Settings.read(hasSettings(given) ? given : undefined)
   const layer = Layer.provide(NutritionAdvisor.layer(settings), httpClient)
   return fromLayer(Layer.provideMerge(layer, onStandardError))

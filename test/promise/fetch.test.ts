@@ -5,6 +5,7 @@ import { Effect, type Scope } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { vi } from "vitest"
 import { testLive } from "../doubles/arranged.js"
 import * as Wire from "../doubles/Wire.js"
 
@@ -66,6 +67,13 @@ const bodies: ReadonlyArray<readonly [string, () => NonNullable<RequestInit["bod
   ["a stream", () => new Blob(["streamed"]).stream()]
 ]
 
+const senders: ReadonlyArray<readonly [string, NonNullable<ClientOptions["httpClient"]>]> = [
+  ["fetch", FetchHttpClient.layer],
+  ["UndiciClient", UndiciClient.layer()],
+  ["layerUndici", NodeHttpClient.layerUndici],
+  ["node:http", NodeHttpClient.layer]
+]
+
 const withoutBoundary = (text: unknown) => String(text).replaceAll(/-*formdata-[\w-]+/g, "boundary")
 
 describe("fetch", () => {
@@ -96,21 +104,46 @@ describe("fetch", () => {
     expect(seen[0]?.headers).toMatchObject({ "x-a": "1", "content-type": "text/csv", ...own })
   })
 
-  testLive.each<readonly [string, NonNullable<ClientOptions["httpClient"]>]>([
-    ["fetch", FetchHttpClient.layer],
-    ["UndiciClient", UndiciClient.layer()],
-    ["node:http", NodeHttpClient.layer]
-  ])("gives a web Response with status, body and each set-cookie by itself, three of one name too: over %s", function*(
-    [, httpClient]
-  ) {
-    const cookies = ["a=1; Path=/", "a=2; Path=/v2", "a=3; Expires=Wed, 25 Nov 2026 03:57:31 GMT"]
-    const headers = { "x-b": "2", "set-cookie": cookies }
-    const [fetch] = yield* overPort({ answer: Wire.replying("{\"grams\":40}", headers, 201), httpClient })
-    const response = yield* Effect.promise(() => fetch("/answered"))
-    expect(response).toBeInstanceOf(Response)
-    expect([response.status, response.headers.get("x-b")]).toEqual([201, "2"])
-    expect(response.headers.getSetCookie()).toEqual(cookies)
-    expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
+  testLive.each(senders)(
+    "gives a web Response with status, body and each set-cookie by itself, three of one name too: over %s",
+    function*(
+      [, httpClient]
+    ) {
+      const cookies = ["a=1; Path=/", "a=2; Path=/v2", "a=3; Expires=Wed, 25 Nov 2026 03:57:31 GMT"]
+      const headers = { "x-b": "2", "set-cookie": cookies }
+      const [fetch] = yield* overPort({ answer: Wire.replying("{\"grams\":40}", headers, 201), httpClient })
+      const response = yield* Effect.promise(() => fetch("/answered"))
+      expect(response).toBeInstanceOf(Response)
+      expect([response.status, response.headers.get("x-b")]).toEqual([201, "2"])
+      expect(response.headers.getSetCookie()).toEqual(cookies)
+      expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
+    }
+  )
+
+  testLive.each(senders)("gives the url and the reason phrase, in a clone too: over %s", function*([, httpClient]) {
+    const answer: Wire.Answer = (_, response) => response.writeHead(201, "Plan Made").end("{}")
+    const [fetch] = yield* overPort({ answer, httpClient })
+    const response = yield* Effect.promise(() => fetch("/answered/plan?a=1#part"))
+    for (const { status, statusText, url } of [response, response.clone()]) {
+      expect([status, statusText, url.replace(/^http:\/\/[^/]+/, "")]).toEqual([201, "Plan Made", "/answered/plan?a=1"])
+    }
+  })
+
+  testLive("sends the headers of an HTTP/2 request without its pseudo-headers", function*() {
+    const [fetch, seen] = yield* overPort()
+    yield* Effect.promise(() => fetch("/v2/x", { headers: { ":method": "GET", ":path": "/foods", "x-a": "1" } }))
+    expect(seen).toMatchObject([{ url: "/v2/x", headers: { "x-a": "1" } }])
+  })
+
+  testLive.each(["Request", "Response"])("says that this process has no %s, and sends nothing", function*(name) {
+    const [fetch, seen] = yield* overPort()
+    yield* Effect.acquireRelease(
+      Effect.sync(() => vi.stubGlobal(name, undefined)),
+      () => Effect.sync(() => vi.unstubAllGlobals())
+    )
+    const error = yield* Effect.promise(() => fetch("/v2/x").catch((error: unknown) => error))
+    expect(error).toMatchObject({ _tag: "BadRequest", detail: expect.stringContaining("no Request and Response") })
+    expect(seen).toEqual([])
   })
 
   testLive(

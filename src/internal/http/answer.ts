@@ -26,6 +26,8 @@ export interface Kind {
 export interface Answer {
   readonly kind: Kind
   readonly status: number
+  /** The reason phrase, if the client has it. */
+  readonly statusText?: string | undefined
   /** With names in lower case. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
   readonly body: Uint8Array

@@ -88,10 +88,12 @@ class Call extends Timed implements Receiver {
     return isOk(status) ? this.kind.maxBytes : maxErrorBytes
   }
 
-  onAnswer({ body, headers, isWhole, status }: Received) {
+  onAnswer({ body, headers, isWhole, status, statusText }: Received) {
     const { kind } = this
     const isUsable = isWhole || !isOk(status)
-    this.settle(isUsable ? Effect.succeed({ kind, status, headers, body }) : Effect.fail(tooLarge(kind, status)))
+    this.settle(
+      isUsable ? Effect.succeed({ kind, status, statusText, headers, body }) : Effect.fail(tooLarge(kind, status))
+    )
   }
 
   onFailure(cause: unknown, status?: number) {

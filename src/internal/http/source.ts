@@ -1,27 +1,45 @@
+/**
+ * What a client made its response of. The platform has no other way to each `set-cookie`, to the reason phrase, and to the body of a
+ * fetch that is not the process's own; its fields are read and never written.
+ */
 import * as Cookies from "@effect/platform/Cookies"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as Predicate from "effect/Predicate"
+import { hasMethod } from "./webBody.js"
 
-/** What the platform made its response of: a web Response, or one of Node or undici. */
-const sourceOf = (response: unknown): unknown => {
+type PlatformResponse = HttpClientResponse.HttpClientResponse
+
+/** A web Response, or one of Node or undici. */
+export const sourceOf = (response: unknown): unknown => {
   if (Predicate.hasProperty(response, "original")) return sourceOf(response.original)
   return Predicate.hasProperty(response, "source") ? response.source : undefined
 }
 
-/** The Response of fetch, where fetch made it. */
-export const fetchedOf = (response: HttpClientResponse.HttpClientResponse): Response | undefined => {
-  const source = sourceOf(response)
-  return source instanceof globalThis.Response ? source : undefined
+const propertyOf = (value: unknown, name: string): unknown =>
+  Predicate.hasProperty(value, name) ? value[name] : undefined
+
+/** A web Response, of whatever class, reads its headers by name. */
+export const isWebResponse = (source: unknown): source is Response => hasMethod(propertyOf(source, "headers"), "get")
+
+const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
+
+/** Each `set-cookie` by itself: node-fetch has them in `raw()`, Node and undici in a list. */
+export const cookiesIn = (headers: unknown): Array<string> => {
+  if (hasMethod(headers, "getSetCookie")) return strings(headers.getSetCookie())
+  if (hasMethod(headers, "raw")) return strings(propertyOf(headers.raw(), "set-cookie"))
+  return strings(hasMethod(headers, "get") ? headers.get("set-cookie") : propertyOf(headers, "set-cookie"))
 }
 
-/** Each set-cookie header by itself. The platform's `cookies` has only the last of one name: it stands in where the headers are hidden. */
-export const setCookiesOf = (response: HttpClientResponse.HttpClientResponse): Array<string> => {
-  const fetched = fetchedOf(response)
-  if (fetched !== undefined) return fetched.headers.getSetCookie()
-  const source = sourceOf(response)
-  const headers = Predicate.hasProperty(source, "headers") ? source.headers : undefined
-  const values = Predicate.hasProperty(headers, "set-cookie")
-    ? [headers["set-cookie"]].flat().filter(Predicate.isString)
-    : []
-  return values.length > 0 ? values : Cookies.toSetCookieHeaders(response.cookies)
+/** The platform's `cookies` has only the last of one name: it stands in if the headers are hidden. */
+export const setCookiesOf = (response: PlatformResponse): Array<string> => {
+  const cookies = cookiesIn(propertyOf(sourceOf(response), "headers"))
+  return cookies.length > 0 ? cookies : Cookies.toSetCookieHeaders(response.cookies)
 }
+
+/** Node calls it statusMessage. */
+export const statusTextOf = (response: unknown): string => {
+  const source = sourceOf(response)
+  return strings(propertyOf(source, "statusText") ?? propertyOf(source, "statusMessage")).join("")
+}
+
+export const urlOf = (response: unknown): string => strings(propertyOf(sourceOf(response), "url")).join("")

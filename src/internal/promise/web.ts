@@ -1,33 +1,112 @@
+/** The calls of web fetch over an HttpClient. */
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpBody from "@effect/platform/HttpBody"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
-import { BadRequest } from "../../NutritionAdvisorError.js"
-import { setCookiesOf } from "../http/source.js"
+import * as Layer from "effect/Layer"
+import { BadRequest, ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { hasFetch } from "../http/processFetch.js"
+import { setCookiesOf, statusTextOf, urlOf } from "../http/source.js"
+import * as Upload from "../http/upload.js"
+import { type Chunks, chunksOf, classOf } from "../http/webBody.js"
 
-/** What fetch would send, as the platform has it. The body is read first, so that it can be sent again. */
-export const requestOf = (path: string, { body = null, headers = {}, method = "GET" }: RequestInit = {}) =>
-  Effect.gen(function*() {
-    const init = { body, headers, method: method.toUpperCase(), duplex: "half" } as const
-    const request = yield* Effect.try({
-      try: () => new Request("http://localhost", init),
-      catch: () => new BadRequest({ operation: "request", detail: "no web Request takes its method, header or body" })
+/** The fetch of the process, which may have none. */
+export const fetchLayer: Layer.Layer<HttpClient.HttpClient, ConfigurationError> = Layer.unwrapEffect(
+  Effect.suspend(() =>
+    hasFetch() ? Effect.succeed(FetchHttpClient.layer) : new ConfigurationError({
+      field: "httpClient",
+      rule: "is needed, since this process has no fetch: set it to UndiciClient.layer(), for example"
     })
-    const contentType = request.headers.get("content-type") ?? undefined
-    return HttpClientRequest.make(request.method as HttpMethod)(path, {
-      headers: [...request.headers],
-      body: request.body === null
-        ? HttpBody.empty
-        : HttpBody.raw(new Uint8Array(yield* Effect.promise(() => request.arrayBuffer())), { contentType })
+  )
+)
+
+const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
+
+/** Headers of HTTP/2 hold method and path as well, under names that Headers does not take. */
+const withoutPseudoHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
+  (Symbol.iterator in headers ? Array.from(headers) : Object.entries(headers))
+    .flatMap(([name = "", value]): Array<[string, string]> => name.startsWith(":") ? [] : [[name, String(value)]])
+
+/** Method and headers as a web Request has them. */
+const headOf = ({ headers = {}, method = "GET" }: RequestInit) =>
+  typeof Request === "undefined" || typeof Response === "undefined"
+    ? notSent("this process has no Request and Response: use search or httpClient, or define both")
+    : Effect.try({
+      try: () =>
+        new Request("http://localhost", { headers: withoutPseudoHeaders(headers), method: method.toUpperCase() }),
+      catch: () => notSent("no web Request takes its method or its headers")
+    })
+
+/** What the source of a body throws, which is the caller's own: the promise rejects with it. */
+interface Failure {
+  thrown?: { readonly error: unknown }
+}
+
+const noting = (chunks: Chunks, failure: Failure) =>
+  new ReadableStream<unknown>({
+    pull: async (controller) => {
+      const next = await chunks.next().catch((error: unknown) => {
+        failure.thrown = { error }
+        throw error
+      })
+      if (next.done === true) controller.close()
+      else controller.enqueue(next.value)
+    },
+    cancel: chunks.cancel
+  }, { highWaterMark: 0 })
+
+/** The body as fetch would send it. One that has to be read is read by the client, within its timeout. */
+const bodyOf = (content: unknown, contentType: string | undefined, failure: Failure) => {
+  if (/^(Blob|File|FormData)$/.test(classOf(content))) return HttpBody.raw(content, { contentType })
+  const chunks = chunksOf(content)
+  if (chunks !== undefined) return HttpBody.raw(noting(chunks, failure), { contentType })
+  const { bytes, contentType: usual } = Upload.inMemory(content) ?? Upload.fromString(String(content))
+  return HttpBody.raw(bytes, { contentType: contentType ?? usual })
+}
+
+const requestOf = (path: string, init: RequestInit, failure: Failure) =>
+  Effect.gen(function*() {
+    const { headers, method } = yield* headOf(init)
+    const { body } = init
+    const isEmpty = body === undefined || body === null
+    if (!isEmpty && (method === "GET" || method === "HEAD")) return yield* notSent(`${method} has no body`)
+    return HttpClientRequest.make(method as HttpMethod)(path, {
+      headers: [...headers],
+      body: isEmpty ? HttpBody.empty : bodyOf(body, headers.get("content-type") ?? undefined, failure)
     })
   })
 
+/** A Response that the process makes has no `url`, nor has its clone. */
+const withUrl = (response: Response, url: string): Response =>
+  Object.defineProperties(response, {
+    url: { value: url },
+    clone: { value: () => withUrl(Response.prototype.clone.call(response), url) }
+  })
+
 /** A whole response of the platform as fetch would give it. */
-export const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
+const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.map(response.arrayBuffer, (body) => {
     const headers = new Headers(response.headers)
     headers.delete("set-cookie")
     for (const cookie of setCookiesOf(response)) headers.append("set-cookie", cookie)
-    return new Response(body.byteLength === 0 ? null : body, { status: response.status, headers })
+    const init = { status: response.status, statusText: statusTextOf(response), headers }
+    return withUrl(new Response(body.byteLength === 0 ? null : body, init), urlOf(response))
+  })
+
+/** What fetch does, below the base URL. */
+export const fetchThrough = (
+  { execute }: HttpClient.HttpClient.With<NutritionAdvisorError>,
+  path: string,
+  init: RequestInit = {}
+) =>
+  Effect.suspend(() => {
+    const failure: Failure = {}
+    return requestOf(path, init, failure).pipe(
+      Effect.flatMap(execute),
+      Effect.flatMap(responseOf),
+      Effect.mapError((error) => failure.thrown === undefined ? error : failure.thrown.error)
+    )
   })

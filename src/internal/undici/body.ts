@@ -1,6 +1,7 @@
 import { Readable } from "node:stream"
 import type * as Undici from "@effect/platform-node/Undici"
 import type { BufferedRequest } from "../http/dispatch.js"
+import { isUrlSearchParams } from "../http/upload.js"
 
 type Options = Undici.Dispatcher.DispatchOptions
 
@@ -25,8 +26,8 @@ export const written = ({ body, headers: given }: Pick<BufferedRequest, "body" |
     case "Uint8Array":
       return { body: body.body, headers }
     case "Raw":
-      return body.body instanceof URLSearchParams
-        ? { body: body.body.toString(), headers: { "content-type": urlEncoded, ...headers } }
+      return isUrlSearchParams(body.body)
+        ? { body: String(body.body), headers: { "content-type": urlEncoded, ...headers } }
         : { body: body.body as Body, headers }
     case "FormData": {
       const form = new Response(body.formData)

@@ -15,6 +15,7 @@ type Fields = Readonly<Record<string, string | Array<string> | undefined>>
 export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
   private status = 0
+  private statusText: string | undefined
   private fields: Fields = {}
   private bytes = new BodyBytes()
 
@@ -31,8 +32,9 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
     else this.controller = controller
   }
 
-  onResponseStart(_: Controller, status: number, fields: Fields) {
+  onResponseStart(_: Controller, status: number, fields: Fields, statusText?: string) {
     this.status = status
+    this.statusText = statusText
     this.fields = fields
   }
 
@@ -51,8 +53,8 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   private respond(isWhole: boolean) {
-    const { bytes, fields, status } = this
-    this.end()?.onAnswer({ status, headers: fields, body: bytes.whole, isWhole })
+    const { bytes, fields, status, statusText } = this
+    this.end()?.onAnswer({ status, statusText, headers: fields, body: bytes.whole, isWhole })
   }
 
   private end() {

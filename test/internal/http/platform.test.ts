@@ -4,7 +4,11 @@ import { Effect } from "effect"
 import * as Platform from "../../../src/internal/http/platform.js"
 
 const responseOf = (status: number, headers: Record<string, string> = {}, body = "") =>
-  Platform.responseOf(HttpClientRequest.get("/"), { status, headers, body: new TextEncoder().encode(body) })
+  Platform.responseOf(HttpClientRequest.get("/"), { origin: "https://advisor.example", path: "/" }, {
+    status,
+    headers,
+    body: new TextEncoder().encode(body)
+  })
 
 describe("a response as the platform has it", () => {
   it.effect("has status, headers and body of the answer", () =>

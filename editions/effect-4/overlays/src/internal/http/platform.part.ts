@@ -9,11 +9,15 @@ const quiet = Effect.withFiber((fiber) => {
   return Effect.sync(() => fiber.setContext(changed))
 })
 
-const fetchSettings = Effect.withFiber((fiber) => {
-  const given = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
-  const changed = Context.add(fiber.context, FetchHttpClient.RequestInit, { ...given, redirect: "manual" })
-  return Effect.sync(() => fiber.setContext(changed))
-})
+const fetchSettings = (reading: FetchReading) =>
+  Effect.withFiber((fiber) => {
+    const given = Option.getOrUndefined(Context.getOption(fiber.context, FetchHttpClient.RequestInit))
+    const changed = fiber.context.pipe(
+      Context.add(FetchHttpClient.RequestInit, { ...given, redirect: "manual" as const }),
+      Context.add(FetchHttpClient.Fetch, reading.through(Context.get(fiber.context, FetchHttpClient.Fetch)))
+    )
+    return Effect.sync(() => fiber.setContext(changed))
+  })
 
 const isAnswer = (
   error: ClientError

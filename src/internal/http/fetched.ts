@@ -1,0 +1,129 @@
+import { BodyBytes } from "./bodyBytes.js"
+import type { Receiver } from "./dispatch.js"
+import { fault } from "./processFetch.js"
+import { cookiesIn } from "./source.js"
+import { bytesOf, type Chunks, chunksOf, type Content, gather, hasMethod, quietly } from "./webBody.js"
+import { type Parts, WholeResponse } from "./wholeResponse.js"
+
+type Fetch = typeof globalThis.fetch
+
+const pairsOf = (headers: object): Iterable<readonly [string, unknown]> =>
+  hasMethod(headers, Symbol.iterator) ? headers as Iterable<readonly [string, unknown]> : Object.entries(headers)
+
+const fieldsOf = (headers: object): Parts["headers"] => {
+  const fields: Record<string, string | Array<string>> = {}
+  for (const [given, value] of pairsOf(headers)) {
+    const name = given.toLowerCase()
+    fields[name] = name === "set-cookie" ? cookiesIn(headers) : String(value)
+  }
+  return fields
+}
+
+interface Head extends Omit<Parts, "body"> {
+  readonly response: object
+  readonly body: unknown
+}
+
+/** What a fetch resolves with may be a mock, or of any class. */
+const headOf = (response: object): Head => {
+  try {
+    const { body, headers, status, statusText } = response as Response
+    if (typeof status === "number") return { response, status, statusText, headers: fieldsOf(headers), body }
+  } catch (cause) {
+    throw fault("ERR_FETCH_RESPONSE", cause)
+  }
+  throw fault("ERR_FETCH_RESPONSE")
+}
+
+/** The body of a web Response. Its own stream takes half the time of the platform's. */
+export class WebBody {
+  private chunks: Chunks | undefined
+
+  constructor(private readonly response: object, private readonly body: unknown) {}
+
+  async read(maxBytes: number): Promise<Content> {
+    const chunks = this.open()
+    return chunks === undefined ? this.readAtOnce(maxBytes) : gather(chunks, maxBytes)
+  }
+
+  cancel() {
+    quietly(() => this.open()?.cancel())
+  }
+
+  /** A body that somebody has begun to read throws. */
+  private open() {
+    try {
+      return this.chunks ??= chunksOf(this.body)
+    } catch (cause) {
+      throw fault("ERR_FETCH_RESPONSE", cause)
+    }
+  }
+
+  private async readAtOnce(maxBytes: number): Promise<Content> {
+    const { body, response } = this
+    const content = hasMethod(response, "arrayBuffer")
+      ? await response.arrayBuffer()
+      : hasMethod(response, "text")
+      ? await response.text()
+      : body ?? (body === null ? "" : undefined)
+    const bytes = bytesOf(content)
+    if (bytes === undefined) throw fault("ERR_FETCH_RESPONSE")
+    const whole = new BodyBytes()
+    const isWhole = whole.add(bytes, maxBytes)
+    return { body: whole.whole, isWhole }
+  }
+}
+
+/**
+ * Reads what a fetch resolves with, for one request. The platform gets a response that was read: it aborts the request if it is
+ * interrupted before, whatever fetch is in use.
+ */
+export class FetchReading {
+  /** There once the head of a response was. */
+  status: number | undefined
+  private body: WebBody | undefined
+  private isCanceled = false
+
+  constructor(
+    private readonly receiver: Pick<Receiver, "maxBytesOf" | "onAnswer">,
+    private readonly leave: () => void
+  ) {}
+
+  through(fetch: Fetch): Fetch {
+    return async (input, init) => {
+      const { body, headers, response, status, statusText } = headOf(await fetch(input, init))
+      this.status = status
+      this.body = new WebBody(response, body)
+      if (this.isCanceled) this.body.cancel()
+      const content = await this.body.read(this.receiver.maxBytesOf(status))
+      const parts = { status, statusText, headers, ...content }
+      if (!content.isWhole) {
+        this.receiver.onAnswer(parts)
+        this.leave()
+      }
+      return new WholeResponse(parts, "")
+    }
+  }
+
+  cancel() {
+    this.isCanceled = true
+    this.body?.cancel()
+  }
+}
+
+/** A coding that some runtimes undo, and some fetches only by itself and in lower case: a frame of it begins so. */
+const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
+  "zstd": [0x28, 0xb5, 0x2f, 0xfd],
+  "gzip": [0x1f, 0x8b],
+  "x-gzip": [0x1f, 0x8b]
+}
+
+/** Whether fetch has undone the codings of a body, which it leaves in the headers. */
+export const isDecoded = (contentEncoding: string, body: Uint8Array): boolean => {
+  const codings = contentEncoding.toLowerCase().split(",").map((coding) => coding.trim())
+  if (!codings.every((coding) => /^(x-gzip|gzip|deflate|br|zstd)$/.test(coding))) return false
+  // Each fetch undoes gzip, and what it holds may be gzip again: a file.
+  if (/^(x-)?gzip$/.test(contentEncoding)) return true
+  const frame = frames[codings.at(-1) ?? ""]
+  return frame === undefined || !frame.every((byte, index) => body[index] === byte)
+}

@@ -1,0 +1,93 @@
+/** What fetch would send of a body, as bytes: not each client can send a form, and bytes have a length and can be sent again. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Stream from "effect/Stream"
+import { bytesOf, type Chunks, chunksOf, classOf, gather, hasMethod } from "./webBody.js"
+
+export interface Upload {
+  readonly bytes: Uint8Array
+  readonly contentType: string | undefined
+}
+
+const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
+
+export const isUrlSearchParams = (content: unknown): boolean => classOf(content) === "URLSearchParams"
+
+export const fromString = (text: string, contentType = "text/plain;charset=UTF-8"): Upload => ({
+  bytes: new TextEncoder().encode(text),
+  contentType
+})
+
+/** The upload of a body that is in memory. */
+export const inMemory = (content: unknown): Upload | undefined => {
+  if (isUrlSearchParams(content)) return fromString(String(content), urlEncoded)
+  if (typeof content === "string") return fromString(content)
+  const bytes = bytesOf(content)
+  return bytes && { bytes, contentType: undefined }
+}
+
+type AnyBlob = Readonly<Record<"arrayBuffer", () => Promise<ArrayBuffer>> & Record<"type" | "name", unknown>>
+
+/** Of this process, of node:buffer or of a package. */
+const isBlob = (content: unknown): content is AnyBlob =>
+  /^(Blob|File)$/.test(classOf(content)) && hasMethod(content, "arrayBuffer")
+
+type Fields = Iterable<readonly [string, unknown]>
+
+const isForm = (content: unknown): content is Fields =>
+  classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
+
+const typeOf = ({ type }: AnyBlob) => typeof type === "string" && type !== "" ? type : undefined
+
+const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
+  bytes: new Uint8Array(await blob.arrayBuffer()),
+  contentType: typeOf(blob)
+})
+
+/** Copied first, since a form of a package, and a Blob in it, are neither for the Response of this process. */
+const fromForm = async (fields: Fields): Promise<Upload> => {
+  const form = new FormData()
+  for (const [name, value] of fields) {
+    if (isBlob(value)) {
+      const file = new Blob([await value.arrayBuffer()], { type: typeOf(value) ?? "" })
+      form.append(name, file, typeof value.name === "string" ? value.name : "blob")
+    } else form.append(name, String(value))
+  }
+  const written = new Response(form)
+  return {
+    bytes: new Uint8Array(await written.arrayBuffer()),
+    contentType: written.headers.get("content-type") ?? undefined
+  }
+}
+
+const reading = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
+
+/** A source that nobody waits for any longer is canceled. */
+const fromStream = (open: () => Chunks | undefined): Effect.Effect<Upload, unknown> =>
+  Effect.suspend(() => {
+    let chunks: Chunks | undefined
+    const read = async () => {
+      chunks = open()
+      const { body } = chunks === undefined
+        ? { body: new Uint8Array() }
+        : await gather(chunks, Number.POSITIVE_INFINITY)
+      return { bytes: body, contentType: undefined }
+    }
+    return Effect.onInterrupt(reading(read), () => Effect.sync(() => chunks?.cancel()))
+  })
+
+/** A Node stream or another async iterable, which is not read ahead: it may be larger than the memory. */
+export const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
+  hasMethod(content, Symbol.asyncIterator)
+    ? Stream.fromAsyncIterable(content as AsyncIterable<unknown>, (thrown) => thrown).pipe(
+      Stream.map(bytesOf),
+      Stream.filter(Predicate.isNotUndefined)
+    )
+    : undefined
+
+/** The upload of a form, a Blob or a web stream, which has to be read. It fails with what the source throws. */
+export const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
+  if (isBlob(content)) return reading(() => fromBlob(content))
+  if (isForm(content)) return reading(() => fromForm(content))
+  return hasMethod(content, "getReader") ? fromStream(() => chunksOf(content)) : undefined
+}

@@ -1,0 +1,80 @@
+/**
+ * Bodies of fetch, of Node and of their many copies. Each is known by its methods, since a class says nothing: another realm, a
+ * package such as undici or node-fetch, or a Proxy brings objects of classes that this process does not have.
+ */
+import { constVoid } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import { BodyBytes } from "./bodyBytes.js"
+
+type Method = (...args: ReadonlyArray<unknown>) => unknown
+
+export const hasMethod = <Name extends string | symbol>(
+  value: unknown,
+  name: Name
+): value is Readonly<Record<Name, Method>> => Predicate.hasProperty(value, name) && typeof value[name] === "function"
+
+/** Its class as it names itself: "Blob", "FormData"; the same in each realm. */
+export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)
+
+const isArrayBuffer = (value: unknown): value is ArrayBuffer => classOf(value) === "ArrayBuffer"
+
+const encoder = new TextEncoder()
+
+/** The bytes of a string, a buffer or a view on one. */
+export const bytesOf = (value: unknown): Uint8Array | undefined => {
+  if (typeof value === "string") return encoder.encode(value)
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  return isArrayBuffer(value) ? new Uint8Array(value) : undefined
+}
+
+/** The chunks of a body, as a reader of a web stream and an async iterator both give them. */
+export interface Chunks {
+  readonly next: () => Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>
+  /** Ends the body early. A pending `next` may stay pending. */
+  readonly cancel: () => void
+}
+
+interface Reader {
+  readonly read: Chunks["next"]
+  readonly cancel: () => Promise<void>
+}
+
+/** What a stream says about its early end is of no use to anybody. */
+export const quietly = (leave: () => unknown): void => {
+  const left = async () => {
+    await leave()
+  }
+  left().catch(constVoid)
+}
+
+/** The chunks of a web stream, a Node stream or any async iterable. */
+export const chunksOf = (body: unknown): Chunks | undefined => {
+  if (hasMethod(body, "getReader")) {
+    const reader = body.getReader() as Reader
+    return { next: () => reader.read(), cancel: () => quietly(() => reader.cancel()) }
+  }
+  if (!hasMethod(body, Symbol.asyncIterator)) return undefined
+  const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
+  return {
+    next: () => iterator.next(),
+    // The iterator of a Node stream would wait for the chunk that stalls.
+    cancel: () => quietly(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
+  }
+}
+
+/** What was read of a body: only its beginning if it is larger than it may be. */
+export interface Content {
+  readonly body: Uint8Array
+  readonly isWhole: boolean
+}
+
+/** Reads chunk by chunk, and stops at the limit. */
+export const gather = async (chunks: Chunks, maxBytes: number): Promise<Content> => {
+  const bytes = new BodyBytes()
+  for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
+    const chunk = bytesOf(next.value)
+    if (chunk === undefined) throw new TypeError("a chunk of the body is neither bytes nor a string")
+    if (!bytes.add(chunk, maxBytes)) return { body: bytes.whole, isWhole: false }
+  }
+  return { body: bytes.whole, isWhole: true }
+}

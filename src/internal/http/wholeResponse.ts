@@ -1,0 +1,136 @@
+import { isHeaderField } from "./header.js"
+
+type Fields = ReadonlyArray<readonly [name: string, value: string]>
+
+const immutable = () => {
+  throw new TypeError("the headers of a response can't be changed")
+}
+
+/** Names are in lower case, and each `set-cookie` stands by itself. */
+class WholeHeaders implements Headers {
+  readonly append = immutable
+  readonly delete = immutable
+  readonly set = immutable
+
+  constructor(private readonly fields: Fields) {}
+
+  private all(name: string) {
+    return this.fields.flatMap(([field, value]) => field === name.toLowerCase() ? [value] : [])
+  }
+
+  get(name: string) {
+    return this.has(name) ? this.all(name).join(", ") : null
+  }
+
+  has(name: string) {
+    return this.all(name).length > 0
+  }
+
+  getSetCookie() {
+    return this.all("set-cookie")
+  }
+
+  forEach(use: (value: string, name: string, headers: Headers) => void) {
+    for (const [name, value] of this.fields) use(value, name, this)
+  }
+
+  entries() {
+    return this.fields.map(([name, value]): [string, string] => [name, value]).values()
+  }
+
+  keys() {
+    return this.fields.map(([name]) => name).values()
+  }
+
+  values() {
+    return this.fields.map(([, value]) => value).values()
+  }
+
+  [Symbol.iterator]() {
+    return this.entries()
+  }
+}
+
+/** What was read of a response. */
+export interface Parts {
+  readonly status: number
+  readonly statusText?: string | undefined
+  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
+  readonly body: Uint8Array
+}
+
+const isReasonPhrase = (text: string) => isHeaderField(["reason", text])
+
+/** A header that HTTP does not allow is left out: the Headers of a process would throw at it. */
+const fieldsOf = (headers: Parts["headers"]): Fields =>
+  Object.entries(headers)
+    .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
+    .filter(isHeaderField)
+
+/**
+ * A response that was read as a whole, in the form in which the platform takes one. It needs no Response of the process: there may be
+ * none (`node --no-experimental-fetch`), or one of somebody else's (@hono/node-server).
+ */
+export class WholeResponse implements Response {
+  readonly type = "default"
+  readonly redirected = false
+  readonly bodyUsed = false
+  readonly status: number
+  readonly statusText: string
+  readonly headers: WholeHeaders
+
+  constructor(private readonly parts: Parts, readonly url: string) {
+    const { headers, status, statusText = "" } = parts
+    this.status = status
+    this.statusText = isReasonPhrase(statusText) ? statusText : ""
+    this.headers = new WholeHeaders(fieldsOf(headers))
+  }
+
+  get ok() {
+    return this.status >= 200 && this.status < 300
+  }
+
+  /** A copy, which belongs to whoever asked. */
+  private get copy() {
+    return new Uint8Array(this.parts.body)
+  }
+
+  get body() {
+    const { copy } = this
+    if (copy.length === 0) return null
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      start: (controller) => {
+        controller.enqueue(copy)
+        controller.close()
+      }
+    })
+  }
+
+  clone() {
+    return new WholeResponse(this.parts, this.url)
+  }
+
+  async arrayBuffer() {
+    return this.copy.buffer
+  }
+
+  async bytes() {
+    return this.copy
+  }
+
+  async blob() {
+    return new Blob([this.copy], { type: this.headers.get("content-type") ?? "" })
+  }
+
+  async text() {
+    return new TextDecoder().decode(this.parts.body)
+  }
+
+  async json() {
+    return JSON.parse(await this.text())
+  }
+
+  formData() {
+    return new Response(this.copy, { headers: [...this.headers] }).formData()
+  }
+}

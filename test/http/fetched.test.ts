@@ -1,0 +1,205 @@
+/** Any fetch: what it resolves with may be of any class, and is not changed. */
+import { PassThrough, Readable } from "node:stream"
+import { runInNewContext } from "node:vm"
+import { gzipSync } from "node:zlib"
+import { describe, expect, it } from "@effect/vitest"
+import { createClient } from "effect-nutrition-advisor/promise"
+import { vi } from "vitest"
+import { json, serviceOf, settings } from "../field/service.js"
+
+const found = { results: ["oats"] }
+
+const text = JSON.stringify(found)
+
+const bound = (response: Response) =>
+  new Proxy(response, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === "function" ? value.bind(target) : value
+    }
+  })
+
+/** As node-fetch has them: its headers have no getSetCookie, its body is a Node stream. */
+const nodeFetched = (body: Readable, fields: Record<string, Array<string>> = {}) => ({
+  status: 200,
+  statusText: "OK",
+  headers: {
+    get: (name: string) => fields[name]?.join(", ") ?? null,
+    raw: () => fields,
+    [Symbol.iterator]: () => Object.entries(fields).map(([name, values]) => [name, values.join(", ")]).values()
+  },
+  body
+})
+
+class OwnResponse extends Response {}
+
+const inPieces = () => Readable.from([Buffer.from(text.slice(0, 5)), Buffer.from(text.slice(5))])
+
+const bufferOf = async () => new TextEncoder().encode(text).buffer
+
+const shapes: ReadonlyArray<readonly [string, () => object]> = [
+  ["a frozen Response", () => Object.freeze(json(found))],
+  ["a Response in a Proxy", () => bound(json(found))],
+  ["a frozen Response in a Proxy", () => bound(Object.freeze(json(found)))],
+  ["a subclass of Response", () => new OwnResponse(text)],
+  ["a response of node-fetch", () => nodeFetched(inPieces())],
+  [
+    "a response whose body is an async iterable of strings",
+    () => ({ status: 200, headers: new Map(), body: inPieces() })
+  ],
+  ["a response of another realm", () =>
+    runInNewContext(
+      `({ status: 200, headers: new Map([["x-a", "1"]]), body: { async *[Symbol.asyncIterator]() { yield new Uint8Array(bytes) } } })`,
+      { bytes: [...Buffer.from(text)] }
+    )],
+  ["a response with arrayBuffer alone", () => ({ status: 200, headers: new Headers(), arrayBuffer: bufferOf })],
+  ["a response with text and headers that are a record", () => ({
+    status: 200,
+    headers: { "Content-Type": "application/json" },
+    body: null,
+    text: async () => text
+  })]
+]
+
+/** The client over a fetch that resolves with anything to a data request. */
+const clientOf = (response: () => unknown, options: { readonly maxResponseBytes?: number } = {}) => {
+  const service = serviceOf(() => response() as Response)
+  return { ...service, client: createClient({ ...settings, httpClient: service.httpClient, ...options }) }
+}
+
+describe("a fetch that resolves with", () => {
+  it.each(shapes)("%s: a search gets its payload", async (_, response) => {
+    const { client } = clientOf(response)
+    await expect(client.search("oats")).resolves.toEqual(found)
+    await client.close()
+  })
+
+  it("a Response: nothing is written onto it", async () => {
+    const response = json(found)
+    const { client } = clientOf(() => response)
+    await client.search("oats")
+    expect(Object.getOwnPropertyNames(response)).toEqual([])
+    await client.close()
+  })
+
+  it.each<readonly [string, () => unknown]>([
+    ["nothing", () => undefined],
+    ["a mock without a status", () => ({ ok: true, json: async () => found })],
+    ["a mock without a body", () => ({ status: 200, headers: new Headers() })]
+  ])("%s: a search fails with a sentence about the fetch in use", async (_, response) => {
+    const { client } = clientOf(response)
+    const error = await client.search("oats").catch((error: unknown) => error)
+    expect(error).toMatchObject({ _tag: "TransportError", code: "ERR_FETCH_RESPONSE" })
+    expect(String(error)).toMatch(/The fetch in use returned no Response that can be read/)
+    await client.close()
+  })
+
+  it("a Response whose body was read before: a search fails with a sentence about the fetch in use", async () => {
+    const used = json(found)
+    await used.text()
+    const { client } = clientOf(() => used)
+    await expect(client.search("oats")).rejects.toMatchObject({ code: "ERR_FETCH_RESPONSE" })
+    await client.close()
+  })
+
+  it.each([
+    ["a Proxy", () => bound(new Response("{}", { headers: [["set-cookie", "a=1"], ["set-cookie", "a=2"]] }))],
+    ["node-fetch's headers", () => nodeFetched(Readable.from(["{}"]), { "set-cookie": ["a=1", "a=2"] })]
+  ])("%s: each set-cookie arrives by itself", async (_, response) => {
+    const { client } = clientOf(response)
+    const { headers } = await client.fetch("/v2/session")
+    expect(headers.getSetCookie()).toEqual(["a=1", "a=2"])
+    await client.close()
+  })
+})
+
+describe("a body over any fetch", () => {
+  const endless = () => {
+    let pulled = 0
+    const cancel = vi.fn()
+    const pull = () => {
+      pulled += 1
+      return new Uint8Array(1_000)
+    }
+    return { cancel, pull, pulled: () => pulled }
+  }
+
+  it("that is too large as a web stream is canceled, and its request aborted", async () => {
+    const { cancel, pull, pulled } = endless()
+    const { client, sent } = clientOf(
+      () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(pull()), cancel })),
+      { maxResponseBytes: 10_000 }
+    )
+    await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
+    expect(pulled()).toBeLessThan(20)
+    expect(cancel).toHaveBeenCalled()
+    expect(sent[0]?.init.signal?.aborted).toBe(true)
+    await client.close()
+  })
+
+  it("that is too large as a Node stream is destroyed, and its request aborted", async () => {
+    const { pull, pulled } = endless()
+    const body = new Readable({
+      read() {
+        this.push(pull())
+      }
+    })
+    const { client, sent } = clientOf(() => nodeFetched(body), { maxResponseBytes: 10_000 })
+    await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
+    expect([body.destroyed, pulled() < 100, sent[0]?.init.signal?.aborted]).toEqual([true, true, true])
+    await client.close()
+  })
+
+  it("that stalls is given up when the client is closed", async () => {
+    const body = new PassThrough()
+    const { client, sent } = clientOf(() => nodeFetched(body))
+    const searched = client.search("oats").catch((error: unknown) => error)
+    await vi.waitFor(() => expect(sent).toHaveLength(1))
+    await client.close()
+    expect(await searched).toMatchObject({ _tag: "TransportError" })
+    await vi.waitFor(() => expect(body.destroyed).toBe(true))
+  })
+
+  it("that breaks off keeps the code of the connection", async () => {
+    const breaking = () =>
+      new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
+    const { client } = clientOf(() => new Response(breaking()))
+    await expect(client.search("oats")).rejects.toMatchObject({ reason: "Aborted", code: "ECONNRESET" })
+    await client.close()
+  })
+})
+
+describe("a content-encoding", () => {
+  const zipped = new Uint8Array(gzipSync(text))
+
+  const look = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
+    const { client } = clientOf(() =>
+      new Response(body, { headers: { "content-encoding": coding, "content-length": "9" } })
+    )
+    const { headers } = await client.fetch("/v2/plan", init)
+    await client.close()
+    return [headers.get("content-encoding"), headers.get("content-length")]
+  }
+
+  it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd, br", "gzip,gzip"])(
+    "%j of a body that fetch has decoded is left out, and so is its length",
+    async (coding) => {
+      expect(await look(coding, text)).toEqual([null, null])
+    }
+  )
+
+  it.each(["br, gzip", "zstd, x-gzip", "GZIP", "identity, gzip", "aws-chunked"])(
+    "%j of a body that is still encoded stays, and so does its length",
+    async (coding) => {
+      expect(await look(coding, zipped)).toEqual([coding, "9"])
+    }
+  )
+
+  it("of a response to HEAD stays", async () => {
+    expect(await look("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
+  })
+
+  it("of an empty body that fetch has decoded is left out", async () => {
+    expect(await look("gzip", "")).toEqual([null, null])
+  })
+})

@@ -1,0 +1,216 @@
+/** Bodies of requests, of whatever class, over `httpClient` and over fetch of a promise client. */
+import { Blob as NodeBlob } from "node:buffer"
+import { Readable } from "node:stream"
+import { runInNewContext } from "node:vm"
+import { HttpBody, HttpClientRequest } from "@effect/platform"
+import { FormData as UndiciFormData } from "@effect/platform-node/Undici"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Fiber, Layer, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { createClient } from "effect-nutrition-advisor/promise"
+import { vi } from "vitest"
+import * as Time from "../doubles/Time.js"
+import { json, key, serviceOf, settings } from "../field/service.js"
+
+const decoder = new TextDecoder()
+
+const boundary = /-*formdata-[\w-]+/g
+
+interface Form {
+  readonly append: (name: string, value: never, fileName?: string) => void
+}
+
+const filled = <F extends Form>(form: F, photo: Blob | NodeBlob): F => {
+  form.append("food", "oats" as never)
+  form.append("photo", photo as never, "oats.jpg")
+  return form
+}
+
+const jpeg = { type: "image/jpeg" }
+
+const native = () => filled(new FormData(), new Blob(["jpeg"], jpeg))
+
+const proxied = (form: FormData) =>
+  new Proxy(form, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === "function" ? value.bind(target) : value
+    }
+  })
+
+const writtenForm = [
+  "boundary",
+  "Content-Disposition: form-data; name=\"food\"",
+  "",
+  "oats",
+  "boundary",
+  "Content-Disposition: form-data; name=\"photo\"; filename=\"oats.jpg\"",
+  "Content-Type: image/jpeg",
+  "",
+  "jpeg",
+  "boundary",
+  ""
+].join("\r\n")
+
+const multipart = "multipart/form-data; boundary=boundary"
+
+/** A body, what is sent of it, and its type. */
+type Row = readonly [name: string, body: () => unknown, sent: string, type: string | null]
+
+const inMemory: ReadonlyArray<Row> = [
+  ["an ArrayBuffer of another realm", () => runInNewContext("new Uint8Array([97, 98]).buffer"), "ab", null],
+  ["a typed array of another realm", () => runInNewContext("new Uint8Array([97, 98])"), "ab", null],
+  ["a typed array of two bytes an element", () => new Uint16Array([0x6161]), "aa", null],
+  ["a DataView", () => new DataView(new Uint8Array([97, 98, 99]).buffer, 1, 1), "b", null],
+  [
+    "URLSearchParams",
+    () => new URLSearchParams({ a: "1 2" }),
+    "a=1+2",
+    "application/x-www-form-urlencoded;charset=UTF-8"
+  ]
+]
+
+const toRead: ReadonlyArray<Row> = [
+  ["a Blob", () => new Blob(["a,b"], { type: "text/csv" }), "a,b", "text/csv"],
+  ["a Blob of node:buffer without a type", () => new NodeBlob(["a"]), "a", null],
+  ["FormData", native, writtenForm, multipart],
+  ["FormData in a Proxy", () => proxied(native()), writtenForm, multipart],
+  ["FormData of undici", () => filled(new UndiciFormData(), new NodeBlob(["jpeg"], jpeg)), writtenForm, multipart],
+  ["a web stream", () => new Blob(["streamed"]).stream(), "streamed", null]
+]
+
+const streams: ReadonlyArray<Row> = [
+  ["a Node stream", () => Readable.from(["a", "b"]), "ab", null],
+  [
+    "an async iterable",
+    async function*() {
+      yield "a"
+      yield new Uint8Array([98])
+    },
+    "ab",
+    null
+  ]
+]
+
+/** Rejects the first data request, so that each body is sent twice. */
+const rejecting = () => serviceOf((_, index) => json({}, { status: index === 0 ? 403 : 200 }))
+
+type Service = ReturnType<typeof serviceOf>
+
+const sentBy = async ({ sent }: Service) => {
+  const bodies = await Promise.all(sent.map(({ init }) => new Response(init.body ?? null).arrayBuffer()))
+  return sent.map(({ headers }, index) => [
+    decoder.decode(bodies[index]).replaceAll(boundary, "boundary"),
+    headers.get("content-type")?.replaceAll(boundary, "boundary") ?? null
+  ])
+}
+
+const advisorOf = ({ httpClient }: Service, requestTimeout = 30_000) =>
+  Layer.provide(NutritionAdvisor.layer({ ...settings, licenseKey: Redacted.make(key), requestTimeout }), httpClient)
+
+const post = (body: HttpBody.HttpBody) =>
+  Effect.flatMap(
+    NutritionAdvisor.NutritionAdvisor,
+    ({ httpClient }) => httpClient.execute(HttpClientRequest.setBody(HttpClientRequest.post("/v2/x"), body))
+  )
+
+const bodyOf = (content: unknown) =>
+  Object.prototype.toString.call(content) === "[object FormData]"
+    ? HttpBody.formData(content as FormData)
+    : HttpBody.raw(content)
+
+describe("a request body", () => {
+  it.each([...inMemory, ...toRead, ...streams])(
+    "of fetch that is %s is sent as bytes, and again after a renewal",
+    async (_, body, ...expected) => {
+      const service = rejecting()
+      await using advisor = createClient({ ...settings, httpClient: service.httpClient })
+      await advisor.fetch("/v2/x", { method: "POST", body: body() as Uint8Array })
+      expect(await sentBy(service)).toEqual([expected, expected])
+    }
+  )
+
+  it.effect.each([...inMemory, ...toRead])(
+    "of httpClient that is %s is sent as bytes, and again after a renewal",
+    ([, body, ...expected]) =>
+      Effect.gen(function*() {
+        const service = rejecting()
+        yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
+        expect(yield* Effect.promise(() => sentBy(service))).toEqual([expected, expected])
+      })
+  )
+
+  it.effect.each(streams)("of httpClient that is %s is streamed", ([, body, ...expected]) =>
+    Effect.gen(function*() {
+      const service = serviceOf()
+      yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
+      expect(yield* Effect.promise(() => sentBy(service))).toEqual([[expected[0], "application/octet-stream"]])
+    }))
+})
+
+/** A stream that gives one chunk and then nothing. */
+const stalled = () => {
+  const cancel = vi.fn()
+  const pull = vi.fn(() => new Promise<void>(() => {}))
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new Uint8Array(8)),
+    pull,
+    cancel
+  }, { highWaterMark: 0 })
+  return { cancel, pull, stream }
+}
+
+const stalledFile = () => Object.assign(new File(["x"], "x"), { arrayBuffer: () => new Promise<never>(() => {}) })
+
+const stalledForm = () => {
+  const form = new FormData()
+  const fields = function*(): IterableIterator<[string, File]> {
+    yield ["photo", stalledFile()]
+  }
+  return Object.assign(form, { [Symbol.iterator]: fields })
+}
+
+describe("a request body that stalls", () => {
+  it.effect.each<readonly [string, () => unknown]>([
+    ["a web stream", () => stalled().stream],
+    ["a Blob", stalledFile],
+    ["a form", stalledForm]
+  ])("as %s of httpClient ends with requestTimeout", ([, body]) =>
+    Effect.gen(function*() {
+      const service = serviceOf()
+      const sending = yield* Effect.fork(
+        Effect.flip(Effect.provide(post(bodyOf(body())), advisorOf(service, 2_000)))
+      )
+      yield* Time.pass("2 seconds")
+      expect(yield* Fiber.join(sending)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+      expect(service.sent).toEqual([])
+    }))
+
+  it("in fetch ends with requestTimeout and is canceled", async () => {
+    const { cancel, stream } = stalled()
+    const { httpClient, sent } = serviceOf()
+    await using advisor = createClient({ ...settings, httpClient, requestTimeout: 20 })
+    await expect(advisor.fetch("/v2/x", { method: "POST", body: stream })).rejects.toMatchObject({ reason: "Timeout" })
+    expect(sent).toEqual([])
+    expect(cancel).toHaveBeenCalled()
+  })
+
+  it("in fetch ends with the signal and is canceled", async () => {
+    const { cancel, pull, stream } = stalled()
+    const controller = new AbortController()
+    await using advisor = createClient({ ...settings, httpClient: serviceOf().httpClient })
+    const sending = advisor.fetch("/v2/x", { method: "POST", body: stream, signal: controller.signal })
+    await vi.waitFor(() => expect(pull).toHaveBeenCalled())
+    controller.abort("left")
+    await expect(sending).rejects.toBe("left")
+    await vi.waitFor(() => expect(cancel).toHaveBeenCalled())
+  })
+
+  it("in fetch ends when the client is closed", async () => {
+    const { stream } = stalled()
+    const advisor = createClient({ ...settings, httpClient: serviceOf().httpClient })
+    const sending = advisor.fetch("/v2/x", { method: "POST", body: stream }).catch((error: unknown) => error)
+    await advisor.close()
+    expect(await sending).toMatchObject({ _tag: "TransportError", operation: "request" })
+  })
+})
