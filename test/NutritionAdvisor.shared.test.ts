@@ -148,7 +148,7 @@ describe("Replicas that share a token", () => {
       )
       yield* cache.behaveAlways("write", Cache.fails)
       yield* cache.behaveAlways("release", Cache.fails)
-      const slow = yield* replica({ lease: 11_000, tokenTimeout: 10_000, refresh: { background: false, attempts: 1 } })
+      const slow = yield* replica({ lease: 12_000, tokenTimeout: 10_000, refresh: { background: false, attempts: 1 } })
       expect(yield* endOf(slow)).toBe("success")
       expect(yield* counters).toMatchObject({ exchanges: 2 })
       yield* Fiber.interrupt(dying)

@@ -55,9 +55,12 @@ export interface DataOptions extends CommonOptions {
 }
 
 export interface SharingOptions extends ExchangeOptions {
-  /** How long one replica may exchange while the others wait for it; longer than `tokenTimeout`, 15 seconds by default. */
+  /**
+   * How long one replica may exchange while the others wait; 15 seconds by default. At least `tokenTimeout` plus twice
+   * `cacheTimeout`, so that the lease doesn't end during an exchange. A number is milliseconds.
+   */
   readonly lease?: Duration.DurationInput | undefined
-  /** The time for one call of the cache, after which the replica goes on without it; 1 second by default. */
+  /** The timeout of one call to the cache; 1 second by default. A number is milliseconds. */
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
@@ -226,8 +229,10 @@ export const parseSharing = (options: SharingOptions) =>
   Either.gen(function*() {
     const settings = yield* parseExchange(options)
     const lease = yield* millis("lease", options.lease ?? "15 seconds")
-    yield* check("lease", [lease > settings.tokenTimeout, "must be longer than tokenTimeout"])
-    return { ...settings, lease, cacheTimeout: yield* millis("cacheTimeout", options.cacheTimeout ?? "1 second") }
+    const cacheTimeout = yield* millis("cacheTimeout", options.cacheTimeout ?? "1 second")
+    const shortest = settings.tokenTimeout + 2 * cacheTimeout
+    yield* check("lease", [lease >= shortest, "must be at least tokenTimeout + 2 x cacheTimeout"])
+    return { ...settings, lease, cacheTimeout }
   })
 
 const merge = <A, B>(self: Checked<A>, that: Checked<B>) =>

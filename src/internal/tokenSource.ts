@@ -35,13 +35,16 @@ export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = 
     return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout: settings.tokenTimeout })
   })
 
-/** Tokens that replicas share: a flight may wait for a peer's exchange before its own. */
+/**
+ * Tokens that replicas share. A flight may wait for a peer (`lease` + `tokenTimeout`), make the three cache calls around an exchange, and
+ * exchange.
+ */
 export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpClient | SharedTokenCache> = (
   settings,
   run
 ) =>
   Effect.gen(function*() {
     const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
-    const flightTimeout = settings.lease + 2 * settings.tokenTimeout
+    const flightTimeout = settings.lease + 2 * settings.tokenTimeout + 3 * settings.cacheTimeout
     return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout })
   })

@@ -143,7 +143,12 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ["tokenTimeout", /duration/, [0, -1, Infinity, Number.NaN, 2 ** 31].map((tokenTimeout) => ({ tokenTimeout }))],
   ["requestTimeout", /duration/, [{ requestTimeout: "25 days" }]],
   ["maxResponseBytes", /whole number/, [0, -1, 0.5, Number.NaN].map((maxResponseBytes) => ({ maxResponseBytes }))],
-  ["lease", /longer than tokenTimeout/, [{ lease: "10 seconds" }, { tokenTimeout: "15 seconds" }]],
+  ["lease", /at least tokenTimeout \+ 2 x cacheTimeout/, [
+    { lease: 11_999 },
+    { tokenTimeout: 13_001 },
+    { cacheTimeout: 2_501 },
+    { lease: 1_000, tokenTimeout: 900, cacheTimeout: 51 }
+  ]],
   ["cacheTimeout", /duration/, [{ cacheTimeout: 0 }]]
 ]
 

@@ -12,7 +12,7 @@ const searchesEach = 10
 /** Long enough for a busy machine to kill the holder in the middle of its exchange. */
 const tokenLatency = 6_000
 
-const lease = 8_000
+const lease = 12_000
 
 /** `ioredis` names the package that stands for it. */
 const fleet = (ioredis: string, size: number) => () => {

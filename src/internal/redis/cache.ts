@@ -32,20 +32,23 @@ const isOk = (answer: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
 const entryOf = (answer: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
   typeof answer === "string" ? Effect.succeed(Option.liftPredicate(answer, (text) => text !== "")) : unexpected
 
-/** The two keys of a name share a slot of Redis Cluster: what stands between the braces decides. */
+/**
+ * The two keys of a name share a slot of Redis Cluster, which hashes the part between the braces. Commands are in lower case: ioredis
+ * before 5.9 adds `keyPrefix` only to the keys of those.
+ */
 export const make = (connection: Connection, prefix: string): Service => {
   const tokenKey = (name: string) => `${prefix}{${name}}:token`
   const leaseKey = (name: string) => `${prefix}{${name}}:lease`
 
   return {
-    read: (name) => Effect.flatMap(call(connection, "GETRANGE", tokenKey(name), 0, longestEntry), entryOf),
+    read: (name) => Effect.flatMap(call(connection, "getrange", tokenKey(name), 0, longestEntry), entryOf),
     write: (name, entry, { owner, timeToLive }) => {
       const keys = [tokenKey(name), leaseKey(name)]
       const values = [owner, entry, wholeMillis(timeToLive)]
-      return Effect.flatMap(call(connection, "EVAL", writeScript, keys.length, ...keys, ...values), isOne)
+      return Effect.flatMap(call(connection, "eval", writeScript, keys.length, ...keys, ...values), isOne)
     },
     lease: (name, owner, duration) =>
-      Effect.flatMap(call(connection, "SET", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), isOk),
-    release: (name, owner) => Effect.asVoid(call(connection, "EVAL", releaseScript, 1, leaseKey(name), owner))
+      Effect.flatMap(call(connection, "set", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), isOk),
+    release: (name, owner) => Effect.asVoid(call(connection, "eval", releaseScript, 1, leaseKey(name), owner))
   }
 }

@@ -5,6 +5,7 @@ import { Config, ConfigProvider, Context, Effect, Inspectable, Layer, Option, Re
 import { SharedTokenCache } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import * as Five from "ioredis"
+import * as Oldest from "ioredis-5-4"
 import * as Six from "ioredis-6"
 import { laws } from "../laws/cacheLaws.js"
 import * as RedisCluster from "./RedisCluster.js"
@@ -21,11 +22,22 @@ type Client = Parameters<typeof RedisTokenCache.layerFromClient>[0] & {
 
 interface Version {
   readonly version: string
-  readonly redis: (options: { port: number; keyPrefix?: string; stringNumbers?: boolean }) => Client
+  readonly redis: (options: {
+    port: number
+    keyPrefix?: string
+    stringNumbers?: boolean
+    enableAutoPipelining?: boolean
+    commandTimeout?: number
+  }) => Client
   readonly cluster: (nodes: Array<{ host: string; port: number }>) => Client
 }
 
 const versions: ReadonlyArray<Version> = [
+  {
+    version: "ioredis 5.4.1",
+    redis: (options) => new Oldest.Redis({ host: "127.0.0.1", ...options }),
+    cluster: (nodes) => new Oldest.Cluster(nodes)
+  },
   {
     version: "ioredis 5",
     redis: (options) => new Five.Redis({ host: "127.0.0.1", ...options }),
@@ -75,14 +87,23 @@ describeWithRedis("A cache on Redis", () => {
         yield* holds(yield* cacheOf(RedisTokenCache.layerFromClient(client)), Effect.sleep)
       }))
 
-    it.scopedLive(`takes a client with a keyPrefix and numbers as texts, and leaves it open (${version})`, () =>
+    it.scopedLive.each([
+      { stringNumbers: true },
+      { enableAutoPipelining: true },
+      { commandTimeout: 5_000 }
+    ])(`uses a client with a keyPrefix and %j, and leaves it open (${version})`, (options) =>
       Effect.gen(function*() {
         const server = yield* RedisServer.make()
-        const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", stringNumbers: true }))
-        yield* Effect.scoped(
-          Effect.flatMap(cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" })), written)
-        )
-        expect(yield* keysOf(server)).toEqual([`app:p:{${name}}:lease`, `app:p:{${name}}:token`])
+        const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", ...options }))
+        const keys = yield* Effect.scoped(Effect.gen(function*() {
+          const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" }))
+          expect(yield* written(cache)).toBe(true)
+          expect(yield* cache.read(name)).toEqual(Option.some("one"))
+          const whileLeased = yield* keysOf(server)
+          yield* cache.release(name, "first")
+          return [whileLeased, yield* keysOf(server)]
+        }))
+        expect(keys).toEqual([[`app:p:{${name}}:lease`, `app:p:{${name}}:token`], [`app:p:{${name}}:token`]])
         expect(yield* Effect.promise(() => client.call("PING"))).toBe("PONG")
       }))
 

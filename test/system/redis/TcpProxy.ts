@@ -12,6 +12,8 @@ export interface TcpProxy {
   readonly cut: Effect.Effect<void>
   /** From now on commands reach the server, and their connection is cut before the answer; or no longer. */
   readonly setCuttingAnswers: (isCutting: boolean) => Effect.Effect<void>
+  /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
+  readonly setTarget: (port: number) => Effect.Effect<void>
   /** Refuses new connections, or takes them again. */
   readonly setRefusing: (isRefusing: boolean) => Effect.Effect<void>
   /** Every byte that came to the proxy, from either side. */
@@ -22,7 +24,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
   Effect.gen(function*() {
     const sockets = new Set<Socket>()
     const record: Array<Buffer> = []
-    const state = { delay: 0, isCuttingAnswers: false, isRefusing: false }
+    const state = { delay: 0, isCuttingAnswers: false, isRefusing: false, target }
 
     const cut = Effect.sync(() => {
       for (const socket of sockets) socket.destroy()
@@ -30,7 +32,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
 
     const accept = (client: Socket) => {
       if (state.isRefusing) return void client.destroy()
-      const server = connect(target, "127.0.0.1")
+      const server = connect(state.target, "127.0.0.1")
       for (const [socket, other] of [[client, server], [server, client]] as const) {
         sockets.add(socket)
         socket.on("error", () => {})
@@ -66,6 +68,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       url: Redacted.make(`redis://127.0.0.1:${port}`),
       setDelay: (delay) => set({ delay }),
       cut,
+      setTarget: (target) => set({ target }),
       setCuttingAnswers: (isCuttingAnswers) => set({ isCuttingAnswers }),
       setRefusing: (isRefusing) => set({ isRefusing }),
       recorded: Effect.sync(() => Buffer.concat(record).toString("latin1"))

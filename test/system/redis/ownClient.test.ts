@@ -1,0 +1,116 @@
+/** Your own ioredis client, with the settings that docs/sharing.md shows: the block of the page is run, and its `settings` are used. */
+import { expect, it } from "@effect/vitest"
+import { Context, Effect, Layer, Logger, LogLevel, Schedule, type Scope } from "effect"
+import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { Cluster, Redis, type RedisOptions } from "ioredis"
+import { makeImporter, programsOf } from "../../readme/importBlock.js"
+import * as RedisCluster from "./RedisCluster.js"
+import * as RedisServer from "./RedisServer.js"
+import * as TcpProxy from "./TcpProxy.js"
+
+const importBlock = makeImporter()
+
+const documented: Effect.Effect<RedisOptions> = Effect.promise(async () => {
+  const block = programsOf("docs/sharing.md").find(({ code }) => code.includes("export const settings"))
+  if (block === undefined) throw new Error("docs/sharing.md has no block with `settings`")
+  const { settings } = await importBlock(block) as { readonly settings: RedisOptions }
+  return settings
+})
+
+const opened = <A extends Redis | Cluster>(open: () => A) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const client = open()
+      client.on("error", () => {})
+      return client
+    }),
+    (client) => Effect.sync(() => client.disconnect())
+  )
+
+/** A replica, and the warnings that it logs. */
+const replica = (cache: Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>) =>
+  Effect.gen(function*() {
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) warnings.push(String(message))
+    })
+    const logged = Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    const advisor = NutritionAdvisor.layerShared({
+      baseUrl: Simulator.baseUrl,
+      licenseKey: Simulator.licenseKey,
+      refresh: { coolDown: 1, background: false }
+    })
+    const context = yield* logged(Layer.build(Layer.provide(advisor, cache)))
+    const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+    return { search: logged(search("oats")), warnings }
+  })
+
+const simulated = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Simulator.layerHttpClient())
+
+const simulator = Simulator.Simulator
+
+const exchanges = Effect.map(Effect.flatMap(simulator, ({ counters }) => counters), ({ exchanges }) => exchanges)
+
+const searchAll = (replicas: ReadonlyArray<Effect.Effect.Success<ReturnType<typeof replica>>>) =>
+  Effect.forEach(replicas, ({ search }) => search, { concurrency: "unbounded", discard: true })
+
+RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings of docs/sharing.md", () => {
+  it.scopedLive.each<readonly [string, Effect.Effect<() => Redis | Cluster, never, Scope.Scope>]>([
+    [
+      "a Cluster",
+      Effect.gen(function*() {
+        const redisOptions = yield* documented
+        const nodes = (yield* RedisCluster.make).map(({ port }) => ({ host: "127.0.0.1", port }))
+        return () => new Cluster(nodes, { redisOptions })
+      })
+    ],
+    [
+      "one server",
+      Effect.gen(function*() {
+        const settings = yield* documented
+        const { port } = yield* RedisServer.make()
+        return () => new Redis(port, "127.0.0.1", settings)
+      })
+    ]
+  ])("five replicas that search at startup exchange once over %s", ([, setUp]) =>
+    simulated(Effect.gen(function*() {
+      const open = yield* setUp
+      yield* Effect.flatMap(simulator, ({ setLatency }) => setLatency("token", "200 millis"))
+      const clients = yield* Effect.replicateEffect(opened(open), 5)
+      const replicas = yield* Effect.forEach(clients, (client) => replica(RedisTokenCache.layerFromClient(client)))
+      yield* searchAll(replicas)
+      expect([yield* exchanges, replicas.flatMap(({ warnings }) => warnings)]).toEqual([1, []])
+    })))
+
+  it.scopedLive("after a failover, a connection to the demoted primary moves to the new one", () =>
+    simulated(Effect.gen(function*() {
+      const settings = yield* documented
+      const [first, second] = yield* Effect.all([RedisServer.make(), RedisServer.make()])
+      yield* second.command("REPLICAOF", "127.0.0.1", first.port)
+      const hostName = yield* TcpProxy.make(first.port)
+      const client = yield* opened(() => new Redis(hostName.port, "127.0.0.1", settings))
+      const own = yield* replica(RedisTokenCache.layerFromClient(client))
+      const provided = yield* replica(RedisTokenCache.layer({ url: hostName.url }))
+      yield* searchAll([own, provided])
+      yield* second.command("REPLICAOF", "NO", "ONE")
+      yield* first.command("REPLICAOF", "127.0.0.1", second.port)
+      yield* hostName.setTarget(second.port)
+      const revokeAndSearch = Effect.gen(function*() {
+        const before = yield* exchanges
+        yield* Effect.flatMap(simulator, ({ revoke }) => revoke)
+        yield* searchAll([own, provided])
+        return (yield* exchanges) - before
+      })
+      yield* Effect.repeat(revokeAndSearch, {
+        until: (exchanges) => exchanges === 1,
+        schedule: Schedule.spaced("200 millis")
+      }).pipe(Effect.timeout("30 seconds"))
+      const warned = own.warnings.length + provided.warnings.length
+      yield* revokeAndSearch
+      expect(own.warnings.length + provided.warnings.length).toBe(warned)
+      const entry = yield* second.command("KEYS", "*:token")
+      expect(entry).toHaveLength(1)
+    })))
+})
