@@ -3,12 +3,12 @@
  *
  * @since 1.0.0
  */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Monotonic from "./internal/shared/monotonic.js"
 
 /**
  * The cache failed. No search ends in this error: SharedTokenIssuer exchanges by itself, and logs a warning.
@@ -68,8 +68,8 @@ export class SharedTokenCache
 {}
 
 interface Expiring {
-  readonly text: string
-  /** Epoch milliseconds. */
+  readonly value: string
+  /** In milliseconds of the monotonic clock. */
   readonly until: number
 }
 
@@ -77,28 +77,28 @@ const makeMemory: Effect.Effect<Service> = Effect.sync(() => {
   const entries = new Map<string, Expiring>()
   const leases = new Map<string, Expiring>()
 
-  const textIn = (texts: Map<string, Expiring>, name: string, now: number) => {
-    const timed = texts.get(name)
-    return timed !== undefined && now < timed.until ? timed.text : undefined
+  const valueIn = (values: Map<string, Expiring>, name: string, now: number) => {
+    const expiring = values.get(name)
+    return expiring !== undefined && now < expiring.until ? expiring.value : undefined
   }
 
   return {
-    read: (name) => Effect.map(Clock.currentTimeMillis, (now) => Option.fromNullable(textIn(entries, name, now))),
+    read: (name) => Effect.map(Monotonic.currentMillis, (now) => Option.fromNullable(valueIn(entries, name, now))),
     write: (name, entry, { owner, timeToLive }) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const isHolder = textIn(leases, name, now) === owner
-        if (isHolder) entries.set(name, { text: entry, until: now + timeToLive })
+      Effect.map(Monotonic.currentMillis, (now) => {
+        const isHolder = valueIn(leases, name, now) === owner
+        if (isHolder) entries.set(name, { value: entry, until: now + timeToLive })
         return isHolder
       }),
     lease: (name, owner, duration) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const isFree = textIn(leases, name, now) === undefined
-        if (isFree) leases.set(name, { text: owner, until: now + duration })
+      Effect.map(Monotonic.currentMillis, (now) => {
+        const isFree = valueIn(leases, name, now) === undefined
+        if (isFree) leases.set(name, { value: owner, until: now + duration })
         return isFree
       }),
     release: (name, owner) =>
       Effect.sync(() => {
-        if (leases.get(name)?.text === owner) leases.delete(name)
+        if (leases.get(name)?.value === owner) leases.delete(name)
       })
   }
 })

@@ -1,13 +1,30 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
-import * as Time from "./doubles/Time.js"
-import { laws } from "./system/laws/cacheLaws.js"
+import * as ManualClock from "../doubles/ManualClock.js"
+import * as Time from "../doubles/Time.js"
+import { laws } from "../system/laws/cacheLaws.js"
 
 const opened = Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
 
 describe("A cache in memory", () => {
   it.effect.each(laws)("$title", ({ holds }) => Effect.flatMap(opened, (cache) => holds(cache, Time.pass)))
+
+  it.effect.each([[3_600_000], [-3_600_000]] as const)(
+    "SharedTokenCache.layerMemory: a clock that is set by %d ms changes no lease and no entry",
+    ([wall]) =>
+      Effect.gen(function*() {
+        const clock = ManualClock.besides(yield* Effect.clock)
+        const cache = yield* opened
+        const seen = Effect.withClock(Effect.all([cache.read("name"), cache.lease("name", "other", 1_000)]), clock)
+        yield* Effect.withClock(cache.lease("name", "owner", 1_000), clock)
+        yield* Effect.withClock(cache.write("name", "entry", { owner: "owner", timeToLive: 1_000 }), clock)
+        clock.wall = wall
+        const during = yield* seen
+        yield* Time.pass(1_000)
+        expect([during, yield* seen]).toEqual([[Option.some("entry"), false], [Option.none(), true]])
+      })
+  )
 
   it.effect("is another one each time it is built", () =>
     Effect.gen(function*() {
