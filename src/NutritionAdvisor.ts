@@ -146,8 +146,10 @@ const fromTokens = (
       runRequest({ "http.request.method": request.method }, (run) =>
         Build.below(settings, request).pipe(
           Effect.flatMap((built) =>
-            Effect.map(authorized(run, built), (answer) =>
-              Platform.responseOf(Build.withoutToken(settings, request), built, answer))
+            Effect.map(
+              authorized(run, built),
+              (answer) => Platform.responseOf(Build.withoutToken(settings, request), built, answer)
+            )
           )
         ))
 

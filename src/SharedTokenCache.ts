@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Monotonic from "./internal/shared/monotonic.js"
+import { currentMonotonicMillis } from "./internal/clock.js"
 
 /**
  * The cache failed. No search ends in this error: SharedTokenIssuer exchanges by itself, and logs a warning.
@@ -83,15 +83,15 @@ const makeMemory: Effect.Effect<Service> = Effect.sync(() => {
   }
 
   return {
-    read: (name) => Effect.map(Monotonic.currentMillis, (now) => Option.fromNullable(valueIn(entries, name, now))),
+    read: (name) => Effect.map(currentMonotonicMillis, (now) => Option.fromNullable(valueIn(entries, name, now))),
     write: (name, entry, { owner, timeToLive }) =>
-      Effect.map(Monotonic.currentMillis, (now) => {
+      Effect.map(currentMonotonicMillis, (now) => {
         const isHolder = valueIn(leases, name, now) === owner
         if (isHolder) entries.set(name, { value: entry, until: now + timeToLive })
         return isHolder
       }),
     lease: (name, owner, duration) =>
-      Effect.map(Monotonic.currentMillis, (now) => {
+      Effect.map(currentMonotonicMillis, (now) => {
         const isFree = valueIn(leases, name, now) === undefined
         if (isFree) leases.set(name, { value: owner, until: now + duration })
         return isFree

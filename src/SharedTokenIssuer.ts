@@ -13,7 +13,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { type AccessToken, isSame } from "./AccessToken.js"
-import { monotonicMillis } from "./internal/clock.js"
+import { currentMonotonicMillis } from "./internal/clock.js"
 import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
@@ -21,6 +21,7 @@ import * as Seal from "./internal/shared/seal.js"
 import { LicenseKey, readLicenseKey } from "./internal/token/licenseKey.js"
 import { withTokenTimeout } from "./internal/token/withTimeout.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
+import * as RefreshPolicy from "./RefreshPolicy.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
 
@@ -39,13 +40,27 @@ const entryIdentityOf = ({ base, routeTemplate, serviceId }: Settings.ExchangeSe
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
 
-/** Not the token that is replaced, and received no earlier. If the key must be exchanged, it must have been since. */
-const isNext =
-  (replacing: Option.Option<AccessToken>, mustExchange: boolean, now: number) => (token: AccessToken): boolean =>
-    Option.match(replacing, {
-      onNone: () => true,
-      onSome: (replaced) => !isSame(replaced, token) && token.receivedAt >= (mustExchange ? now : replaced.receivedAt)
-    })
+/** Not the token that is replaced, and received no earlier. */
+const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
+  Option.match(replacing, {
+    onNone: () => true,
+    onSome: (replaced) => !isSame(replaced, token) && token.receivedAt >= replaced.receivedAt
+  })
+
+/**
+ * How long a replica may wait for a cache that fails, in milliseconds: half of `tokenTimeout` while callers wait. Callers of a refresh
+ * have a token, so it may take as long as that one can be used, up to `lease`.
+ */
+const patienceOf = (
+  { lease, policy, tokenTimeout }: Settings.SharingSettings,
+  { reason, replacing }: TokenIssuer.ExchangeRequest,
+  now: number
+): number => {
+  const whileCallersWait = tokenTimeout / 2
+  if (reason !== "refresh" || Option.isNone(replacing)) return whileCallersWait
+  const usable = replacing.value.expiresAt - RefreshPolicy.marginOf(policy, replacing.value) - now
+  return Math.max(whileCallersWait, Math.min(lease, usable))
+}
 
 /**
  * An issuer around the one in the context. It takes a usable token out of the SharedTokenCache; where there is none, it takes
@@ -80,12 +95,12 @@ export const around = (
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
-      (scope) => Effect.ignore(Lease.boundedCall(cacheTimeout)(Scope.close(scope, Exit.void)))
+      (scope) => Effect.ignore(Lease.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
     )
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** It is not taken out of the cache again where the exchange after the rejection has failed. */
     let lastRejected = Option.none<AccessToken>()
-    /** A peer's token that replaced a rejected one, and until when a rejection of it too calls for an exchange of our own. */
+    /** The peer's token that replaced a rejected one. If it is rejected within the cool-down, too, the key must be exchanged. */
     let handedOver: { readonly token: AccessToken; readonly until: number } | undefined
 
     /** In a fiber of its own: where the caller leaves, it goes on as far as it must. */
@@ -97,14 +112,13 @@ export const around = (
         )
       )
 
-    const issue: TokenIssuer.Service["issue"] = ({ reason, replacing: replaced, ...others }) =>
+    const issue: TokenIssuer.Service["issue"] = (request) =>
       Effect.gen(function*() {
-        const now = yield* Clock.currentTimeMillis
-        const elapsed = monotonicMillis(yield* Effect.clock)
-        if (reason === "rejection") lastRejected = replaced
-        const replacing = Option.orElse(replaced, () => lastRejected)
-        const mustExchange = reason === "rejection" && handedOver !== undefined && elapsed < handedOver.until &&
-          Option.exists(replaced, (token) => handedOver !== undefined && isSame(token, handedOver.token))
+        const startedAt = yield* currentMonotonicMillis
+        const isRejection = request.reason === "rejection"
+        const lastHandedOver = handedOver !== undefined && startedAt < handedOver.until ? handedOver.token : undefined
+        if (isRejection) lastRejected = request.replacing
+        const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* inTime(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
           cache,
@@ -112,19 +126,18 @@ export const around = (
           seal: yield* sealOf(licenseKey),
           owner: globalThis.crypto.randomUUID(),
           lease,
-          waitsUntil: now + lease + tokenTimeout,
+          waitsUntil: startedAt + lease + tokenTimeout,
+          patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy,
-          isNext: isNext(replacing, mustExchange, now),
-          exchange: Effect.provideService(
-            inTime(issuer.issue({ ...others, reason, replacing: replaced })),
-            LicenseKey,
-            licenseKey
-          ),
+          isNext: isNext(replacing),
+          mustExchange: isRejection && lastHandedOver !== undefined &&
+            Option.exists(request.replacing, (token) => isSame(token, lastHandedOver)),
+          exchange: Effect.provideService(inTime(issuer.issue(request)), LicenseKey, licenseKey),
           scope
         }
         const token = yield* inScope(Lease.getToken(attempt))
-        if (reason === "rejection" && token.isFromPeer === true) {
-          handedOver = { token, until: elapsed + policy.coolDown }
+        if (isRejection && token.isFromPeer === true) {
+          handedOver = { token, until: (yield* currentMonotonicMillis) + policy.coolDown }
         }
         return token
       }).pipe(Effect.withUnhandledErrorLogLevel(Option.none()))

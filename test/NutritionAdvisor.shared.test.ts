@@ -1,7 +1,7 @@
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Effect, Either, Fiber, Layer, Option, Stream } from "effect"
+import { Clock, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
 import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./doubles/arranged.js"
@@ -152,6 +152,25 @@ describe("Replicas that share a token", () => {
       expect(yield* endOf(slow)).toBe("success")
       expect(yield* counters).toMatchObject({ exchanges: 2 })
       yield* Fiber.interrupt(dying)
+    }
+  )
+})
+
+describe("sharing: the timeout of a flight", () => {
+  test(
+    "leaves room for the cache calls around an exchange of 9.9 seconds after a full wait",
+    function*({ cache, simulator }) {
+      const before = yield* replica()
+      yield* from(before)
+      const shared = yield* SharedTokenCache.SharedTokenCache
+      const name = yield* cache.lastName
+      yield* revoke
+      yield* shared.lease(name, "a replica that hangs", 27_000)
+      for (const operation of Cache.operations) yield* cache.behaveAlways(operation, Cache.takes(900))
+      yield* simulator.setLatency("token", "9.9 seconds")
+      const started = yield* Clock.currentTimeMillis
+      expect(yield* endOf(before)).toBe("success")
+      expect((yield* Clock.currentTimeMillis) - started).toBeGreaterThan(35_000)
     }
   )
 })

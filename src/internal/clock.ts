@@ -1,7 +1,10 @@
 import type * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 
 /** Milliseconds that only grow, whatever the wall clock is set to: for everything but the times of tokens and Retry-After dates. */
 export const monotonicMillis = (clock: Clock.Clock): number => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+
+export const currentMonotonicMillis: Effect.Effect<number> = Effect.map(Effect.clock, monotonicMillis)
 
 /** One moment on both clocks, in milliseconds. */
 export interface Moment {

@@ -9,11 +9,15 @@ import * as AccessToken from "../../AccessToken.js"
 import type { TokenError } from "../../NutritionAdvisorError.js"
 import type * as RefreshPolicy from "../../RefreshPolicy.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { currentMonotonicMillis } from "../clock.js"
 import { withTimeout } from "../token/withTimeout.js"
 import { cacheFailures, sharedTokens } from "./metrics.js"
 import type * as Seal from "./seal.js"
+import * as Waits from "./waits.js"
 
-/** What one replica needs to know to get one token. Times are in milliseconds. */
+type Token = AccessToken.AccessToken
+
+/** What one replica needs to get one token. Times are in milliseconds. */
 export interface Attempt {
   readonly cache: Service
   readonly cacheTimeout: number
@@ -21,29 +25,35 @@ export interface Attempt {
   /** Who takes the lease: another name for each attempt. */
   readonly owner: string
   readonly lease: number
-  /** Until when it waits for a peer, in epoch milliseconds. */
+  /** When it stops waiting for a peer, on the monotonic clock. */
   readonly waitsUntil: number
+  /** How long it may wait for a cache that fails. */
+  readonly patience: number
   readonly policy: RefreshPolicy.CheckedPolicy
-  /** Whether a token may take the place of the one that is replaced. */
-  readonly isNext: Predicate.Predicate<AccessToken.AccessToken>
-  readonly exchange: Effect.Effect<AccessToken.AccessToken, TokenError>
-  /** What is left to do there when the token has been returned ends with it. */
+  /** Whether a token may replace the current one. */
+  readonly isNext: Predicate.Predicate<Token>
+  /** Whether a token that was in the cache at the start doesn't count. */
+  readonly mustExchange: boolean
+  readonly exchange: Effect.Effect<Token, TokenError>
+  /** What is left to do after the token is returned runs in this scope. */
   readonly scope: Scope.Scope
 }
 
-/** A call of the cache, bounded in time. */
-export const boundedCall =
+/** A call to the cache with its timeout. */
+export const withCacheTimeout =
   (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
     withTimeout(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
 
-const noteFailure = ({ message, reason }: SharedTokenCacheError) =>
-  Effect.suspend(() => {
-    cacheFailures.count(reason)
-    return Effect.logWarning(`${message} This process exchanges the license key by itself.`)
-  })
+const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
+
+const reportFailure = (error: SharedTokenCacheError) =>
+  Effect.zipRight(
+    countFailure(error),
+    Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
+  )
 
 /** A token as the clock of this process sees it: a peer whose clock is ahead dates the token's whole life too late. */
-const received = (token: AccessToken.AccessToken, now: number): AccessToken.AccessToken => {
+const asReceivedHere = (token: Token, now: number): Token => {
   const ahead = Math.max(0, token.receivedAt - now)
   return new AccessToken.AccessToken({
     ...token,
@@ -53,41 +63,64 @@ const received = (token: AccessToken.AccessToken, now: number): AccessToken.Acce
   })
 }
 
-/** A token that a peer left, if it is one to use. */
-const look = ({ cache, cacheTimeout, isNext, policy, seal }: Attempt) =>
-  Effect.gen(function*() {
-    const entry = yield* boundedCall(cacheTimeout)(cache.read(seal.name))
-    const opened = Option.isSome(entry) ? yield* seal.open(entry.value) : Option.none()
-    const now = yield* Clock.currentTimeMillis
-    return opened.pipe(
-      Option.filter(isNext),
-      Option.map((token) => received(token, now)),
-      Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired")
-    )
-  })
+/** The token of the entry in the cache, as its publisher dated it. */
+const readEntry = (
+  { cache, cacheTimeout, seal }: Attempt
+): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
+  Effect.flatMap(
+    withCacheTimeout(cacheTimeout)(cache.read(seal.name)),
+    Option.match({ onNone: () => Effect.succeedNone, onSome: seal.open })
+  )
 
-/** Where the cache did not say whether it gave the lease, it may have: it is given back as soon as the cache hears of that. */
+/** If the cache didn't say whether it granted the lease, it may have. The lease is given back as soon as the cache allows it. */
 const takeLease = ({ cache, cacheTimeout, lease, owner, scope, seal }: Attempt) =>
   Effect.tapError(
-    boundedCall(cacheTimeout)(cache.lease(seal.name, owner, lease)),
-    () => Effect.forkIn(Effect.ignore(boundedCall(cacheTimeout)(cache.release(seal.name, owner))), scope)
+    withCacheTimeout(cacheTimeout)(cache.lease(seal.name, owner, lease)),
+    () => Effect.forkIn(Effect.ignore(withCacheTimeout(cacheTimeout)(cache.release(seal.name, owner))), scope)
   )
 
 type Restore = <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
 
-/** A token, and how this replica came by it. */
-interface Got {
+/** A token, and how this replica got it. */
+interface Issued {
   readonly outcome: "HandedOver" | "Exchanged" | "ExchangedAlone"
-  readonly token: AccessToken.AccessToken
+  readonly token: Token
 }
 
-const got = (outcome: Got["outcome"]) => (token: AccessToken.AccessToken): Got => ({ outcome, token })
+const issuedAs = (outcome: Issued["outcome"]) => (token: Token): Issued => ({ outcome, token })
 
-/** Peers must see the token before the lease is free. The two together take at most the time of one call. */
-const publishAndRelease = (
-  { cache, cacheTimeout, owner, seal }: Attempt,
-  token: Option.Option<AccessToken.AccessToken>
-) =>
+/**
+ * What one attempt knows of the cache: whether a token in it can be used, and how an entry is dated. An entry is never dated before the
+ * one that it replaces, whatever the clocks of both publishers say, because peers use it only if it is the later one.
+ */
+const makeReader = (attempt: Attempt) => {
+  const { isNext, mustExchange, policy } = attempt
+  let first: Option.Option<Token> | undefined
+  let latest = Number.NEGATIVE_INFINITY
+  const isExcluded = (token: Token) =>
+    mustExchange && first !== undefined && Option.exists(first, (seen) => AccessToken.isSame(seen, token))
+
+  return {
+    read: Effect.gen(function*() {
+      const entry = yield* readEntry(attempt)
+      first ??= entry
+      latest = Math.max(latest, Option.match(entry, { onNone: () => latest, onSome: ({ receivedAt }) => receivedAt }))
+      const now = yield* Clock.currentTimeMillis
+      return entry.pipe(
+        Option.filter((token) => isNext(token) && !isExcluded(token)),
+        Option.map((token) => asReceivedHere(token, now)),
+        Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired")
+      )
+    }),
+    dated: (token: Token): Token =>
+      token.receivedAt >= latest ? token : new AccessToken.AccessToken({ ...token, receivedAt: latest })
+  }
+}
+
+type Reader = ReturnType<typeof makeReader>
+
+/** Peers must see the token before the lease is free. The two calls together take at most the time of one. */
+const publishAndRelease = ({ cache, cacheTimeout, owner, seal }: Attempt, token: Option.Option<Token>) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
     const write = yield* Option.match(token, {
@@ -98,51 +131,84 @@ const publishAndRelease = (
           (entry) => cache.write(seal.name, entry, { owner, timeToLive: Math.max(1, token.expiresAt - now) })
         )
     })
-    yield* boundedCall(cacheTimeout)(
-      Effect.zipRight(Effect.catchAll(write, noteFailure), cache.release(seal.name, owner))
+    yield* withCacheTimeout(cacheTimeout)(
+      Effect.zipRight(Effect.catchAll(write, reportFailure), cache.release(seal.name, owner))
     )
-  }).pipe(Effect.catchAll(noteFailure))
+  }).pipe(Effect.catchAll(reportFailure))
 
-/** Under the lease it looks again, for a peer may have written meanwhile. */
-const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Got, TokenError> =>
-  look(attempt).pipe(
-    Effect.catchAll((error) => Effect.as(noteFailure(error), Option.none<AccessToken.AccessToken>())),
+/** With the lease. It reads again first, because a peer may have written meanwhile. */
+const exchangeForAll = (attempt: Attempt, reader: Reader, restore: Restore): Effect.Effect<Issued, TokenError> =>
+  reader.read.pipe(
+    Effect.catchAll((error) => Effect.as(reportFailure(error), Option.none<Token>())),
     Effect.flatMap(Option.match({
-      onNone: () => Effect.map(attempt.exchange, got("Exchanged")),
-      onSome: (token) => Effect.succeed(got("HandedOver")(token))
+      onNone: () => Effect.map(attempt.exchange, issuedAs("Exchanged")),
+      onSome: (token) => Effect.succeed(issuedAs("HandedOver")(token))
     })),
     restore,
     Effect.onExit((exit) =>
       publishAndRelease(
         attempt,
-        Exit.isSuccess(exit) && exit.value.outcome === "Exchanged" ? Option.some(exit.value.token) : Option.none()
+        Exit.isSuccess(exit) && exit.value.outcome === "Exchanged"
+          ? Option.some(reader.dated(exit.value.token))
+          : Option.none()
       )
     )
   )
 
-/** After a failure of the cache, or when no peer brought a token in time. Nothing is published: another may have the lease. */
-const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<Got, TokenError> =>
-  Effect.map(restore(exchange), got("ExchangedAlone"))
+/** Without the lease, so nothing is published: another replica may have it. */
+const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
+  Effect.map(restore(exchange), issuedAs("ExchangedAlone"))
 
-/** Looks, asks for the lease, and waits in turn. */
+/** One round: the token or the exchange that it led to, if any. A round that fails is played again. */
+const playRound = (attempt: Attempt, reader: Reader, round: Waits.Round, restore: Restore) =>
+  Effect.gen(function*() {
+    const found = round === "Lease" ? Option.none() : yield* restore(reader.read)
+    if (Option.isSome(found)) return Option.some(Effect.succeed(issuedAs("HandedOver")(found.value)))
+    const isLate = (yield* currentMonotonicMillis) >= attempt.waitsUntil
+    if (round === "Read" || isLate || !(yield* takeLease(attempt))) return Option.none()
+    return Option.some(exchangeForAll(attempt, reader, restore))
+  })
+
+/**
+ * Reads, asks for the lease, and waits for the peer who has it. While calls fail it goes on for a random part of `patience`: the cache may
+ * recover, and if it doesn't, the exchanges of a fleet are spread over that time.
+ */
 const getInTurn = (attempt: Attempt, restore: Restore) =>
   Effect.gen(function*() {
-    while (true) {
-      const found = yield* restore(look(attempt))
-      if (Option.isSome(found)) return Effect.succeed(got("HandedOver")(found.value))
-      if (yield* takeLease(attempt)) return exchangeForAll(attempt, restore)
-      const left = attempt.waitsUntil - (yield* Clock.currentTimeMillis)
+    const reader = makeReader(attempt)
+    let hasWarned = false
+    let until = attempt.waitsUntil
+
+    const onCacheFailure = (error: SharedTokenCacheError) =>
+      Effect.gen(function*() {
+        if (until === attempt.waitsUntil) {
+          const now = yield* currentMonotonicMillis
+          until = now + Math.max(0, Math.min(attempt.patience, until - now)) * (yield* Random.next)
+        }
+        yield* hasWarned ? countFailure(error) : reportFailure(error)
+        hasWarned = true
+      })
+
+    for (let waits = 0, rounds = 0;; waits += 1) {
+      const issued = yield* playRound(attempt, reader, Waits.roundOf(rounds), restore).pipe(
+        Effect.tap(() => {
+          rounds += 1
+          until = attempt.waitsUntil
+        }),
+        Effect.catchAll((error) => Effect.as(onCacheFailure(error), Option.none()))
+      )
+      if (Option.isSome(issued)) return issued.value
+      const left = until - (yield* currentMonotonicMillis)
       if (left <= 0) return exchangeAlone(attempt, restore)
-      // In whole milliseconds: of a fraction too small to move the clock nobody would ever wake.
-      yield* restore(Effect.sleep(Math.min(left, yield* Random.nextIntBetween(50, 150))))
+      // In whole milliseconds: a timer of a fraction may fire before the clock has moved.
+      yield* restore(Effect.sleep(Math.min(Math.ceil(left), Waits.waitAfter(waits, yield* Random.next))))
     }
   })
 
-/** A token that a peer left, or one's own. Interrupted, it still gives back its lease, and ends a publication that has begun. */
-export const getToken = (attempt: Attempt): Effect.Effect<AccessToken.AccessToken, TokenError> =>
+/** A token of a peer, or of an exchange. If it is interrupted, it still gives back its lease, and finishes a publication. */
+export const getToken = (attempt: Attempt): Effect.Effect<Token, TokenError> =>
   Effect.uninterruptibleMask((restore) =>
     getInTurn(attempt, restore).pipe(
-      Effect.catchAll((error) => Effect.as(noteFailure(error), exchangeAlone(attempt, restore))),
       Effect.flatten,
       Effect.map(({ outcome, token }) => {
         sharedTokens.count(outcome)

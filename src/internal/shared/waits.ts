@@ -1,0 +1,23 @@
+/** What a replica does while a peer has the lease. Times are in milliseconds. */
+
+/** The calls of one round. The lease is asked for because its holder may have died, or failed to exchange. */
+export type Round = "ReadAndLease" | "Read" | "Lease"
+
+const firstRounds: ReadonlyArray<Round> = ["ReadAndLease", "Read", "Read", "Lease"]
+
+/**
+ * Each call is made again within a second, and the first second has few of them: a peer that exchanges for one second costs a waiting
+ * replica six calls.
+ */
+export const roundOf = (index: number): Round => firstRounds[index] ?? "ReadAndLease"
+
+const firstWait = 75
+
+const longestWait = 850
+
+/** Added to each wait or subtracted from it. Rounds of a fleet that starts together spread further apart with each wait. */
+const jitter = 25
+
+/** How long to wait after a round: about 75 ms after the first one, then twice as long each time, up to 875 ms. `random` is from 0 to 1. */
+export const waitAfter = (index: number, random: number): number =>
+  Math.round(Math.min(longestWait, firstWait * 2 ** Math.min(index, 10)) + jitter * (2 * random - 1))
