@@ -1,0 +1,176 @@
+/** Replicas that share a token, each with a clock and random numbers of its own, over one service and one cache, in virtual time. */
+import { Cause, Effect, Exit, Logger, LogLevel, Option, Redacted, Scope } from "effect"
+import {
+  NutritionAdvisorError,
+  type RefreshPolicy,
+  SharedTokenCache,
+  SharedTokenIssuer,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import { seeded } from "../doubles/runtime.js"
+import { FleetTime } from "./FleetTime.js"
+import { SimulatedCache } from "./SimulatedCache.js"
+import { SimulatedService } from "./SimulatedService.js"
+
+export const lease = 15_000
+
+export const tokenTimeout = 10_000
+
+export const cacheTimeout = 1_000
+
+export const coolDown = 15_000
+
+/** The time of one flight, as `NutritionAdvisor.layerShared` has it. */
+const flightTimeout = lease + 2 * tokenTimeout + 3 * cacheTimeout
+
+/** Three flights: one for a token, and one after each of two rejections. */
+const longestSearch = 3 * flightTimeout + 1_000
+
+export interface Options {
+  readonly seed: string
+  /** Of each token, in milliseconds. */
+  readonly life: number
+  /** The clock of each replica is off by up to this, in milliseconds. */
+  readonly skew?: number
+  readonly refresh?: Partial<RefreshPolicy.RefreshPolicy>
+}
+
+interface Replica {
+  readonly id: number
+  readonly provider: TokenProvider.Service
+  readonly stop: () => void
+  readonly run: <A, E>(effect: Effect.Effect<A, E>, then: (exit: Exit.Exit<A, E>) => void) => void
+  /** When this replica heard first that a token is rejected. */
+  readonly rejections: Map<string, number>
+}
+
+export class Fleet {
+  readonly time = new FleetTime()
+  readonly service: SimulatedService
+  readonly cache = new SimulatedCache(this.time)
+  readonly violations: Array<string> = []
+  readonly replicas = new Map<number, Replica>()
+  readonly random: () => number
+  succeeded = 0
+  readonly failed: Record<string, number> = {}
+  /** How long searches took that succeeded. */
+  readonly durations: Array<number> = []
+  private pending = 0
+
+  constructor(private readonly options: Options) {
+    this.service = new SimulatedService(this.time, options.life)
+    this.random = seeded(options.seed).next
+  }
+
+  start(id: number) {
+    const { refresh, seed, skew = 0 } = this.options
+    const clock = this.time.clock((2 * this.random() - 1) * skew)
+    const { service: random } = seeded(`${seed} ${id} ${this.time.now}`)
+    const scope = Effect.runSync(Scope.make())
+    const started = this.time.now
+    const run: Replica["run"] = (effect, then) =>
+      Effect.runFork(
+        effect.pipe(
+          Effect.withClock(clock),
+          Effect.withRandom(random),
+          Logger.withMinimumLogLevel(LogLevel.None)
+        ),
+        { scheduler: this.time.scheduler }
+      ).addObserver(then)
+    const make = Effect.flatMap(
+      SharedTokenIssuer.make({
+        baseUrl: "https://advisor.example",
+        licenseKey: Redacted.make("key"),
+        lease,
+        tokenTimeout,
+        cacheTimeout
+      }),
+      (issuer) =>
+        TokenProvider.make(refresh, { tokenTimeout: flightTimeout }).pipe(
+          Effect.provideService(TokenIssuer.TokenIssuer, issuer)
+        )
+    ).pipe(
+      Effect.provideService(TokenIssuer.TokenIssuer, this.service.issuer),
+      Effect.provideService(SharedTokenCache.SharedTokenCache, this.cache.seenBy(id)),
+      Effect.provideServiceEffect(TokenStore.TokenStore, TokenStore.make),
+      Scope.extend(scope)
+    )
+    const stop = () =>
+      run(Scope.close(scope, Exit.void), () => {
+        if (this.replicas.get(id)?.stop === stop) this.replicas.delete(id)
+      })
+    run(make, (exit) => {
+      if (Exit.isFailure(exit)) throw new Error(`replica ${id} of ${started} was not built`)
+      this.replicas.set(id, { id, provider: exit.value, stop, run, rejections: new Map() })
+    })
+  }
+
+  /** Starts so many replicas, and waits until they are built. */
+  async startAll(size: number) {
+    for (let id = 0; id < size; id += 1) this.start(id)
+    await this.time.pass(0)
+  }
+
+  /** One search of each replica. */
+  searchAll() {
+    for (const replica of this.replicas.values()) this.search(replica)
+  }
+
+  search(replica: Replica) {
+    const begun = this.time.now
+    this.pending += 1
+    replica.run(this.searchOf(replica), (exit) => {
+      this.pending -= 1
+      const millis = this.time.now - begun
+      if (millis > longestSearch) this.violations.push(`replica ${replica.id}: a search took ${millis} ms`)
+      if (Exit.isSuccess(exit)) {
+        this.succeeded += 1
+        this.durations.push(millis)
+        return
+      }
+      const name = Option.match(Cause.failureOption(exit.cause), {
+        onNone: () => Cause.isInterruptedOnly(exit.cause) ? "interrupted" : "defect",
+        onSome: ({ _tag, ...fields }) => "reason" in fields ? `${_tag} ${fields.reason}` : _tag
+      })
+      if (name === "defect") this.violations.push(`replica ${replica.id}: ${Cause.pretty(exit.cause).slice(0, 200)}`)
+      this.failed[name] = (this.failed[name] ?? 0) + 1
+    })
+  }
+
+  /** Waits until each search has ended. */
+  async finish() {
+    for (let waited = 0; this.pending > 0 && waited < longestSearch; waited += 1_000) await this.time.pass(1_000)
+    if (this.pending > 0) this.violations.push(`${this.pending} searches never ended`)
+  }
+
+  private searchOf(replica: Replica) {
+    return Effect.gen(this, function*() {
+      let token = yield* replica.provider.get
+      for (let sends = 1; sends <= 3; sends += 1) {
+        this.noteSend(replica, Redacted.value(token.value))
+        if (yield* this.service.accepts(token)) return
+        this.noteRejection(replica, Redacted.value(token.value))
+        if (sends < 3) token = yield* replica.provider.renew(token)
+      }
+      return yield* new NutritionAdvisorError.Forbidden({
+        operation: "search",
+        status: 403,
+        reason: "RejectedAgain"
+      })
+    })
+  }
+
+  private noteRejection({ rejections }: Replica, value: string) {
+    if (!rejections.has(value)) rejections.set(value, this.time.now)
+  }
+
+  /** A rejected token is not sent again later than a cool-down, unless its exchange could not succeed meanwhile. */
+  private noteSend({ id, rejections }: Replica, value: string) {
+    const rejectedAt = rejections.get(value)
+    if (rejectedAt === undefined || !this.service.isRouteUp) return
+    const since = this.time.now - Math.max(rejectedAt, this.service.lastTrouble + 60_000)
+    if (since > coolDown) this.violations.push(`replica ${id}: a rejected token was sent ${since} ms later`)
+  }
+}

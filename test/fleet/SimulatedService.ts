@@ -1,0 +1,62 @@
+/** The service as a fleet meets it: a token route that can be down or hang, tokens that can be revoked, and searches. */
+import { Clock, Effect, Redacted } from "effect"
+import { AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
+import type { FleetTime } from "./FleetTime.js"
+
+interface Issued {
+  readonly diesAt: number
+  revokedAt: number
+}
+
+const searchMillis = 20
+
+const serverError = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
+
+export class SimulatedService {
+  /** When each exchange began. */
+  readonly exchanges: Array<number> = []
+  issued = 0
+  tokenMillis = 1_000
+  route: "up" | "down" | "hangs" = "up"
+  /** When the route was not up for the last time. */
+  lastTrouble = Number.NEGATIVE_INFINITY
+  private readonly tokens = new Map<string, Issued>()
+
+  constructor(private readonly time: FleetTime, readonly life: number) {}
+
+  /** In the clock of the replica that asks. */
+  readonly issuer: TokenIssuer.Service = {
+    issue: () =>
+      Effect.gen(this, function*() {
+        this.exchanges.push(this.time.now)
+        if (this.route === "hangs") yield* Effect.never
+        yield* Effect.sleep(this.tokenMillis)
+        if (this.route !== "up") return yield* serverError
+        this.issued += 1
+        const value = `token-${this.issued}`
+        this.tokens.set(value, { diesAt: this.time.now + this.life, revokedAt: Number.POSITIVE_INFINITY })
+        const receivedAt = yield* Clock.currentTimeMillis
+        return AccessToken.make({ value, serviceId: "customer", receivedAt, expiresAt: receivedAt + this.life })
+      })
+  }
+
+  revoke() {
+    for (const token of this.tokens.values()) token.revokedAt = Math.min(token.revokedAt, this.time.now)
+  }
+
+  setRoute(route: SimulatedService["route"]) {
+    if (this.route !== "up") this.lastTrouble = this.time.now
+    this.route = route
+  }
+
+  get isRouteUp() {
+    return this.route === "up"
+  }
+
+  /** Whether a search with this token is accepted. */
+  readonly accepts = (token: AccessToken.AccessToken): Effect.Effect<boolean> =>
+    Effect.map(Effect.sleep(searchMillis), () => {
+      const issued = this.tokens.get(Redacted.value(token.value))
+      return issued !== undefined && this.time.now < issued.revokedAt && this.time.now < issued.diesAt
+    })
+}
