@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--only throughput,pairs,storms,memory,bundle] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
+ * `npm run bench -- [--only throughput,pairs,storms,memory,bundle,fleet] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
  * search costs, beside five peers. `--base` compiles an older commit, and the pairs then measure it beside this one in the same run. With
  * `BENCH_CHUNKED=1` no answer of the server names its length.
  */
@@ -72,6 +72,8 @@ const plan = {
     own: await compile("own", join(root, "src")),
     ...(values.base === undefined ? {} : { base: await compileBase(values.base) })
   },
+  out,
+  root,
   millis: values.quick ? 400 : 1_000,
   only: values.pairs?.split(","),
   processes: values.quick ? 1 : 6,

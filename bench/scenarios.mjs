@@ -1,4 +1,6 @@
 /** What is measured. Each scenario gives tables; clients take turns, and ratios are formed within a round. */
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import { open } from "./stage.mjs"
@@ -189,4 +191,39 @@ export const bundle = async ({ libraries: { own } }) => {
     ["promise", ...await bundled(`${own}/promise/index.js`, peers)]
   ]
   return [{ title: "A bundled client", columns: ["what", "KB minified", "KB gzipped"], rows }]
+}
+
+/** What replicas that share a token cost the token route and the cache, in virtual time. */
+export const fleet = async ({ out, root, rounds, say }) => {
+  const outfile = join(out, "fleet.mjs")
+  await build({
+    entryPoints: [join(root, "test/fleet/costs.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    alias: { "effect-nutrition-advisor": join(root, "src/index.ts") }
+  })
+  const { costsOf } = await import(pathToFileURL(outfile).href)
+  const rows = []
+  for (const size of rounds > 2 ? [10, 100, 1_000, 10_000] : [10, 100]) {
+    say(`fleet of ${size}`)
+    rows.push(...await costsOf(size))
+  }
+  const order = ["cold start", "revocation", "refresh", "quiet hour"]
+  const number = (value) => value.toLocaleString("en-US")
+  return [{
+    title: "A fleet that shares one token (an exchange takes one second)",
+    columns: ["situation", "replicas", "exchanges", "cache calls", "per replica", "busiest second", "last token after"],
+    rows: rows.sort((a, b) => order.indexOf(a.situation) - order.indexOf(b.situation)).map((cost) => [
+      cost.situation,
+      number(cost.replicas),
+      number(cost.exchanges),
+      number(cost.cacheCalls),
+      (cost.cacheCalls / cost.replicas).toFixed(1),
+      number(cost.busiestSecond),
+      cost.lastAfter === undefined ? "" : `${cost.lastAfter} ms`
+    ])
+  }]
 }

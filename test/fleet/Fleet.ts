@@ -41,6 +41,8 @@ interface Replica {
   readonly id: number
   readonly provider: TokenProvider.Service
   readonly stop: () => void
+  /** Searches of a stopped replica may fail. */
+  isStopped: boolean
   readonly run: <A, E>(effect: Effect.Effect<A, E>, then: (exit: Exit.Exit<A, E>) => void) => void
   /** When this replica heard first that a token is rejected. */
   readonly rejections: Map<string, number>
@@ -53,6 +55,8 @@ export class Fleet {
   readonly violations: Array<string> = []
   readonly replicas = new Map<number, Replica>()
   readonly random: () => number
+  /** How many replicas were stopped while an exchange was running, which may have been theirs. */
+  stopsDuringExchanges = 0
   succeeded = 0
   readonly failed: Record<string, number> = {}
   /** How long searches took that succeeded. */
@@ -97,14 +101,23 @@ export class Fleet {
       Effect.provideServiceEffect(TokenStore.TokenStore, TokenStore.make),
       Scope.extend(scope)
     )
-    const stop = () =>
-      run(Scope.close(scope, Exit.void), () => {
-        if (this.replicas.get(id)?.stop === stop) this.replicas.delete(id)
-      })
     run(make, (exit) => {
       if (Exit.isFailure(exit)) throw new Error(`replica ${id} of ${started} was not built`)
-      this.replicas.set(id, { id, provider: exit.value, stop, run, rejections: new Map() })
+      const stop = () => {
+        replica.isStopped = true
+        this.replicas.delete(id)
+        if (this.service.running > 0) this.stopsDuringExchanges += 1
+        run(Scope.close(scope, Exit.void), () => {})
+      }
+      const replica: Replica = { id, provider: exit.value, stop, isStopped: false, run, rejections: new Map() }
+      this.replicas.set(id, replica)
     })
+  }
+
+  /** Stops a replica, and starts another one in its place after so many milliseconds. */
+  restart(id: number, pause: number) {
+    this.replicas.get(id)?.stop()
+    this.time.after(pause, () => this.start(id))
   }
 
   /** Starts so many replicas, and waits until they are built. */
@@ -130,6 +143,7 @@ export class Fleet {
         this.durations.push(millis)
         return
       }
+      if (replica.isStopped) return
       const name = Option.match(Cause.failureOption(exit.cause), {
         onNone: () => Cause.isInterruptedOnly(exit.cause) ? "interrupted" : "defect",
         onSome: ({ _tag, ...fields }) => "reason" in fields ? `${_tag} ${fields.reason}` : _tag

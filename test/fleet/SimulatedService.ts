@@ -16,6 +16,8 @@ export class SimulatedService {
   /** When each exchange began. */
   readonly exchanges: Array<number> = []
   issued = 0
+  /** Exchanges that have not ended. */
+  running = 0
   tokenMillis = 1_000
   route: "up" | "down" | "hangs" = "up"
   /** When the route was not up for the last time. */
@@ -29,6 +31,7 @@ export class SimulatedService {
     issue: () =>
       Effect.gen(this, function*() {
         this.exchanges.push(this.time.now)
+        this.running += 1
         if (this.route === "hangs") yield* Effect.never
         yield* Effect.sleep(this.tokenMillis)
         if (this.route !== "up") return yield* serverError
@@ -37,7 +40,9 @@ export class SimulatedService {
         this.tokens.set(value, { diesAt: this.time.now + this.life, revokedAt: Number.POSITIVE_INFINITY })
         const receivedAt = yield* Clock.currentTimeMillis
         return AccessToken.make({ value, serviceId: "customer", receivedAt, expiresAt: receivedAt + this.life })
-      })
+      }).pipe(Effect.ensuring(Effect.sync(() => {
+        this.running -= 1
+      })))
   }
 
   revoke() {

@@ -1,7 +1,19 @@
-/** One replica of a fleet: the client with a shared token, as a process that is ordered about over Node's IPC. */
+/** A replica of a fleet, or several: clients with a shared token, in a process that gets its orders over Node's IPC. */
 import { FetchHttpClient } from "@effect/platform"
 import { NodeRuntime } from "@effect/platform-node"
-import { Array as Arr, Cause, Deferred, Effect, Layer, Logger, LogLevel, Option, Redacted, Runtime } from "effect"
+import {
+  Array as Arr,
+  Cause,
+  type Context,
+  Deferred,
+  Effect,
+  Layer,
+  Logger,
+  LogLevel,
+  Option,
+  Redacted,
+  Runtime
+} from "effect"
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -15,9 +27,11 @@ export interface Settings {
   /** In milliseconds, as the next one; the defaults of the library where they are left out. */
   readonly lease?: number
   readonly tokenTimeout?: number
+  /** How many clients the process has, each with its own connection to Redis; 1 by default. */
+  readonly clients?: number
 }
 
-/** So many searches at once; carried out when all have ended. */
+/** So many searches at once, of one client after another; carried out when all have ended. */
 export interface Order {
   readonly name: "search"
   readonly count: number
@@ -41,7 +55,7 @@ const tokensMetric = "nutrition_advisor_shared_tokens_total"
 
 const terms = ["greek yogurt", "oats", "banana", "low sugar breakfast"]
 
-const { redisUrl, ...settings }: Settings = JSON.parse(process.argv[2] ?? "{}")
+const { clients = 1, redisUrl, ...settings }: Settings = JSON.parse(process.argv[2] ?? "{}")
 
 /** Redis works here: on a busy machine its response may take long. More than this needs a longer lease. */
 const unhurried = { cacheTimeout: "2.5 seconds" } as const
@@ -54,8 +68,10 @@ const nameOf = (cause: Cause.Cause<NutritionAdvisorError.NutritionAdvisorError>)
     onSome: (error) => "reason" in error ? `${error._tag} ${error.reason}` : error._tag
   })
 
-const search = (index: number) =>
-  Effect.matchCause(NutritionAdvisor.search(terms[index % terms.length] ?? ""), {
+type Client = Context.Context<NutritionAdvisor.NutritionAdvisor>
+
+const search = (client: Client, index: number) =>
+  Effect.matchCause(Effect.provide(NutritionAdvisor.search(terms[index % terms.length] ?? ""), client), {
     onFailure: (cause) => {
       seen.failed.set(nameOf(cause), (seen.failed.get(nameOf(cause)) ?? 0) + 1)
     },
@@ -64,7 +80,12 @@ const search = (index: number) =>
     }
   })
 
-const searches = (count: number) => Effect.all(Arr.makeBy(count, search), { concurrency: "unbounded", discard: true })
+const searches = (all: ReadonlyArray<Client>, count: number) =>
+  Effect.forEach(
+    Arr.makeBy(count, (index) => index),
+    (index) => Effect.flatMap(Effect.fromNullable(all[index % all.length]), (client) => search(client, index)),
+    { concurrency: "unbounded", discard: true }
+  ).pipe(Effect.orDie)
 
 const report: Effect.Effect<Report> = Effect.map(Metrics.snapshot, (all) => ({
   answered: seen.answered,
@@ -86,12 +107,17 @@ const CountedWarnings = Logger.replace(
 
 const send = (message: Greeting | Receipt<Report>) => process.send?.(message)
 
+const Advisor = NutritionAdvisor.layerShared({ ...settings, ...unhurried, licenseKey: Simulator.licenseKey }).pipe(
+  Layer.provide([RedisTokenCache.layer({ url: Redacted.make(redisUrl), prefix: "fleet:" }), FetchHttpClient.layer])
+)
+
 const program = Effect.gen(function*() {
-  const runtime = yield* Effect.runtime<NutritionAdvisor.NutritionAdvisor>()
+  const runtime = yield* Effect.runtime<never>()
+  const all = yield* Effect.replicateEffect(Layer.build(Layer.fresh(Advisor)), clients)
   const disconnected = yield* Deferred.make<boolean>()
   process.on("message", ({ id, order }: Letter<Order>) => {
     Runtime.runFork(runtime)(
-      Effect.map(Effect.zipRight(searches(order.count), report), (sight) => send({ id, sight }))
+      Effect.map(Effect.zipRight(searches(all, order.count), report), (sight) => send({ id, sight }))
     )
   })
   process.once("disconnect", () => Deferred.unsafeDone(disconnected, Effect.succeed(true)))
@@ -99,13 +125,4 @@ const program = Effect.gen(function*() {
   yield* Deferred.await(disconnected)
 })
 
-program.pipe(
-  Effect.scoped,
-  Effect.provide(
-    NutritionAdvisor.layerShared({ ...settings, ...unhurried, licenseKey: Simulator.licenseKey }).pipe(
-      Layer.provide([RedisTokenCache.layer({ url: Redacted.make(redisUrl), prefix: "fleet:" }), FetchHttpClient.layer])
-    )
-  ),
-  Effect.provide(CountedWarnings),
-  NodeRuntime.runMain({ disablePrettyLogger: true })
-)
+program.pipe(Effect.scoped, Effect.provide(CountedWarnings), NodeRuntime.runMain({ disablePrettyLogger: true }))

@@ -1,0 +1,54 @@
+/** What a fleet costs: the rows of the table in docs/sharing.md. */
+import { Fleet } from "./Fleet.js"
+import * as PlainCrypto from "./PlainCrypto.js"
+
+const minute = 60_000
+
+const life = 75 * minute
+
+export interface Cost {
+  readonly situation: "cold start" | "revocation" | "quiet hour" | "refresh"
+  readonly replicas: number
+  readonly exchanges: number
+  readonly cacheCalls: number
+  readonly busiestSecond: number
+  /** The busiest second once the first two are over. */
+  readonly busiestLater: number
+  /** From the publication of the token until the last replica had its search result, in milliseconds. */
+  readonly lastAfter: number | undefined
+}
+
+/** An exchange takes one second, and a call to the cache one millisecond. The quiet "hour" has so many minutes. */
+export const costsOf = (replicas: number, quietMinutes = 60): Promise<ReadonlyArray<Cost>> =>
+  PlainCrypto.using(async () => {
+    const fleet = new Fleet({ seed: "1", life })
+    const { cache, service, time } = fleet
+    const costs: Array<Cost> = []
+
+    const measure = async (situation: Cost["situation"], millis: number, isSearching: boolean) => {
+      const [exchanges, cacheCalls, begun] = [service.exchanges.length, cache.calls, time.now]
+      fleet.durations.length = 0
+      if (isSearching) fleet.searchAll()
+      await time.pass(millis)
+      const longest = fleet.durations.reduce((longest, millis) => Math.max(longest, millis), 0)
+      costs.push({
+        situation,
+        replicas,
+        exchanges: service.exchanges.length - exchanges,
+        cacheCalls: cache.calls - cacheCalls,
+        busiestSecond: cache.busiestSince(begun),
+        busiestLater: cache.busiestSince(begun + 2_000),
+        lastAfter: isSearching ? Math.round(begun + longest - cache.publishedAt) : undefined
+      })
+    }
+
+    await fleet.startAll(replicas)
+    await measure("cold start", minute, true)
+    service.revoke()
+    await measure("revocation", minute, true)
+    await measure("quiet hour", quietMinutes * minute, false)
+    await time.pass(cache.publishedAt + life - 5 * minute - time.now)
+    await measure("refresh", 3 * minute, false)
+    if (fleet.violations.length > 0) throw new Error(fleet.violations[0])
+    return costs
+  })

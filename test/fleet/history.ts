@@ -1,0 +1,133 @@
+/** A history of a fleet, drawn from a seed: what happens to replicas, service and cache, and what must hold whatever happens. */
+import { seeded } from "../doubles/runtime.js"
+import { Fleet } from "./Fleet.js"
+
+const second = 1_000
+
+const minute = 60 * second
+
+export interface Plan {
+  readonly seed: string
+  readonly size: number
+  /** In milliseconds. */
+  readonly duration: number
+  readonly life: number
+  /** Between two searches of a replica, on average, in milliseconds. */
+  readonly pause: number
+  /** "None": the fleet is deployed, restarted and meets revocations. "Cache": the cache has outages, too. "All": the token route as well. */
+  readonly trouble: "None" | "Cache" | "All"
+}
+
+/** How many incidents of each kind a history has. */
+interface Incidents {
+  revocations: number
+  cache: number
+  route: number
+  /** How long the token route was not up, in milliseconds. */
+  routeMillis: number
+}
+
+type Happens = (fleet: Fleet, incidents: Incidents, random: (from: number, to: number) => number) => void
+
+const revoke: Happens = ({ service }, incidents) => {
+  incidents.revocations += 1
+  service.revoke()
+}
+
+const restart: Happens = (fleet, _, random) => {
+  const ids = [...fleet.replicas.keys()]
+  const id = ids[Math.floor(random(0, ids.length))]
+  if (id !== undefined) fleet.restart(id, random(1, 10) * second)
+}
+
+const deploy: Happens = (fleet, _, random) => {
+  const ids = [...fleet.replicas.keys()]
+  const step = random(1, 3) * minute / ids.length
+  ids.forEach((id, index) => fleet.time.after(index * step, () => fleet.restart(id, 2 * second)))
+}
+
+const healthy: ReadonlyArray<Happens> = [revoke, restart, restart, deploy]
+
+/** The cache fails in some way for some time. */
+const cacheTrouble: Happens = ({ cache, replicas, time }, incidents, random) => {
+  incidents.cache += 1
+  const kind = random(0, 3)
+  if (kind < 1) cache.isDown = true
+  else if (kind < 2) cache.latency = random(100, 4_000)
+  else for (const id of replicas.keys()) if (random(0, 3) < 1) cache.unreachableFor.add(id)
+  time.after(random(2, 120) * second, () => {
+    cache.isDown = false
+    cache.latency = 1
+    cache.unreachableFor.clear()
+  })
+}
+
+const routeTrouble: Happens = ({ service, time }, incidents, random) => {
+  const millis = random(5, 180) * second
+  incidents.route += 1
+  incidents.routeMillis += millis
+  service.setRoute(random(0, 2) < 1 ? "down" : "hangs")
+  time.after(millis, () => service.setRoute("up"))
+}
+
+const repertoire: Record<Plan["trouble"], ReadonlyArray<Happens>> = {
+  None: healthy,
+  Cache: [...healthy, cacheTrouble, cacheTrouble],
+  All: [...healthy, cacheTrouble, routeTrouble]
+}
+
+/**
+ * The exchanges that the rules of docs/sharing.md allow: one for each token that ends, each revocation, and each replica that stops
+ * during an exchange; while the cache fails, one for each replica and token; while the token route fails, as many as without sharing.
+ */
+const allowedExchanges = ({ duration, life, size }: Plan, { stopsDuringExchanges }: Fleet, incidents: Incidents) => {
+  const shared = 1 + Math.ceil(duration / (0.9 * life)) + incidents.revocations + stopsDuringExchanges
+  const alone = incidents.cache * size * 2
+  const whileRouteFails = size * (8 * incidents.route + incidents.routeMillis / (30 * second))
+  return shared + alone + whileRouteFails
+}
+
+/** Plays a history to its end: what was violated, and what it cost. */
+export const play = async (plan: Plan) => {
+  const fleet = new Fleet({ seed: plan.seed, life: plan.life, skew: 5 * second })
+  const between = (next: () => number) => (from: number, to: number) => from + (to - from) * next()
+  const random = between(fleet.random)
+  /** The same incidents at the same times, however large the fleet is. */
+  const randomOfIncidents = between(seeded(`${plan.seed} incidents`).next)
+  const incidents: Incidents = { revocations: 0, cache: 0, route: 0, routeMillis: 0 }
+  const end = plan.duration - 5 * minute
+  const events = repertoire[plan.trouble]
+
+  const searchLater = (id: number) =>
+    fleet.time.after(random(0, 2) * plan.pause, () => {
+      const replica = fleet.replicas.get(id)
+      if (replica !== undefined) fleet.search(replica)
+      if (fleet.time.now < end) searchLater(id)
+    })
+
+  const happenLater = () =>
+    fleet.time.after(randomOfIncidents(1, 10) * minute, () => {
+      if (fleet.time.now > end - 5 * minute) return
+      events[Math.floor(randomOfIncidents(0, events.length))]?.(fleet, incidents, randomOfIncidents)
+      happenLater()
+    })
+
+  await fleet.startAll(plan.size)
+  for (const id of fleet.replicas.keys()) searchLater(id)
+  happenLater()
+  await fleet.time.pass(plan.duration)
+  await fleet.finish()
+
+  const { cache, failed, service, violations } = fleet
+  const allowed = allowedExchanges(plan, fleet, incidents)
+  if (service.exchanges.length > allowed) violations.push(`${service.exchanges.length} exchanges, ${allowed} allowed`)
+  if (incidents.route === 0 && Object.keys(failed).length > 0) violations.push(`failed: ${JSON.stringify(failed)}`)
+  const replicaHours = plan.size * plan.duration / (60 * minute)
+  return {
+    violations: violations.slice(0, 5).map((violation) => `SEED=${plan.seed} ${violation}`),
+    exchanges: service.exchanges.length,
+    searches: fleet.succeeded,
+    incidents,
+    cacheCallsPerReplicaHour: cache.calls / replicaHours
+  }
+}

@@ -1,0 +1,33 @@
+/** The histories of test/fleet with a thousand replicas. SEED= plays another one. */
+import { expect, it } from "vitest"
+import { costsOf } from "../../fleet/costs.js"
+import { play } from "../../fleet/history.js"
+import * as PlainCrypto from "../../fleet/PlainCrypto.js"
+
+const size = 1_000
+
+const minute = 60_000
+
+it("fleet: 1,000 replicas keep the rules of docs/sharing.md through outages of cache and token route", () =>
+  PlainCrypto.using(async () => {
+    const seed = process.env["SEED"] ?? "1"
+    const { violations } = await play({
+      seed,
+      size,
+      duration: 30 * minute,
+      life: 20 * minute,
+      pause: 4 * minute,
+      trouble: "All"
+    })
+    expect(violations).toEqual([])
+  }))
+
+it("fleet: 1,000 replicas make six cache calls each for a cold start or a revocation, and 0.6 in any later second", async () => {
+  const costs = await costsOf(size, 10)
+  const starts = costs.filter(({ situation }) => situation === "cold start" || situation === "revocation")
+  expect(starts.map(({ exchanges }) => exchanges)).toEqual([1, 1])
+  for (const { cacheCalls, busiestLater } of starts) {
+    expect(cacheCalls / size).toBeLessThanOrEqual(6)
+    expect(busiestLater / size).toBeLessThanOrEqual(0.6)
+  }
+})
