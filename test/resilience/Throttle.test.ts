@@ -2,6 +2,7 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck, type Fiber, Layer, Schema } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
+import * as SendGate from "../../src/internal/request/sendGate.js"
 import { test } from "../doubles/arranged.js"
 import { added } from "../doubles/counters.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
@@ -236,6 +237,41 @@ it("Throttle: whatever comes before it, a request is sent within maxWait, or has
     ),
     { numRuns: 200 }
   ))
+
+describe("a client that waits for a token before it sends", () => {
+  it("Throttle: the next request keeps its distance from the send, not from the call", () => {
+    const times: Array<number> = []
+    const double = AdvisorDouble.make(({ what }) =>
+      Effect.sleep(what === "slow" ? 30 : 0).pipe(
+        Effect.zipRight(SendGate.pass),
+        Effect.zipRight(Effect.sync(() => times.push(world.now)))
+      )
+    )
+    const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })
+    world.search("slow")
+    world.pass(40)
+    world.search("oats")
+    world.pass(100)
+    expect(times).toEqual([30, 80])
+  })
+
+  it("Throttle: maxWait bounds what a request waits before its call and before its send together", () => {
+    const double = AdvisorDouble.make(({ what }) =>
+      what === "first"
+        ? Effect.fail(tooMany(2))
+        : what === "second"
+        ? Effect.delay(Effect.fail(tooMany(2)), 2_500)
+        : Effect.zipRight(Effect.sleep(1_000), SendGate.pass)
+    )
+    const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "3 seconds" })
+    for (const term of ["second", "first"]) world.search(term)
+    const waiting = world.search("third")
+    world.pass(2_999)
+    expect(outcomeOf(waiting)).toBe("waits")
+    world.pass(1)
+    expect(outcomeOf(waiting)).toEqual(heldBack(1.5))
+  })
+})
 
 describe("httpClient", () => {
   it("is held with the searches, and holds them, for every method", () => {
