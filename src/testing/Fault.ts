@@ -2,10 +2,10 @@
 import type { Answer, Operation, Reply } from "./simulatorModel.js"
 
 /**
- * What takes the place of what the service would reply. `revokedToo` asks for a reply with the last token that it issued in place of
- * a new one, even where that was revoked.
+ * Replaces the response of the service, which it can ask for. With `revokedToo` the service returns the last token that it issued
+ * instead of a new one, even if that was revoked.
  */
-export type Disturbance = (reply: (revokedToo?: boolean) => Reply) => Answer
+export type Disturbance = (respond: (revokedToo?: boolean) => Answer) => Answer
 
 const always = (answer: Answer): Disturbance => () => answer
 
@@ -45,9 +45,9 @@ const tooLarge = (maxBytes: number): Disturbance => () => ({
 })
 
 /** The service's own token response with other fields; `undefined` leaves a field out. */
-const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (reply) => {
-  const own = reply()
-  return own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
+const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (respond) => {
+  const own = respond()
+  return typeof own === "object" && own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
 }
 
 const disturbances = {
@@ -66,7 +66,7 @@ const disturbances = {
     "negative-expires-in": tokenResponse({ expires_in: -3600 }),
     "non-numeric-expires-in": tokenResponse({ expires_in: "soon" }),
     "wrong-token-type": tokenResponse({ token_type: "MAC" }),
-    "same-token": ((reply) => reply(true)) satisfies Disturbance
+    "same-token": ((respond) => respond(true)) satisfies Disturbance
   },
   search: { ...ofAnyCall, ...ofDocuments, "too-large": tooLarge(16 * 1024 * 1024) },
   request: { ...ofAnyCall, "too-large": tooLarge(16 * 1024 * 1024) }

@@ -17,7 +17,7 @@ import * as Redacted from "effect/Redacted"
 import { respond, serviceOf, SimulatorCore } from "./simulatorCore.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import type { Options, SeenRequest, Service } from "./simulatorModel.js"
-import { routeOf } from "./simulatorRoutes.js"
+import { checkRoutes, routeOf } from "./simulatorRoutes.js"
 import { demoKey } from "./simulatorTokens.js"
 
 /**
@@ -37,7 +37,18 @@ export const baseUrl = "https://nutrition-advisor.invalid"
 export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 
 export { type Fault, faults } from "./Fault.js"
-export type { Answer, Counters, Operation, Options, Reply, SeenRequest, Service } from "./simulatorModel.js"
+export type {
+  Answer,
+  Counters,
+  Operation,
+  Options,
+  Reply,
+  Route,
+  RouteRequest,
+  SeenRequest,
+  Service,
+  State
+} from "./simulatorModel.js"
 
 /**
  * Control and sight of the simulated service.
@@ -91,7 +102,7 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
  */
 export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | HttpClient.HttpClient> =>
   Layer.effectContext(
-    Effect.sync(() => {
+    Effect.map(checkRoutes(options), () => {
       const core = new SimulatorCore(options, "simulated")
       const client = HttpClient.make((request, { pathname, search }) => {
         const { body, headers, method } = request
@@ -117,7 +128,8 @@ const pageOf = (core: SimulatorCore) =>
 export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never, HttpServer.HttpServer> =>
   Layer.unwrapScoped(
     Effect.gen(function*() {
-      // Whoever has a token of a simulator that was restarted must get another one: the same text would count as unchanged.
+      yield* checkRoutes(options)
+      // A simulator that is restarted must issue other tokens than before: the same string would count as an unchanged token.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
       const core = new SimulatorCore(options, series)
       const page = options.controls === true ? yield* pageOf(core) : undefined

@@ -1,12 +1,12 @@
 /** Control of the simulator over HTTP, for test suites that are not written in Effect. */
 import * as Effect from "effect/Effect"
 import { faults } from "./Fault.js"
-import { problem } from "./simulatorAnswers.js"
 import type { Operation, Reply, Service } from "./simulatorModel.js"
+import { problem } from "./simulatorResponses.js"
 
 const isOperation = (name: string): name is Operation => Object.hasOwn(faults, name)
 
-const calls = "GET counters, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
+const calls = "GET counters, GET state, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
 
 /** The answer to a control call, at a path below /simulator/: the counters, or why it was not carried out. */
@@ -38,6 +38,9 @@ export const control = (simulator: Service, method: string, path: string, search
 
   const call = `${method} ${path}`
   if (call === "GET counters" || call === "HEAD counters") return then(Effect.void)
+  if (call === "GET state" || call === "HEAD state") {
+    return Effect.map(simulator.state, (body) => ({ status: 200, body }))
+  }
   if (call === "POST revoke") return then(simulator.revoke)
   if (call === "POST recover") return then(simulator.recover)
   if (call === "POST token-lifetime") return live()

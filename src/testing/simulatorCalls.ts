@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type { Disturbance } from "./Fault.js"
-import type { Answer, Operation, SeenRequest } from "./simulatorModel.js"
+import type { Answer, Operation, SeenRequest, State } from "./simulatorModel.js"
 
 /** What takes the place of the service's own answer. */
 export interface Plan {
@@ -10,6 +10,8 @@ export interface Plan {
 }
 
 const seenAtMost = 1_000
+
+const operations = ["token", "search", "request"] as const
 
 const noPlans = (): Record<Operation, Array<Plan>> => ({ token: [], search: [], request: [] })
 
@@ -30,6 +32,21 @@ export class SimulatorCalls {
 
   takePlan(operation: Operation): Plan | undefined {
     return this.next[operation].shift() ?? this.always[operation]
+  }
+
+  /** The plans that are left, in the order in which calls get them: runs of equal ones in one entry. */
+  plans(): State["faults"] {
+    return operations.flatMap((operation) => {
+      const runs: Array<{ readonly plan: Plan; times: number | null }> = []
+      for (const plan of this.next[operation]) {
+        const last = runs.at(-1)
+        if (last?.times != null && last.plan.fault === plan.fault) last.times += 1
+        else runs.push({ plan, times: 1 })
+      }
+      const always = this.always[operation]
+      if (always !== undefined) runs.push({ plan: always, times: null })
+      return runs.map(({ plan: { fault }, times }) => ({ operation, fault, times }))
+    })
   }
 
   clearPlans() {

@@ -5,10 +5,10 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { control } from "./controls.js"
 import { disturbanceOf, faults } from "./Fault.js"
-import { problem, SimulatorAnswers } from "./simulatorAnswers.js"
 import { SimulatorCalls } from "./simulatorCalls.js"
 import type { Given } from "./simulatorHttp.js"
 import type { Answer, Operation, Options, SeenRequest, Service } from "./simulatorModel.js"
+import { problem, SimulatorResponses } from "./simulatorResponses.js"
 import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
 import { SimulatorTokens } from "./simulatorTokens.js"
 
@@ -31,10 +31,12 @@ export interface Recorder {
   readonly revocation: (revoked: ReadonlyArray<number>, at: number) => void
 }
 
+const shownTokens = 100
+
 /** A simulated service, without its wire; `series` is a part of each token. */
 export class SimulatorCore {
   readonly tokens: SimulatorTokens
-  readonly answers: SimulatorAnswers
+  readonly responses: SimulatorResponses
   readonly calls = new SimulatorCalls()
   readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
   /** Nothing is recorded where nobody can watch. */
@@ -42,13 +44,13 @@ export class SimulatorCore {
 
   constructor(readonly options: Options, series: string) {
     this.tokens = new SimulatorTokens(options, series)
-    this.answers = new SimulatorAnswers(this.tokens, options)
+    this.responses = new SimulatorResponses(this.tokens, options)
   }
 }
 
 /** What a test can do to it, and see of it. */
 export const serviceOf = (core: SimulatorCore): Service => {
-  const { answers, calls, latency, tokens } = core
+  const { calls, latency, responses, tokens } = core
   return {
     revoke: Effect.map(Effect.clock, (clock) => {
       const now = clock.unsafeCurrentTimeMillis()
@@ -75,10 +77,16 @@ export const serviceOf = (core: SimulatorCore): Service => {
     setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
     setCustomerId: (id) => Effect.sync(() => tokens.setCustomerId(id)),
+    state: Effect.map(Effect.clock, (clock) => ({
+      tokens: tokens.accepted(clock.unsafeCurrentTimeMillis()).slice(-shownTokens).map(
+        ({ expiresAt, number, receivedAt }) => ({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
+      ),
+      faults: calls.plans()
+    })),
     counters: Effect.sync(() => ({
       exchanges: calls.counted.token,
       exchangesAtOnce: calls.exchangesAtOnce,
-      rejections: answers.rejections,
+      rejections: responses.rejections,
       requests: calls.counted.request,
       searches: calls.counted.search,
       tokensIssued: tokens.issued.size
@@ -110,7 +118,7 @@ const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: R
 
 const answerTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
   Effect.gen(function*() {
-    const { answers, calls, latency, recorder } = core
+    const { calls, latency, recorder, responses } = core
     const { keySegment, operation, path } = route
     const clock = yield* Effect.clock
     const request = seenOf(core, incoming, route, yield* incoming.body, clock.unsafeCurrentTimeMillis())
@@ -119,7 +127,7 @@ const answerTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect
     const reply = (revokedToo = false) => {
       const now = { ...request, at: clock.unsafeCurrentTimeMillis() }
       if (path === undefined) return problem(404, "no such route")
-      return keySegment === undefined ? answers.data(now) : answers.exchange(now, keySegment, revokedToo)
+      return keySegment === undefined ? responses.data(now) : responses.exchange(now, keySegment, revokedToo)
     }
     const answer = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])

@@ -1,4 +1,5 @@
 import type { Readable as NodeReadable } from "node:stream"
+import { constFalse } from "effect/Function"
 import type { Operation } from "./simulatorModel.js"
 
 /** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
@@ -35,9 +36,19 @@ const waitingAtMost = 1024 * 1024
 /** No simulator sees a million events a second: one that is started again begins with a higher id. */
 const idsOfMillisecond = 1_000
 
-/** The last events of a simulator, each as a frame of server-sent events, and those who watch. */
+/** An event as it is sent. */
+interface Frame {
+  readonly id: number
+  readonly text: string
+  /** Whether a viewer who connects later needs it, however many events came after it. */
+  readonly isCurrent: () => boolean
+}
+
+/** The last events of a simulator, each as a frame of server-sent events, and the viewers who watch. */
 export class SimulatorEvents {
-  private readonly kept: Array<{ readonly id: number; readonly frame: string }> = []
+  private readonly kept: Array<Frame> = []
+  /** Older ones than those that are kept: tokens that may still be in use. */
+  private older: Array<Frame> = []
   private readonly viewers = new Set<NodeReadable>()
   private lastId: number
 
@@ -45,24 +56,35 @@ export class SimulatorEvents {
     this.lastId = startedAt * idsOfMillisecond
   }
 
-  add(event: CallSeen | TokensSeen) {
+  add(event: CallSeen | TokensSeen, isCurrent: () => boolean = constFalse) {
     const id = this.lastId += 1
-    const frame = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
-    this.kept.push({ id, frame })
-    if (this.kept.length > keptAtMost) this.kept.shift()
+    const text = `id: ${id}\ndata: ${JSON.stringify({ id, ...event })}\n\n`
+    this.kept.push({ id, text, isCurrent })
+    if (this.kept.length > keptAtMost) this.retire(this.kept.shift())
     for (const viewer of this.viewers) {
-      viewer.push(frame)
+      viewer.push(text)
       if (viewer.readableLength > waitingAtMost) viewer.destroy()
     }
   }
 
-  /** The events after the one of this id, for one more viewer; undefined where there are too many. */
+  private retire(frame: Frame | undefined) {
+    if (frame?.isCurrent() !== true) return
+    this.older.push(frame)
+    if (this.older.length > 2 * keptAtMost) this.older = this.current().slice(-keptAtMost)
+  }
+
+  private current(): Array<Frame> {
+    return this.older.filter(({ isCurrent }) => isCurrent())
+  }
+
+  /** The events after the one with this id, for one more viewer, or undefined if there are too many viewers. */
   watch(lastId: number): NodeReadable | undefined {
     if (this.viewers.size >= viewersAtMost) return undefined
     const viewer = new Readable({ read: () => {} })
     this.viewers.add(viewer)
     viewer.once("close", () => this.viewers.delete(viewer))
-    viewer.push(`retry: 1000\n\n${this.kept.flatMap(({ frame, id }) => id > lastId ? [frame] : []).join("")}`)
+    const missed = [...this.current().slice(-keptAtMost), ...this.kept].filter(({ id }) => id > lastId)
+    viewer.push(`retry: 1000\n\n${missed.map(({ text }) => text).join("")}`)
     return viewer
   }
 

@@ -61,6 +61,25 @@ export interface SeenRequest {
 }
 
 /**
+ * A request as the function of an entry in `routes` gets it.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface RouteRequest extends SeenRequest {
+  /** The decoded query: the term of a search is `searchParams.get("term")`. */
+  readonly searchParams: URLSearchParams
+}
+
+/**
+ * A response of your own: always the same one, or a function of the request.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export type Route = Answer | ((request: RouteRequest) => Answer)
+
+/**
  * How many calls the simulator has met since it was built.
  *
  * @since 1.0.0
@@ -79,6 +98,32 @@ export interface Counters {
   readonly requests: number
   /** Authorized requests whose token was not accepted. */
   readonly rejections: number
+}
+
+/**
+ * What would affect the next calls: the tokens that the simulator accepts, and the faults that are on.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface State {
+  /** The newest 100 tokens that have neither expired nor been revoked, oldest first. */
+  readonly tokens: ReadonlyArray<{
+    /** The number of the token, from 1 in the order of issue. */
+    readonly token: number
+    /** Epoch milliseconds. */
+    readonly receivedAt: number
+    /** Epoch milliseconds. */
+    readonly expiresAt: number
+  }>
+  /** In the order in which calls of an operation get them. */
+  readonly faults: ReadonlyArray<{
+    readonly operation: Operation
+    /** The name of the fault, or null for a response that `respondNext` or `respondAlways` set. */
+    readonly fault: string | null
+    /** The number of calls left, or null for every call until `recover`. */
+    readonly times: number | null
+  }>
 }
 
 /**
@@ -109,6 +154,8 @@ export interface Service {
   readonly setHandsBackToken: (enabled: boolean) => Effect.Effect<void>
   /** The `customer_id` of the next tokens. */
   readonly setCustomerId: (customerId: string) => Effect.Effect<void>
+  /** The tokens that are accepted now, and the faults that are on now. */
+  readonly state: Effect.Effect<State>
   /** How many calls there were so far. */
   readonly counters: Effect.Effect<Counters>
   /** The last 1,000 requests, oldest first. */
@@ -140,9 +187,14 @@ export interface Options {
   readonly rejectedTokenStatus?: number | undefined
   /** For a missing or wrong customer identifier; 400 by default ("not shown" in SERVICE.md). */
   readonly missingServiceIdStatus?: number | undefined
-  /** Other routes by method and path below the prefix, as in `"GET /v2/plan"`; they ask for both headers too. */
-  readonly routes?: Readonly<Record<string, (request: SeenRequest) => Reply>> | undefined
-  /** What a search may find; 60 everyday foods by default. */
+  /**
+   * Responses of your own, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Each request needs a valid
+   * token and customer identifier first. An entry for `"GET /v2/products/napi/food/search/semantic"` replaces the simulated search. An
+   * entry that could never match is refused: building the layer dies with a sentence that says why. That includes the token routes,
+   * whose responses `provoke`, `respondNext` and `respondAlways` replace.
+   */
+  readonly routes?: Readonly<Record<string, Route>> | undefined
+  /** The foods that a search can find; 60 everyday foods by default. */
   readonly foods?: ReadonlyArray<Food> | undefined
   /**
    * Whether it can be controlled over HTTP too, under /simulator, for suites in other languages; not by default. On a port

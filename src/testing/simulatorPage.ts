@@ -5,13 +5,13 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import { faults } from "./Fault.js"
-import { problem } from "./simulatorAnswers.js"
 import type { SimulatorCore } from "./simulatorCore.js"
 import { assemble } from "./simulatorDocument.js"
 import { SimulatorEvents } from "./simulatorEvents.js"
 import { guard } from "./simulatorGuard.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
 import { recorder } from "./simulatorRecorder.js"
+import { problem } from "./simulatorResponses.js"
 
 /** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
 const { createHash } = process.getBuiltinModule("node:crypto")

@@ -7,7 +7,7 @@ import type { Recorder } from "./simulatorCore.js"
 import type { CallSeen, SimulatorEvents } from "./simulatorEvents.js"
 import type { Answer, SeenRequest } from "./simulatorModel.js"
 import { hidden } from "./simulatorSecrets.js"
-import type { SimulatorTokens } from "./simulatorTokens.js"
+import { isAccepted, type SimulatorTokens } from "./simulatorTokens.js"
 
 const longestRoute = 300
 
@@ -20,8 +20,11 @@ const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onN
 
 /** Makes events of what a simulator meets. */
 export const recorder = (events: SimulatorEvents, tokens: SimulatorTokens): Recorder => {
-  tokens.onIssued = ({ expiresAt, number }, receivedAt) =>
-    events.add({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) })
+  tokens.onIssued = (token) => {
+    const { expiresAt, number, receivedAt } = token
+    const isInUse = () => isAccepted(token, Date.now())
+    events.add({ token: number, receivedAt, expiresAt: Math.floor(expiresAt) }, isInUse)
+  }
 
   return {
     call: (request, fault, answer) =>

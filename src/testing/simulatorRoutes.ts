@@ -1,4 +1,5 @@
-import type { Operation } from "./simulatorModel.js"
+import * as Effect from "effect/Effect"
+import type { Operation, Options } from "./simulatorModel.js"
 
 const searchPath = "/v2/products/napi/food/search/semantic"
 
@@ -12,6 +13,26 @@ export interface Route {
   readonly path: string | undefined
   /** The license key as it stands in the path of an exchange. */
   readonly keySegment: string | undefined
+}
+
+/** Why an entry of `routes` could never match a request, if that is so. */
+const complaintAbout = (entry: string, controls: boolean): string | undefined => {
+  const [, path] = /^[A-Z]+ (\/[^\s?#]*)$/.exec(entry) ?? []
+  if (path === undefined) {
+    return "must be a method in capitals, a space and a path without a query, such as \"GET /v2/plan\""
+  }
+  if (exchangePath.test(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
+  if (/[{}*]|\/:/.test(path)) return "is a pattern: write an entry for each exact path"
+  return controls && /^\/simulator(\/|$)/.test(path) ? "belongs to the controls: choose another path" : undefined
+}
+
+/** Dies if an entry of `routes` could never match a request. */
+export const checkRoutes = ({ controls = false, routes = {} }: Options): Effect.Effect<void> => {
+  const [complaint] = Object.keys(routes).flatMap((entry) => {
+    const complaint = complaintAbout(entry, controls)
+    return complaint === undefined ? [] : `The entry "${entry}" in routes of the simulator ${complaint}.`
+  })
+  return complaint === undefined ? Effect.void : Effect.dieMessage(complaint)
 }
 
 /** Which call a path means. */

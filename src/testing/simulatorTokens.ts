@@ -10,6 +10,8 @@ export interface IssuedToken {
   readonly value: string
   readonly customerId: string
   /** Epoch milliseconds. */
+  readonly receivedAt: number
+  /** Epoch milliseconds. */
   readonly expiresAt: number
   isRevoked: boolean
 }
@@ -21,8 +23,8 @@ export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) =
 export class SimulatorTokens {
   /** Whether an exchange hands back the token that is still valid. */
   handsBackValid = false
-  /** Told of each token that is new. */
-  onIssued: (token: IssuedToken, now: number) => void = () => {}
+  /** Called with each new token. */
+  onIssued: (token: IssuedToken) => void = () => {}
   /** Those of all tokens, and the one of the next. */
   readonly customerIds = new Set<string>()
   /** By their texts, in the order of issue. */
@@ -55,9 +57,14 @@ export class SimulatorTokens {
     return earlier ?? this.issue(key, now)
   }
 
+  /** The tokens that have neither expired nor been revoked, oldest first. */
+  accepted(now: number): ReadonlyArray<IssuedToken> {
+    return [...this.issued.values()].filter((token) => isAccepted(token, now))
+  }
+
   /** The numbers of those that were accepted until now. */
   revoke(now: number): ReadonlyArray<number> {
-    const revoked = [...this.issued.values()].filter((token) => isAccepted(token, now))
+    const revoked = this.accepted(now)
     for (const token of revoked) token.isRevoked = true
     return revoked.map(({ number }) => number)
   }
@@ -69,11 +76,12 @@ export class SimulatorTokens {
       key,
       value: `${this.series}-${[...this.licenseKeys].indexOf(key) + 1}-${number}`,
       customerId: this.customerId,
+      receivedAt: now,
       expiresAt: now + this.lifetime * 1000,
       isRevoked: false
     }
     this.issued.set(token.value, token)
-    this.onIssued(token, now)
+    this.onIssued(token)
     return token
   }
 }

@@ -1,7 +1,7 @@
 import { inspect } from "node:util"
 import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
-import { Array, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged, arrangedLive } from "../doubles/arranged.js"
 import { inMemory, onAPort } from "../doubles/simulators.js"
@@ -75,6 +75,13 @@ const test = arranged(Simulator.Simulator, inMemory())
 const routes: Simulator.Options["routes"] = {
   "GET /v2/plan": ({ query }) => ({ status: 200, body: { plan: "pro", query } }),
   "POST /v2/meals": ({ body }) => ({ status: 201, body })
+}
+
+const ownSearch: Simulator.Options["routes"] = {
+  [`GET ${searchRoute}`]: ({ searchParams }) =>
+    searchParams.get("term") === "quince"
+      ? { status: 200, body: { items: [{ label: "Quince" }] } }
+      : { status: 422, headers: { "x-reason": "unknown" }, body: "no" }
 }
 
 const yogurt = {
@@ -190,6 +197,64 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect(headers["content-type"]).toContain("application/json")
     expect(JSON.parse(body)).toMatchObject({ results: [{ name: "Yogurt of the test" }] })
   }, simulated({ foods: [yogurt] }))
+
+  live("routes: a function for the search path decides by the decoded term", function*() {
+    const call = authorizedBy(yield* exchange)
+    expect(yield* ask("GET", `${searchRoute}?term=quince`, call)).toMatchObject({
+      status: 200,
+      headers: { "content-type": "application/json" },
+      body: "{\"items\":[{\"label\":\"Quince\"}]}"
+    })
+    expect(yield* ask("GET", `${searchRoute}?term=greek%20yogurt`, call)).toMatchObject({
+      status: 422,
+      headers: { "x-reason": "unknown" },
+      body: "no"
+    })
+  }, simulated({ routes: ownSearch, foods: [yogurt] }))
+
+  live("routes: an entry that is no function is the response to each request", function*() {
+    const call = authorizedBy(yield* exchange)
+    const searches = Effect.map(ask("GET", `${searchRoute}?term=egg`, call), ({ body, status }) => [status, body])
+    expect(yield* Effect.all([searches, searches])).toEqual([[200, "[1]"], [200, "[1]"]])
+  }, simulated({ routes: { [`GET ${searchRoute}`]: { status: 200, body: [1] } } }))
+
+  live("routes: an entry for the search path is below the prefix and needs a token", function*({ counters, provoke }) {
+    const path = `/api${searchRoute}?term=quince`
+    expect(yield* statusOf("GET", path)).toBe(401)
+    const { body } = yield* ask("POST", `/api${licenceRoute}/${key}`)
+    const call = authorizedBy(yield* decodeToken(body))
+    expect(yield* statusOf("GET", path, call)).toBe(200)
+    yield* provoke("search", "unavailable", 1)
+    expect(yield* statusOf("GET", path, call)).toBe(503)
+    expect((yield* counters).searches).toBe(3)
+  }, simulated({ routes: ownSearch, pathPrefix: "/api" }))
+
+  live("routes: an entry can break the connection", function*() {
+    const call = authorizedBy(yield* exchange)
+    const failure = yield* Effect.flip(Effect.timeout(statusOf("GET", "/v2/plan", call), "2 seconds"))
+    expect(["RequestError", "ResponseError"]).toContain(failure._tag)
+  }, simulated({ routes: { "GET /v2/plan": () => "drop" } }))
+
+  it.live.each<readonly [entry: string, complaint: string]>([
+    [`POST ${licenceRoute}/{key}`, "is a token route: set its responses with provoke, respondNext or respondAlways"],
+    [`GET ${licenceRoute}/${key}`, "is a token route"],
+    ["POST /v2/token-cache/nutrition-advisor/oauth/token/{key}", "is a token route"],
+    ["POST /v2/token-cache/unified/oauth/token/{key}", "is a token route"],
+    ["POST /v2/oauth/{key}", "is a pattern: write an entry for each exact path"],
+    ["GET /v2/foods/:id", "is a pattern"],
+    ["GET /v2/foods/*", "is a pattern"],
+    ["/v2/plan", "must be a method in capitals, a space and a path without a query"],
+    ["get /v2/plan", "must be a method in capitals"],
+    ["GET v2/plan", "must be a method in capitals"],
+    ["GET /v2/plan?day=1", "must be a method in capitals"],
+    [`GET https://a.example${searchRoute}`, "must be a method in capitals"],
+    ["GET /simulator/state", "belongs to the controls"]
+  ])("routes: an entry that could never match is refused: %s", ([entry, complaint]) =>
+    Effect.gen(function*() {
+      const layer = simulated({ controls: true, routes: { [entry]: { status: 200 } } })
+      const defect = Option.getOrThrow(Cause.dieOption(yield* Effect.cause(Effect.scoped(Layer.build(layer)))))
+      expect(String(defect)).toContain(`The entry "${entry}" in routes of the simulator ${complaint}`)
+    }))
 
   live("hands the body of a request to its route, and puts every route below the prefix", function*() {
     const token = yield* Effect.flatMap(

@@ -33,6 +33,35 @@ describe("control over HTTP", () => {
     expect(answers.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(answers.map(() => [200, counters]))
   })
 
+  test("control over HTTP: state lists the tokens in use and the faults that are on", function*() {
+    const { provoke, respondAlways, respondNext } = yield* Simulator.Simulator
+    yield* statusOf("POST", tokenRoute)
+    yield* ask("POST", "/simulator/revoke")
+    yield* statusOf("POST", tokenRoute)
+    yield* respondNext("search", { status: 418 })
+    yield* provoke("search", "hang", 2)
+    yield* provoke("token", "unavailable")
+    yield* respondAlways("request", { status: 418 })
+    const { text } = yield* ask("GET", "/simulator/state")
+    expect(JSON.parse(text)).toEqual({
+      tokens: [{ token: 2, receivedAt: 0, expiresAt: 86_155_482 }],
+      faults: [
+        { operation: "token", fault: "unavailable", times: null },
+        { operation: "search", fault: null, times: 1 },
+        { operation: "search", fault: "hang", times: 2 },
+        { operation: "request", fault: null, times: null }
+      ]
+    })
+  })
+
+  test("control over HTTP: state is empty after an expiry and a recovery", function*() {
+    yield* statusOf("POST", tokenRoute)
+    yield* ask("POST", "/simulator/provoke/search/hang")
+    yield* ask("POST", "/simulator/recover")
+    yield* TestClock.adjust("1 day")
+    expect(JSON.parse((yield* ask("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
+  })
+
   test("is neither counted nor logged", function*() {
     yield* ask("POST", "/simulator/revoke")
     yield* ask("GET", "/simulator/nothing")

@@ -2,7 +2,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { foodIndex } from "./foodIndex.js"
 import { type Food, foods as everyday } from "./foods.js"
-import type { Options, Reply, SeenRequest } from "./simulatorModel.js"
+import type { Answer, Options, Reply, Route, SeenRequest } from "./simulatorModel.js"
 import { decodedKey } from "./simulatorRoutes.js"
 import { isAccepted, type SimulatorTokens } from "./simulatorTokens.js"
 
@@ -26,19 +26,19 @@ const searchOf = (foods: ReadonlyArray<Food>) => {
 
 const searchEveryday = searchOf(everyday)
 
-/** What the service answers where no test has planned anything else: SERVICE.md, and statuses of the test's where that leaves one open. */
-export class SimulatorAnswers {
+/** The responses of the service itself, as SERVICE.md has them, or as the options say where SERVICE.md leaves one open. */
+export class SimulatorResponses {
   /** Authorized requests whose token was not accepted. */
   rejections = 0
   private readonly search: (term: string) => Uint8Array
-  private readonly routes: ReadonlyMap<string, (request: SeenRequest) => Reply>
+  private readonly routes: ReadonlyMap<string, Route>
 
   constructor(private readonly tokens: SimulatorTokens, private readonly options: Options) {
     this.search = options.foods === undefined ? searchEveryday : searchOf(options.foods)
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
-  /** To an exchange with this segment of its path; `revokedToo` hands back the last token even where it was revoked. */
+  /** Of an exchange with this segment of its path; with `revokedToo` it returns the last token even if that was revoked. */
   exchange({ at, authorization, body, method }: SeenRequest, keySegment: string, revokedToo: boolean): Reply {
     const key = decodedKey(keySegment)
     if (method !== "POST") return notAllowed("POST")
@@ -59,12 +59,13 @@ export class SimulatorAnswers {
     }
   }
 
-  /** To a search, or to a request of another route. */
-  data(request: SeenRequest): Reply {
+  /** Of a search, or of a request to another route. */
+  data(request: SeenRequest): Answer {
     const refused = this.refusal(request)
     if (refused !== undefined) return refused
-    if (request.operation === "search") return this.find(request)
-    return this.routes.get(`${request.method} ${request.path}`)?.(request) ?? problem(404, "no such route")
+    const route = this.routes.get(`${request.method} ${request.path}`)
+    if (typeof route === "function") return route({ ...request, searchParams: new URLSearchParams(request.query) })
+    return route ?? (request.operation === "search" ? this.find(request) : problem(404, "no such route"))
   }
 
   private refusal({ at, authorization, serviceId }: SeenRequest): Reply | undefined {
