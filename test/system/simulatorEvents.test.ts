@@ -164,6 +164,23 @@ describe("the stream of events", () => {
     expect(unreadable.events()).toEqual(events)
   })
 
+  testLive("stream of events: a late viewer gets the token in use, however many events followed it", function*() {
+    const { exchange, seen, send, service, watch } = yield* start()
+    yield* exchange
+    yield* service.revoke
+    yield* exchange
+    yield* Effect.replicateEffect(send("/v2/plan"), 1_200, { concurrency: 20 })
+    const events = yield* seen
+    const tokens = events.filter((event) => "expiresAt" in event)
+    expect([events.length, tokens.map(({ token }) => token)]).toEqual([1_001, [2]])
+    expect(tokens[0]?.id).toBeLessThan(events[1]?.id ?? 0)
+    const next = yield* watch({ "last-event-id": String(events[0]?.id) })
+    yield* until(() => next.events().length > 0)
+    expect(next.events()).toEqual(events.slice(1))
+    yield* service.revoke
+    expect((yield* seen).filter((event) => "expiresAt" in event)).toEqual([])
+  })
+
   testLive("gives no event of a simulator that is started again a lower id", function*() {
     const last = Effect.scoped(
       Effect.gen(function*() {

@@ -51,7 +51,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     const text = yield* promise(() => page.page.locator("body").innerText())
     expect(text).toContain(`Point your client here: ${page.url}`)
     expect(text).toContain(`NUTRITION_ADVISOR_BASE_URL=${page.url}\nNUTRITION_ADVISOR_LICENSE_KEY=\n`)
-    expect(text).toMatch(/The key was named, or given, when the simulator was started/)
+    expect(text).toMatch(/The license key is the one that the simulator printed, or was given, on startup/)
     expect(yield* promise(() => page.page.content())).not.toContain("demo-key")
     expectNoComplaint(page)
   })
@@ -153,7 +153,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))
     const said = (text: string) => promise(() => page.page.getByText(text).waitFor())
     yield* promise(() => lifetimes().fill("20"))
-    yield* said("lifetime of the next ones, in seconds: 20.")
+    yield* said("lifetime of new tokens, in seconds: 20.")
     yield* fill("latency of search", "30")
     yield* said("latency of search, in ms: 30.")
     const headers = yield* page.exchange
@@ -161,14 +161,14 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     yield* promise(() => page.page.getByRole("combobox", { name: "fault" }).selectOption("unavailable"))
     yield* fill("times", "1")
     yield* promise(() => page.page.getByRole("button", { name: "Provoke" }).click())
-    yield* said("search calls, the next 1, will meet unavailable.")
+    yield* said("the next search calls (1) get the fault unavailable.")
     const statuses = [(yield* search(page, headers))?.status, (yield* search(page, headers))?.status]
     yield* fill("times", "")
     yield* promise(() => page.page.getByRole("button", { name: "Provoke" }).click())
-    yield* said("each search call will meet unavailable.")
+    yield* said("every search call gets the fault unavailable.")
     statuses.push((yield* search(page, headers))?.status, (yield* search(page, headers))?.status)
     yield* promise(() => page.page.getByRole("button", { name: "Recover" }).click())
-    yield* said("no fault is left.")
+    yield* said("no fault is on.")
     statuses.push((yield* search(page, headers))?.status)
     yield* promise(() => page.page.getByRole("button", { name: "Revoke all tokens" }).click())
     yield* said("all tokens are revoked.")
@@ -186,6 +186,28 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     )
     expect(Math.min(...durations.map(Number))).toBeGreaterThanOrEqual(29)
     expectNoComplaint(page)
+  })
+
+  const stateOf = ({ page }: Page.Page) => page.getByRole("status", { name: "State" }).innerText()
+
+  onPage("the page: opened after 1,200 calls, it shows the token in use and the fault that is on", function*(page) {
+    const headers = yield* page.exchange
+    yield* Effect.replicateEffect(search(page, headers), 1_200, { concurrency: 20 })
+    yield* page.service.provoke("search", "unavailable")
+    yield* page.service.provoke("token", "hang", 2)
+    yield* promise(() => page.page.reload())
+    yield* eventually(async () => (await page.page.locator(".mark.bar").count()) === 1)
+    yield* eventually(async () =>
+      /#1 for 23\.9 h\s+faults on\s+token: hang, next 2; search: unavailable, every call/.test(await stateOf(page))
+    )
+    expectNoComplaint(page)
+  })
+
+  onPage("the page: it shows a fault that another viewer provokes and ends", function*(page) {
+    yield* page.service.provoke("request", "drop", 3)
+    yield* eventually(async () => (await stateOf(page)).includes("request: drop, next 3"))
+    yield* page.service.recover
+    yield* eventually(async () => /faults on\s+none/.test(await stateOf(page)))
   })
 
   onPage("stays small and keeps every call in a storm of them", function*(page) {
@@ -252,7 +274,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
       "(({ clientWidth, scrollWidth }) => scrollWidth <= clientWidth)(document.querySelector('#variables'))"
     expect(yield* promise(() => page.page.evaluate(isWhole))).toBe(true)
     const box = (selector: string) => promise(() => page.page.locator(selector).first().boundingBox())
-    const name = yield* promise(() => page.page.getByText("no answer", { exact: true }).boundingBox())
+    const name = yield* promise(() => page.page.getByText("no response", { exact: true }).boundingBox())
     const line = yield* box("#timeline line")
     expect(line?.x).toBeGreaterThanOrEqual((name?.x ?? 0) + (name?.width ?? Infinity))
   })

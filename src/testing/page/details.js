@@ -1,4 +1,4 @@
-/** What is shown of single calls and tokens: the mark that is picked, and the table. */
+/** What the page shows as text: the picked mark, the table, the tokens in use and the faults that are on. */
 import { calls, clock, find, kindOf, names, set, span } from "./seen.js"
 
 export const element = (name, ...children) => {
@@ -29,13 +29,35 @@ const factsOfToken = ({ cutAt, expiresAt, receivedAt, token }) => [
 const listOf = (facts) =>
   element("dl", ...facts.map(([name, value]) => element("div", element("dt", name), element("dd", value))))
 
+const tokensShown = 5
+
+/** Changes nothing if the text is the same: a screen reader would read it again. */
+const say = (selector, text) => {
+  const shown = find(selector)
+  if (shown.textContent !== text) shown.textContent = text
+}
+
+/** The newest tokens that the simulator accepts, and the faults that the next calls get. */
+export const showState = ({ faults, tokens }) => {
+  const newest = tokens.slice(-tokensShown).reverse().map(({ expiresAt, token }) =>
+    `#${token} for ${span(expiresAt - Date.now())}`
+  )
+  const more = tokens.length > tokensShown ? [`${tokens.length - tokensShown} more`] : []
+  say("#tokens-in-use", [...newest, ...more].join(", ") || "none")
+  const on = faults.map(({ fault, operation, times }) =>
+    `${operation}: ${fault ?? "a planned response"}, ${times === null ? "every call" : `next ${times}`}`
+  )
+  say("#faults-on", on.join("; ") || "none")
+  find("#faults-on").classList.toggle("calm", on.length === 0)
+}
+
 export const showPicked = ({ calls: picked, token }) => {
   const ago = (at) => ["ago", span(Date.now() - at)]
   const show = (...shown) => find("#picked").replaceChildren(...shown)
   if (token !== undefined) return show(listOf([...factsOfToken(token), ago(token.receivedAt)]))
   const [first] = picked
   const before = calls.findLast(({ id, operation }) => operation === first.operation && id < first.id)
-  const since = before === undefined ? [] : [["since the one before", span(first.at - before.at)]]
+  const since = before === undefined ? [] : [["since the previous one", span(first.at - before.at)]]
   const lists = picked.slice(0, 5).map((call) =>
     listOf([...factsOf(call), ago(call.at), ...(call === first ? since : [])])
   )

@@ -1,10 +1,10 @@
-/** The page: what its stream of events tells, what is picked, a table, counters and controls. */
-import { element, showPicked, showTable } from "./details.js"
+/** The page: its stream of events, the picked mark, the table, the counters and the controls. */
+import { element, showPicked, showState, showTable } from "./details.js"
 import { calls, clock, find, forget, minute, remembered, see, set, view } from "./seen.js"
 import { addCall, marks, rebuild, redraw, svg } from "./timeline.js"
 
 let [lastId, hasNews] = [0, true]
-/** Until somebody chooses how much is shown. */
+/** Until someone chooses how many minutes are shown. */
 let widens = true
 
 const receive = ({ data }) => {
@@ -44,7 +44,13 @@ const count = async () => {
   if (response?.ok) showCounters(await response.json())
 }
 
-// The choices of what is shown
+/** No event tells of a fault, so this asks again even if there is no news: another viewer may have provoked one. */
+const askForState = async () => {
+  const response = await fetch("state").catch(() => undefined)
+  if (response?.ok) showState(await response.json())
+}
+
+// The choices of how many minutes are shown
 const choices = [...document.querySelectorAll("[name=minutes]")]
 
 const choose = (choice) => {
@@ -60,7 +66,7 @@ for (const choice of choices) {
   })
 }
 
-/** Shows the first choice that has room for all that was seen. */
+/** Chooses the shortest span that has room for every call. */
 const widen = (now) => {
   const choice = choices.find(({ value }) => value * minute > now - (calls[0]?.at ?? now)) ?? choices.at(-1)
   if (widens && !choice.checked) choose(choice)
@@ -99,13 +105,14 @@ const settings = JSON.parse(find("#settings").textContent)
 const order = async (path, done) => {
   const response = await fetch(path, { method: "POST" }).catch(() => undefined)
   const body = await response?.json().catch(() => undefined)
-  const refusal = `Not done: ${body?.error ?? "the simulator does not answer"}.`
+  const refusal = `Not done: ${body?.error ?? "the simulator does not respond"}.`
   find("#said").textContent = response?.ok ? `${clock(Date.now())}: ${done}` : refusal
   if (response?.ok) showCounters(body)
+  await askForState()
 }
 
 find("#revoke").addEventListener("click", () => order("revoke", "all tokens are revoked."))
-find("#recover").addEventListener("click", () => order("recover", "no fault is left."))
+find("#recover").addEventListener("click", () => order("recover", "no fault is on."))
 
 const showFaults = () =>
   find("#fault").replaceChildren(...settings.faults[find("#operation").value].map((name) => element("option", name)))
@@ -116,11 +123,11 @@ find("#operation").addEventListener("change", showFaults)
 find("#provocation").addEventListener("submit", (event) => {
   event.preventDefault()
   const [operation, fault, times] = ["#operation", "#fault", "#times"].map((name) => find(name).value)
-  const which = times === "" ? `each ${operation} call` : `${operation} calls, the next ${times},`
-  order(`provoke/${operation}/${fault}${times === "" ? "" : `?times=${times}`}`, `${which} will meet ${fault}.`)
+  const which = times === "" ? `every ${operation} call gets` : `the next ${operation} calls (${times}) get`
+  order(`provoke/${operation}/${fault}${times === "" ? "" : `?times=${times}`}`, `${which} the fault ${fault}.`)
 })
 
-/** A number takes effect at Enter, or a moment after it was typed. */
+/** A number takes effect when you press Enter, or a moment after you typed it. */
 const whenTyped = (input, value, path) => {
   let timer
   input.value = value
@@ -167,4 +174,6 @@ const connect = () => {
 rebuild()
 connect()
 setInterval(tick, 250)
+askForState()
 setInterval(count, 1_000)
+setInterval(askForState, 1_000)

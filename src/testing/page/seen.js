@@ -1,20 +1,20 @@
-/** What the simulator saw, and how it is said. */
+/** The events that the page received, and how it formats them. */
 export const find = (selector) => document.querySelector(selector)
 export const minute = 60_000
-/** What a browser bears at a thousand calls a second. */
+/** As much as a browser can show at a thousand calls a second. */
 export const remembered = { calls: 100_000, tokens: 2_000 }
 
-/** While the picture is held: the moment that it shows, and what came since. */
+/** `held` while the page is paused: the time that it shows, and the events since then. */
 export const view = { minutes: 1, held: undefined }
 export const timeShown = () => view.held?.at ?? Date.now()
 
-// What was seen
+// Events
 export const calls = []
 export const tokens = []
 
 export const kindOf = ({ fault, status }) => fault !== null ? "fault" : status >= 200 && status < 300 ? "own" : "wrong"
 
-/** A simulator that is started again counts from one, and accepts no earlier token. */
+/** After a restart the simulator counts from one again, and accepts no earlier token. */
 const seeToken = (token) => {
   if (token.token === 1) { for (const earlier of tokens) earlier.cutAt ??= token.receivedAt }
   tokens.push(token)
@@ -33,7 +33,7 @@ export const forget = () => {
   tokens.splice(0, tokens.length - remembered.tokens)
 }
 
-// How it is said
+// Formats
 export const clock = (at) => new Date(at).toTimeString().slice(0, 8)
 const units = [["h", 60 * minute], ["min", minute], ["s", 1_000]]
 
@@ -49,7 +49,7 @@ export const set = (target, attributes) => {
   return target
 }
 
-/** A shape of the drawing, or its text. */
+/** Adds a shape or a text to the drawing. */
 export const draw = (parent, name, attributes, text = "") => {
   const shape = set(document.createElementNS("http://www.w3.org/2000/svg", name), attributes)
   shape.textContent = text

@@ -11,11 +11,11 @@ const rows = {
   good: { y: 250, name: "2xx" },
   refused: { y: 298, name: "3xx 4xx" },
   failed: { y: 346, name: "5xx" },
-  none: { y: 394, name: "no answer" }
+  none: { y: 394, name: "no response" }
 }
 const bar = { height: 13, y: 112, rows: 4, atMost: 120 }
 /** The names of rows stand left of what they name, those of lanes above it. */
-const gutter = 76
+const gutter = 84
 const lanes = [
   { name: "Exchanges", top: 24, end: 76 },
   { name: "Tokens", top: 112, end: 172 },
@@ -37,14 +37,14 @@ const labelOf = ([call, ...more]) => {
 export const svg = find("#timeline")
 for (const { name, top } of lanes) draw(svg, "text", { class: "lane", x: 0, y: top - 8 }, name)
 for (const { name, y } of Object.values(rows)) draw(svg, "text", { x: 0, y: y + 4 }, name)
-/** What lies beyond its edges is not seen. */
+/** Clips what lies beyond its edges. */
 const plot = draw(svg, "svg", { x: gutter })
 const axis = draw(plot, "g", {})
 const moving = draw(plot, "g", {})
 const [bars, points] = [draw(moving, "g", {}), draw(moving, "g", {})]
-/** What was called in a row and a column. */
+/** The calls in each row and column. */
 const cells = new Map()
-/** What each mark stands for: calls, or a token. */
+/** The calls or the token of each mark. */
 export const marks = new Map()
 const changed = new Set()
 let [width, millis, base] = [0, 1, 0]
@@ -70,7 +70,7 @@ const removeMark = (mark) => {
   mark.remove()
 }
 
-/** Each call is a mark. Where there are more than fit, those of a kind are one. */
+/** Each call is a mark. If there are more calls than fit, calls of a kind share one mark. */
 const drawCell = ({ calls, marks: drawn, place, row }) => {
   const fits = calls.length <= stack
   const shown = fits ? calls.map((call) => [call]) : Object.values(Object.groupBy(calls, kindOf))
