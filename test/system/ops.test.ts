@@ -22,7 +22,7 @@ if (isMissing) {
 
 describe.skipIf(isMissing)("ops/alerts.yml", () => {
   it.each([["check", "alerts.yml"], ["test", "alerts.test.yml"]])(
-    "is right, says promtool %s rules",
+    "ops/alerts.yml: promtool %s rules passes",
     (command, file) => {
       const { status, stderr, stdout } = promtool(command, "rules", file)
       expect({ status, output: `${stdout}${stderr}` }).toEqual({
@@ -35,22 +35,56 @@ describe.skipIf(isMissing)("ops/alerts.yml", () => {
 
 const alerts = Array.from(read("ops/alerts.yml").matchAll(/- alert: (\w+)$/gm), ([, name]) => name)
 
-it("each alert has an hour in ops/alerts.test.yml in which it fires", () => {
+it("ops/alerts.test.yml: each alert fires in one of the tests", () => {
   const fired = Array.from(read("ops/alerts.test.yml").matchAll(/alertname="(\w+)"/g), ([, name]) => name)
   expect(new Set(fired)).toEqual(new Set(alerts))
 })
 
-it("each alert leads to what to do about it", () => {
-  const urls = Array.from(read("ops/alerts.yml").matchAll(/runbook_url: (\S+)$/gm), ([, url]) => url)
-  const sections = Array.from(
-    read("docs/telemetry.md").matchAll(/^### (\w+)$/gm),
-    ([, name = ""]) => `docs/telemetry.md#${name.toLowerCase()}`
-  )
-  expect(urls.length).toBe(alerts.length)
-  expect(urls.filter((url) => !sections.some((section) => section === url))).toEqual([])
+const steps = (rule: string) => Array.from(rule.matchAll(/^ {12}(\d)\. \S/gm), ([, step]) => Number(step))
+
+it("ops/alerts.yml: each alert has a description with numbered steps, and no link", () => {
+  const rules = read("ops/alerts.yml").split("- alert: ").slice(1)
+  const wrong = rules.filter((rule) => {
+    const numbers = steps(rule.split("description: |-\n")[1] ?? "")
+    return numbers.length < 2 || numbers.some((number, index) => number !== index + 1)
+  })
+  expect(wrong.map((rule) => rule.slice(0, rule.indexOf("\n")))).toEqual([])
+  expect(read("ops/alerts.yml")).not.toMatch(/runbook_url|https?:|\]\(/)
 })
 
-/** What a program counts from the start, one search later: each metric with the values of its labels. */
+it("docs/telemetry.md: the table has each alert with its severity, in the order of ops/alerts.yml", () => {
+  const rows = read("docs/telemetry.md").matchAll(/^\| `(NutritionAdvisor\w+)` \| (\w+) \|/gm)
+  const severities = read("ops/alerts.yml").matchAll(/severity: (\w+)$/gm)
+  const expected = Array.from(severities, ([, severity], index) => [alerts[index], severity])
+  expect(Array.from(rows, ([, ...row]) => row)).toEqual(expected)
+})
+
+interface Panel {
+  readonly title: string
+  readonly type: string
+  readonly description?: string
+  readonly gridPos: { readonly y: number }
+  readonly fieldConfig: {
+    readonly defaults: { readonly noValue?: string; readonly thresholds?: { readonly steps: ReadonlyArray<unknown> } }
+  }
+}
+
+const panels: ReadonlyArray<Panel> = JSON.parse(read("ops/dashboard.json")).panels
+
+it("ops/dashboard.json: the first row has only stat panels, each with thresholds", () => {
+  const first = panels.filter(({ gridPos }) => gridPos.y === 0)
+  const isVerdict = ({ fieldConfig, type }: Panel) =>
+    type === "stat" && (fieldConfig.defaults.thresholds?.steps.length ?? 0) > 1
+  expect(first.length).toBeGreaterThan(3)
+  expect(first.filter((panel) => !isVerdict(panel)).map(({ title }) => title)).toEqual([])
+})
+
+it("ops/dashboard.json: each panel has a description, and says why it is empty", () => {
+  const wrong = panels.filter(({ description, fieldConfig }) => !description || !fieldConfig.defaults.noValue)
+  expect(wrong.map(({ title }) => title)).toEqual([])
+})
+
+/** The metrics of a program after one search, with the values of their labels. */
 const counted = Effect.gen(function*() {
   yield* NutritionAdvisor.search("oats")
   return yield* snapshot
@@ -79,20 +113,25 @@ const selectorsIn = (text: string) =>
     })
   )
 
-/** Ends of a user's own bugs, which are not counted before there is one. */
+/** Outcomes of the user's own bugs: they are counted only once there is one. */
 const unforeseen = ["Defect"]
 
-it.each(["alerts.yml", "dashboard.json"])("each expression of ops/%s names what is counted", async (file) => {
-  const all = await Effect.runPromise(counted)
-  const selectors = selectorsIn(read(`ops/${file}`).replaceAll("\\\"", "\"").replace(/description:.*/g, ""))
-  expect(selectors.length).toBeGreaterThan(9)
-  const missing = selectors.flatMap(({ labels, metric }) => {
-    const known = all.filter(({ name }) => name === metric)
-    if (known.length === 0) return [metric]
-    return labels.flatMap(({ name, values }) =>
-      values.filter((value) => !unforeseen.includes(value) && !known.some(({ labels }) => labels[name] === value))
-        .map((value) => `${metric}{${name}="${value}"}`)
+it.each(["alerts.yml", "dashboard.json"])(
+  "ops/%s: each expression names metrics and labels that exist",
+  async (file) => {
+    const all = await Effect.runPromise(counted)
+    const selectors = selectorsIn(
+      read(`ops/${file}`).replaceAll("\\\"", "\"").replace(/"description":.*|description: [^]*?(?=- alert|$)/g, "")
     )
-  })
-  expect(missing).toEqual([])
-})
+    expect(selectors.length).toBeGreaterThan(9)
+    const missing = selectors.flatMap(({ labels, metric }) => {
+      const known = all.filter(({ name }) => name === metric)
+      if (known.length === 0) return [metric]
+      return labels.flatMap(({ name, values }) =>
+        values.filter((value) => !unforeseen.includes(value) && !known.some(({ labels }) => labels[name] === value))
+          .map((value) => `${metric}{${name}="${value}"}`)
+      )
+    })
+    expect(missing).toEqual([])
+  }
+)
