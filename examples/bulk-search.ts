@@ -1,63 +1,250 @@
 /**
- * Many searches in bounded memory: one term a line in, one line of JSON out. A bounded queue stands between the reader and eight
- * workers, so that a slow service slows the reader down; a failed term is written as a failed line, and the others go on.
- * `npx tsx examples/bulk-search.ts terms.txt > foods.jsonl` needs `npm install @effect/platform-node@^0.108`.
+ * Searches for each line of a text file, and appends a line of JSON for each to another file. You can
+ * stop it with Ctrl-C (or SIGTERM): run the same command again, and it goes on where it stopped.
+ *
+ *     npm install effect-nutrition-advisor effect@^3.22 @effect/platform@^0.97 \
+ *       @effect/platform-node@^0.108
+ *     export NUTRITION_ADVISOR_BASE_URL=https://... NUTRITION_ADVISOR_LICENSE_KEY=...
+ *     npx tsx bulk-search.ts terms.txt foods.jsonl
+ *
+ * This file is all you need: copy it. To try it without a license key of your own, start
+ * `npx effect-nutrition-advisor-simulator`, and use the base URL and the key that it prints.
+ *
+ * - The output file is the record of what is done: a term that has a line there is not searched again.
+ *   The lines are in the order in which the searches ended; `line` is the line number of the term.
+ * - A search that fails because of an outage, a timeout or a 429 is retried for BULK_PATIENCE ("1 hour").
+ * - A term that can't be searched, such as a blank one, gets a line with `error` instead of `result`.
+ * - If no search can succeed, for example because the license key is wrong, the job ends with code 1.
+ * - BULK_RATE ("20") is the number of searches per second. Keep it a little below your limit.
+ * - Progress is shown on standard error if that is a terminal. Warnings and errors go there as well.
  */
-import { createReadStream } from "node:fs"
-import { NodeRuntime, NodeSink, NodeStream } from "@effect/platform-node"
-import { Console, Data, Effect, Layer, Logger, Schedule, Stream } from "effect"
+import { FetchHttpClient, FileSystem } from "@effect/platform"
+import { NodeContext, NodeRuntime } from "@effect/platform-node"
+import {
+  Cause,
+  Config,
+  ConfigError,
+  Console,
+  Data,
+  Duration,
+  Effect,
+  Exit,
+  Layer,
+  Logger,
+  Schedule,
+  Schema,
+  Stream
+} from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
-import { AdvisorLive } from "./AdvisorLive.js"
 
+/** How many searches are in flight at once. A Ctrl-C drops these, so they are searched again later. */
 const workers = 8
 
-/** After a 429 all searches wait. The log goes to standard error. */
-const Advisor = Throttle.layer({ onTooManyRequests: "wait", maxWait: "2 minutes" }).pipe(
-  Layer.provide(AdvisorLive),
-  Layer.provideMerge(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger)))
-)
+const settings = Config.all({
+  rate: Config.integer("BULK_RATE").pipe(
+    Config.validate({ message: "must be a whole number above 0", validation: (rate) => rate > 0 }),
+    Config.withDefault(20)
+  ),
+  patience: Config.duration("BULK_PATIENCE").pipe(Config.withDefault(Duration.hours(1)))
+})
 
-/** What may succeed later is tried again for a minute, so that the job outlives a short outage. */
-const patiently = {
-  schedule: Schedule.spaced("1 second").pipe(Schedule.jittered, Schedule.upTo("1 minute")),
-  while: NutritionAdvisorError.isTransient
+const again = "run the same command again to go on."
+
+/** The job can't go on. The message says why, and what to do. */
+class Stopped extends Data.TaggedError("Stopped")<{ readonly message: string }> {}
+
+interface Term {
+  /** The number of its line, from 1. */
+  readonly line: number
+  readonly term: string
 }
 
-class NotReadable extends Data.TaggedError("NotReadable")<{ readonly message: string }> {}
+// Files
 
-const termsOf = (file: string | undefined) =>
-  NodeStream.fromReadable<NotReadable, Uint8Array>(
-    () => file === undefined ? process.stdin : createReadStream(file),
-    () => new NotReadable({ message: `${file ?? "Standard input"} can't be read.` })
-  ).pipe(
+const linesOf = (path: string) =>
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (files) => files.stream(path))).pipe(
     Stream.decodeText(),
-    Stream.splitLines,
+    Stream.splitLines
+  )
+
+const termsOf = (path: string) =>
+  linesOf(path).pipe(
     Stream.zipWithIndex,
-    Stream.map(([term, index]) => ({ line: index + 1, term }))
+    Stream.map(([term, index]): Term => ({ line: index + 1, term }))
   )
 
-const answer = (term: { readonly line: number; readonly term: string }) =>
-  NutritionAdvisor.search(term.term).pipe(
-    Effect.retry(patiently),
-    Effect.match({
-      onFailure: ({ _tag, message }) => ({ ...term, error: { _tag, message } }),
-      onSuccess: (result) => ({ ...term, result })
-    }),
-    Effect.map((line) => `${JSON.stringify(line)}\n`)
-  )
+const nameOf = ({ line, term }: Term) => `${line} ${term}`
 
-const program = termsOf(process.argv[2]).pipe(
-  Stream.buffer({ capacity: 4 * workers }),
-  Stream.mapEffect(answer, { concurrency: workers }),
-  Stream.run(
-    NodeSink.fromWritable(() => process.stdout, () => new NotReadable({ message: "Nobody reads the output." }), {
-      endOnDone: false
-    })
-  ),
-  Effect.provide(Advisor)
+const decodeDone = Schema.decodeOption(
+  Schema.parseJson(Schema.Struct({ line: Schema.Number, term: Schema.String, error: Schema.optional(Schema.Unknown) }))
 )
 
+/** The terms that earlier runs have searched, and whether they failed. */
+const readDone = (path: string) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const done = new Map<string, { readonly failed: boolean }>()
+    if (yield* files.exists(path)) {
+      yield* removeIncompleteLine(path)
+      yield* Stream.runForEach(Stream.filterMap(linesOf(path), decodeDone), (term) =>
+        Effect.sync(() => done.set(nameOf(term), { failed: term.error !== undefined })))
+    }
+    return done
+  })
+
+/** A process that was killed, or a full disk, may have left half a line at the end of the file. */
+const removeIncompleteLine = (path: string) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    let length = 0
+    let complete = 0
+    yield* Stream.runForEach(files.stream(path), (chunk) =>
+      Effect.sync(() => {
+        const end = chunk.lastIndexOf(10)
+        if (end !== -1) complete = length + end + 1
+        length += chunk.length
+      }))
+    if (complete < length) yield* files.truncate(path, complete)
+  })
+
+// Searches
+
+/** Tokens are rejected faster than they may be renewed. That passes, too. */
+const isPassing = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+  NutritionAdvisorError.isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
+
+/** The error says nothing about this term: every other search fails with it as well. */
+const concernsAll = ({ _tag, operation }: NutritionAdvisorError.NutritionAdvisorError) =>
+  operation === "token" || _tag === "MissingServiceId" || _tag === "LicenseKeyUnavailable"
+
+/** Pauses of half a second, doubling up to five seconds, for as long as the patience lasts. */
+const patiently = (patience: Duration.Duration) =>
+  Schedule.exponential("500 millis").pipe(
+    Schedule.union(Schedule.spaced("5 seconds")),
+    Schedule.jittered,
+    Schedule.upTo(patience)
+  )
+
+/** The line of the output for a term: the payload, or why this term can't be searched. */
+const resultOf = (term: Term, patience: Duration.Duration) =>
+  NutritionAdvisor.search(term.term).pipe(
+    Effect.tapErrorTag(
+      "ServerError",
+      ({ retryAfter = 0 }) => Effect.sleep(Duration.seconds(Math.min(retryAfter, 300)))
+    ),
+    Effect.retry({ schedule: patiently(patience), while: isPassing }),
+    Effect.map((result) => ({ ...term, result })),
+    Effect.catchAll((error) =>
+      isPassing(error) || concernsAll(error)
+        ? Effect.fail(new Stopped({ message: `${error.message} The job has stopped: ${again}` }))
+        : Effect.succeed({ ...term, error: { _tag: error._tag, message: error.message } })
+    )
+  )
+
+// Progress
+
+interface Progress {
+  total: number
+  /** How many of them were searched in earlier runs. */
+  before: number
+  searched: number
+  failed: number
+}
+
+const clearLine = "\r\u001b[K"
+
+const timeOf = (seconds: number) => {
+  const minutes = Math.floor(seconds / 60)
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return minutes > 0 ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.ceil(seconds)} s`
+}
+
+const progressLine = ({ before, failed, searched, total }: Progress, seconds: number) => {
+  const perSecond = (searched - before) / Math.max(seconds, 0.001)
+  const left = searched === before ? "unknown" : timeOf((total - searched) / perSecond)
+  const counts = `${searched.toLocaleString("en")} of ${total.toLocaleString("en")} searched, ${failed} failed`
+  return `${counts}, ${perSecond.toFixed(1)} per second, ${left} left`
+}
+
+const write = (text: string) => Effect.sync(() => void process.stderr.write(text))
+
+/** Shows the progress four times a second while the job runs, and once when it ends. */
+const showProgress = (progress: Progress) =>
+  Effect.gen(function*() {
+    if (!process.stderr.isTTY) return
+    const start = performance.now()
+    const show = Effect.suspend(() => write(clearLine + progressLine(progress, (performance.now() - start) / 1000)))
+    yield* Effect.addFinalizer(() => Effect.zipRight(show, write("\n")))
+    yield* Effect.forkScoped(Effect.repeat(show, Schedule.spaced("250 millis")))
+  })
+
+/** Log lines go to standard error, and replace the line of the progress there. */
+const LogToStderr = Logger.replace(
+  Logger.defaultLogger,
+  Logger.map(Logger.logfmtLogger, (line) => process.stderr.write(`${process.stderr.isTTY ? clearLine : ""}${line}\n`))
+)
+
+// The job
+
+const job = (input: string, output: string, patience: Duration.Duration) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    const done = yield* readDone(output)
+    const progress: Progress = { total: 0, before: 0, searched: 0, failed: 0 }
+    yield* Stream.runForEach(termsOf(input), (term) =>
+      Effect.sync(() => {
+        const earlier = done.get(nameOf(term))
+        progress.total += 1
+        if (earlier === undefined) return
+        progress.before += 1
+        progress.searched += 1
+        if (earlier.failed) progress.failed += 1
+      }))
+    const file = yield* files.open(output, { flag: "a" })
+    yield* showProgress(progress)
+
+    /** Once a search has ended, its line is written: only the search itself can be interrupted. */
+    const searchAndWrite = (term: Term) =>
+      Effect.uninterruptibleMask((interruptible) =>
+        Effect.gen(function*() {
+          const result = yield* interruptible(resultOf(term, patience))
+          yield* file.writeAll(new TextEncoder().encode(`${JSON.stringify(result)}\n`))
+          progress.searched += 1
+          if ("error" in result) progress.failed += 1
+        })
+      )
+
+    yield* termsOf(input).pipe(
+      Stream.filter((term) => !done.has(nameOf(term))),
+      Stream.mapEffect(searchAndWrite, { concurrency: workers, unordered: true }),
+      Stream.runDrain
+    )
+  }).pipe(Effect.scoped)
+
+const program = Effect.gen(function*() {
+  const [input, output] = process.argv.slice(2)
+  if (input === undefined || output === undefined) {
+    return yield* Effect.fail(new Stopped({ message: "Usage: npx tsx bulk-search.ts terms.txt foods.jsonl" }))
+  }
+  const { patience, rate } = yield* settings
+  const Advisor = Throttle.layer({
+    rate: { limit: rate, interval: "1 second" },
+    onTooManyRequests: "wait",
+    maxWait: "1 hour"
+  }).pipe(Layer.provide(NutritionAdvisor.layerConfig()), Layer.provide(FetchHttpClient.layer))
+
+  yield* job(input, output, patience).pipe(
+    Effect.provide(Advisor),
+    Effect.onInterrupt(() => Console.error(`Stopped: ${again}`))
+  )
+})
+
 program.pipe(
-  Effect.catchAll((error) => Effect.zipRight(Console.error(error.message), Effect.sync(() => process.exitCode = 1))),
-  NodeRuntime.runMain({ disablePrettyLogger: true })
+  Effect.tapError((error) => Console.error(ConfigError.isConfigError(error) ? String(error) : error.message)),
+  Effect.provide(Layer.merge(NodeContext.layer, LogToStderr)),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    disablePrettyLogger: true,
+    teardown: (exit, end) => end(Exit.isSuccess(exit) ? 0 : Cause.isInterruptedOnly(exit.cause) ? 130 : 1)
+  })
 )

@@ -53,9 +53,7 @@ export const spawned = (...given: Parameters<typeof commandOf>) => {
   return spawn(command, args, options)
 }
 
-/** With nothing on its standard input. */
-export const start = (...given: Parameters<typeof commandOf>) => {
-  const child = spawned(...given)
+const watched = (child: ReturnType<typeof spawned>) => {
   const output = { stdout: "", stderr: "" }
   child.stdout.on("data", (text) => output.stdout += text)
   child.stderr.on("data", (text) => output.stderr += text)
@@ -63,6 +61,13 @@ export const start = (...given: Parameters<typeof commandOf>) => {
   const ended = once(child, "close").then(([code, signal]: Array<unknown>) => ({ code: code ?? signal, ...output }))
   return { child, output, ended }
 }
+
+/** With nothing on its standard input. */
+export const start = (...given: Parameters<typeof commandOf>) => watched(spawned(...given))
+
+/** Any other command of the operating system, until it ends. */
+export const runCommand = (command: string, args: ReadonlyArray<string>, env: Settings) =>
+  watched(spawn(command, args, { cwd: repository, env: { ...environment, ...env } })).ended
 
 /** The same, killed at the end of the scope. */
 export const started = (...given: Parameters<typeof commandOf>) =>

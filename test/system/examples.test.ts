@@ -1,7 +1,5 @@
 import { once } from "node:events"
-import { writeFile } from "node:fs/promises"
 import { Agent, get } from "node:http"
-import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
 import { testLive } from "../doubles/arranged.js"
@@ -72,25 +70,6 @@ describe("examples/search.ts", () => {
       ...(baseUrl === undefined ? {} : { NUTRITION_ADVISOR_BASE_URL: baseUrl })
     }, saying))
 })
-
-simulated(
-  "examples/bulk-search.ts outlives an outage, and writes a line for each term, in order, a failed one among them",
-  function*(
-    { settings, simulator }
-  ) {
-    yield* simulator.provoke("token", "server-error", 3)
-    const terms = join(yield* Program.folder, "terms.txt")
-    yield* Effect.promise(() => writeFile(terms, "oats\n\napple\n"))
-    const { code, stderr, stdout } = yield* run("bulk-search", [terms], settings)
-    expect(stdout.trim().split("\n").map((line) => JSON.parse(line))).toMatchObject([
-      { line: 1, term: "oats", result: { results: expect.any(Array) } },
-      { line: 2, term: "", error: { _tag: "BadRequest" } },
-      { line: 3, term: "apple", result: { results: expect.any(Array) } }
-    ])
-    expect(stderr).toContain("The license key could not be exchanged.")
-    expect(code).toBe(0)
-  }
-)
 
 describe("examples/express.ts", () => {
   testLive("serves foods and health, tells users the kind of an error alone, and ends on SIGTERM", function*() {

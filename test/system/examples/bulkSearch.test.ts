@@ -1,0 +1,196 @@
+import { spawnSync } from "node:child_process"
+import { appendFile, readFile, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { NodeHttpServer } from "@effect/platform-node"
+import { describe, expect } from "@effect/vitest"
+import { Effect, Layer, Schedule, Schema } from "effect"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { afterAll, beforeAll } from "vitest"
+import { arrangedLive } from "../../doubles/arranged.js"
+import { type Bundle, bundle } from "../bundle.js"
+import * as Program from "../Program.js"
+import { place } from "../SimulatorOnPort.js"
+
+const searchPath = "/v2/products/napi/food/search/semantic"
+
+/** How often each term was searched successfully. */
+const served = new Map<string, number>()
+
+const count = ({ searchParams }: Simulator.RouteRequest): Simulator.Reply => {
+  const term = searchParams.get("term") ?? ""
+  served.set(term, (served.get(term) ?? 0) + 1)
+  return { status: 200, body: { found: term } }
+}
+
+const layer = Simulator.layerServer({ routes: { [`GET ${searchPath}`]: count } }).pipe(
+  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+)
+
+const Line = Schema.Struct({
+  line: Schema.Number,
+  term: Schema.String,
+  result: Schema.optional(Schema.Struct({ found: Schema.String })),
+  error: Schema.optional(Schema.Struct({ _tag: Schema.String, message: Schema.String }))
+})
+
+const decodeLine = Schema.decodeSync(Schema.parseJson(Line))
+
+let program: Bundle
+
+beforeAll(async () => {
+  program = await bundle("examples/bulk-search.ts")
+})
+
+afterAll(() => program.remove())
+
+const arrange = Effect.gen(function*() {
+  served.clear()
+  const { settings, simulator } = yield* place
+  const folder = yield* Program.folder
+  const [input, output] = [join(folder, "terms.txt"), join(folder, "foods.jsonl")]
+  const started = (extra: Program.Settings = {}) =>
+    Program.started(program.file, [input, output], { ...settings, BULK_RATE: "200", ...extra })
+  return {
+    simulator,
+    settings,
+    command: `node ${program.file} ${input} ${output}`,
+    write: (terms: ReadonlyArray<string>) => Effect.promise(() => writeFile(input, `${terms.join("\n")}\n`)),
+    append: (text: string) => Effect.promise(() => appendFile(output, text)),
+    lines: Effect.promise(async () =>
+      (await readFile(output, "utf8")).trimEnd().split("\n").map((line) => decodeLine(line))
+    ),
+    started,
+    run: (extra?: Program.Settings) => Effect.flatMap(started(extra), ({ ended }) => Effect.promise(() => ended))
+  }
+})
+
+const test = arrangedLive(arrange, layer)
+
+const untilServed = (terms: number) =>
+  Effect.repeat(Effect.sync(() => served.size), {
+    until: (size) => size >= terms,
+    schedule: Schedule.spaced("5 millis")
+  })
+
+/** The whole scenario: BULK_TERMS=3000 BULK_OUTAGE=30000 BULK_RATE=50, and --testTimeout=300000. */
+const terms = Array.from({ length: Number(process.env["BULK_TERMS"] ?? 300) }, (_, index) => `food ${index + 1}`)
+const outage = Number(process.env["BULK_OUTAGE"] ?? 1_500)
+const rate = process.env["BULK_RATE"] ?? "100"
+
+/** As many as the example has workers. */
+const inFlight = 8
+
+describe("examples/bulk-search.ts", () => {
+  test("bulk search: an outage, a 429 and a Ctrl-C lose no term and double only those in flight", function*(job) {
+    const { simulator } = job
+    yield* job.write(terms)
+    const first = yield* job.started({ BULK_RATE: rate })
+
+    yield* untilServed(terms.length / 5)
+    yield* simulator.provoke("search", "unavailable")
+    yield* simulator.provoke("token", "server-error")
+    yield* simulator.revoke
+    yield* Effect.sleep(outage)
+    yield* simulator.recover
+
+    yield* untilServed(2 * terms.length / 5)
+    yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "1" } })
+
+    yield* untilServed(3 * terms.length / 5)
+    first.child.kill("SIGINT")
+    const { code, stderr, stdout } = yield* Effect.promise(() => first.ended)
+    expect({ code, stdout, stderr: stderr.trimEnd().split("\n").at(-1) }).toEqual({
+      code: 130,
+      stdout: "",
+      stderr: "Stopped: run the same command again to go on."
+    })
+    expect((yield* job.lines).length).toBeLessThan(terms.length)
+
+    const second = yield* job.run({ BULK_RATE: rate })
+    expect(second).toEqual({ code: 0, stdout: "", stderr: "" })
+    const lines = yield* job.lines
+    expect(lines.map(({ line }) => line).sort((one, other) => one - other)).toEqual(terms.map((_, index) => index + 1))
+    expect(lines.filter(({ line, result, term }) => result?.found !== term || term !== terms[line - 1])).toEqual([])
+    expect([...served.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(terms.length + inFlight)
+  })
+
+  test("bulk search: a finished job searches nothing when it runs again", function*(job) {
+    yield* job.write(["oats", "rice"])
+    yield* job.run()
+    expect(yield* job.run()).toEqual({ code: 0, stdout: "", stderr: "" })
+    expect([yield* job.lines, [...served.values()]]).toEqual([[expect.anything(), expect.anything()], [1, 1]])
+  })
+
+  test("bulk search: a term whose line is incomplete, changed or missing is searched", function*(job) {
+    yield* job.write(["oats", "rice", "apple"])
+    yield* job.append("{\"line\":1,\"term\":\"oats\",\"result\":{\"found\":\"oats\"}}\n")
+    yield* job.append("{\"line\":2,\"term\":\"bread\",\"result\":{\"found\":\"bread\"}}\n{\"line\":3,\"ter")
+    expect((yield* job.run()).code).toBe(0)
+    expect([...served.keys()].sort()).toEqual(["apple", "rice"])
+    expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["apple", "bread", "oats", "rice"])
+  })
+
+  test("bulk search: a term that can't be searched gets a line with its error, and the others go on", function*(job) {
+    yield* job.write(["oats", "", "rice"])
+    expect((yield* job.run()).code).toBe(0)
+    const lines = [...yield* job.lines].sort((one, other) => one.line - other.line)
+    expect(lines).toMatchObject([{ result: { found: "oats" } }, { error: { _tag: "BadRequest" } }, { term: "rice" }])
+  })
+
+  test("bulk search: with a wrong license key it stops with code 1 and writes no line", function*(job) {
+    yield* job.write(["oats", "rice"])
+    yield* job.append("")
+    const { code, stderr } = yield* job.run({ NUTRITION_ADVISOR_LICENSE_KEY: "wrong-key-91c2" })
+    expect(code).toBe(1)
+    expect(stderr).toContain("Check the license key")
+    expect(stderr).not.toContain("wrong-key-91c2")
+    expect([served.size, yield* Effect.exit(job.lines)]).toMatchObject([0, { _tag: "Failure" }])
+  })
+
+  test(
+    "bulk search: an outage longer than its patience stops it with code 1, and the next run goes on",
+    function*(job) {
+      yield* job.write(["oats", "rice"])
+      yield* job.simulator.provoke("search", "unavailable")
+      const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
+      expect(code).toBe(1)
+      expect(stderr).toContain("run the same command again to go on.")
+      yield* job.simulator.recover
+      yield* job.run()
+      expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
+    }
+  )
+
+  test("bulk search: SIGTERM stops it like Ctrl-C", function*(job) {
+    yield* job.write(["oats"])
+    yield* job.simulator.provoke("search", "hang")
+    const { child, ended } = yield* job.started()
+    yield* Effect.repeat(job.simulator.counters, {
+      until: ({ searches }) => searches > 0,
+      schedule: Schedule.spaced("5 millis")
+    })
+    child.kill("SIGTERM")
+    expect(yield* Effect.promise(() => ended)).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining("Stopped: run")
+    })
+  })
+
+  const hasTerminal = process.platform === "linux" && spawnSync("script", ["--version"]).error === undefined
+  if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")
+
+  if (hasTerminal) {
+    test("bulk search: on a terminal it shows searched, failed, per second and time left", function*(job) {
+      yield* job.write(["oats", "", "rice"])
+      const { settings } = job
+      const shown = yield* Effect.promise(() =>
+        Program.runCommand("script", ["-qec", job.command, "/dev/null"], { ...settings, BULK_RATE: "200" })
+      )
+      expect(shown.stdout.split(/\r\u001b\[K|\r\n/).filter((line) => line !== "").at(-1)).toMatch(
+        /^3 of 3 searched, 1 failed, \d+\.\d per second, 0 s left$/
+      )
+      expect(shown.code).toBe(0)
+    })
+  }
+})
