@@ -37,7 +37,7 @@ const ofDocuments = {
   "wrong-shape": always({ status: 200, body: [] })
 }
 
-/** White space, which JSON allows around a value, up to one byte more than is allowed. */
+/** White space, which JSON allows around a value, one byte longer than the client accepts. */
 const tooLarge = (maxBytes: number): Disturbance => () => ({
   status: 200,
   headers: { "content-type": "application/json" },
@@ -73,7 +73,7 @@ const disturbances = {
 }
 
 /**
- * The names of what can go wrong with a call of the given operation.
+ * The names of the faults that a call of an operation can get.
  *
  * @since 1.0.0
  * @category models
@@ -83,7 +83,7 @@ export type Fault<O extends Operation = Operation> = O extends Operation ? keyof
 const namesOf = <A extends object>(record: A) => Object.keys(record) as Array<keyof A>
 
 /**
- * The names of all faults, by the operation that meets them.
+ * The names of all faults, by operation.
  *
  * @since 1.0.0
  * @category constructors
@@ -94,7 +94,7 @@ export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
   request: namesOf(disturbances.request)
 }
 
-/** What the simulator answers in place of its own reply; `undefined` where the operation has no fault of that name. */
+/** The fault of that name, or `undefined` if the operation has none. */
 export const disturbanceOf = (operation: Operation, fault: string): Disturbance | undefined => {
   const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined

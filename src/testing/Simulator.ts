@@ -1,6 +1,6 @@
 /**
- * The service of SERVICE.md, in memory or on a port: strict, quick, and under the control of tests. It follows the Clock, so
- * it works under TestClock.
+ * A simulated Nutrition Advisor service, in memory or on a port, that tests control. It is as strict as the service in
+ * SERVICE.md, and uses the Clock, so it works with TestClock.
  *
  * @since 1.0.0
  */
@@ -21,7 +21,7 @@ import { checkRoutes, routeOf } from "./simulatorRoutes.js"
 import { demoKey } from "./simulatorTokens.js"
 
 /**
- * An address for the simulator in memory, which answers at any.
+ * A base URL for the simulator in memory, which responds at any address.
  *
  * @since 1.0.0
  * @category defaults
@@ -29,7 +29,7 @@ import { demoKey } from "./simulatorTokens.js"
 export const baseUrl = "https://nutrition-advisor.invalid"
 
 /**
- * The license key that the simulator knows where none is given.
+ * The license key that the simulator accepts if `licenseKeys` is not set.
  *
  * @since 1.0.0
  * @category defaults
@@ -51,7 +51,7 @@ export type {
 } from "./simulatorModel.js"
 
 /**
- * Control and sight of the simulated service.
+ * Controls the simulated service, and shows what it received.
  *
  * @since 1.0.0
  * @category tags
@@ -59,7 +59,7 @@ export type {
 export class Simulator extends Context.Tag("effect-nutrition-advisor/testing/Simulator")<Simulator, Service>() {}
 
 /**
- * What {@link expectExchanges} dies with: both counts, and the requests that were seen, without their secrets.
+ * The defect of {@link expectExchanges}: both numbers, and the last requests without their secrets.
  *
  * @since 1.0.0
  * @category errors
@@ -73,14 +73,14 @@ export class UnexpectedExchanges extends Data.TaggedError("UnexpectedExchanges")
 const textOf = (expected: number, actual: number, requests: ReadonlyArray<SeenRequest>) => {
   const shown = requests.slice(-20)
   return [
-    `Exchanges of the license key: expected ${expected}, met ${actual}. The last of ${requests.length} requests:`,
+    `Exchanges of the license key: expected ${expected}, got ${actual}. The last of ${requests.length} requests:`,
     ...shown.map(({ at, method, path }) => `  ${method} ${path} (+${at - (shown[0]?.at ?? 0)} ms)`)
   ].join("\n")
 }
 
 /**
- * Asserts that exactly `expected` requests were made to a token route so far, whatever their answers. It never fails: like
- * a failed `expect` it dies, with {@link UnexpectedExchanges}, so that no error handling under test can catch it.
+ * Asserts that exactly `expected` requests were made to a token route so far, whatever their responses were. If not, it dies
+ * with {@link UnexpectedExchanges}, like a failed `expect`. It never fails, so error handling under test can't catch it.
  *
  * @since 1.0.0
  * @category assertions
@@ -95,7 +95,7 @@ export const expectExchanges = (expected: number): Effect.Effect<void, never, Si
   })
 
 /**
- * The service in memory, as an HttpClient that answers at any origin.
+ * The simulator in memory, as an HttpClient that responds at any origin.
  *
  * @since 1.0.0
  * @category layers
@@ -108,19 +108,19 @@ export const layerHttpClient = (options: Options = {}): Layer.Layer<Simulator | 
         const { body, headers, method } = request
         return Effect.flatMap(
           respond(core, { method, pathname, search, headers, body: SimulatorHttp.sentBytes(body) }),
-          (answer) => SimulatorHttp.clientResponse(request, answer)
+          (response) => SimulatorHttp.clientResponse(request, response)
         )
       })
       return Context.make(Simulator, serviceOf(core)).pipe(Context.add(HttpClient.HttpClient, client))
     })
   )
 
-/** Imported where it is asked for: it needs Node's own modules, and nobody else does. */
+/** Imported on demand, because it needs modules of Node. */
 const pageOf = (core: SimulatorCore) =>
   Effect.flatMap(Effect.promise(() => import("./simulatorPage.js")), (module) => module.make(core))
 
 /**
- * The service on a port, through any HttpServer of the platform.
+ * The simulator on a port, with any HttpServer of the platform.
  *
  * @since 1.0.0
  * @category layers

@@ -1,4 +1,4 @@
-/** Control of the simulator over HTTP, for test suites that are not written in Effect. */
+/** Controls the simulator over HTTP, for test suites that are not written with Effect. */
 import * as Effect from "effect/Effect"
 import { faults } from "./Fault.js"
 import type { Operation, Reply, Service } from "./simulatorModel.js"
@@ -9,7 +9,7 @@ const isOperation = (name: string): name is Operation => Object.hasOwn(faults, n
 const calls = "GET counters, GET state, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
 
-/** The answer to a control call, at a path below /simulator/: the counters, or why it was not carried out. */
+/** The response to a control call, at a path below /simulator/: the counters or the state, or why the call was refused. */
 export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
   const query = new URLSearchParams(search)
   const [order = "", operation = "", fault, ...more] = path.split("/")

@@ -12,7 +12,7 @@ const stemsOf = (text: string): Array<string> =>
     .filter((word) => !stopWords.has(word))
     .map(stem)
 
-/** The words of each field, with how much a match in it weighs. */
+/** The words of each field, and the weight of a match in it. */
 const fieldsOf = ({ alternateNames, category, name, tags }: Food) =>
   [
     [stemsOf(name), 4],
@@ -20,14 +20,14 @@ const fieldsOf = ({ alternateNames, category, name, tags }: Food) =>
     [stemsOf([...tags, category].join(" ")), 1]
   ] as const
 
-/** A whole word weighs twice as much as the beginning of one, and a short field more than a long one. */
+/** A whole word counts twice as much as the beginning of one, and a short field more than a long one. */
 const scoreOf = (fields: ReturnType<typeof fieldsOf>, asked: string): number =>
   Math.max(...fields.map(([stems, weight]) => {
     const part = stems.includes(asked) ? 1 : asked.length > 2 && stems.some((stem) => stem.startsWith(asked)) ? 0.5 : 0
     return part * weight * (1 + 1 / (1 + stems.length))
   }))
 
-/** A search for the foods that match the most words of a term, the best first, and for what the best are also called. */
+/** Finds the foods that match the most words of a term, best first, and the alternate names of the best. */
 export const foodIndex = (foods: ReadonlyArray<Food>) => {
   const entries = foods.map((food) => ({ food, fields: fieldsOf(food) }))
   return (term: string) => {

@@ -1,27 +1,28 @@
-/** What the simulator's program is told on its command line. */
+/** The command line of the simulator. */
 import { parseArgs } from "node:util"
 import * as Effect from "effect/Effect"
 
 /** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-simulator [options]
 
-Serves the Nutrition Advisor service, simulated, until it is stopped.
+Serves a simulated Nutrition Advisor API until it is stopped.
 
-  --port <number>             the port, 8787 by default; 0 takes a free one
+  --port <number>             the port, 8787 by default; 0 picks a free one
   --host <address>            the address to listen on, 127.0.0.1 by default
-  --license-key <key>         the one key that exchanges; a demo key by default
+  --license-key <key>         the license key that it accepts; a demo key by default
   --token-lifetime <seconds>  the expires_in of its tokens, 86155.482 by default
   --customer-id <id>          the customer_id of its tokens; a UUID by default
-  --allowed-host <name>       a name of this machine under which its page may be opened; may be repeated
-  --help                      prints this
+  --allowed-host <name>       a name of this machine under which the page can be opened; can be repeated
+  --help                      prints this help
 
-GET /simulator/ is a page that shows its calls live.
-It can be controlled: GET /simulator/counters, and under /simulator POST revoke, POST recover,
-POST provoke/{operation}/{fault}?times=1, POST token-lifetime?seconds=30 and POST latency/{operation}?millis=200.`
+GET /simulator/ is a page that shows the calls live.
+To control it from a test: GET /simulator/counters and /simulator/state, and below /simulator POST revoke,
+POST recover, POST provoke/{operation}/{fault}?times=1, POST token-lifetime?seconds=30 and
+POST latency/{operation}?millis=200.`
 
 const isNotBlank = (text: string) => text.trim() !== ""
 
-/** What each option takes. */
+/** Whether the value of an option is valid, and what is valid. */
 const rules: Readonly<Record<string, readonly [holds: (text: string) => boolean, what: string]>> = {
   port: [(text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536, "a whole number from 0 to 65535"],
   host: [isNotBlank, "an address of this machine, such as 127.0.0.1"],
@@ -48,7 +49,7 @@ const parsed = (args: ReadonlyArray<string>) =>
     }
   }).values
 
-/** The arguments, read and checked, with the defaults of the address; or what is wrong with them, in one sentence. */
+/** The parsed and checked arguments. Fails with a sentence that says what is wrong with them. */
 export const simulatorArguments = (args: ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const { help, ...values } = yield* Effect.try({
@@ -57,7 +58,7 @@ export const simulatorArguments = (args: ReadonlyArray<string>) =>
     })
     const given: Readonly<Record<string, string | Array<string> | undefined>> = values
     for (const [name, [holds, what]] of Object.entries(rules)) {
-      if (![given[name] ?? []].flat().every(holds)) return yield* Effect.fail(`--${name} takes ${what}.`)
+      if (![given[name] ?? []].flat().every(holds)) return yield* Effect.fail(`--${name} must be ${what}.`)
     }
     const lifetime = values["token-lifetime"]
     return {

@@ -2,9 +2,9 @@ import * as Effect from "effect/Effect"
 import type { Disturbance } from "./Fault.js"
 import type { Answer, Operation, SeenRequest, State } from "./simulatorModel.js"
 
-/** What takes the place of the service's own answer. */
+/** A response that replaces that of the service. */
 export interface Plan {
-  readonly answer: Answer | Disturbance
+  readonly response: Answer | Disturbance
   /** The name of the fault, if it is one. */
   readonly fault: string | null
 }
@@ -15,7 +15,7 @@ const operations = ["token", "search", "request"] as const
 
 const noPlans = (): Record<Operation, Array<Plan>> => ({ token: [], search: [], request: [] })
 
-/** The calls that the simulated service has seen, and what a test has planned for the next ones. */
+/** The calls that the simulated service received, and the planned responses to the next ones. */
 export class SimulatorCalls {
   readonly counted = { token: 0, search: 0, request: 0 }
   exchangesAtOnce = 0

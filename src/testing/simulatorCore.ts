@@ -12,7 +12,7 @@ import { problem, SimulatorResponses } from "./simulatorResponses.js"
 import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
 import { SimulatorTokens } from "./simulatorTokens.js"
 
-/** A request as an HttpClient or an HttpServer hands it over. */
+/** A request, as an HttpClient or an HttpServer passes it in. */
 export interface Incoming {
   readonly method: string
   readonly pathname: string
@@ -21,12 +21,12 @@ export interface Incoming {
   readonly body: Effect.Effect<Uint8Array>
 }
 
-/** Who is told of each call, once it is answered or its client has left, and of each revocation. */
+/** Is called with each call that has a response or whose client has left, and with each revocation. */
 export interface Recorder {
   readonly call: <A extends Answer>(
     request: SeenRequest,
     fault: string | null,
-    answer: Effect.Effect<A>
+    response: Effect.Effect<A>
   ) => Effect.Effect<A>
   readonly revocation: (revoked: ReadonlyArray<number>, at: number) => void
 }
@@ -39,7 +39,7 @@ export class SimulatorCore {
   readonly responses: SimulatorResponses
   readonly calls = new SimulatorCalls()
   readonly latency: Record<Operation, Duration.DurationInput> = { token: 0, search: 0, request: 0 }
-  /** Nothing is recorded where nobody can watch. */
+  /** Undefined if there is no page to record for. */
   recorder: Recorder | undefined
 
   constructor(readonly options: Options, series: string) {
@@ -48,7 +48,7 @@ export class SimulatorCore {
   }
 }
 
-/** What a test can do to it, and see of it. */
+/** The controls and counters for tests. */
 export const serviceOf = (core: SimulatorCore): Service => {
   const { calls, latency, responses, tokens } = core
   return {
@@ -59,20 +59,22 @@ export const serviceOf = (core: SimulatorCore): Service => {
     }),
     provoke: (operation, fault, times) =>
       Effect.suspend(() => {
-        const answer = disturbanceOf(operation, fault)
-        if (answer === undefined) {
+        const response = disturbanceOf(operation, fault)
+        if (response === undefined) {
           return Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
         }
-        const plan = { answer, fault }
+        const plan = { response, fault }
         if (times === undefined) calls.always[operation] = plan
         else calls.next[operation].push(...Array.from({ length: times }, () => plan))
         return Effect.void
       }),
     recover: Effect.sync(() => calls.clearPlans()),
-    respondNext: (operation, ...answers) =>
-      Effect.sync(() => void calls.next[operation].push(...answers.map((answer) => ({ answer, fault: null })))),
-    respondAlways: (operation, answer) =>
-      Effect.sync(() => void (calls.always[operation] = answer === undefined ? undefined : { answer, fault: null })),
+    respondNext: (operation, ...responses) =>
+      Effect.sync(() => void calls.next[operation].push(...responses.map((response) => ({ response, fault: null })))),
+    respondAlways: (operation, response) =>
+      Effect.sync(() =>
+        void (calls.always[operation] = response === undefined ? undefined : { response, fault: null })
+      ),
     setTokenLifetime: (seconds) => Effect.sync(() => void (tokens.lifetime = seconds)),
     setLatency: (operation, duration) => Effect.sync(() => void (latency[operation] = duration)),
     setHandsBackToken: (enabled) => Effect.sync(() => void (tokens.handsBackValid = enabled)),
@@ -100,7 +102,7 @@ const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: R
   const { operation, path } = route
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
-  /** Neither token nor body: what looks like an exchange at a route that is not here. */
+  /** Neither a token nor a body: it looks like an exchange at a route that does not exist. */
   const mayExchange = method === "POST" && body.length === 0 && operation === "request" &&
     Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
   return {
@@ -116,7 +118,7 @@ const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: R
   } satisfies SeenRequest
 }
 
-const answerTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
+const responseTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect.Effect<Given> =>
   Effect.gen(function*() {
     const { calls, latency, recorder, responses } = core
     const { keySegment, operation, path } = route
@@ -129,16 +131,16 @@ const answerTo = (core: SimulatorCore, incoming: Incoming, route: Route): Effect
       if (path === undefined) return problem(404, "no such route")
       return keySegment === undefined ? responses.data(now) : responses.exchange(now, keySegment, revokedToo)
     }
-    const answer = Effect.gen(function*() {
+    const response = Effect.gen(function*() {
       if (latency[operation] !== 0) yield* Effect.sleep(latency[operation])
-      const planned = plan?.answer ?? reply()
+      const planned = plan?.response ?? reply()
       const given = typeof planned === "function" ? planned(reply) : planned
       return given === "hang" ? yield* Effect.never : given
     })
-    return yield* recorder === undefined ? answer : recorder.call(request, plan?.fault ?? null, answer)
+    return yield* recorder === undefined ? response : recorder.call(request, plan?.fault ?? null, response)
   })
 
-/** The answer to a request: of a control, or of the service. */
+/** The response to a request, from a control or from the service. */
 export const respond = (core: SimulatorCore, incoming: Incoming): Effect.Effect<Given> => {
   const { method, pathname, search } = incoming
   const { calls, options } = core
@@ -146,6 +148,6 @@ export const respond = (core: SimulatorCore, incoming: Incoming): Effect.Effect<
   if (options.controls === true && route.path?.startsWith("/simulator/") === true) {
     return control(serviceOf(core), method, route.path.slice("/simulator/".length), search)
   }
-  const answer = answerTo(core, incoming, route)
-  return route.operation === "token" ? calls.duringExchange(answer) : answer
+  const response = responseTo(core, incoming, route)
+  return route.operation === "token" ? calls.duringExchange(response) : response
 }

@@ -1,12 +1,12 @@
 /** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
 const { readFileSync } = process.getBuiltinModule("node:fs")
 
-/** The page as one document: what it links to in its own folder stands in it. A page that links to nothing stays what it is. */
+/** The page as one document, with the style sheet and the modules that it links to inlined. */
 export const assemble = (page: URL): string => {
   const textOf = (name: string) => readFileSync(new URL(name, page), "utf8").replaceAll("\r\n", "\n")
   const joined = new Set<string>()
 
-  /** A module behind those that it imports, each once. */
+  /** A module, after the modules that it imports. Each is included once. */
   const scriptOf = (name: string): string => {
     if (joined.has(name)) return ""
     joined.add(name)

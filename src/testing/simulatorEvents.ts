@@ -5,24 +5,24 @@ import type { Operation } from "./simulatorModel.js"
 /** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
 const { Readable } = process.getBuiltinModule("node:stream")
 
-/** A call of the service, once it was answered. */
+/** A call of the service that has ended. */
 export interface CallSeen {
-  /** When it came, in epoch milliseconds. */
+  /** When it arrived, in epoch milliseconds. */
   readonly at: number
   readonly operation: Operation
   readonly method: string
   readonly route: string
-  /** "hang" where the client left before there was an answer. */
+  /** "hang" if the client left before there was a response. */
   readonly status: number | "hang" | "drop" | "cut-short"
   /** Milliseconds. */
   readonly duration: number
   /** The number of the token that it was sent with. */
   readonly token: number | null
-  /** The name of the fault that took the place of the service's own answer. */
+  /** The name of the fault that replaced the response of the service. */
   readonly fault: string | null
 }
 
-/** A token that was issued, or a revocation of tokens, by their numbers. */
+/** A token that was issued, or the numbers of tokens that were revoked. */
 type TokensSeen =
   | { readonly token: number; readonly receivedAt: number; readonly expiresAt: number }
   | { readonly at: number; readonly revoked: ReadonlyArray<number> }
@@ -33,7 +33,7 @@ const viewersAtMost = 64
 
 const waitingAtMost = 1024 * 1024
 
-/** No simulator sees a million events a second: one that is started again begins with a higher id. */
+/** No simulator has a million events a second, so after a restart the ids are higher than before. */
 const idsOfMillisecond = 1_000
 
 /** An event as it is sent. */

@@ -1,7 +1,7 @@
 /** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
 const { isIP } = process.getBuiltinModule("node:net")
 
-/** In the form that a browser gives it: without the port, addresses in their shortest form. */
+/** In the form that a browser uses: without the port, and addresses in their shortest form. */
 const hostNameOf = (host: string | undefined): string | undefined =>
   host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
     ? new URL(`http://${host}`).hostname
@@ -11,7 +11,7 @@ const bracketed = (address: string) => isIP(address) === 6 ? `[${address}]` : ad
 
 const isAddress = (name: string) => isIP(name.replace(/^\[|\]$/g, "")) !== 0
 
-/** What a request says of where it was sent to, and of the page that sent it. */
+/** The headers that say where a request was sent to and which page sent it. */
 interface Sender {
   readonly method: string
   readonly host: string | undefined
@@ -19,8 +19,8 @@ interface Sender {
 }
 
 /**
- * Who may use the page: pages of other sites may not, which a browser names in `Origin`; nor may those whose name was made to
- * lead to this machine, which it names in `Host`. `listening` is the address that is listened on.
+ * Decides which requests may use the page and the controls. It refuses pages of other sites, which a browser names in `Origin`,
+ * and names of other sites that resolve to this machine, which it names in `Host`. `listening` is the address of the server.
  */
 export const guard = (listening: string | undefined, allowedHosts: ReadonlyArray<string>) => {
   const [own, ...named] = [listening, ...allowedHosts].map((name) => name && hostNameOf(bracketed(name)))

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { Answer, Reply } from "./simulatorModel.js"
 
-/** "hang" is no answer. */
+/** A response that ends the call. */
 export type Given = Exclude<Answer, "hang">
 
 const nothing = new Uint8Array()
@@ -41,34 +41,38 @@ export const sentBytes = (body: HttpBody.HttpBody): Effect.Effect<Uint8Array> =>
   return Effect.promise(async () => new Uint8Array(await new Response(content).arrayBuffer()))
 }
 
-/** The bytes that a server was sent. */
+/** The bytes that a server received. */
 export const receivedBytes = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<Uint8Array> =>
   request.method === "GET" || request.method === "HEAD"
     ? Effect.succeed(nothing)
     : Effect.map(Effect.orDie(request.arrayBuffer), (buffer) => new Uint8Array(buffer))
 
-/** An answer as an HttpClient gives it. */
+/** The response, as an HttpClient returns it. */
 export const clientResponse = (
   request: HttpClientRequest.HttpClientRequest,
-  answer: Given
+  response: Given
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.RequestError> => {
-  if (answer === "drop") return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
-  if (answer === "cut-short") {
+  if (response === "drop") return Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport" }))
+  if (response === "cut-short") {
     return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(Stream.toReadableStream(cutShort))))
   }
-  const body = isBodiless(answer) ? null : bytesOf(answer.body)
+  const body = isBodiless(response) ? null : bytesOf(response.body)
   const length = body === null ? {} : { "content-length": String(body.length) }
-  const headers = { ...length, ...headersOf(answer) }
-  return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body, { status: answer.status, headers })))
+  const headers = { ...length, ...headersOf(response) }
+  return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(body, { status: response.status, headers })))
 }
 
-/** An answer as an HttpServer sends it. */
-export const serverResponse = (answer: Given): HttpServerResponse.HttpServerResponse => {
-  if (answer === "drop" || answer === "cut-short") {
+/** The response, as an HttpServer sends it. */
+export const serverResponse = (response: Given): HttpServerResponse.HttpServerResponse => {
+  if (response === "drop" || response === "cut-short") {
     return HttpServerResponse.stream(cutShort, { headers: { connection: "close", "content-length": "2" } })
   }
-  const { status } = answer
-  const headers = headersOf(answer)
-  if (isBodiless(answer)) return HttpServerResponse.empty({ status, headers })
-  return HttpServerResponse.uint8Array(bytesOf(answer.body), { status, headers, contentType: headers["content-type"] })
+  const { status } = response
+  const headers = headersOf(response)
+  if (isBodiless(response)) return HttpServerResponse.empty({ status, headers })
+  return HttpServerResponse.uint8Array(bytesOf(response.body), {
+    status,
+    headers,
+    contentType: headers["content-type"]
+  })
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The simulator as a program: the service on a port, for suites in any language.
+ * The simulator as a program: a simulated service on a port, for tests in any language.
  *
  * @since 1.0.0
  */
@@ -19,9 +19,10 @@ import * as Simulator from "./Simulator.js"
 import { type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
 /**
- * A server for NodeHttpServer, which listens on the port before it listens for requests: those that come in between wait for it. And a
- * request for an upgrade is answered as any other. Node leaves the socket of one to its `upgrade` listeners, and that of
- * NodeHttpServer hears no error and reads nothing: a reset would end the process, and a socket with a body would outlive its client.
+ * A server for NodeHttpServer that corrects two things. NodeHttpServer listens on the port before it listens for requests: here, requests
+ * that arrive in between wait. And a request for an upgrade gets a response like any other. Node leaves the socket of such a request to
+ * the `upgrade` listeners, and the one of NodeHttpServer neither handles errors nor reads: a reset would end the process, and a socket
+ * with a body would outlive its client.
  */
 const plainServer = (): Server => {
   const early: Array<Parameters<RequestListener>> = []
@@ -38,16 +39,16 @@ const plainServer = (): Server => {
 const cannotListen = ({ host, port }: SimulatorArguments) => ({ cause }: ServeError) => {
   const code = typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "unknown error"
   return code === "EADDRINUSE"
-    ? `Port ${port} of ${host} is in use; --port takes another, and 0 takes a free one.`
+    ? `Port ${port} of ${host} is in use. Choose another one with --port, or a free one with --port 0.`
     : `The simulator can't listen on port ${port} of ${host} (${code}).`
 }
 
 const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** Read before anything else: the parent may end while the simulator starts. */
+/** Read first: the parent may end while the simulator starts. */
 const parent = process.ppid
 
-/** Under npx: nobody else ends the child of a parent that was killed. A program started by a shell may outlive the shell. */
+/** For npx only: if its parent is killed, nothing else ends this process. A program started by a shell may outlive the shell. */
 const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
   schedule: Schedule.spaced("250 millis"),
   until: (current) => current !== parent
@@ -69,13 +70,13 @@ const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorA
   return Effect.gen(function*() {
     const { address } = yield* HttpServer.HttpServer
     const url = urlOf(host, "port" in address ? address.port : port)
-    const key = licenseKey === undefined ? `the demo key ${demoKey}` : "the one that was given"
+    const key = licenseKey === undefined ? `the demo key ${demoKey}` : "the one you set"
     yield* Console.log(
-      `${url} simulates the Nutrition Advisor service; its license key is ${key}\nSee its calls live at ${url}/simulator/`
+      `${url} simulates the Nutrition Advisor API; its license key is ${key}\nSee its calls live at ${url}/simulator/`
     )
     yield* process.env["npm_command"] === "exec" ? untilParentEnds : Effect.never
   }).pipe(
-    // Ends calls that hang: a server that closes waits for its connections.
+    // Ends calls that hang: closing a server waits for its connections.
     Effect.ensuring(Effect.sync(() => server.closeAllConnections())),
     Effect.provide(Served)
   )

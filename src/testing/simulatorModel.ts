@@ -15,7 +15,7 @@ import type { Food } from "./foods.js"
 export type Operation = "token" | "search" | "request"
 
 /**
- * What the simulator answers; a body that is neither text nor bytes is sent as JSON.
+ * A response of the simulator. A body that is neither a string nor bytes is sent as JSON.
  *
  * @since 1.0.0
  * @category models
@@ -23,15 +23,15 @@ export type Operation = "token" | "search" | "request"
 export interface Reply {
   /** From 200 to 599. */
   readonly status: number
-  /** Beside Content-Length and, for a JSON body, Content-Type. */
+  /** In addition to Content-Length and, for a JSON body, Content-Type. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Text and bytes are sent as they are; nothing where it is left out. */
+  /** A string or bytes are sent as they are. No body is sent if this is left out. */
   readonly body?: unknown
 }
 
 /**
- * A reply, or none: "hang" never answers, "drop" breaks the connection, "cut-short" breaks it after the first byte of the
- * body. On a port "drop" does the same as "cut-short".
+ * A response, or none: "hang" never responds, "drop" breaks the connection, and "cut-short" breaks it after the first byte of
+ * the body. On a port, "drop" does the same as "cut-short".
  *
  * @since 1.0.0
  * @category models
@@ -39,7 +39,7 @@ export interface Reply {
 export type Answer = Reply | "hang" | "drop" | "cut-short"
 
 /**
- * A request as the simulator saw it; the key in a token path shows as `{key}`.
+ * A request that the simulator received. The license key in the path of a token call is shown as `{key}`.
  *
  * @since 1.0.0
  * @category models
@@ -49,9 +49,9 @@ export interface SeenRequest {
   readonly method: string
   /** Below the path prefix. */
   readonly path: string
-  /** As it was sent, without the question mark. */
+  /** Still encoded, without the question mark. */
   readonly query: string
-  /** Without the two of the next fields. */
+  /** Without the two headers of the next fields. */
   readonly headers: Headers.Headers
   readonly authorization: Option.Option<Redacted.Redacted<string>>
   readonly serviceId: Option.Option<Redacted.Redacted<string>>
@@ -80,19 +80,19 @@ export interface RouteRequest extends SeenRequest {
 export type Route = Answer | ((request: RouteRequest) => Answer)
 
 /**
- * How many calls the simulator has met since it was built.
+ * How many calls the simulator received since it was built.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Counters {
-  /** Requests to a token route, whatever the answer. */
+  /** Requests to a token route, whatever the response. */
   readonly exchanges: number
-  /** Tokens that were new; one that is handed back counts once. */
+  /** New tokens; one that is returned again does not count again. */
   readonly tokensIssued: number
   /** The most exchanges that ran at the same time. */
   readonly exchangesAtOnce: number
-  /** Requests to the food search, whatever the answer. */
+  /** Requests to the food search, whatever the response. */
   readonly searches: number
   /** Requests to other authorized routes. */
   readonly requests: number
@@ -127,7 +127,7 @@ export interface State {
 }
 
 /**
- * What a test can do to the simulated service, and see of it. None of it fails.
+ * The controls of the simulated service. None of them fails.
  *
  * @since 1.0.0
  * @category models
@@ -136,40 +136,40 @@ export interface Service {
   /** Revokes every token issued so far, as the service does "for various reasons" (SERVICE.md section 5, rule 6). */
   readonly revoke: Effect.Effect<void>
   /**
-   * Every call of an operation meets a fault, or the next `times` calls do. Takes the place of what `respondAlways` set, and
-   * waits for its turn behind what `respondNext` did.
+   * Gives a fault to every call of an operation, or to the next `times` calls. It replaces what `respondAlways` set, and follows
+   * what `respondNext` set.
    */
   readonly provoke: <O extends Operation>(operation: O, fault: Fault<O>, times?: number) => Effect.Effect<void>
-  /** Takes back every fault and every planned answer. A call that hangs goes on hanging. */
+  /** Removes every fault and every planned response. A call that already hangs goes on hanging. */
   readonly recover: Effect.Effect<void>
-  /** The next calls of an operation get these answers, in this order, before the simulator answers by itself again. */
+  /** Sets the responses to the next calls of an operation, in order. After them the simulator responds by itself again. */
   readonly respondNext: (operation: Operation, ...answers: ReadonlyArray<Answer>) => Effect.Effect<void>
-  /** Every call of an operation gets this answer, until it is taken back with `undefined`. */
+  /** Sets the response to every call of an operation. `undefined` removes it. */
   readonly respondAlways: (operation: Operation, answer: Answer | undefined) => Effect.Effect<void>
-  /** The `expires_in` of the next tokens, in seconds. */
+  /** Sets the `expires_in` of new tokens, in seconds. */
   readonly setTokenLifetime: (seconds: number) => Effect.Effect<void>
-  /** How long each call of an operation waits for its answer, by the Clock; a number is milliseconds. */
+  /** Delays each response of an operation, by the Clock. A number is milliseconds. */
   readonly setLatency: (operation: Operation, latency: Duration.DurationInput) => Effect.Effect<void>
-  /** Whether an exchange hands back the token that is still valid, with what is left of its life. */
+  /** Sets whether an exchange returns the token that is still valid, with what is left of its life. */
   readonly setHandsBackToken: (enabled: boolean) => Effect.Effect<void>
-  /** The `customer_id` of the next tokens. */
+  /** Sets the `customer_id` of new tokens. */
   readonly setCustomerId: (customerId: string) => Effect.Effect<void>
   /** The tokens that are accepted now, and the faults that are on now. */
   readonly state: Effect.Effect<State>
-  /** How many calls there were so far. */
+  /** How many calls there were so far, by kind. */
   readonly counters: Effect.Effect<Counters>
   /** The last 1,000 requests, oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
 }
 
 /**
- * What the simulator decides where SERVICE.md leaves it open, and what it holds.
+ * The options of the simulator. Most of them set what SERVICE.md leaves open.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** The keys that exchange; the one of {@link licenseKey} by default. */
+  /** The license keys that it accepts; {@link licenseKey} by default. */
   readonly licenseKeys?: ReadonlyArray<string> | undefined
   /** The `customer_id` of the first tokens; a UUID by default. */
   readonly customerId?: string | undefined
@@ -179,13 +179,13 @@ export interface Options {
   readonly serviceIdHeader?: string | undefined
   /** A path in front of /v2; none by default. */
   readonly pathPrefix?: string | undefined
-  /** For a key that is not known; 400 by default ("not shown" in SERVICE.md). */
+  /** The status for an unknown key; 400 by default ("not shown" in SERVICE.md). */
   readonly unknownKeyStatus?: number | undefined
-  /** For a request without a bearer token; 401 by default ("not shown" in SERVICE.md). */
+  /** The status for a request without a bearer token; 401 by default ("not shown" in SERVICE.md). */
   readonly missingTokenStatus?: number | undefined
-  /** For a token that was revoked, has expired or is not known; 403 by default (SERVICE.md section 7). */
+  /** The status for a token that was revoked, has expired or is unknown; 403 by default (SERVICE.md section 7). */
   readonly rejectedTokenStatus?: number | undefined
-  /** For a missing or wrong customer identifier; 400 by default ("not shown" in SERVICE.md). */
+  /** The status for a missing or wrong customer identifier; 400 by default ("not shown" in SERVICE.md). */
   readonly missingServiceIdStatus?: number | undefined
   /**
    * Responses of your own, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Each request needs a valid
@@ -197,13 +197,13 @@ export interface Options {
   /** The foods that a search can find; 60 everyday foods by default. */
   readonly foods?: ReadonlyArray<Food> | undefined
   /**
-   * Whether it can be controlled over HTTP too, under /simulator, for suites in other languages; not by default. On a port
-   * `/simulator/` is a page that shows its calls live.
+   * Whether it can also be controlled over HTTP, below /simulator, for tests in other languages; false by default. On a port,
+   * `/simulator/` is then a page that shows the calls live.
    */
   readonly controls?: boolean | undefined
   /**
-   * On a port, with `controls`: names of this machine that a request below /simulator may be sent to. Loopback and the address
-   * that is listened on always are; none by default.
+   * On a port with `controls`: further names of this machine under which the page and the controls are available; none by default.
+   * They always are under loopback addresses and the address that the server listens on.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }

@@ -47,7 +47,7 @@ const policyOf = (page: string) =>
 
 const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
 
-/** The page, with what its controls show at first in a data block: no browser runs it, and no text in it can end it. */
+/** The page, with the first values of its controls in a data block. Nothing runs that block, and no string in it can end it. */
 const documentOf = ({ latency, tokens }: SimulatorCore) => {
   const html = assemble(new URL("./page/page.html", import.meta.url))
   const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
@@ -61,7 +61,7 @@ const documentOf = ({ latency, tokens }: SimulatorCore) => {
 const streamOf = (events: SimulatorEvents, lastId = "") => {
   const stream = events.watch(/^\d{1,16}$/.test(lastId) ? Number(lastId) : 0)
   return stream === undefined
-    ? refusal(503, "64 viewers watch already")
+    ? refusal(503, "64 viewers are watching already")
     : HttpServerResponse.raw(stream, {
       contentType: "text/event-stream",
       headers: { ...everywhere, connection: "close", "x-accel-buffering": "no" }
@@ -69,8 +69,8 @@ const streamOf = (events: SimulatorEvents, lastId = "") => {
 }
 
 /**
- * What a simulator on a port, which records from now on what it meets, answers below /simulator/; undefined where a request is for the
- * controls, or for the service itself.
+ * Starts to record the calls for the page. Returns the response to a request for the page, or undefined if a request is for the
+ * controls or the service.
  */
 export const make = (core: SimulatorCore) =>
   Effect.gen(function*() {
@@ -89,7 +89,7 @@ export const make = (core: SimulatorCore) =>
       if (!mayEnter({ method, host: headers["host"], origin: headers["origin"] })) {
         return refusal(
           403,
-          "page and controls are for their own origin, at an address of this machine or an --allowed-host"
+          "page and controls are only available to their own origin, at an address of this machine or an --allowed-host"
         )
       }
       switch (`${method} ${path}`) {

@@ -18,7 +18,7 @@ const statusOf = (exit: Exit.Exit<Answer>): CallSeen["status"] => {
 
 const valueOf = (header: SeenRequest["serviceId"]) => Option.match(header, { onNone: () => "", onSome: Redacted.value })
 
-/** Makes events of what a simulator meets. */
+/** Turns the calls of a simulator into events. */
 export const recorder = (events: SimulatorEvents, tokens: SimulatorTokens): Recorder => {
   tokens.onIssued = (token) => {
     const { expiresAt, number, receivedAt } = token
@@ -27,12 +27,12 @@ export const recorder = (events: SimulatorEvents, tokens: SimulatorTokens): Reco
   }
 
   return {
-    call: (request, fault, answer) =>
-      Effect.onExit(answer, (exit) =>
+    call: (request, fault, response) =>
+      Effect.onExit(response, (exit) =>
         Effect.map(Effect.clock, (clock) => {
           const { at, authorization, method, operation, path, query, serviceId } = request
           const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
-          /** The query is left out. One that repeats a secret is shown without it: that is a mistake of the client's. */
+          /** The query is left out, unless it contains a secret: that is a mistake of the client's to show. */
           const shown = hidden(query, tokens, sent)
           const route = hidden(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
           events.add({

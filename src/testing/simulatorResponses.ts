@@ -10,7 +10,7 @@ export const problem = (status: number, message: string): Reply => ({ status, bo
 
 const notAllowed = (allowed: string): Reply => ({ ...problem(405, "method not allowed"), headers: { allow: allowed } })
 
-/** A search whose payloads are bytes, and are remembered, so that a storm of searches measures the client. */
+/** Keeps its payloads as bytes, so that a load test measures the client instead of the simulator. */
 const searchOf = (foods: ReadonlyArray<Food>) => {
   let search: ReturnType<typeof foodIndex> | undefined
   const known = new Map<string, Uint8Array>()

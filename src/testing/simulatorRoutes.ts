@@ -9,9 +9,9 @@ const exchangePath = new RegExp(`^/v2${tokenRoute}([^/]+)$`)
 
 export interface Route {
   readonly operation: Operation
-  /** Below the path prefix; undefined where the path is not below it. */
+  /** Without the path prefix, or undefined if the path doesn't have it. */
   readonly path: string | undefined
-  /** The license key as it stands in the path of an exchange. */
+  /** The license key in the path of an exchange, still encoded. */
   readonly keySegment: string | undefined
 }
 
@@ -35,7 +35,7 @@ export const checkRoutes = ({ controls = false, routes = {} }: Options): Effect.
   return complaint === undefined ? Effect.void : Effect.dieMessage(complaint)
 }
 
-/** Which call a path means. */
+/** The operation of a path. */
 export const routeOf = (prefix: string, pathname: string): Route => {
   const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
   const keySegment = exchangePath.exec(path ?? "")?.[1]
@@ -51,12 +51,12 @@ export const decodedKey = (segment: string): string | undefined => {
   }
 }
 
-/** Below any prefix: a client with a wrong base URL sends its key all the same. */
+/** With any prefix: a client with a wrong base URL sends its key all the same. */
 const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
 
 /**
- * `{key}` in place of what may be a license key: a known one anywhere, whatever follows a token route, and the end of what
- * `mayExchange` at a route that the simulator does not have.
+ * Replaces what may be a license key with `{key}`: a known key anywhere, whatever follows a token route, and the last segment
+ * of a request that `mayExchange` at a route that the simulator doesn't have.
  */
 export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
   const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>

@@ -6,18 +6,18 @@ interface Known {
   readonly series: string
 }
 
-/** Percent-encoding undone, however often; each byte is a character, as a server reads a path. */
+/** Decodes percent-encoding as often as there is any. Each byte is a character, as a server reads a path. */
 const decoded = (text: string): string => {
   const once = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
   return once === text ? text : decoded(once)
 }
 
-/** In a query a plus is a space. */
+/** A plus in a query is a space. */
 const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll(" ", "[ +]")
 
 /**
- * The text with `{key}`, `{token}` or `{id}` in place of each secret, however it is encoded. `sent` are the two that came in the headers
- * of a request; the simulator may know neither.
+ * Replaces each secret in a string with `{key}`, `{token}` or `{id}`, however it is encoded. `sent` are the token and the identifier
+ * from the headers of a request, which the simulator may not know.
  */
 export const hidden = (
   text: string,

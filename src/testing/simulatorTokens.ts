@@ -1,6 +1,6 @@
 import type { Options } from "./simulatorModel.js"
 
-/** The one key that exchanges where no other is given. */
+/** The license key that is accepted if no other is set. */
 export const demoKey = "demo-key-7f3a"
 
 export interface IssuedToken {
@@ -16,18 +16,18 @@ export interface IssuedToken {
   isRevoked: boolean
 }
 
-/** Whether the service takes it, at this time. */
+/** Whether the service accepts the token at this time. */
 export const isAccepted = ({ expiresAt, isRevoked }: IssuedToken, now: number) => !isRevoked && expiresAt > now
 
 /** The tokens that the simulated service has issued. */
 export class SimulatorTokens {
-  /** Whether an exchange hands back the token that is still valid. */
+  /** Whether an exchange returns the token that is still valid. */
   handsBackValid = false
   /** Called with each new token. */
   onIssued: (token: IssuedToken) => void = () => {}
-  /** Those of all tokens, and the one of the next. */
+  /** The identifiers of all tokens, and of the next one. */
   readonly customerIds = new Set<string>()
-  /** By their texts, in the order of issue. */
+  /** By value, in the order of issue. */
   readonly issued = new Map<string, IssuedToken>()
 
   readonly licenseKeys: ReadonlySet<string>
@@ -47,7 +47,7 @@ export class SimulatorTokens {
     this.customerIds.add(customerId)
   }
 
-  /** A new token, or an earlier one that is handed back: `revokedToo` hands back the last one even where it was revoked. */
+  /** A new token or an earlier one. With `revokedToo`, it is the last one even if that was revoked. */
   exchange(key: string, now: number, revokedToo: boolean): IssuedToken {
     const earlier = revokedToo || this.handsBackValid
       ? [...this.issued.values()].findLast((token) =>
@@ -62,7 +62,7 @@ export class SimulatorTokens {
     return [...this.issued.values()].filter((token) => isAccepted(token, now))
   }
 
-  /** The numbers of those that were accepted until now. */
+  /** Revokes all accepted tokens, and returns their numbers. */
   revoke(now: number): ReadonlyArray<number> {
     const revoked = this.accepted(now)
     for (const token of revoked) token.isRevoked = true

@@ -66,7 +66,7 @@ describe("the simulator as a program", () => {
   it("prints its address, with the port that it was given by the system, the demo key and its page, and nothing else", () => {
     expect(simulator.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
     expect(simulator.output).toEqual({
-      stdout: `${simulator.url} simulates the Nutrition Advisor service; its license key is the demo key ${demoKey}\n` +
+      stdout: `${simulator.url} simulates the Nutrition Advisor API; its license key is the demo key ${demoKey}\n` +
         `See its calls live at ${simulator.url}/simulator/\n`,
       stderr: ""
     })
@@ -106,7 +106,7 @@ describe("the simulator as a program", () => {
     expect(await finished("--port", port)).toEqual({
       code: 1,
       stdout: "",
-      stderr: `Port ${port} of 127.0.0.1 is in use; --port takes another, and 0 takes a free one.\n`
+      stderr: `Port ${port} of 127.0.0.1 is in use. Choose another one with --port, or a free one with --port 0.\n`
     })
   })
 
@@ -163,7 +163,7 @@ describe("the simulator's arguments", () => {
       ...["--license-key", "key-of-the-test", "--token-lifetime", "90.5", "--customer-id", "c-1", "--host", "localhost"]
     )
     expect(output.stdout).toBe(
-      `${url} simulates the Nutrition Advisor service; its license key is the one that was given\n` +
+      `${url} simulates the Nutrition Advisor API; its license key is the one you set\n` +
         `See its calls live at ${url}/simulator/\n`
     )
     expect(await exchange(url, "key-of-the-test")).toMatchObject({ customer_id: "c-1", expires_in: 90.5 })
@@ -195,7 +195,7 @@ describe("the simulator's arguments", () => {
     expect(await finished("--port", "http")).toEqual({
       code: 1,
       stdout: "",
-      stderr: "--port takes a whole number from 0 to 65535.\n"
+      stderr: "--port must be a whole number from 0 to 65535.\n"
     })
   })
 })

@@ -190,9 +190,9 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
 
   const stateOf = ({ page }: Page.Page) => page.getByRole("status", { name: "State" }).innerText()
 
-  onPage("the page: opened after 1,200 calls, it shows the token in use and the fault that is on", function*(page) {
+  onPage("the page: opened after 1,000 calls, it shows the token in use and the fault that is on", function*(page) {
     const headers = yield* page.exchange
-    yield* Effect.replicateEffect(search(page, headers), 1_200, { concurrency: 20 })
+    yield* Effect.replicateEffect(search(page, headers), 1_001, { concurrency: 50 })
     yield* page.service.provoke("search", "unavailable")
     yield* page.service.provoke("token", "hang", 2)
     yield* promise(() => page.page.reload())

@@ -40,7 +40,7 @@ describe("expectExchanges", () => {
     yield* search
     expect(yield* complaint(1)).toMatchObject({
       message: [
-        "Exchanges of the license key: expected 1, met 2. The last of 5 requests:",
+        "Exchanges of the license key: expected 1, got 2. The last of 5 requests:",
         "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+0 ms)",
         "  GET /v2/products/napi/food/search/semantic (+0 ms)",
         "  GET /v2/products/napi/food/search/semantic (+90000 ms)",
