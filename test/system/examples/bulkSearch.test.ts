@@ -67,11 +67,18 @@ const arrange = Effect.gen(function*() {
 
 const test = arrangedLive(arrange, layer)
 
-const untilServed = (terms: number) =>
-  Effect.repeat(Effect.sync(() => served.size), {
-    until: (size) => size >= terms,
-    schedule: Schedule.spaced("5 millis")
-  })
+type Running = Effect.Effect.Success<ReturnType<typeof Program.started>>
+
+/** Dies if the program ends before. */
+const untilServed = (terms: number, { ended }: Running) =>
+  Effect.raceFirst(
+    Effect.repeat(Effect.sync(() => served.size), {
+      until: (size) => size >= terms,
+      schedule: Schedule.spaced("5 millis")
+    }),
+    Effect.flatMap(Effect.promise(() => ended), ({ code, stderr }) =>
+      Effect.dieMessage(`the job ended with ${code}: ${stderr.slice(-200)}`))
+  )
 
 /** The whole scenario: BULK_TERMS=3000 BULK_OUTAGE=30000 BULK_RATE=50, and --testTimeout=300000. */
 const terms = Array.from({ length: Number(process.env["BULK_TERMS"] ?? 300) }, (_, index) => `food ${index + 1}`)
@@ -87,17 +94,17 @@ describe("examples/bulk-search.ts", () => {
     yield* job.write(terms)
     const first = yield* job.started({ BULK_RATE: rate })
 
-    yield* untilServed(terms.length / 5)
+    yield* untilServed(terms.length / 5, first)
     yield* simulator.provoke("search", "unavailable")
     yield* simulator.provoke("token", "server-error")
     yield* simulator.revoke
     yield* Effect.sleep(outage)
     yield* simulator.recover
 
-    yield* untilServed(2 * terms.length / 5)
+    yield* untilServed(2 * terms.length / 5, first)
     yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "1" } })
 
-    yield* untilServed(3 * terms.length / 5)
+    yield* untilServed(3 * terms.length / 5, first)
     first.child.kill("SIGINT")
     const { code, stderr, stdout } = yield* Effect.promise(() => first.ended)
     expect({ code, stdout, stderr: stderr.trimEnd().split("\n").at(-1) }).toEqual({
