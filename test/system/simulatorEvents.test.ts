@@ -11,8 +11,8 @@ const demoKey = Redacted.value(Simulator.licenseKey)
 
 const post = { method: "POST" } as const
 
-describe("the page of the simulator", () => {
-  testLive("is one document that may load nothing and runs no script but its own", function*() {
+describe("simulator page over HTTP", () => {
+  testLive("simulator page: it is one document that loads nothing and runs only its own script", function*() {
     const { send } = yield* start()
     const { headers, status, text } = (yield* send("/simulator/")) ?? { headers: {}, status: 0, text: "" }
     expect(status).toBe(200)
@@ -31,7 +31,7 @@ describe("the page of the simulator", () => {
     expect(text).not.toMatch(/<link rel="stylesheet"|<script[^>]+src=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
   })
 
-  testLive("names no license key, and tells its settings where it is opened", function*() {
+  testLive("simulator page: it has the current settings and no license key", function*() {
     const { send } = yield* start({ licenseKeys: ["key-of-the-test"], tokenLifetime: 30, customerId: "id-of-the-test" })
     yield* send("/simulator/latency/search?millis=20", post)
     const page = yield* send("/simulator/")
@@ -44,14 +44,14 @@ describe("the page of the simulator", () => {
     expect(page?.text).not.toMatch(new RegExp(`key-of-the-test|id-of-the-test|${demoKey}`))
   })
 
-  testLive("is not served, and nothing is recorded, unless the controls are asked for", function*() {
+  testLive("simulator page: it is not served without controls: true", function*() {
     const { send } = yield* start({ controls: false })
     for (const path of ["/simulator/", "/simulator/events", "/simulator"]) {
       expect((yield* send(path))?.status).toBe(401)
     }
   })
 
-  testLive("is found below a path prefix, and without the slash at its end", function*() {
+  testLive("simulator page: it is below pathPrefix, and redirects to its trailing slash", function*() {
     const { send } = yield* start({ pathPrefix: "/advisor" })
     const moved = yield* send("/advisor/simulator")
     expect([moved?.status, moved?.headers.location]).toEqual([308, "simulator/"])
@@ -59,8 +59,8 @@ describe("the page of the simulator", () => {
   })
 })
 
-describe("the stream of events", () => {
-  testLive("tells of each call, token and revocation", function*() {
+describe("stream of events", () => {
+  testLive("stream of events: it has each call, token and revocation", function*() {
     const { exchange, seen, send, service } = yield* start({ tokenLifetime: 30.5 })
     const headers = yield* exchange
     yield* send(`${searchPath}?term=apple`, { headers })
@@ -94,7 +94,7 @@ describe("the stream of events", () => {
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other))
   })
 
-  testLive("has the id of each event as its own, and is never cached", function*() {
+  testLive("stream of events: the id of an event is its SSE id, and nothing is cached", function*() {
     const { send, watch } = yield* start()
     yield* send("/v2/plan")
     const viewer = yield* watch()
@@ -104,14 +104,14 @@ describe("the stream of events", () => {
     expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
   })
 
-  testLive.each(["drop", "cut-short"] as const)("names the fault %s as status", function*(fault) {
+  testLive.each(["drop", "cut-short"] as const)("stream of events: the fault %s is the status", function*(fault) {
     const { seen, send, service } = yield* start()
     yield* service.provoke("search", fault, 1)
     expect(yield* send(searchPath)).toBeUndefined()
     expect(yield* seen).toEqual([expect.objectContaining({ status: fault, fault })])
   })
 
-  testLive("tells of a call that hangs when its client leaves", function*() {
+  testLive("stream of events: a hanging call appears when its client leaves", function*() {
     const { send, service, watch } = yield* start()
     yield* service.provoke("token", "hang", 1)
     const viewer = yield* watch()
@@ -121,7 +121,7 @@ describe("the stream of events", () => {
     expect(Number(viewer.events()[0]?.["duration"])).toBeGreaterThan(50)
   })
 
-  testLive("tells of a client that left before a slow answer, which no fault has delayed", function*() {
+  testLive("stream of events: a client that leaves before a slow response is a hang without a fault", function*() {
     const { send, service, watch } = yield* start()
     yield* service.setLatency("search", "1 hour")
     const viewer = yield* watch()
@@ -130,7 +130,7 @@ describe("the stream of events", () => {
     expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: null })])
   })
 
-  testLive("names the tokens that a revocation ended, and none that had ended before", function*() {
+  testLive("stream of events: a revocation names only the tokens that it ended", function*() {
     const { exchange, seen, service } = yield* start({ tokenLifetime: 0.001 })
     yield* exchange
     yield* service.setTokenLifetime(60)
@@ -141,7 +141,7 @@ describe("the stream of events", () => {
     expect(revocations.map((event) => event["revoked"])).toEqual([[2, 3], []])
   })
 
-  testLive("leaves out what is below /simulator/, and icons", function*() {
+  testLive("stream of events: calls below /simulator/ and icons are left out", function*() {
     const { seen, send, service } = yield* start()
     for (const path of ["/simulator/", "/simulator", "/simulator/icon.svg", "/simulator/counters", "/favicon.ico"]) {
       yield* send(path)
@@ -151,7 +151,7 @@ describe("the stream of events", () => {
     expect(yield* service.requests).toEqual([])
   })
 
-  testLive("begins with the last 1,000 events, and after Last-Event-ID where that is told", function*() {
+  testLive("stream of events: a viewer gets the last 1,000 events, or those after Last-Event-ID", function*() {
     const { seen, service, watch } = yield* start()
     yield* Effect.replicateEffect(service.revoke, 2_345, { discard: true })
     const events = yield* seen
@@ -181,7 +181,7 @@ describe("the stream of events", () => {
     expect((yield* seen).filter((event) => "expiresAt" in event)).toEqual([])
   })
 
-  testLive("gives no event of a simulator that is started again a lower id", function*() {
+  testLive("stream of events: ids are higher after a restart", function*() {
     const last = Effect.scoped(
       Effect.gen(function*() {
         const { seen, service } = yield* start()
@@ -194,7 +194,7 @@ describe("the stream of events", () => {
     expect(ids.every(Number.isSafeInteger)).toBe(true)
   })
 
-  testLive("has 64 viewers at most, and a place again once one has left", function*() {
+  testLive("stream of events: at most 64 viewers, and a place is free when one leaves", function*() {
     const { watch } = yield* start()
     const viewers = yield* Effect.replicateEffect(watch(), 64)
     expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
@@ -206,7 +206,7 @@ describe("the stream of events", () => {
     expect((yield* watch()).status).toBe(503)
   })
 
-  testLive("drops a viewer who never reads, and leaves nothing out for one who does", function*() {
+  testLive("stream of events: a viewer that never reads is dropped, others miss nothing", function*() {
     const { connections, send, service, watch } = yield* start()
     const stuck = yield* watch()
     stuck.pause()
@@ -222,7 +222,7 @@ describe("the stream of events", () => {
     expect(ids.length).toBeGreaterThan(10_000)
   })
 
-  testLive("ends with the simulator", function*() {
+  testLive("stream of events: it ends with the simulator", function*() {
     const viewer = yield* Effect.scoped(Effect.flatMap(start(), ({ watch }) => watch()))
     yield* until(() => !viewer.isOpen())
   })

@@ -56,14 +56,14 @@ afterAll(() => {
   for (const child of children) child.kill("SIGKILL")
 })
 
-describe("the simulator as a program", () => {
+describe("simulator program", () => {
   let simulator: Awaited<ReturnType<typeof listening>>
 
   beforeAll(async () => {
     simulator = await listening()
   })
 
-  it("prints its address, with the port that it was given by the system, the demo key and its page, and nothing else", () => {
+  it("simulator program: it prints only its address, the demo key and its page", () => {
     expect(simulator.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
     expect(simulator.output).toEqual({
       stdout: `${simulator.url} simulates the Nutrition Advisor API; its license key is the demo key ${demoKey}\n` +
@@ -72,18 +72,18 @@ describe("the simulator as a program", () => {
     })
   })
 
-  it("exchanges the demo key and searches", async () => {
+  it("simulator program: it accepts the demo key and searches", async () => {
     const response = await search(simulator.url, await exchange(simulator.url))
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
   })
 
-  it("answers HEAD as it does GET, for checks whether it is ready", async () => {
+  it("simulator program: HEAD works like GET, for readiness checks", async () => {
     const asked = ["", "counters"].map((path) => fetch(`${simulator.url}/simulator/${path}`, { method: "HEAD" }))
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it("answers what it is asked while it starts", async () => {
+  it("simulator program: it responds to requests that arrive while it starts", async () => {
     const taken = createServer().listen(0, "127.0.0.1")
     await once(taken, "listening")
     const { port } = taken.address() as AddressInfo
@@ -95,13 +95,13 @@ describe("the simulator as a program", () => {
     expect(answer).toHaveProperty("exchanges", 0)
   })
 
-  it("goes on where connections that ask for an upgrade have left", async () => {
+  it("simulator program: it survives upgrade requests whose client leaves", async () => {
     const { ended, url } = simulator
     await leaveUpgrades(url)
     expect(await Promise.race([counters(url), ended])).toHaveProperty("exchanges")
   })
 
-  it("says in one sentence that its port is in use, and ends with 1", async () => {
+  it("simulator program: a port in use ends it with code 1 and one sentence", async () => {
     const { port } = new URL(simulator.url)
     expect(await finished("--port", port)).toEqual({
       code: 1,
@@ -110,7 +110,7 @@ describe("the simulator as a program", () => {
     })
   })
 
-  it("ends with SIGTERM at once and with 0, while a call hangs", async () => {
+  it("simulator program: SIGTERM ends it at once with code 0 while a call hangs", async () => {
     const { child, ended, url } = simulator
     const before = await counters(url)
     await post(`${url}/simulator/provoke/token/hang`)
@@ -122,8 +122,8 @@ describe("the simulator as a program", () => {
   })
 })
 
-describe("a simulator that is started again", () => {
-  it("issues other tokens than before", async () => {
+describe("simulator program after a restart", () => {
+  it("simulator program: after a restart it issues other tokens", async () => {
     const runs = [await listening(), await listening()]
     const tokens = await Promise.all(runs.map(async ({ url }) => (await exchange(url))["access_token"]))
     expect(new Set(tokens).size).toBe(2)
@@ -132,7 +132,7 @@ describe("a simulator that is started again", () => {
   })
 })
 
-describe("a simulator whose parent is killed", () => {
+describe("simulator program without its parent", () => {
   /** A parent that starts the simulator and tells its address. */
   const parent = `
     const { spawn } = require("node:child_process")
@@ -151,14 +151,14 @@ describe("a simulator whose parent is killed", () => {
 
   const isServing = (url: string) => counters(url).then(() => true, () => false)
 
-  it("ends with npx", async () => {
+  it("simulator program: it ends when npx is killed", async () => {
     const url = await orphaned({ npm_command: "exec" })
     await expect.poll(() => isServing(url), { timeout: 30_000 }).toBe(false)
   })
 })
 
-describe("the simulator's arguments", () => {
-  it("set the key, the life and the identifier of its tokens, and the key is not printed", async () => {
+describe("simulator program: arguments", () => {
+  it("simulator program: arguments set key, lifetime and identifier, and the key is not printed", async () => {
     const { child, ended, output, url } = await listening(
       ...["--license-key", "key-of-the-test", "--token-lifetime", "90.5", "--customer-id", "c-1", "--host", "localhost"]
     )
@@ -172,7 +172,7 @@ describe("the simulator's arguments", () => {
     expect((await ended).code).toBe(0)
   })
 
-  it("name hosts under which the page may be opened, beside the addresses of the machine", async () => {
+  it("simulator program: --allowed-host adds a name to the addresses of the machine", async () => {
     const { child, ended, url } = await listening("--host", "0.0.0.0", "--allowed-host", "machine.example")
     const { port } = new URL(url)
     const statusAt = async (host: string) => {
@@ -187,11 +187,11 @@ describe("the simulator's arguments", () => {
     expect((await ended).code).toBe(0)
   })
 
-  it("are listed by --help, which ends with 0", async () => {
+  it("simulator program: --help lists the arguments and ends with code 0", async () => {
     expect(await finished("--help")).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
   })
 
-  it("that can't be used end it with 1 and one sentence", async () => {
+  it("simulator program: an invalid argument ends it with code 1 and one sentence", async () => {
     expect(await finished("--port", "http")).toEqual({
       code: 1,
       stdout: "",
@@ -200,8 +200,8 @@ describe("the simulator's arguments", () => {
   })
 })
 
-describe("the simulator without @effect/platform-node", () => {
-  it("says in one sentence what is missing, and ends with 1", async () => {
+describe("simulator program without @effect/platform-node", () => {
+  it("simulator program: without @effect/platform-node it ends with code 1 and one sentence", async () => {
     const { ended } = start([], Program.withoutPackage("@effect/platform-node"))
     expect(await ended).toEqual({
       code: 1,

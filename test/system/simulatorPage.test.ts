@@ -46,8 +46,8 @@ const rowsOf = ({ page }: Page.Page) =>
 
 const search = (page: Page.Page, headers = {}) => page.send(`${searchPath}?term=apple`, { headers })
 
-describe.skipIf(Chromium.executable === undefined)("the page", () => {
-  onPage("says where a client is pointed while there is no call, and never shows a key", function*(page) {
+describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
+  onPage("simulator page: without calls it shows the settings of a client, and never a key", function*(page) {
     const text = yield* promise(() => page.page.locator("body").innerText())
     expect(text).toContain(`Point your client here: ${page.url}`)
     expect(text).toContain(`NUTRITION_ADVISOR_BASE_URL=${page.url}\nNUTRITION_ADVISOR_LICENSE_KEY=\n`)
@@ -57,7 +57,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
   })
 
   onPage(
-    "has a mark for each call, by operation, status and fault, and a bar for each token, cut at its revocation",
+    "simulator page: each call has a mark and each token a bar, cut at its revocation",
     function*(page) {
       const headers = yield* page.exchange
       yield* search(page, headers)
@@ -85,7 +85,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     }
   )
 
-  onPage("tells what a mark was: by mouse, and by keyboard from mark to mark", function*(page) {
+  onPage("simulator page: mouse and arrow keys show the details of a mark", function*(page) {
     const headers = yield* page.exchange
     yield* search(page, headers)
     yield* page.service.provoke("search", "forbidden", 1)
@@ -113,7 +113,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     expectNoComplaint(page)
   })
 
-  onPage("has the same calls in a table, the newest first", function*(page) {
+  onPage("simulator page: the table lists the calls, newest first", function*(page) {
     const headers = yield* page.exchange
     const toggle = page.page.getByRole("button", { name: "Table" })
     yield* promise(() => toggle.click())
@@ -133,7 +133,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     expect(yield* promise(() => page.page.locator("table").isVisible())).toBe(false)
   })
 
-  onPage("holds the picture while it is paused, and shows what came meanwhile afterwards", function*(page) {
+  onPage("simulator page: Pause freezes the timeline, which catches up afterwards", function*(page) {
     yield* search(page)
     yield* hasMarks(page, 1)
     const pause = page.page.getByRole("button", { name: "Pause" })
@@ -148,7 +148,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
 
   const press = ({ page }: Page.Page, name: string) => promise(() => page.getByRole("button", { name }).click())
 
-  onPage("controls the simulator, and shows its counters", function*(page) {
+  onPage("simulator page: the controls work, and the counters follow", function*(page) {
     const lifetimes = () => page.page.getByRole("spinbutton", { name: "lifetime" })
     const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))
     const said = (text: string) => promise(() => page.page.getByText(text).waitFor())
@@ -190,27 +190,30 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
 
   const stateOf = ({ page }: Page.Page) => page.getByRole("status", { name: "State" }).innerText()
 
-  onPage("the page: opened after 1,000 calls, it shows the token in use and the fault that is on", function*(page) {
-    const headers = yield* page.exchange
-    yield* Effect.replicateEffect(search(page, headers), 1_001, { concurrency: 50 })
-    yield* page.service.provoke("search", "unavailable")
-    yield* page.service.provoke("token", "hang", 2)
-    yield* promise(() => page.page.reload())
-    yield* eventually(async () => (await page.page.locator(".mark.bar").count()) === 1)
-    yield* eventually(async () =>
-      /#1 for 23\.9 h\s+faults on\s+token: hang, next 2; search: unavailable, every call/.test(await stateOf(page))
-    )
-    expectNoComplaint(page)
-  })
+  onPage(
+    "simulator page: opened after 1,000 calls it shows the token in use and the fault that is on",
+    function*(page) {
+      const headers = yield* page.exchange
+      yield* Effect.replicateEffect(search(page, headers), 1_001, { concurrency: 50 })
+      yield* page.service.provoke("search", "unavailable")
+      yield* page.service.provoke("token", "hang", 2)
+      yield* promise(() => page.page.reload())
+      yield* eventually(async () => (await page.page.locator(".mark.bar").count()) === 1)
+      yield* eventually(async () =>
+        /#1 for 23\.9 h\s+faults on\s+token: hang, next 2; search: unavailable, every call/.test(await stateOf(page))
+      )
+      expectNoComplaint(page)
+    }
+  )
 
-  onPage("the page: it shows a fault that another viewer provokes and ends", function*(page) {
+  onPage("simulator page: it shows a fault that another viewer provokes and ends", function*(page) {
     yield* page.service.provoke("request", "drop", 3)
     yield* eventually(async () => (await stateOf(page)).includes("request: drop, next 3"))
     yield* page.service.recover
     yield* eventually(async () => /faults on\s+none/.test(await stateOf(page)))
   })
 
-  onPage("stays small and keeps every call in a storm of them", function*(page) {
+  onPage("simulator page: it stays small and keeps every call during a load test", function*(page) {
     yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
     const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
     yield* Effect.repeatN(storm, 99)
@@ -221,7 +224,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     expect(page.complaints).toEqual([])
   })
 
-  testLive("shows no marker secret, in its marks, its table or what it says", function*() {
+  testLive("simulator page: no secret is in its marks, table or messages", function*() {
     const page = yield* Page.open(browser, {}, options)
     yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
     const own = yield* meetSecrets(page)
@@ -233,7 +236,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     expectNoComplaint(page)
   })
 
-  onPage("goes on by itself where its connection breaks, or where there are 64 viewers already", function*(page) {
+  onPage("simulator page: it reconnects after a broken connection and after 64 viewers", function*(page) {
     yield* search(page)
     yield* page.breakConnections
     yield* promise(() => page.page.getByText("Trying again").waitFor())
@@ -246,7 +249,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
   })
 
   for (const colorScheme of ["light", "dark"] as const) {
-    testLive(`fits 400 pixels, in ${colorScheme}`, function*() {
+    testLive(`simulator page: it fits 400 pixels, in ${colorScheme}`, function*() {
       const page = yield* Page.open(browser, { colorScheme, width: 400 })
       yield* search(page, yield* page.exchange)
       yield* press(page, "Table")
@@ -255,7 +258,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     })
   }
 
-  onPage("begins with one minute, and widens until there is room for all calls or somebody chooses", function*(page) {
+  onPage("simulator page: the time span grows with the calls until someone chooses one", function*(page) {
     const minutes = () => page.page.locator("[name=minutes]:checked").getAttribute("value")
     const later = (minutes: number) => promise(() => page.page.clock.setFixedTime(Date.now() + minutes * 60_000))
     yield* search(page)
@@ -269,7 +272,7 @@ describe.skipIf(Chromium.executable === undefined)("the page", () => {
     expect(yield* promise(minutes)).toBe("1")
   })
 
-  onPage("shows its settings whole, and has no line behind the name of a row", function*(page) {
+  onPage("simulator page: settings are shown in full, and lines don't cross row names", function*(page) {
     const isWhole =
       "(({ clientWidth, scrollWidth }) => scrollWidth <= clientWidth)(document.querySelector('#variables'))"
     expect(yield* promise(() => page.page.evaluate(isWhole))).toBe(true)

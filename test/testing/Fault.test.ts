@@ -84,22 +84,25 @@ const rows = Object.entries({ token: ofToken, search: ofSearch, request: ofAnyCa
   }))
 )
 
-describe("a fault", () => {
-  test.each(rows)("$fault of $operation ends in $ending._tag", function*({ ending, fault, operation }, simulator) {
-    yield* search
-    if (operation === "token") yield* simulator.revoke
-    yield* simulator.provoke(operation, fault)
-    expect(yield* endingOf(operation === "request" ? request : Effect.asVoid(search))).toMatchObject(ending)
-  })
+describe("faults", () => {
+  test.each(rows)(
+    "faults: with $fault, a $operation call fails with $ending._tag",
+    function*({ ending, fault, operation }, simulator) {
+      yield* search
+      if (operation === "token") yield* simulator.revoke
+      yield* simulator.provoke(operation, fault)
+      expect(yield* endingOf(operation === "request" ? request : Effect.asVoid(search))).toMatchObject(ending)
+    }
+  )
 
-  it("is listed under the operation that meets it", () => {
+  it("faults: the names are listed by operation", () => {
     const names = Object.entries(Simulator.faults).flatMap(([operation, names]) =>
       names.map((fault) => `${fault} of ${operation}`)
     )
     expect(names.sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
   })
 
-  test("waits behind the answers that were planned before", function*(simulator) {
+  test("faults: a provoked fault follows the responses planned before it", function*(simulator) {
     yield* simulator.respondNext("search", { status: 429 })
     yield* simulator.provoke("search", "server-error", 1)
     const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
@@ -107,7 +110,7 @@ describe("a fault", () => {
     expect((yield* search).results).not.toEqual([])
   })
 
-  test("of the token response leaves a refusal of the service as it is", function*(simulator) {
+  test("faults: a fault of the token response keeps a refusal of the service", function*(simulator) {
     yield* simulator.provoke("token", "blank-customer-id")
     expect(yield* Effect.flip(search)).toMatchObject({
       _tag: "BadRequest",
@@ -116,7 +119,7 @@ describe("a fault", () => {
     })
   }, Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
 
-  test("same-token hands back a token that was revoked, and issues one where there is none", function*(simulator) {
+  test("faults: same-token returns a revoked token, and issues one if there is none", function*(simulator) {
     yield* simulator.provoke("token", "same-token")
     yield* search
     yield* simulator.revoke
@@ -124,12 +127,12 @@ describe("a fault", () => {
     expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
   })
 
-  test("that has no such name dies with the names that there are", function*(simulator) {
+  test("faults: an unknown name dies with the list of names", function*(simulator) {
     const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
     expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
   })
 
-  test("goes with recover, as do the planned answers of every operation", function*(simulator) {
+  test("faults: recover removes faults and planned responses of every operation", function*(simulator) {
     yield* simulator.provoke("token", "server-error")
     yield* simulator.provoke("search", "redirect", 3)
     yield* simulator.respondNext("request", { status: 418 })

@@ -110,7 +110,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     licenceRoute,
     "/v2/token-cache/nutrition-advisor/oauth/token",
     "/v2/token-cache/unified/oauth/token"
-  ])("exchanges a license key at %s, decoded once, for exactly the fields of a token response", function*(route) {
+  ])("simulator: an exchange at %s decodes the key once and returns the fields of a token response", function*(route) {
     const answer = yield* ask("POST", `${route}/a%2Fb%20c%2525`)
     expect(answer).toMatchObject({ status: 200, headers: { "content-type": "application/json" } })
     expect(JSON.parse(answer.body)).toEqual({
@@ -146,13 +146,16 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["another method of a route that is given", 404, "POST /v2/plan", authorizedBy, { routes }],
     ["a route that is given, without Authorization", 401, "GET /v2/plan", nothing, { routes }],
     ["a route that is given, without customer identifier", 400, "GET /v2/plan", withoutIdentifier, { routes }]
-  ])("with %s is answered as the service does", ([, status, asked, call, options]) =>
-    Effect.gen(function*() {
-      const { counters } = yield* Simulator.Simulator
-      const [method = "", path = ""] = asked.split(" ")
-      expect(yield* statusOf(method as "GET" | "POST", path, call(yield* exchange))).toBe(status)
-      expect((yield* counters).tokensIssued).toBe(1)
-    }).pipe(Effect.provide(simulated(options))))
+  ])(
+    "simulator: with %s it responds as the service does",
+    ([, status, asked, call, options]) =>
+      Effect.gen(function*() {
+        const { counters } = yield* Simulator.Simulator
+        const [method = "", path = ""] = asked.split(" ")
+        expect(yield* statusOf(method as "GET" | "POST", path, call(yield* exchange))).toBe(status)
+        expect((yield* counters).tokensIssued).toBe(1)
+      }).pipe(Effect.provide(simulated(options)))
+  )
 
   live.each(
     [
@@ -160,7 +163,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       ["DELETE", `${licenceRoute}/${key}`, "POST"],
       ["POST", `${searchRoute}?term=egg`, "GET"]
     ] as const
-  )("with %s at %s is refused with 405, which names %s", function*([method, path, allow]) {
+  )("simulator: %s at %s gets 405 with Allow: %s", function*([method, path, allow]) {
     const call = allow === "GET" ? authorizedBy(yield* exchange) : {}
     const { headers, status } = yield* ask(method, path, call)
     expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow })
@@ -177,13 +180,13 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       }).pipe(Effect.provide(simulated(options)))
   )
 
-  live("reads the customer identifier from the header that is set", function*() {
+  live("simulator: it reads the customer identifier from serviceIdHeader", function*() {
     const token = yield* exchange
     const headers = ["X-Customer", "Service-ID"]
     expect(yield* Effect.forEach(headers, (header) => search(authorizedBy(token, header)))).toEqual([200, 400])
   }, simulated({ serviceIdHeader: "X-Customer" }))
 
-  live("asks for the customer identifier that its token was issued with", function*({ setCustomerId }) {
+  live("simulator: it requires the customer identifier of the token", function*({ setCustomerId }) {
     const before = yield* exchange
     yield* setCustomerId("c-2")
     const after = yield* exchange
@@ -192,7 +195,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect(statuses).toEqual([200, 200, 400])
   }, simulated({ customerId: "c-1" }))
 
-  live("finds the foods that are given, in JSON", function*() {
+  live("simulator: it searches the foods option and responds with JSON", function*() {
     const { body, headers } = yield* ask("GET", `${searchRoute}?term=greek%20yogurt`, authorizedBy(yield* exchange))
     expect(headers["content-type"]).toContain("application/json")
     expect(JSON.parse(body)).toMatchObject({ results: [{ name: "Yogurt of the test" }] })
@@ -256,7 +259,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       expect(String(defect)).toContain(`The entry "${entry}" in routes of the simulator ${complaint}`)
     }))
 
-  live("hands the body of a request to its route, and puts every route below the prefix", function*() {
+  live("simulator: a route gets the body, and pathPrefix applies to every route", function*() {
     const token = yield* Effect.flatMap(
       ask("POST", `/advisor${licenceRoute}/${key}`),
       ({ body }) => decodeToken(body)
@@ -276,7 +279,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["outside the prefix", `${licenceRoute}/${secret}`, `${licenceRoute}/{key}`, {}, { pathPrefix: "/api" }],
     ["but not in a route of one's own", "/v2/meals", "/v2/meals", {}, { routes }],
     ["but not in a request with a token", "/v2/dishes", "/v2/dishes", bearer]
-  ])("shows no key that it does not know: %s", ([_, path, shown, call, options]) =>
+  ])("simulator: it hides an unknown license key %s", ([_, path, shown, call, options]) =>
     Effect.gen(function*() {
       const { requests } = yield* Simulator.Simulator
       yield* ask("POST", path, call)
@@ -286,7 +289,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       expect(seen.map(({ path }) => path)).toEqual([shown])
     }).pipe(Effect.provide(simulated(options))))
 
-  live("gives the next answers in their order, then the constant one until it is taken back", function*(simulator) {
+  live("simulator: respondNext comes before respondAlways, which lasts until it is removed", function*(simulator) {
     const token = yield* exchange
     yield* simulator.respondAlways("search", { status: 500 })
     yield* simulator.respondNext("search", { status: 503 }, { status: 429 })
@@ -304,23 +307,26 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["nothing", 418, undefined, ""],
     ["nothing, where 204 allows nothing", 204, "ignored", ""],
     ["nothing, where 304 allows nothing", 304, "ignored", ""]
-  ])("sends the status, the headers and a body of %s", function*([_, status, sent, body], { respondNext }) {
-    yield* respondNext("token", { status, headers: { "retry-after": "7" }, body: sent })
-    expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({
-      status,
-      headers: { "retry-after": "7" },
-      body
-    })
-  })
+  ])(
+    "simulator: a planned response has its status, headers and a body of %s",
+    function*([_, status, sent, body], { respondNext }) {
+      yield* respondNext("token", { status, headers: { "retry-after": "7" }, body: sent })
+      expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({
+        status,
+        headers: { "retry-after": "7" },
+        body
+      })
+    }
+  )
 
-  live("breaks the connection at once with \"drop\"", function*({ respondNext }) {
+  live("simulator: \"drop\" breaks the connection at once", function*({ respondNext }) {
     yield* respondNext("token", "drop")
     // The keep-alive of a Node server is 5 seconds.
     const failure = yield* Effect.flip(Effect.timeout(statusOf("POST", `${licenceRoute}/${key}`), "2 seconds"))
     expect(["RequestError", "ResponseError"]).toContain(failure._tag)
   })
 
-  live("counts every call once, whatever the answer", function*({ counters, respondNext, revoke }) {
+  live("simulator: it counts each call once, whatever the response", function*({ counters, respondNext, revoke }) {
     const token = yield* exchange
     yield* ask("POST", `${licenceRoute}/another-key`)
     yield* ask("GET", `${licenceRoute}/${key}`)
@@ -343,7 +349,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     })
   })
 
-  live("holds what each request carried, oldest first, its credentials redacted", function*({ requests }) {
+  live("simulator: requests lists requests oldest first, with redacted credentials", function*({ requests }) {
     const token = yield* exchange
     const call = authorizedBy(token)
     yield* ask("GET", `${searchRoute}?term=egg`, { headers: { ...call.headers, "x-note": "second" } })
@@ -369,7 +375,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
 
   const both = Effect.all([Layer.build(simulated()), Layer.build(simulated())])
 
-  it.live("shares with another simulator neither token nor revocation nor planned answer, nor what they count and log", () =>
+  it.live("simulator: two simulators share no token, revocation, planned response, counter or request", () =>
     Effect.gen(function*() {
       const [one, other] = yield* both
       const { respondAlways, revoke } = Context.get(one, Simulator.Simulator)
@@ -385,8 +391,8 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }).pipe(Effect.scoped))
 })
 
-describe("Simulator in memory alone", () => {
-  test("refuses a form as the body of an exchange with 400", function*() {
+describe("Simulator in memory only", () => {
+  test("simulator: an exchange with a form as its body gets 400", function*() {
     const form = new FormData()
     form.set("grant_type", "licence")
     expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
@@ -395,14 +401,14 @@ describe("Simulator in memory alone", () => {
   test.each<readonly [string, HttpBody.HttpBody]>([
     ["search parameters", HttpBody.raw(new URLSearchParams({ food: "two eggs" }))],
     ["a stream", HttpBody.stream(Stream.make("food=", "two+eggs").pipe(Stream.encodeText))]
-  ])("hands a body of %s to its route as it is sent", function*([_, sent]) {
+  ])("simulator: a route gets a body of %s as it was sent", function*([_, sent]) {
     const { body } = yield* ask("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: sent })
     expect(body).toBe("food=two+eggs")
   }, inMemory({ routes }))
 })
 
-describe("Simulator under TestClock", () => {
-  test("accepts a token until the millisecond in which it expires", function*() {
+describe("Simulator with TestClock", () => {
+  test("simulator: it accepts a token until the millisecond of its expiry", function*() {
     const token = yield* exchange
     yield* Time.pass("59999 millis")
     expect(yield* searchWith(token)).toBe(200)
@@ -410,7 +416,7 @@ describe("Simulator under TestClock", () => {
     expect(yield* searchWith(token)).toBe(403)
   }, inMemory({ tokenLifetime: 60 }))
 
-  test("delays planned answers by the latency too", function*({ respondNext, setLatency }) {
+  test("simulator: the latency also delays planned responses", function*({ respondNext, setLatency }) {
     yield* setLatency("token", "2 seconds")
     yield* respondNext("token", { status: 503 })
     const answer = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
@@ -420,7 +426,7 @@ describe("Simulator under TestClock", () => {
     expect(yield* Fiber.join(answer)).toBe(503)
   })
 
-  test("judges a token at the time of the answer", function*({ revoke, setLatency }) {
+  test("simulator: it checks a token at the time of the response", function*({ revoke, setLatency }) {
     const token = yield* exchange
     yield* setLatency("search", "2 seconds")
     const answer = yield* Effect.fork(searchWith(token))
@@ -430,18 +436,21 @@ describe("Simulator under TestClock", () => {
     expect(yield* Fiber.join(answer)).toBe(403)
   })
 
-  test("counts the most exchanges that ran at the same time", function*({ counters, setLatency }) {
-    yield* setLatency("token", "1 seconds")
-    const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
-    yield* Time.pass("1 seconds")
-    yield* Fiber.join(three)
-    const one = yield* Effect.fork(exchange)
-    yield* Time.pass("1 seconds")
-    yield* Fiber.join(one)
-    expect((yield* counters).exchangesAtOnce).toBe(3)
-  })
+  test(
+    "simulator: exchangesAtOnce is the highest number of simultaneous exchanges",
+    function*({ counters, setLatency }) {
+      yield* setLatency("token", "1 seconds")
+      const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
+      yield* Time.pass("1 seconds")
+      yield* Fiber.join(three)
+      const one = yield* Effect.fork(exchange)
+      yield* Time.pass("1 seconds")
+      yield* Fiber.join(one)
+      expect((yield* counters).exchangesAtOnce).toBe(3)
+    }
+  )
 
-  test("counts an exchange whose caller left as ended", function*({ counters, setLatency }) {
+  test("simulator: an exchange that was canceled no longer counts as running", function*({ counters, setLatency }) {
     yield* setLatency("token", "1 seconds")
     const left = yield* Effect.fork(exchange)
     yield* Time.pass("500 millis")
@@ -451,7 +460,7 @@ describe("Simulator under TestClock", () => {
     expect((yield* counters).exchangesAtOnce).toBe(1)
   })
 
-  test("hands back the token that is still valid with what is left of its life, and issues none", function*(simulator) {
+  test("simulator: setHandsBackToken returns the valid token with its remaining life", function*(simulator) {
     yield* simulator.setHandsBackToken(true)
     const first = yield* exchange
     yield* Time.pass("25500 millis")
@@ -459,7 +468,7 @@ describe("Simulator under TestClock", () => {
     expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
   }, inMemory({ tokenLifetime: 60 }))
 
-  test("hands back no token that has expired, that was revoked or that is another key's", function*(simulator) {
+  test("simulator: setHandsBackToken never returns an expired, revoked or foreign token", function*(simulator) {
     yield* simulator.setHandsBackToken(true)
     const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
     yield* Time.pass("60 seconds")
@@ -469,7 +478,7 @@ describe("Simulator under TestClock", () => {
     expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
   }, inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 }))
 
-  test("keeps the last 1,000 requests", function*({ requests }) {
+  test("simulator: requests has the last 1,000 requests", function*({ requests }) {
     yield* Effect.forEach(Array.range(1, 2_345), (number) => ask("GET", `/v2/${number}`), { discard: true })
     const seen = yield* requests
     expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])

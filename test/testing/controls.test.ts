@@ -19,7 +19,7 @@ const test = arranged(Effect.void, Simulator.layerHttpClient({ controls: true })
 const none = { exchanges: 0, exchangesAtOnce: 0, rejections: 0, requests: 0, searches: 0, tokensIssued: 0 }
 
 describe("control over HTTP", () => {
-  test("answers each order with the counters as JSON", function*() {
+  test("control over HTTP: each call responds with the counters as JSON", function*() {
     yield* statusOf("POST", tokenRoute)
     const answers = yield* Effect.all([
       ask("GET", "/simulator/counters"),
@@ -62,14 +62,14 @@ describe("control over HTTP", () => {
     expect(JSON.parse((yield* ask("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
   })
 
-  test("is neither counted nor logged", function*() {
+  test("control over HTTP: control calls are neither counted nor recorded", function*() {
     yield* ask("POST", "/simulator/revoke")
     yield* ask("GET", "/simulator/nothing")
     const { counters, requests } = yield* Simulator.Simulator
     expect([yield* counters, yield* requests]).toEqual([none, []])
   })
 
-  test("revokes every token", function*() {
+  test("control over HTTP: revoke revokes every token", function*() {
     const { text } = yield* ask("POST", tokenRoute)
     const { access_token, customer_id } = JSON.parse(text)
     yield* ask("POST", "/simulator/revoke")
@@ -79,13 +79,13 @@ describe("control over HTTP", () => {
     expect(status).toBe(403)
   })
 
-  test("sets the lifetime of the next tokens", function*() {
+  test("control over HTTP: token-lifetime sets the lifetime of new tokens", function*() {
     yield* ask("POST", "/simulator/token-lifetime?seconds=30.5")
     const { text } = yield* ask("POST", tokenRoute)
     expect(JSON.parse(text).expires_in).toBe(30.5)
   })
 
-  test("sets how long the calls of one operation wait", function*() {
+  test("control over HTTP: latency delays the calls of one operation", function*() {
     yield* ask("POST", "/simulator/latency/token?millis=200")
     const waiting = yield* Effect.fork(statusOf("POST", tokenRoute))
     yield* TestClock.adjust("199 millis")
@@ -104,29 +104,32 @@ describe("control over HTTP", () => {
     "/simulator/latency/search?millis=soon",
     "/simulator/latency/search?millis=-1",
     "/simulator/latency/search?millis=99999999"
-  ])("refuses %s with 400 and one sentence", function*(path) {
+  ])("control over HTTP: %s gets 400 and a sentence", function*(path) {
     const { status, text } = yield* ask("POST", path)
     expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
   })
 
-  test("provokes a fault until it recovers", function*() {
+  test("control over HTTP: provoke lasts until recover", function*() {
     yield* ask("POST", "/simulator/provoke/token/server-error")
     const before = yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 2)
     yield* ask("POST", "/simulator/recover")
     expect([...before, yield* statusOf("POST", tokenRoute)]).toEqual([500, 500, 200])
   })
 
-  test("provokes a fault for the next calls alone", function*() {
+  test("control over HTTP: provoke with times affects only the next calls", function*() {
     yield* ask("POST", "/simulator/provoke/token/unavailable?times=2")
     expect(yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 3)).toEqual([503, 503, 200])
   })
 
-  test.each(["0", "-1", "1.5", "many", "", "10000"])("refuses %j times with 400 and changes nothing", function*(times) {
-    expect(yield* statusOf("POST", `/simulator/provoke/token/unavailable?times=${times}`)).toBe(400)
-    expect(yield* statusOf("POST", tokenRoute)).toBe(200)
-  })
+  test.each(["0", "-1", "1.5", "many", "", "10000"])(
+    "control over HTTP: times=%j gets 400 and changes nothing",
+    function*(times) {
+      expect(yield* statusOf("POST", `/simulator/provoke/token/unavailable?times=${times}`)).toBe(400)
+      expect(yield* statusOf("POST", tokenRoute)).toBe(200)
+    }
+  )
 
-  test("names the faults where it is asked for one that there is not", function*() {
+  test("control over HTTP: an unknown fault gets 404 and the list of faults", function*() {
     const { status, text } = yield* ask("POST", "/simulator/provoke/search/blank-token")
     expect(status).toBe(404)
     expect(JSON.parse(text).error).toBe(`the faults of search are ${Simulator.faults.search.join(", ")}`)
@@ -144,7 +147,7 @@ describe("control over HTTP", () => {
       ["POST", "/simulator/latency/search/hang?millis=1"],
       ["POST", "/simulator/"]
     ] as const
-  )("answers %s %s with 404 and the calls that there are", function*([method, path]) {
+  )("control over HTTP: %s %s gets 404 and the list of calls", function*([method, path]) {
     const { status, text } = yield* ask(method, path)
     expect({ status, error: JSON.parse(text).error }).toEqual({
       status: 404,
@@ -152,7 +155,7 @@ describe("control over HTTP", () => {
     })
   })
 
-  it.effect("is not there unless it is asked for", () =>
+  it.effect("control over HTTP: it is off by default", () =>
     Effect.gen(function*() {
       expect(yield* statusOf("POST", "/simulator/revoke")).toBe(401)
     }).pipe(Effect.provide(Simulator.layerHttpClient())))

@@ -21,19 +21,19 @@ const complaint = (expected: number) =>
   )
 
 describe("expectExchanges", () => {
-  test("is content with the very number of exchanges", function*() {
+  test("expectExchanges: it succeeds if the number is right", function*() {
     yield* Simulator.expectExchanges(0)
     yield* search
     yield* search
     yield* Simulator.expectExchanges(1)
   })
 
-  test.each([0, 2])("dies where %i are expected and there was one", function*(expected) {
+  test.each([0, 2])("expectExchanges: it dies if %i are expected and there was one", function*(expected) {
     yield* search
     expect(yield* complaint(expected)).toMatchObject({ _tag: "UnexpectedExchanges", expected, actual: 1 })
   })
 
-  test("says both numbers and which requests were seen, and when", function*(simulator) {
+  test("expectExchanges: the message has both numbers and the requests with their times", function*(simulator) {
     yield* search
     yield* Time.pass("90 seconds")
     yield* simulator.revoke
@@ -50,14 +50,14 @@ describe("expectExchanges", () => {
     })
   })
 
-  test("shows the last twenty of many requests", function*() {
+  test("expectExchanges: the message lists at most the last twenty requests", function*() {
     yield* Effect.replicateEffect(search, 30)
     const { message = "" } = (yield* complaint(2)) as Simulator.UnexpectedExchanges
     expect(message).toContain("The last of 31 requests:")
     expect(message.split("\n")).toHaveLength(21)
   })
 
-  test("shows neither key, token, customer identifier nor term", function*(simulator) {
+  test("expectExchanges: the message has no key, token, customer identifier or term", function*(simulator) {
     yield* search
     const [, sent] = yield* simulator.requests
     const token = Option.map(sent?.authorization ?? Option.none(), Redacted.value)

@@ -6,7 +6,7 @@ const search = foodIndex(foods)
 
 const names = (term: string) => search(term).results.map(({ name }) => name)
 
-describe("a search for foods", () => {
+describe("food index", () => {
   it.each([
     ["greek yogurt", "Greek yogurt, plain", "its name"],
     ["yogurt", "Yogurt, plain", "one word of it"],
@@ -17,20 +17,20 @@ describe("a search for foods", () => {
     ["aubergine", "Eggplant", "another name"],
     ["strawberry", "Strawberries", "one, where it is called by many"],
     ["Crème Honey", "Honey", "words in any case"]
-  ])("finds for %j first %s, by %s", (term, name) => {
+  ])("food index: %j finds %s first, by %s", (term, name) => {
     expect(names(term)[0]).toBe(name)
   })
 
-  it("finds a food for its tags and its category", () => {
+  it("food index: a food is found by its tags and its category", () => {
     expect(names("vegan breakfast")).toContain("Oats, rolled")
     expect(names("fish")).toEqual(expect.arrayContaining(["Salmon, cooked", "Shrimp, cooked"]))
   })
 
-  it("finds nothing for a word that no food has", () => {
+  it("food index: an unknown word finds nothing", () => {
     expect(search("qqqqzzzz")).toEqual({ results: [], alternateNames: [] })
   })
 
-  it("finds twenty foods at most, the best first, and says what the best are also called", () => {
+  it("food index: at most twenty foods, best first, with alternate names of the best", () => {
     const { alternateNames, results } = search("a vegan breakfast snack")
     expect(results.length).toBeLessThanOrEqual(20)
     expect(results.map(({ score }) => score)).toEqual(results.map(({ score }) => score).sort((a, b) => b - a))

@@ -14,7 +14,7 @@ const without = {
 }
 
 describe("simulatorArguments", () => {
-  test("may be left out", function*() {
+  test("simulator arguments: all are optional", function*() {
     expect(yield* simulatorArguments([])).toEqual(without)
   })
 
@@ -27,7 +27,7 @@ describe("simulatorArguments", () => {
     { args: ["--token-lifetime", "0.5"], read: { tokenLifetime: 0.5 } },
     { args: ["--customer-id", "c-1"], read: { customerId: "c-1" } },
     { args: ["--allowed-host", "a.example", "--allowed-host=b"], read: { allowedHosts: ["a.example", "b"] } }
-  ])("are read as they are given: $args", function*({ args, read }) {
+  ])("simulator arguments: $args are parsed", function*({ args, read }) {
     expect(yield* simulatorArguments(args)).toEqual({ ...without, ...read })
   })
 
@@ -47,7 +47,7 @@ describe("simulatorArguments", () => {
     { args: ["--allowed-host", "a.example:8787"], named: "--allowed-host" },
     { args: ["--license-key", ""], named: "--license-key" },
     { args: ["--license-key", "key-of-the-test", "--customer-id", "two words"], named: "--customer-id" }
-  ])("that can't be used fail with one sentence that names them: $args", function*({ args, named }) {
+  ])("simulator arguments: invalid $args fail with a sentence that names the option", function*({ args, named }) {
     const message = yield* Effect.flip(simulatorArguments(args))
     expect(message).toContain(named)
     expect(message).toMatch(/^[^.]+(?:\.\d[^.]*)*\.$/)

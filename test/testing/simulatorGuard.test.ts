@@ -27,7 +27,7 @@ const strange = [
 ]
 
 /** What each listening address lets in, of all the hosts above. */
-describe("a Host below /simulator/", () => {
+describe("simulator guard: Host", () => {
   it.each([
     { listening: "127.0.0.1", allowed: [], lets: loopback },
     { listening: "::1", allowed: [], lets: loopback },
@@ -38,14 +38,14 @@ describe("a Host below /simulator/", () => {
     { listening: "::", allowed: [], lets: [...loopback, ...addresses] },
     { listening: "0.0.0.0", allowed: ["machine.example"], lets: [...loopback, ...addresses, ...named] },
     { listening: "192.168.1.5", allowed: ["Machine.Example"], lets: [...loopback, "192.168.1.5:8787", ...named] }
-  ])("is let in on $listening, with $allowed, if it is one of $lets", ({ allowed, lets, listening }) => {
+  ])("simulator guard: on $listening with $allowed, it accepts $lets", ({ allowed, lets, listening }) => {
     const mayEnter = guard(listening, allowed)
     const all = [...loopback, ...named, ...addresses, ...strange]
     expect(all.filter((host) => mayEnter({ method: "GET", host, origin: undefined })).sort()).toEqual([...lets].sort())
   })
 })
 
-describe("an Origin of a POST below /simulator/", () => {
+describe("simulator guard: Origin of a POST", () => {
   it.each([
     [undefined, true],
     ["http://127.0.0.1:8787", true],
@@ -55,15 +55,15 @@ describe("an Origin of a POST below /simulator/", () => {
     ["http://evil.example", false],
     ["null", false],
     ["", false]
-  ])("that is %j: %j", (origin, isLetIn) => {
+  ])("simulator guard: a POST with Origin %j is accepted: %j", (origin, isLetIn) => {
     const mayEnter = guard("127.0.0.1", [])
     expect(mayEnter({ method: "POST", host: "127.0.0.1:8787", origin })).toBe(isLetIn)
     expect(mayEnter({ method: "GET", host: "127.0.0.1:8787", origin })).toBe(true)
   })
 })
 
-describe("whom the guard refuses", () => {
-  testLive("gets 403 at each path below /simulator, and changes nothing; the service itself answers", function*() {
+describe("simulator guard: refusals", () => {
+  testLive("simulator guard: a refused request gets 403 below /simulator and changes nothing", function*() {
     const { send, service, url } = yield* start()
     const status = (path: string, method: string, headers: Record<string, string>) =>
       Effect.map(send(path, { method, headers }), (answered) => answered?.status)

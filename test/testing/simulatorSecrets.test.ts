@@ -31,34 +31,34 @@ const encodings: ReadonlyArray<(text: string) => string> = [
   bytes
 ]
 
-describe("what is shown of a path or a query", () => {
+describe("simulator secrets", () => {
   it.each([
     ["a key", Secrets.key, "{key}"],
     ["a token", "simulated-1a2b3c4d-1-27", "{token}"],
     ["an identifier", "c-1", "{id}"]
-  ])("has a mark in place of %s, in any encoding", (_, secret, mark) => {
+  ])("simulator secrets: %s is replaced in any encoding", (_, secret, mark) => {
     const shown = encodings.map((encode) => hidden(`/v2/x/${encode(secret)}/y?z=${encode(secret)}`, known(), sent))
     expect(shown).toEqual(encodings.map(() => `/v2/x/${mark}/y?z=${mark}`))
   })
 
-  it("has a mark in place of the two secrets of its own headers, which the simulator may not know", () => {
+  it("simulator secrets: token and identifier of the request are hidden even if unknown", () => {
     const own = { token: Secrets.token, id: Secrets.customerId }
     for (const encode of encodings) {
       expect(hidden(`/v2/${encode(own.token)}?id=${encode(own.id)}`, known(), own)).toBe("/v2/{token}?id={id}")
     }
   })
 
-  it("hides the longer one of two secrets that begin alike", () => {
+  it("simulator secrets: of two secrets with the same beginning the longer one is hidden", () => {
     expect(hidden("/abcdef/abc", known(["abc", "abcdef"]), sent)).toBe("/{id}/{id}")
   })
 
-  it("is the text itself where it holds no secret", () => {
+  it("simulator secrets: a string without a secret stays as it is", () => {
     for (const text of ["", "/v2/products/napi/food/search/semantic", "term=greek%20yogurt&x=1"]) {
       expect(hidden(text, known(), sent)).toBe(text)
     }
   })
 
-  it("holds no secret, whatever stands around it and however each character is encoded", () => {
+  it("simulator secrets: none is shown, whatever surrounds it and however it is encoded", () => {
     FastCheck.assert(
       FastCheck.property(
         FastCheck.fullUnicodeString({ minLength: 4 }),
@@ -76,8 +76,8 @@ describe("what is shown of a path or a query", () => {
   })
 })
 
-describe("a route among the events", () => {
-  testLive("hides secrets, and shows a query only where it hides one there", function*() {
+describe("simulator events: routes", () => {
+  testLive("simulator events: a route hides secrets, and has a query only if it contains one", function*() {
     const { exchange, seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
     const headers = yield* exchange
     const token = headers.authorization.slice("Bearer ".length)
