@@ -3,7 +3,6 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../http/answer.js"
@@ -37,7 +36,9 @@ const ofConnection =
 
 /** Without the method and the path that HTTP/2 puts among the headers, and without a header that is null. */
 const present = (headers: Headers.Headers): Headers.Headers =>
-  Headers.remove(headers, Object.entries(headers).flatMap(([name, value]) => isPresent(name, value) ? [] : [name]))
+  Headers.remove(headers, [
+    ...Object.entries(headers).flatMap(([name, value]) => isPresent(name, value) ? [] : [name])
+  ])
 
 const isPresent = (name: string, value: unknown) => !name.startsWith(":") && value !== null && value !== undefined
 
@@ -52,7 +53,7 @@ type Param = UrlParams.CoercibleRecord[string]
 /** Without null and undefined, also in a list or a record. */
 const given = (value: Param): Param => {
   if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.filter(Predicate.isNotNullable)
+  if (Array.isArray(value)) return value.filter((item) => item !== null && item !== undefined)
   return Symbol.iterator in value ? value : givenIn(value)
 }
 
@@ -61,14 +62,17 @@ const givenIn = (record: UrlParams.CoercibleRecord): UrlParams.CoercibleRecord =
     Object.entries(record).flatMap(([name, value]) => value === null ? [] : [[name, given(value)]])
   )
 
-const paramsOf = (input: UrlParams.Input): UrlParams.UrlParams =>
+const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
   Symbol.iterator in input
+
+const paramsOf = (input: UrlParams.Input): Url.Pairs =>
+  isIterable(input)
     ? Array.from(input).flatMap(([name, value]) => value === null ? [] : UrlParams.fromInput({ [name]: given(value) }))
     : UrlParams.fromInput(givenIn(input))
 
 /** The options of a search that have been read. */
 interface Read extends SearchOptions {
-  readonly urlParams: UrlParams.UrlParams
+  readonly urlParams: Url.Pairs
   readonly headers: Headers.Headers | undefined
 }
 
@@ -138,8 +142,10 @@ const unreadable = () => new BadRequest({ operation: "request", detail: "its bod
 
 const timedOut = () => new TransportError({ operation: "request", reason: "Timeout" })
 
-const rawBody = ({ bytes, contentType }: Upload.Upload, body: HttpBody.HttpBody) =>
-  HttpBody.raw(bytes, { contentType: body.contentType ?? contentType })
+const rawBody = (
+  { bytes, contentType: usual }: Upload.Upload,
+  { contentType = usual }: Pick<HttpBody.Raw, "contentType">
+) => HttpBody.raw(bytes, { contentType })
 
 /** A body that each client can send. One that has to be read may take as long as a request. */
 const sendable = (
