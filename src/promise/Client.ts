@@ -5,6 +5,7 @@
  */
 /// <reference lib="esnext.disposable" preserve="true" />
 import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -31,39 +32,63 @@ export interface ClientOptions extends Settings.Given {
 }
 
 /**
- * What one search adds to its request, and the signal that ends it: the promise rejects with its `reason`.
+ * What ends a call early.
  *
  * @since 1.0.0
  * @category models
  */
-export interface CallOptions extends NutritionAdvisor.SearchOptions {
-  readonly signal?: AbortSignal | undefined
+export interface CallLimits {
+  /** Aborts the call: the promise rejects with the `reason` of the signal. */
+  readonly signal?: AbortSignal | null | undefined
+  /**
+   * The time for the whole call, with the token exchange, waits and retries; a number is in milliseconds. After it the promise rejects
+   * with TransportError, reason "Timeout". None by default: `requestTimeout` and `tokenTimeout` apply to each request and exchange.
+   */
+  readonly timeout?: Duration.DurationInput | undefined
 }
 
 /**
- * The calls of the service as promises. Each rejects with an error of this module, with the reason of its signal, or with what a part of
- * yours has thrown.
+ * The options of one search: `urlParams` and `headers` to add to its request, `signal` and `timeout`.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface CallOptions extends NutritionAdvisor.SearchOptions, CallLimits {}
+
+/**
+ * The options of one request: those of fetch, and `timeout`.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface FetchOptions extends Omit<RequestInit, "signal">, CallLimits {}
+
+/**
+ * The calls of the service as promises. A promise rejects with an error of this module, with the reason of its signal, or with what your
+ * own code has thrown, such as a layer or a schema.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Client extends AsyncDisposable {
-  /** The payload of a semantic food search, as the service sent it. */
+  /** Searches for foods. Returns the payload as the service sent it. */
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
-  /** The same, decoded by a schema of zod, valibot, arktype or effect. Another shape is UnexpectedResponse with reason "Schema". */
+  /** Searches for foods, and decodes the payload with a schema of zod, valibot, arktype or effect. A mismatch is UnexpectedResponse "Schema". */
   readonly searchAs: <A, I = Schema.Schema.Encoded<Schema.Schema.Any>>(
     schema: NutritionAdvisor.AnySchema<A, I>
   ) => (term: string, options?: CallOptions) => Promise<A>
-  /** Any other route, relative to the base URL. An answer that is not 2xx rejects, a redirect too. */
-  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>
-  /** What is known of the token, for health pages; "none" where the layer has no TokenProvider. */
+  /** Sends a request to any other route, relative to the base URL. A response that is not 2xx rejects, and so does a redirect. */
+  readonly fetch: (path: string, options?: FetchOptions) => Promise<Response>
+  /** The state of the token, for health checks; "none" if the layer has no TokenProvider. */
   readonly status: () => Promise<TokenStatus>
-  /** Ends what is under way in TransportError "Aborted", and the refresh of the token, which keeps the process alive. */
+  /** Ends pending calls with TransportError "Closed", and stops the timer that refreshes the token and keeps the process alive. */
   readonly close: () => Promise<void>
 }
 
-const fetchWith = (path: string, init: RequestInit | undefined) =>
+const fetchWith = (path: string, init: RequestInit) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => Web.fetchThrough(httpClient, path, init))
+
+const noLimits: CallLimits = {}
 
 const noStatus: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
 
@@ -72,8 +97,23 @@ const status = Effect.flatMap(
   Option.match({ onNone: () => Effect.succeed(noStatus), onSome: (provider) => provider.status })
 )
 
+/** What is left of the options is for the service, which may know more of them than this module. */
+const searchWith = <A>(
+  run: Calls.Calls["run"],
+  search: (
+    term: string,
+    options?: NutritionAdvisor.SearchOptions
+  ) => Effect.Effect<A, unknown, NutritionAdvisor.NutritionAdvisor>
+) =>
+(term: string, options?: CallOptions): Promise<A> => {
+  if (options === undefined) return run("search", noLimits, search(term))
+  const { signal, timeout, ...others } = options
+  return run("search", { signal, timeout }, search(term, others))
+}
+
 /**
- * A client over a layer of your own, such as SearchCache or a double: the first call builds it. A ConfigError of it is ConfigurationError.
+ * Creates a client over your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer;
+ * if that fails, each call rejects with the error. A ConfigError becomes a ConfigurationError.
  *
  * @since 1.0.0
  * @category constructors
@@ -81,13 +121,10 @@ const status = Effect.flatMap(
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
   const { close, run } = Calls.make(Layer.mapError(layer, asConfigurationError))
   return {
-    search: (term, options) => run("search", options?.signal, NutritionAdvisor.search(term, options)),
-    searchAs: (schema) => {
-      const search = NutritionAdvisor.searchAs(schema)
-      return (term, options) => run("search", options?.signal, search(term, options))
-    },
-    fetch: (path, init) => run("request", init?.signal, fetchWith(path, init)),
-    status: () => run("request", undefined, status),
+    search: searchWith(run, NutritionAdvisor.search),
+    searchAs: (schema) => searchWith(run, NutritionAdvisor.searchAs(schema)),
+    fetch: (path, { signal, timeout, ...init } = {}) => run("request", { signal, timeout }, fetchWith(path, init)),
+    status: () => run("request", noLimits, status),
     close,
     [Symbol.asyncDispose]: close
   }

@@ -34,7 +34,7 @@ testLive.each<readonly [string, string, (folder: string) => ReadonlyArray<string
   if (!installed) return console.log(`${name} is left out: npm can't give ${from} to this machine`)
   const [runtime = "", ...args] = [...at(folder), program("script"), origin, "key"]
   const { stderr, stdout } = yield* Effect.promise(() => execute(runtime, args, { cwd: Program.repository }))
-  expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: ["fresh", "Aborted"] })
+  expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: ["fresh", "Closed"] })
 })
 
 testLive("an error that nobody catches is printed by Node with its message, who called, and its fields", function*() {

@@ -1,4 +1,5 @@
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -12,48 +13,95 @@ import { isNutritionAdvisorError, type Operation, TransportError } from "../../N
 
 type Signal = AbortSignal | null | undefined
 
-/** The fiber of a call; nothing once it has ended: fibers that an old Set refers to are collected late, which costs a search 6 %. */
-type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
-
-const aborted = (operation: Operation) => new TransportError({ operation, reason: "Aborted" })
-
-const reasonOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown => {
-  if (!Cause.isInterruptedOnly(cause)) return Cause.originalError(Cause.squash(cause))
-  return signal?.aborted === true ? signal.reason : aborted(operation)
+/** What ends a call before its response has arrived. */
+export interface Limits {
+  readonly signal?: Signal
+  readonly timeout?: Duration.DurationInput | undefined
 }
 
+/** The fiber of a call; empty once it has ended: fibers that an old Set refers to are collected late, which costs a search 6 %. */
+type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
+
+type Timed = <A, R>(call: Effect.Effect<A, unknown, R>) => Effect.Effect<A, unknown, R>
+
+type Fork = <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>, timed: Timed) => Fiber.RuntimeFiber<A, unknown>
+
+const untimed: Timed = (call) => call
+
+const timedBy = (operation: Operation, timeout: Duration.DurationInput | undefined): Timed =>
+  timeout === undefined
+    ? untimed
+    : (call) =>
+      Effect.timeoutFail(call, {
+        duration: timeout,
+        onTimeout: () => new TransportError({ operation, reason: "Timeout" })
+      })
+
+const hasAborted = (signal: Signal) => signal?.aborted === true
+
+/** The signals of old AbortController packages have no reason. */
+const abortReasonOf = ({ reason }: AbortSignal): unknown =>
+  reason === undefined ? new DOMException("This operation was aborted", "AbortError") : reason
+
 /** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
-const forkOver = <R>(built: Runtime.Runtime<R>) => {
+const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
   const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  return <A>(effect: Effect.Effect<A, unknown, R>) =>
-    Runtime.runFork(bare, effect, { updateRefs: () => built.fiberRefs })
+  return (call, timed) => Runtime.runFork(bare, timed(call), { updateRefs: () => built.fiberRefs })
+}
+
+/** A call that builds the layer first, if no other call has. */
+const overLayer = <A>(
+  runtime: ManagedRuntime.ManagedRuntime<NutritionAdvisor, unknown>,
+  callOver: (built: Runtime.Runtime<NutritionAdvisor>) => Effect.Effect<A, unknown, NutritionAdvisor>
+) => Effect.flatMap(runtime.runtimeEffect, (built) => Effect.provide(callOver(built), built))
+
+export interface Calls {
+  readonly run: <A>(
+    operation: Operation,
+    limits: Limits,
+    effect: Effect.Effect<A, unknown, NutritionAdvisor>
+  ) => Promise<A>
+  readonly close: () => Promise<void>
 }
 
 /** The calls of one client, over a layer that the first of them builds. */
-export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
+export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
   const runtime = ManagedRuntime.make(layer)
   const calls = new Map<Signal, Set<Call>>()
   let closing: Promise<void> | undefined
 
-  let fork = <A>(effect: Effect.Effect<A, unknown, NutritionAdvisor>): Fiber.RuntimeFiber<A, unknown> =>
-    runtime.runFork(Effect.flatMap(Effect.runtime<NutritionAdvisor>(), (built) => {
+  let fork: Fork = (call, timed) =>
+    Effect.runFork(timed(overLayer(runtime, (built) => {
       fork = forkOver(built)
-      return effect
-    }))
+      return call
+    })))
+
+  const interruptionOf = (operation: Operation, signal: Signal): unknown =>
+    signal?.aborted === true
+      ? abortReasonOf(signal)
+      : new TransportError({ operation, reason: closing === undefined ? "Aborted" : "Closed" })
+
+  const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
+    Cause.isInterruptedOnly(cause) ? interruptionOf(operation, signal) : Cause.originalError(Cause.squash(cause))
 
   /** All calls on a signal share this listener, since Node warns of an eleventh. */
   function interrupt(this: AbortSignal) {
     for (const [fiber] of calls.get(this) ?? []) fiber?.unsafeInterruptAsFork(FiberId.none)
   }
 
-  const run = async <A>(operation: Operation, signal: Signal, effect: Effect.Effect<A, unknown, NutritionAdvisor>) => {
-    if (signal?.aborted === true) throw signal.reason
-    if (closing !== undefined) throw aborted(operation)
-    const fiber = fork(effect)
+  const run = async <A>(
+    operation: Operation,
+    { signal, timeout }: Limits,
+    effect: Effect.Effect<A, unknown, NutritionAdvisor>
+  ) => {
+    if (hasAborted(signal) || closing !== undefined) throw interruptionOf(operation, signal)
+    const fiber = fork(effect, timedBy(operation, timeout))
     const call: Call = [fiber]
     const beside = calls.get(signal) ?? new Set()
     calls.set(signal, beside.add(call))
     signal?.addEventListener("abort", interrupt)
+    // What the call has run so far may have aborted the signal or closed the client.
+    if (hasAborted(signal) || closing !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
     call.pop()
     beside.delete(call)
@@ -62,7 +110,7 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>) => {
       signal.removeEventListener("abort", interrupt)
     }
     if (exit._tag === "Success") return exit.value
-    const error = reasonOf(exit.cause, operation, signal)
+    const error = errorOf(exit.cause, operation, signal)
     // Its stack names who called, and nothing of the runtime. Between threads it keeps only a message of its own.
     if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)
     throw error

@@ -1,0 +1,278 @@
+import { getEventListeners } from "node:events"
+import { setImmediate } from "node:timers/promises"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, ManagedRuntime, Schema } from "effect"
+import * as Advisor from "effect-nutrition-advisor/promise"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { vi } from "vitest"
+import { z } from "zod"
+import { rejection } from "./outcomes.js"
+import { simulated } from "./simulated.js"
+
+const closed = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Closed" })
+
+const doubled = (search: (term: string) => Effect.Effect<unknown, Advisor.NutritionAdvisorError>) =>
+  Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
+
+/** A search that ends only if it is interrupted, and how often that happened. */
+const hanging = () => {
+  const left = vi.fn()
+  return { left, search: () => Effect.onInterrupt(Effect.never, () => Effect.sync(left)) }
+}
+
+const searchPath = "/v2/products/napi/food/search/semantic?term=a"
+
+/** A signal as in the packages abort-controller and event-target-shim: it has no reason. */
+class OldSignal extends EventTarget {
+  aborted = false
+  abort() {
+    this.aborted = true
+    this.dispatchEvent(new Event("abort"))
+  }
+}
+
+const oldSignal = () => {
+  const signal = new OldSignal()
+  return { signal: signal as EventTarget as AbortSignal, abort: () => signal.abort() }
+}
+
+const nativeSignal = (reason?: unknown) => {
+  const controller = new AbortController()
+  return { signal: controller.signal, abort: () => controller.abort(reason) }
+}
+
+describe("signal", () => {
+  const reason = new Error("the caller has left")
+
+  it("signal: one that was aborted before sends nothing, and wins over other errors", async () => {
+    await using world = simulated()
+    const signal = AbortSignal.abort(reason)
+    const { fetch, search, searchAs } = world.advisor
+    const calls = [
+      search(" ", { signal }),
+      searchAs(Schema.Never)("oats", { signal }),
+      fetch("//elsewhere.example", { signal })
+    ]
+    expect(await Promise.all(calls.map(rejection))).toEqual(Array(3).fill(reason))
+    expect(world.builds()).toBe(0)
+  })
+
+  it("signal: aborting it rejects all of its calls with its reason, and interrupts them", async () => {
+    const { left, search } = hanging()
+    await using advisor = doubled(search)
+    const controller = new AbortController()
+    const { signal } = controller
+    const calls = ["oats", "rice"].map((term) => rejection(advisor.search(term, { signal })))
+    await setImmediate()
+    controller.abort(reason)
+    expect(await Promise.all(calls)).toEqual([reason, reason])
+    expect(left).toHaveBeenCalledTimes(2)
+  })
+
+  it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
+    ["an error as its reason", () => nativeSignal(reason), reason],
+    ["a string as its reason", () => nativeSignal("left"), "left"],
+    ["null as its reason", () => nativeSignal(null), null],
+    ["the default reason", nativeSignal, expect.objectContaining({ name: "AbortError" })],
+    ["no reason at all", oldSignal, expect.objectContaining({ name: "AbortError" })]
+  ])("signal: a signal with %s rejects calls with it, before and during a call", async (_, signalOf, expected) => {
+    await using advisor = doubled(() => Effect.never)
+    const { abort, signal } = signalOf()
+    const call = rejection(advisor.search("oats", { signal }))
+    await setImmediate()
+    abort()
+    expect([await call, await rejection(advisor.search("oats", { signal }))]).toEqual([expected, expected])
+  })
+
+  it("signal: AbortSignal.timeout rejects a call with a TimeoutError", async () => {
+    await using advisor = doubled(() => Effect.never)
+    const error = await rejection(advisor.search("oats", { signal: AbortSignal.timeout(1) }))
+    expect(error).toMatchObject({ name: "TimeoutError" })
+  })
+
+  it.each<readonly [string, (abort: () => void) => Advisor.Client]>([
+    ["by the search of a layer", (abort) => doubled(() => Effect.zipRight(Effect.sync(abort), Effect.never))],
+    ["while the layer is built", (abort) => {
+      const { search } = hanging()
+      return Advisor.fromLayer(
+        Layer.provide(NutritionAdvisorTest.layer({ search }), Layer.effectDiscard(Effect.sync(abort)))
+      )
+    }],
+    ["by the licenseKey function", (abort) => {
+      const licenseKey = () => {
+        abort()
+        return new Promise<string>(() => {})
+      }
+      return Advisor.createClient({ baseUrl: Simulator.baseUrl, licenseKey, httpClient: Simulator.layerHttpClient() })
+    }]
+  ])("signal: one that is aborted %s while the call begins rejects the call", async (_, clientOf) => {
+    const controller = new AbortController()
+    await using advisor = clientOf(() => controller.abort(reason))
+    expect(await rejection(advisor.search("oats", { signal: controller.signal }))).toBe(reason)
+  })
+
+  it("signal: aborting it while the layer is built leaves the layer to the other calls", async () => {
+    const slow = Layer.effectDiscard(Effect.promise(() => setImmediate()))
+    await using advisor = Advisor.fromLayer(
+      Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(1) }), slow)
+    )
+    const controller = new AbortController()
+    const leaving = rejection(advisor.search("oats", { signal: controller.signal }))
+    const staying = advisor.search("oats")
+    controller.abort(reason)
+    expect(await Promise.all([leaving, staying])).toEqual([reason, 1])
+  })
+
+  it("signal: a hundred calls with one signal leave no listener, and no warning", async () => {
+    const warn = vi.fn()
+    process.on("warning", warn)
+    const { signal } = new AbortController()
+    await using world = simulated()
+    await Promise.all(Array.from({ length: 100 }, () => world.advisor.search("oats", { signal })))
+    await rejection(world.advisor.search("", { signal }))
+    await world.advisor.fetch(searchPath, { signal })
+    expect(getEventListeners(signal, "abort")).toHaveLength(0)
+    await setImmediate()
+    process.off("warning", warn)
+    expect(warn).not.toHaveBeenCalled()
+  })
+})
+
+describe("timeout", () => {
+  const timedOut = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Timeout" })
+
+  it("timeout: a search that takes longer is interrupted and rejects with TransportError Timeout", async () => {
+    const { left, search } = hanging()
+    await using advisor = doubled(search)
+    expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
+    expect(await rejection(advisor.searchAs(Schema.Unknown)("oats", { timeout: "1 millis" }))).toEqual(
+      timedOut("search")
+    )
+    expect(left).toHaveBeenCalledTimes(2)
+  })
+
+  it("timeout: it includes the time to build the layer", async () => {
+    const advisor = Advisor.fromLayer(
+      Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(Effect.never))
+    )
+    expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
+    await advisor.close()
+  })
+
+  it("timeout: it includes the token exchange", async () => {
+    await using world = simulated()
+    await world.told(({ setLatency }) => setLatency("token", "1 hour"))
+    expect(await rejection(world.advisor.search("oats", { timeout: 20 }))).toEqual(timedOut("search"))
+  })
+
+  it("timeout: fetch rejects with TransportError Timeout", async () => {
+    await using world = simulated()
+    await world.told(({ setLatency }) => setLatency("search", "1 hour"))
+    expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
+  })
+
+  it("timeout: a call that ends in time returns its payload, also the first one", async () => {
+    await using world = simulated()
+    expect(await world.advisor.search("oats", { timeout: "1 hour" })).toHaveProperty("results")
+    expect(await world.advisor.search("oats", { timeout: "1 hour" })).toHaveProperty("results")
+  })
+
+  it("timeout: a signal that is aborted earlier decides", async () => {
+    await using advisor = doubled(() => Effect.never)
+    const { abort, signal } = nativeSignal("left")
+    const call = rejection(advisor.search("oats", { signal, timeout: "1 hour" }))
+    await setImmediate()
+    abort()
+    expect(await call).toBe("left")
+  })
+})
+
+describe("options of a call", () => {
+  it("search: an option that the promise client does not know reaches the service", async () => {
+    const runtime = ManagedRuntime.make(NutritionAdvisorTest.layerRecording())
+    await using advisor = Advisor.fromLayer(
+      Layer.unwrapEffect(Effect.map(runtime.runtimeEffect, ({ context }) => Layer.succeedContext(context)))
+    )
+    const options = { urlParams: { page: 2 }, tenant: "north", signal: new AbortController().signal, timeout: 60_000 }
+    await advisor.search("oats", options)
+    await advisor.searchAs(Schema.Unknown)("rice", options)
+    const searches = await runtime.runPromise(Effect.flatten(NutritionAdvisorTest.RecordedSearches))
+    const passed = { urlParams: { page: 2 }, tenant: "north" }
+    expect(searches).toEqual([{ term: "oats", options: passed }, { term: "rice", options: passed }])
+    await runtime.dispose()
+  })
+})
+
+describe("close", () => {
+  it("close: pending calls and all later ones reject with TransportError Closed", async () => {
+    await using world = simulated()
+    await world.advisor.search("oats")
+    await world.told(({ setLatency }) => setLatency("search", "1 hour"))
+    const call = () =>
+      [
+        world.advisor.search("oats"),
+        world.advisor.fetch(searchPath),
+        world.advisor.searchAs(z.unknown())("oats")
+      ].map(rejection)
+    const pending = call()
+    await setImmediate()
+    await world.advisor.close()
+    const errors = [closed("search"), closed("request"), closed("search")]
+    expect(await Promise.all(pending)).toEqual(errors)
+    expect(await Promise.all(call())).toEqual(errors)
+  })
+
+  it("close: the error of a closed client is not transient", async () => {
+    const advisor = doubled(() => Effect.never)
+    const call = rejection(advisor.search("oats"))
+    await setImmediate()
+    await advisor.close()
+    expect(Advisor.isTransient(await call)).toBe(false)
+  })
+
+  it("close: calls that wait for the token exchange reject with TransportError Closed", async () => {
+    await using world = simulated()
+    await world.told(({ setLatency }) => setLatency("token", "1 hour"))
+    const call = rejection(world.advisor.search("oats"))
+    await setImmediate()
+    await world.advisor.close()
+    expect(await call).toEqual(closed("search"))
+  })
+
+  it("close: calls that wait for the layer end, and so does building it", async () => {
+    const { left, search } = hanging()
+    const advisor = Advisor.fromLayer(Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(search())))
+    const call = rejection(advisor.search("oats"))
+    await setImmediate()
+    await advisor.close()
+    expect(await call).toEqual(closed("search"))
+    expect(left).toHaveBeenCalledTimes(1)
+  })
+
+  it("close: a search that closes the client while it begins rejects with TransportError Closed", async () => {
+    const advisor = doubled(() => Effect.zipRight(Effect.sync(() => void advisor.close()), Effect.never))
+    expect(await rejection(advisor.search("oats"))).toEqual(closed("search"))
+  })
+
+  it("close: a layer that interrupts a search of an open client is not reported as Closed", async () => {
+    await using advisor = doubled(() => Effect.interrupt)
+    expect(await rejection(advisor.search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+  })
+
+  it("close: await using ends the calls first, then the layer, once", async () => {
+    const events: Array<string> = []
+    const note = (event: string) =>
+      Effect.zipRight(Effect.promise(() => setImmediate()), Effect.sync(() => events.push(event)))
+    const search = () => Effect.onInterrupt(Effect.never, () => note("search"))
+    const scope = Layer.scopedDiscard(Effect.addFinalizer(() => note("layer")))
+    const calls: Array<Promise<unknown>> = []
+    {
+      await using advisor = Advisor.fromLayer(Layer.merge(NutritionAdvisorTest.layer({ search }), scope))
+      calls.push(rejection(advisor.search("oats")))
+      await setImmediate()
+      await Promise.all([advisor.close(), advisor.close()])
+    }
+    expect(events).toEqual(["search", "layer"])
+    expect(await Promise.all(calls)).toEqual([closed("search")])
+  })
+})
