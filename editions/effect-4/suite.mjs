@@ -7,6 +7,9 @@ export const suite = [
   "test/NutritionAdvisor.test.ts",
   "test/leaks.test.ts",
   "test/promise/Client.test.ts",
+  "test/promise/calls.test.ts",
+  "test/promise/createClient.test.ts",
+  "test/promise/logger.test.ts",
   "test/promise/fetch.test.ts"
 ]
 

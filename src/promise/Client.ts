@@ -4,32 +4,38 @@
  * @since 1.0.0
  */
 /// <reference lib="esnext.disposable" preserve="true" />
-import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Logger from "effect/Logger"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { asConfigurationError } from "../internal/environment.js"
 import * as Calls from "../internal/promise/calls.js"
-import * as Settings from "../internal/promise/settings.js"
+import * as Compose from "../internal/promise/compose.js"
+import * as Logger from "../internal/promise/logger.js"
 import * as Web from "../internal/promise/web.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
-import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
 
 /**
- * The settings of the client: those of NutritionAdvisor. `licenseKey` is a text, Redacted, or a function that gives one and is called at
- * each exchange, so that a rotated key is picked up.
+ * The options of a client: the settings of NutritionAdvisor, and what goes around it. An option that is missing or undefined is read
+ * from its variable, if it has one: NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY and so on, as in
+ * `NutritionAdvisor.layerConfig`. `lease` and `cacheTimeout` need `sharedTokenCache`.
  *
  * @since 1.0.0
  * @category models
  */
-export interface ClientOptions extends Settings.Given {
-  /** What sends the requests, built at the first call; fetch by default, UndiciClient for heavy traffic. */
-  readonly httpClient?: Layer.Layer<HttpClient.HttpClient, ConfigurationError> | undefined
-}
+export interface ClientOptions extends Compose.Options {}
+
+/**
+ * The logger of a program: pino, winston, `console`, or any object with these four methods. Each event is one call, with a message and
+ * its fields, such as `error` and `status` of a failed token exchange. The message is the first argument. pino and the logger of Fastify
+ * get the fields first, as they expect; a `console` gets one string. No call contains a secret.
+ *
+ * @since 1.0.0
+ * @category models
+ */
+export interface ClientLogger extends Logger.Logger {}
 
 /**
  * What ends a call early.
@@ -113,13 +119,15 @@ const searchWith = <A>(
 
 /**
  * Creates a client over your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer;
- * if that fails, each call rejects with the error. A ConfigError becomes a ConfigurationError.
+ * if that fails, each call rejects with the error. A ConfigError becomes a ConfigurationError. The library logs to standard error,
+ * unless the layer has a logger.
  *
  * @since 1.0.0
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
-  const { close, run } = Calls.make(Layer.mapError(layer, asConfigurationError))
+  const logging = Layer.provideMerge(Layer.mapError(layer, asConfigurationError), Logger.layerStandardError)
+  const { close, run } = Calls.make(logging)
   return {
     search: searchWith(run, NutritionAdvisor.search),
     searchAs: (schema) => searchWith(run, NutritionAdvisor.searchAs(schema)),
@@ -130,23 +138,24 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
   }
 }
 
-type OfVariables = Partial<Readonly<Record<keyof Settings.Given, never>>> & Pick<ClientOptions, "httpClient">
-
-const hasSettings = (given: object): given is Settings.Given =>
-  Object.values(given).some((value) => value !== undefined)
-
-const onStandardError = Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.stringLogger))
-
 /**
- * A client with the given settings, or with those of the variables that `layerConfig` reads, if no more than `httpClient` is given. It
- * throws a ConfigurationError where one is wrong, and starts nothing before the first call. Failed exchanges are logged on standard error.
+ * Creates a client. Each option that you don't set is read from its variable. Throws a ConfigurationError if a setting is missing, wrong
+ * or unknown. Sends nothing before the first call. The library logs to standard error, unless you set `logger`.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from "effect-nutrition-advisor/promise"
+ *
+ * export const advisor = createClient({
+ *   retry: true,
+ *   throttle: { rate: { limit: 50, interval: "1 second" } },
+ *   cache: { timeToLive: "10 minutes" }
+ * })
+ *
+ * export const payload = await advisor.search("oats", { timeout: "5 seconds" })
+ * ```
  *
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: OfVariables | ClientOptions = {}): Client => {
-  const { httpClient = Web.fetchLayer, ...given } = options
-  const settings = Settings.read(hasSettings(given) ? given : undefined)
-  const layer = Layer.provide(NutritionAdvisor.layer(settings), httpClient)
-  return fromLayer(Layer.provideMerge(layer, onStandardError))
-}
+export const createClient = (options: ClientOptions = {}): Client => fromLayer(Compose.layerOf(options))

@@ -165,6 +165,13 @@ describe("timeout", () => {
     expect(await rejection(world.advisor.search("oats", { timeout: 20 }))).toEqual(timedOut("search"))
   })
 
+  it("timeout: it includes the retries and their waits", async () => {
+    await using world = simulated({ retry: { times: 100, base: "1 hour", cap: "1 hour" } })
+    await world.told(({ respondAlways }) => respondAlways("search", { status: 503 }))
+    expect(await rejection(world.advisor.search("oats", { timeout: 200 }))).toEqual(timedOut("search"))
+    expect(await world.told(({ counters }) => counters)).toMatchObject({ searches: 1 })
+  })
+
   it("timeout: fetch rejects with TransportError Timeout", async () => {
     await using world = simulated()
     await world.told(({ setLatency }) => setLatency("search", "1 hour"))

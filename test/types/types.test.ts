@@ -3,6 +3,7 @@ import { describe, expectTypeOf, it } from "@effect/vitest"
 import type { StandardSchemaV1 } from "@standard-schema/spec"
 import { type Config, Effect, type Layer, type Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, type TokenProvider } from "effect-nutrition-advisor"
+import { createClient } from "effect-nutrition-advisor/promise"
 import * as v from "valibot"
 import { z } from "zod"
 
@@ -120,5 +121,45 @@ describe("a layer", () => {
     compiles(() => (licenseKey: Config.Config<Redacted.Redacted<string>>) =>
       NutritionAdvisor.layerConfig({ licenseKey })
     )
+  })
+})
+
+describe("createClient", () => {
+  it("createClient accepts variables that may be undefined, and a key as a string or a function", () => {
+    compiles(() => createClient())
+    compiles(() => createClient({ baseUrl: process.env.FOODS_URL, licenseKey: process.env.FOODS_KEY }))
+    compiles(() => createClient({ licenseKey: () => Promise.resolve("key"), retry: true, throttle: {}, cache: false }))
+  })
+
+  it("createClient accepts console, and loggers whose overloads are those of pino and winston", () => {
+    type Pino = {
+      <T extends object>(fields: T, message?: string, ...args: ReadonlyArray<unknown>): void
+      (message: string, ...args: ReadonlyArray<unknown>): void
+    }
+    type Winston = { (message: string, ...meta: ReadonlyArray<object>): unknown; (infoObject: object): unknown }
+    type Levels<A> = Readonly<Record<"debug" | "info" | "warn" | "error", A>>
+    compiles(() => (pino: Levels<Pino>, winston: Levels<Winston>) =>
+      [console, pino, winston].map((logger) => createClient({ logger }))
+    )
+  })
+
+  it("createClient refuses unknown options, a cache without timeToLive and an incomplete logger", () => {
+    // @ts-expect-error there is no option of that name
+    compiles(() => createClient({ timeOut: 5 }))
+    // @ts-expect-error the options of SearchCache need a timeToLive
+    compiles(() => createClient({ cache: { capacity: 5 } }))
+    // @ts-expect-error a logger has four methods
+    compiles(() => createClient({ logger: { warn: () => {} } }))
+  })
+
+  it("search, searchAs and fetch accept a signal and a timeout", () => {
+    compiles(() => (signal: AbortSignal | null | undefined) => {
+      const advisor = createClient()
+      return [
+        advisor.search("oats", { signal, timeout: "5 seconds", urlParams: { page: 2 }, headers: { "x-a": "1" } }),
+        advisor.searchAs(z.unknown())("oats", { signal, timeout: 5_000 }),
+        advisor.fetch("/v2/diary", { method: "POST", body: "{}", signal, timeout: 5_000 })
+      ]
+    })
   })
 })

@@ -1,41 +1,76 @@
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
-import type { Options } from "../../NutritionAdvisor.js"
-import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import type { Options, SharedOptions } from "../../NutritionAdvisor.js"
+import { ConfigurationError, isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import type { Checked } from "../check.js"
 import * as Environment from "../environment.js"
 import * as Settings from "../settings.js"
 
 type Key = string | Redacted.Redacted<string>
 
-export type Given = Omit<Options, "licenseKey"> & { readonly licenseKey: Key | (() => Key | PromiseLike<Key>) }
+type Optional<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
-/** A variable that is not set, in a program without types, becomes the text "undefined", which is refused as not set. */
+/** The settings of a client and of sharing. What is not given is read from the variables. */
+export interface Given extends Optional<Omit<SharedOptions, "licenseKey">> {
+  /** The key, as a string or Redacted, or a function that returns one; the function is called for each token exchange. */
+  readonly licenseKey?: Key | (() => Key | PromiseLike<Key>) | undefined
+}
+
+/** A variable that is not set, in a program without types, becomes the string "undefined", which is refused as not set. */
 const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
 
 /** What the function throws may hold the key. */
 const unavailable = (error: unknown) =>
   isNutritionAdvisorError(error) && error._tag === "LicenseKeyUnavailable"
     ? error
-    : new LicenseKeyUnavailable({ detail: "the function of the key failed" })
+    : new LicenseKeyUnavailable({ detail: "the licenseKey function failed" })
 
-const optionsOf = ({ licenseKey: key, ...others }: Given): Options => ({
-  ...others,
-  licenseKey: typeof key === "function"
+const licenseKeyOf = (key: NonNullable<Given["licenseKey"]>): Options["licenseKey"] =>
+  typeof key === "function"
     ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
     : redacted(key)
-})
 
-const checked = (options: Options) => Effect.as(Settings.parseClient(options), options)
-
-const ofVariables = () => Environment.makeFrom({}, Environment.advisor(), checked)
-
-/** The settings that are given, or those of the variables as they are now. Throws what is wrong with them, with a stack that names the caller. */
-export const read = (given: Given | undefined): Options => {
-  const options = given === undefined ? ofVariables() : checked(optionsOf(given))
-  return Either.getOrThrowWith(Effect.runSync(Effect.either(options)), (thrown) => {
-    const error = Environment.asConfigurationError(thrown)
-    if (error instanceof Error) Error.captureStackTrace(error, read)
-    return error
-  })
+/** Each setting as a Config that holds it. */
+const configsOf = <O extends Options>({ licenseKey, ...others }: Given) => {
+  const all: Record<string, unknown> = {
+    ...others,
+    licenseKey: licenseKey === undefined ? undefined : licenseKeyOf(licenseKey)
+  }
+  const set = Record.filter(all, Predicate.isNotUndefined)
+  return Record.map(set, (value) => Config.succeed(value)) as Partial<Config.Config.Wrap<O>>
 }
+
+const withoutVariable = ["refresh", "rejectedStatuses"]
+
+const checkNames = (given: object, variables: object): Checked<void> => {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(variables, name) && !withoutVariable.includes(name))
+  if (unknown === undefined) return Either.void
+  const isOfSharing = Object.hasOwn(Environment.sharedAdvisor(), unknown)
+  const rule = isOfSharing ? "needs sharedTokenCache beside it" : "is not an option of createClient"
+  return Either.left(new ConfigurationError({ field: unknown, rule }))
+}
+
+/** The settings that are given, and of the others those that the variables hold now. */
+const read = <O extends Options>(
+  given: Given,
+  variables: Config.Config.Wrap<O> & object,
+  parse: (options: O) => Checked<unknown>
+) =>
+  Effect.suspend(() =>
+    Effect.zipRight(
+      checkNames(given, variables),
+      Environment.makeFrom(configsOf<O>(given), variables, (options) => Effect.as(parse(options), options))
+    )
+  )
+
+/** The settings of a client with a token of its own. */
+export const readOptions = (given: Given): ReturnType<typeof read<Options>> =>
+  read<Options>(given, Environment.advisor(), Settings.parseClient)
+
+/** The settings of a client that shares its token. */
+export const readSharedOptions = (given: Given): ReturnType<typeof read<SharedOptions>> =>
+  read<SharedOptions>(given, Environment.sharedAdvisor(), Settings.parseSharedClient)

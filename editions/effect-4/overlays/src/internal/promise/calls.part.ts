@@ -1,5 +1,3 @@
-import type * as Context from "effect/Context"
-
 const forkOver = (built: Context.Context<NutritionAdvisor>): Fork => (call, timed) =>
   Effect.runForkWith(built)(timed(call))
 

@@ -1,0 +1,27 @@
+import * as References from "effect/References"
+
+const levelOf = (level: LogLevel.LogLevel): keyof Logger => {
+  if (level === "Error" || level === "Fatal") return "error"
+  if (level === "Warn") return "warn"
+  return level === "Info" ? "info" : "debug"
+}
+
+const over = (logger: Logger) =>
+  EffectLogger.make(({ cause, fiber, logLevel, message }) => {
+    const annotations = fiber.getRef(References.CurrentLogAnnotations)
+    const fields = { ...annotations, ...cause.reasons.length > 0 && { cause: Cause.pretty(cause) } }
+    write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
+  })
+
+export const layer = (logger: Logger): Layer.Layer<never> =>
+  Layer.mergeAll(
+    EffectLogger.layer([over(logger), EffectLogger.tracerLogger]),
+    Layer.succeed(References.MinimumLogLevel, "Debug"),
+    Layer.succeed(References.UnhandledLogLevel, undefined)
+  )
+
+const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
+  const loggers = entry.fiber.getRef(EffectLogger.CurrentLoggers)
+  const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
+  if (![...loggers].some(isOther)) standardError.log(entry)
+})

@@ -1,0 +1,114 @@
+import * as HttpClient from "@effect/platform/HttpClient"
+import type * as ConfigError from "effect/ConfigError"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Exit from "effect/Exit"
+import * as FiberId from "effect/FiberId"
+import * as Layer from "effect/Layer"
+import * as Scheduler from "effect/Scheduler"
+import * as NutritionAdvisor from "../../NutritionAdvisor.js"
+import { ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import * as RequestRetry from "../../RequestRetry.js"
+import * as SearchCache from "../../SearchCache.js"
+import type { SharedTokenCache } from "../../SharedTokenCache.js"
+import * as Throttle from "../../Throttle.js"
+import { asConfigurationError } from "../environment.js"
+import * as Logger from "./logger.js"
+import * as Settings from "./settings.js"
+import { fetchLayer } from "./web.js"
+
+type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
+
+export interface Options extends Settings.Given {
+  /** What sends the requests, created at the first call: fetch by default, UndiciClient for heavy traffic. */
+  readonly httpClient?: Part<HttpClient.HttpClient> | undefined
+  /** Retries searches, and GET and HEAD requests, that fail: the options of RequestRetry, or `true` for its defaults. Off by default. */
+  readonly retry?: boolean | RequestRetry.Options | undefined
+  /** Waits after a 429, and keeps a rate: the options of Throttle, or `true` for its defaults. Off by default. */
+  readonly throttle?: boolean | Throttle.Options | undefined
+  /** Keeps the payloads of searches: the options of SearchCache, or `true` for a `timeToLive` of one minute. Off by default. */
+  readonly cache?: boolean | SearchCache.Options | undefined
+  /** Receives what the library logs: pino, winston, `console`. Standard error by default. */
+  readonly logger?: Logger.Logger | undefined
+  /** Where replicas share a token, such as RedisTokenCache.layer. By default the client has a token of its own. */
+  readonly sharedTokenCache?: Part<SharedTokenCache> | undefined
+}
+
+type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
+
+type Named = readonly [option: string, layer: Around]
+
+/**
+ * From the inside out. Throttle is next to the service, so that each retry counts against the rate and waits after a 429. SearchCache is
+ * outermost, so that a hit waits for nothing, and equal searches share one request and its retries.
+ */
+const layersAround = ({ cache, retry, throttle }: Pick<Options, "cache" | "retry" | "throttle">) => {
+  const layers: Array<Named> = []
+  if (throttle) layers.push(["throttle", Throttle.layer(throttle === true ? {} : throttle)])
+  if (retry) layers.push(["retry", RequestRetry.layer(retry === true ? {} : retry)])
+  if (cache) layers.push(["cache", SearchCache.layer(cache === true ? { timeToLive: "1 minute" } : cache)])
+  return layers
+}
+
+/** Takes the place of a client while settings of the layers around it are checked. */
+const idleAdvisor = Layer.succeed(NutritionAdvisor.NutritionAdvisor, {
+  search: () => Effect.never,
+  searchAs: () => () => Effect.never,
+  httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
+    () => Effect.never,
+    Effect.succeed
+  )
+})
+
+/**
+ * Fails with what is wrong with a layer, as far as that can be known at once: builds it up to its first asynchronous step, and closes
+ * it again.
+ */
+const check = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
+  Effect.suspend(() => {
+    const scheduler = new Scheduler.SyncScheduler()
+    const fiber = Effect.runFork(Effect.scoped(Effect.asVoid(Layer.build(layer))), { scheduler })
+    let exit: Exit.Exit<void, E> | undefined
+    fiber.addObserver((ended) => {
+      exit = ended
+    })
+    scheduler.flush()
+    if (exit === undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+    return exit ?? Effect.void
+  })
+
+type Advisor = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>
+
+/** Fails with the setting of a layer around the client that is wrong, such as "retry.times". */
+const checkAround = ([option, layer]: Named) =>
+  Effect.mapError(
+    check(Layer.provide(layer, idleAdvisor)),
+    (error) => new ConfigurationError({ ...error, field: `${option}.${error.field}` })
+  )
+
+const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: Options) =>
+  Effect.gen(function*() {
+    const client = sharedTokenCache === undefined
+      ? NutritionAdvisor.layer(yield* Settings.readOptions(given))
+      : Layer.provide(NutritionAdvisor.layerShared(yield* Settings.readSharedOptions(given)), sharedTokenCache)
+    const around = layersAround({ cache, retry, throttle })
+    yield* Effect.forEach(around, checkAround)
+    if (sharedTokenCache !== undefined) yield* check(sharedTokenCache)
+    const whole = around.reduce<Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, HttpClient.HttpClient>>(
+      (inner, [, outer]) => Layer.provideMerge(outer, inner),
+      client
+    )
+    const sending: Advisor = Layer.provide(whole, httpClient ?? fetchLayer)
+    return logger === undefined ? sending : Layer.provideMerge(sending, Logger.layer(logger))
+  })
+
+/** With the variables as they are now. */
+const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> => Effect.runSync(Effect.either(effect))
+
+/** The client that the options describe. Throws what is wrong with them, with a stack that names the caller. */
+export const layerOf = (options: Options): Advisor =>
+  Either.getOrThrowWith(runNow(composed(options)), (thrown) => {
+    const error = asConfigurationError(thrown)
+    if (error instanceof Error) Error.captureStackTrace(error, layerOf)
+    return error
+  })

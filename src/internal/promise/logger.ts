@@ -1,0 +1,71 @@
+/** Where the log of a client goes: to standard error, or to the logger of the program. */
+import * as Array from "effect/Array"
+import * as Cause from "effect/Cause"
+import * as FiberRef from "effect/FiberRef"
+import * as FiberRefs from "effect/FiberRefs"
+import * as HashSet from "effect/HashSet"
+import * as Layer from "effect/Layer"
+import * as EffectLogger from "effect/Logger"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a program logs with. Methods, so that the overloads of pino, winston and console are accepted. */
+export interface Logger {
+  debug(message: string, fields: Fields): void
+  info(message: string, fields: Fields): void
+  warn(message: string, fields: Fields): void
+  error(message: string, fields: Fields): void
+}
+
+/** pino, and the logger of Fastify, read the fields first. */
+type FieldsFirst = { [Level in keyof Logger]: (fields: Fields, message: string) => void }
+
+const isFieldsFirst = (logger: object): logger is FieldsFirst => "bindings" in logger
+
+/** A console breaks an object into lines. */
+const isConsole = (logger: object): logger is Console => "groupCollapsed" in logger
+
+const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
+
+const write = (logger: Logger, level: keyof Logger, message: string, fields: Fields) => {
+  if (isFieldsFirst(logger)) return logger[level](fields, message)
+  if (isConsole(logger)) return logger[level](isEmpty(fields) ? message : `${message} ${JSON.stringify(fields)}`)
+  return logger[level](message, fields)
+}
+
+const textOf = (part: unknown) =>
+  typeof part === "string" || part instanceof Error ? String(part) : JSON.stringify(part)
+
+const levelOf = (level: LogLevel.LogLevel): keyof Logger => {
+  if (LogLevel.greaterThanEqual(level, LogLevel.Error)) return "error"
+  if (LogLevel.greaterThanEqual(level, LogLevel.Warning)) return "warn"
+  return LogLevel.greaterThanEqual(level, LogLevel.Info) ? "info" : "debug"
+}
+
+const over = (logger: Logger) =>
+  EffectLogger.make(({ annotations, cause, logLevel, message }) => {
+    const fields = { ...Object.fromEntries(annotations), ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
+    write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
+  })
+
+/** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
+export const layer = (logger: Logger): Layer.Layer<never> =>
+  Layer.mergeAll(
+    EffectLogger.replace(EffectLogger.defaultLogger, over(logger)),
+    EffectLogger.minimumLogLevel(LogLevel.Debug),
+    Layer.setUnhandledErrorLogLevel(Option.none())
+  )
+
+const standardError = EffectLogger.withConsoleError(EffectLogger.stringLogger)
+
+/** Silent where the layer of the client has a logger of its own. */
+const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
+  const loggers = FiberRefs.getOrDefault(entry.context, FiberRef.currentLoggers)
+  const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
+  if (!HashSet.some(loggers, isOther)) standardError.log(entry)
+})
+
+/** Standard output may carry messages, as that of an MCP server does. */
+export const layerStandardError: Layer.Layer<never> = EffectLogger.replace(EffectLogger.defaultLogger, onStandardError)

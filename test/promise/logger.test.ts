@@ -1,0 +1,191 @@
+import { Console as NodeConsole } from "node:console"
+import { Writable } from "node:stream"
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import * as Advisor from "effect-nutrition-advisor/promise"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { afterEach, vi } from "vitest"
+import { rejection } from "./outcomes.js"
+import { simulated } from "./simulated.js"
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const failed = expect.stringContaining("The license key could not be exchanged.")
+
+/** The arguments of each call of a logger, by level. */
+const recording = () => {
+  const calls: Array<readonly [level: string, ...args: ReadonlyArray<unknown>]> = []
+  const at = (level: string) => (...args: ReadonlyArray<unknown>) => void calls.push([level, ...args])
+  return {
+    calls,
+    logger: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }
+  }
+}
+
+/** Two searches: the first fails with its token exchange, the second works. */
+const failsOnce = async (options: Advisor.ClientOptions) => {
+  await using world = simulated({ refresh: { attempts: 1, backoffStart: 1 }, ...options })
+  await world.told(({ respondNext }) => respondNext("token", { status: 503 }))
+  await rejection(world.advisor.search("oats"))
+  await vi.waitFor(() => world.advisor.search("oats"))
+}
+
+const warned = (calls: ReadonlyArray<readonly [string, ...ReadonlyArray<unknown>]>) =>
+  calls.filter(([level]) => level === "warn")
+
+describe("standard error", () => {
+  const spied = () => ({
+    stdout: vi.spyOn(console, "log").mockReturnValue(),
+    stderr: vi.spyOn(console, "error").mockReturnValue()
+  })
+
+  const wrongKey = Redacted.make("unknown-key")
+
+  const { baseUrl } = Simulator
+
+  const plain = NutritionAdvisor.layer({ baseUrl, licenseKey: wrongKey })
+
+  const shared = Layer.provide(
+    NutritionAdvisor.layerShared({ baseUrl, licenseKey: wrongKey }),
+    SharedTokenCache.layerMemory
+  )
+
+  it.each<readonly [string, () => Advisor.Client]>([
+    [
+      "createClient",
+      () => Advisor.createClient({ baseUrl, licenseKey: wrongKey, httpClient: Simulator.layerHttpClient() })
+    ],
+    ["fromLayer", () => Advisor.fromLayer(Layer.provide(plain, Simulator.layerHttpClient()))],
+    ["fromLayer over layerShared", () => Advisor.fromLayer(Layer.provide(shared, Simulator.layerHttpClient()))]
+  ])("log: %s logs a failed token exchange on standard error, without the key", async (_, clientOf) => {
+    const { stderr, stdout } = spied()
+    await using advisor = clientOf()
+    await rejection(advisor.search("oats"))
+    expect(stdout).not.toHaveBeenCalled()
+    expect(stderr.mock.calls).toEqual([[failed]])
+    expect(String(stderr.mock.calls)).not.toContain("unknown-key")
+  })
+
+  const onStdout = Logger.make(({ message }) => console.log(String(message)))
+
+  it.each<readonly [string, Layer.Layer<never>]>([
+    ["replaces the default logger", Logger.replace(Logger.defaultLogger, onStdout)],
+    ["adds a logger", Logger.add(onStdout)]
+  ])("log: fromLayer logs nothing on standard error if the layer %s", async (_, logger) => {
+    const { stderr, stdout } = spied()
+    const layer = Layer.provide(plain, Simulator.layerHttpClient())
+    await using advisor = Advisor.fromLayer(Layer.provide(layer, logger))
+    await rejection(advisor.search("oats"))
+    expect(stderr).not.toHaveBeenCalled()
+    expect(stdout.mock.calls).toEqual([[failed]])
+  })
+
+  it("log: fromLayer logs what a search of the layer logs on standard error, also after the first call", async () => {
+    const { stderr, stdout } = spied()
+    await using advisor = Advisor.fromLayer(
+      NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })
+    )
+    for (const term of ["oats", "rice"]) await advisor.search(term)
+    expect(stdout).not.toHaveBeenCalled()
+    expect(stderr.mock.calls).toEqual(["oats", "rice"].map((term) => [expect.stringContaining(`searched ${term}`)]))
+  })
+})
+
+describe("logger", () => {
+  it("logger: it is called with a message and plain fields, once for each event", async () => {
+    const { calls, logger } = recording()
+    await failsOnce({ logger })
+    const fields = { error: "ServerError", status: 503, retryAt: expect.any(Number) }
+    expect(warned(calls)).toEqual([["warn", failed, fields]])
+    expect(calls).toContainEqual(["info", expect.stringContaining("can be exchanged again"), {}])
+    expect(calls.filter(([level]) => level === "debug")).toContainEqual(["debug", expect.any(String), {
+      reason: "missing"
+    }])
+  })
+
+  it("logger: it gets nothing of the runtime, and no line for a failed search", async () => {
+    const { calls, logger } = recording()
+    await using world = simulated({ logger })
+    await world.told(({ respondNext }) => respondNext("search", { status: 503 }))
+    await rejection(world.advisor.search("oats"))
+    expect(JSON.stringify(calls)).not.toMatch(/[Ff]iber|timestamp|level=|unhandled/)
+    expect(warned(calls)).toEqual([])
+  })
+
+  it("logger: it gets no license key", async () => {
+    const { calls, logger } = recording()
+    await using world = simulated({ logger, licenseKey: "unknown-key" })
+    await rejection(world.advisor.search("oats"))
+    expect(warned(calls)).toHaveLength(1)
+    expect(JSON.stringify(calls)).not.toContain("unknown-key")
+  })
+
+  it("logger: nothing goes to standard output or standard error beside it", async () => {
+    const spies = [vi.spyOn(console, "log").mockReturnValue(), vi.spyOn(console, "error").mockReturnValue()]
+    await failsOnce({ logger: recording().logger })
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled()
+  })
+
+  it("logger: one like pino, with bindings, gets the fields first", async () => {
+    const { calls, logger } = recording()
+    await failsOnce({ logger: Object.assign(logger, { bindings: () => ({}) }) })
+    expect(warned(calls)).toEqual([["warn", expect.objectContaining({ status: 503 }), failed]])
+  })
+
+  it("logger: a console gets one line with message and fields", async () => {
+    const lines: Array<string> = []
+    const stream = new Writable({
+      write: (chunk, _, done) => {
+        lines.push(String(chunk))
+        done()
+      }
+    })
+    await failsOnce({ logger: new NodeConsole({ stdout: stream, stderr: stream }) })
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^The license key could not [^\n]* \{[^\n]*"error":"ServerError"[^\n]*\}\n$/)
+    )
+    expect(lines).toContainEqual(expect.stringMatching(/^The license key can be exchanged again\. [^{}\n]*\n$/))
+  })
+
+  it("logger: its methods are called on the object", async () => {
+    class ProgramLogger implements Advisor.ClientLogger {
+      readonly lines: Array<string> = []
+      debug() {}
+      info(message: string) {
+        this.lines.push(message)
+      }
+      warn(message: string) {
+        this.lines.push(message)
+      }
+      error() {}
+    }
+    const logger = new ProgramLogger()
+    await failsOnce({ logger })
+    expect(logger.lines).toHaveLength(2)
+  })
+
+  it("logger: an error that a layer logs has its cause as a field", async () => {
+    const { calls, logger } = recording()
+    const httpClient = Layer.tap(
+      Simulator.layerHttpClient(),
+      () => Effect.logError("no connection", Cause.fail(new Error("refused")))
+    )
+    await using world = simulated({ logger, httpClient })
+    await world.advisor.search("oats")
+    expect(calls).toContainEqual(["error", "no connection", { cause: expect.stringContaining("refused") }])
+  })
+
+  it("logger: the logger of a layer of fromLayer gets debug lines only if the layer says so", async () => {
+    const messages: Array<unknown> = []
+    const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => messages.push(message)))
+    const layer = NutritionAdvisorTest.layer({ search: (term) => Effect.logDebug(term) })
+    await using quiet = Advisor.fromLayer(Layer.merge(layer, logger))
+    await using verbose = Advisor.fromLayer(Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.Debug)))
+    await quiet.search("quiet")
+    await verbose.search("verbose")
+    expect(messages.flat()).toEqual(["verbose"])
+  })
+})
