@@ -1,6 +1,6 @@
 /**
- * A backend on Express, without Effect of its own: the key is checked at the start, a search ends when its caller leaves, callers learn the
- * kind of an error alone, and the shutdown ends in time. Without settings the embedded simulator answers.
+ * A backend with Express and async/await. It checks the license key on startup, ends a search when its caller disconnects, shows callers
+ * only the kind of an error, and shuts down in time. Without settings it uses the simulator.
  * `PORT=3000 npx tsx examples/express.ts` needs `npm install express@5`.
  */
 import { createClient, isNutritionAdvisorError, statusOf } from "effect-nutrition-advisor/promise"
@@ -15,7 +15,8 @@ const isConfigured = Boolean(NUTRITION_ADVISOR_BASE_URL ?? NUTRITION_ADVISOR_LIC
 
 const advisor = isConfigured ? createClient() : createClient({ baseUrl, licenseKey, httpClient: layerHttpClient() })
 
-const leaving = (response: Response) => {
+/** Aborts when the caller disconnects. */
+const disconnected = (response: Response) => {
   const controller = new AbortController()
   response.once("close", () => controller.abort())
   return controller.signal
@@ -33,7 +34,9 @@ const refuse: ErrorRequestHandler = (error: unknown, _request, response, next) =
 
 const app = express()
   .get("/foods", async ({ query }, response) => {
-    response.json(await advisor.search(String(query.term ?? ""), { signal: leaving(response) }))
+    response.json(
+      await advisor.search(String(query.term ?? ""), { signal: disconnected(response), timeout: "10 seconds" })
+    )
   })
   .get("/health", async (_request, response) => {
     response.json({ token: (await advisor.status()).state })
@@ -43,7 +46,7 @@ const app = express()
 try {
   await advisor.search("oats")
   const server = app.listen(Number(PORT), () => console.log("Listening", JSON.stringify(server.address())))
-  // close() ends idle connections and waits for those in use, which a proxy keeps: they end with their next answer, or a second later.
+  // close() closes idle connections and waits for the others, which a proxy keeps in use: end each one after its next response.
   server.prependListener("request", (_request, response) => {
     if (!server.listening) response.setHeader("connection", "close")
     response.once("close", () => {
@@ -55,7 +58,7 @@ try {
     server.close(() => void advisor.close().then(() => clearTimeout(deadline)))
   })
 } catch (error) {
-  console.error("The key or a setting is wrong, or the service can't be reached.", error)
+  console.error("The first search failed. Check the settings, the license key and the network.", error)
   process.exitCode = 1
   await advisor.close()
 }

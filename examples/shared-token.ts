@@ -1,6 +1,6 @@
 /**
- * Three workers, each a process of its own, and one token: `npx tsx examples/shared-token.ts` shares it through Redis, at
- * NUTRITION_ADVISOR_REDIS_URL, or on this machine. Needs `npm install @effect/platform-node@^0.108 ioredis`, and a Redis.
+ * Three workers, each in its own process, share one token through Redis. `npx tsx examples/shared-token.ts` uses the Redis at
+ * NUTRITION_ADVISOR_REDIS_URL, or the one on this machine. Needs `npm install @effect/platform-node@^0.108 ioredis`.
  */
 import { createServer } from "node:http"
 import { fileURLToPath } from "node:url"
@@ -11,7 +11,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-/** A worker is started as this process was: by Node with tsx, by Bun or by Deno. */
+/** Starts a worker like this process: with Node and tsx, Bun or Deno. */
 const flags = "deno" in process.versions ? ["run", "--allow-all"] : process.execArgv
 
 const Advisor = NutritionAdvisor.layerSharedConfig().pipe(
@@ -35,9 +35,9 @@ const worker = Effect.gen(function*() {
 }).pipe(Effect.provide(Advisor))
 
 const sentences: Record<string, string> = {
-  HandedOver: "was handed the token",
+  HandedOver: "got the token of another worker",
   Exchanged: "exchanged the license key",
-  ExchangedAlone: "exchanged the license key by itself, since the cache could not be used"
+  ExchangedAlone: "exchanged the license key by itself, because the cache could not be used"
 }
 
 const fleet = Effect.gen(function*() {

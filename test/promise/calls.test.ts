@@ -20,6 +20,14 @@ const hanging = () => {
   return { left, search: () => Effect.onInterrupt(Effect.never, () => Effect.sync(left)) }
 }
 
+/** A client whose layer is built, so that a search runs the given code before its promise is returned. */
+const beginning = async (run: () => void) => {
+  const beginsWith = Effect.zipRight(Effect.sync(run), Effect.never)
+  const advisor = doubled((term) => term === "first" ? Effect.succeed({}) : beginsWith)
+  await advisor.search("first")
+  return advisor
+}
+
 const searchPath = "/v2/products/napi/food/search/semantic?term=a"
 
 /** A signal as in the packages abort-controller and event-target-shim: it has no reason. */
@@ -90,15 +98,13 @@ describe("signal", () => {
     expect(error).toMatchObject({ name: "TimeoutError" })
   })
 
-  it.each<readonly [string, (abort: () => void) => Advisor.Client]>([
-    ["by the search of a layer", (abort) => doubled(() => Effect.zipRight(Effect.sync(abort), Effect.never))],
-    ["while the layer is built", (abort) => {
-      const { search } = hanging()
-      return Advisor.fromLayer(
-        Layer.provide(NutritionAdvisorTest.layer({ search }), Layer.effectDiscard(Effect.sync(abort)))
-      )
+  it.each<readonly [string, (abort: () => void) => Promise<Advisor.Client>]>([
+    ["by its search", beginning],
+    ["while the layer is built", async (abort) => {
+      const layer = NutritionAdvisorTest.layer({ search: () => Effect.never })
+      return Advisor.fromLayer(Layer.provide(layer, Layer.effectDiscard(Effect.sync(abort))))
     }],
-    ["by the licenseKey function", (abort) => {
+    ["by the licenseKey function", async (abort) => {
       const licenseKey = () => {
         abort()
         return new Promise<string>(() => {})
@@ -107,7 +113,7 @@ describe("signal", () => {
     }]
   ])("signal: one that is aborted %s while the call begins rejects the call", async (_, clientOf) => {
     const controller = new AbortController()
-    await using advisor = clientOf(() => controller.abort(reason))
+    await using advisor = await clientOf(() => controller.abort(reason))
     expect(await rejection(advisor.search("oats", { signal: controller.signal }))).toBe(reason)
   })
 
@@ -257,7 +263,7 @@ describe("close", () => {
   })
 
   it("close: a search that closes the client while it begins rejects with TransportError Closed", async () => {
-    const advisor = doubled(() => Effect.zipRight(Effect.sync(() => void advisor.close()), Effect.never))
+    const advisor: Advisor.Client = await beginning(() => void advisor.close())
     expect(await rejection(advisor.search("oats"))).toEqual(closed("search"))
   })
 
