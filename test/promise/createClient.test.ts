@@ -49,6 +49,11 @@ describe("createClient: settings", () => {
     expect(error).toMatchObject({ _tag: "ConfigurationError", field })
   })
 
+  it("createClient names a misspelled option rather than the setting that is missing because of it", () => {
+    const error = thrownBy(() => Advisor.createClient(untyped({ baseURL: Simulator.baseUrl, licenseKey: key })))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseURL" })
+  })
+
   it.each(["lease", "cacheTimeout"])("createClient refuses %s without a sharedTokenCache", (field) => {
     const error = thrownBy(() => Advisor.createClient({ ...settings, [field]: "20 seconds" }))
     expect(error).toMatchObject({

@@ -50,7 +50,7 @@ const checkNames = (given: object, variables: object): Checked<void> => {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(variables, name) && !withoutVariable.includes(name))
   if (unknown === undefined) return Either.void
   const isOfSharing = Object.hasOwn(Environment.sharedAdvisor(), unknown)
-  const rule = isOfSharing ? "needs sharedTokenCache beside it" : "is not an option of createClient"
+  const rule = isOfSharing ? "needs sharedTokenCache beside it" : "is not an option: check its spelling"
   return Either.left(new ConfigurationError({ field: unknown, rule }))
 }
 
