@@ -106,7 +106,7 @@ describe("createClient: variables", () => {
 })
 
 describe("createClient: retry, throttle and cache", () => {
-  const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: 0 } as const
+  const untilTomorrow = { rate: { limit: 1, interval: "1 day" }, maxWait: "1 minute" } as const
   const cache = { timeToLive: "1 hour" } as const
 
   it("createClient with retry: true repeats a search that failed", async () => {
