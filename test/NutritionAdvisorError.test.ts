@@ -95,13 +95,6 @@ describe("an error", () => {
     expect(Object.getPrototypeOf(error)).toHaveProperty("message", "")
   })
 
-  it("of an answer that was cut off names no closed client, and its proxy where one may have refused", () => {
-    const cutOff = (code: string) => new TransportError({ operation: "search", reason: "Aborted", code }).message
-    expect(cutOff("UND_ERR_SOCKET")).toBe("The search was cut off (UND_ERR_SOCKET). Try again.")
-    expect(cutOff("UND_ERR_ABORTED")).toMatch(/cut off .* your proxy/)
-    expect(cutOff("HPE_HEADER_OVERFLOW")).toMatch(/met .* too large headers .*Check the base URL and your proxy/)
-  })
-
   it("is one of those that this file tests", () => {
     const tags = [...NutritionAdvisorError.errors, ConfigurationError].map(({ _tag }) => _tag)
     expect(all.map(([{ _tag }]) => _tag)).toEqual(tags)
@@ -122,6 +115,140 @@ describe("a message", () => {
     expect(message).toMatch(/^[A-Z][^\r\n]*[.)]$/)
     expect(message).toMatch(/\. [A-Z]|^The setting/)
     expect(message).not.toMatch(/undefined|null|NaN|\[object| {2}|\.\.| \.|own words/)
+  })
+
+  const license =
+    "Check that the license covers this call, that serviceId is yours, and that no proxy between you and " +
+    "the service rejects it."
+
+  const forbidden = (reason: NutritionAdvisorError.ForbiddenReason, operation: "token" | "search" = "search") =>
+    new Forbidden({ operation, status: 403, reason })
+
+  const cut = (reason: "Timeout" | "Connection" | "Aborted" | "Closed", code?: string) =>
+    new TransportError({ operation: "search", reason, ...code !== undefined && { code } })
+
+  const unexpected = (fields: Partial<NutritionAdvisorError.UnexpectedResponse>) =>
+    new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema", ...fields })
+
+  it.each<readonly [AnyError, string]>([
+    [
+      new BadRequest({ operation: "search", detail: "the search term is blank" }),
+      "The search was not sent (the search term is blank). Correct the request."
+    ],
+    [
+      new BadRequest({ operation: "search", status: 400, body }),
+      "The search was refused with status 400. Correct the request, or serviceId if every request is refused. " +
+      "The response body is in the error's body, redacted."
+    ],
+    [
+      new BadRequest({ operation: "token", status: 400 }),
+      "The token exchange was refused with status 400. Check the license key, baseUrl and tokenRoute, and any proxy " +
+      "between you and the service."
+    ],
+    [
+      new ServerError({ operation: "token", status: 503, retryAfter: 1.2 }),
+      "The token exchange failed with status 503. Try again in 2 s."
+    ],
+    [
+      forbidden("RejectedAgain"),
+      `The search was rejected (status 403), and rejected again with a new token. ${license}`
+    ],
+    [
+      forbidden("TokenUnchanged"),
+      `The search was rejected (status 403), and the token exchange returned the same token again. ${license}`
+    ],
+    [
+      forbidden("CoolingDown"),
+      `The search was rejected (status 403), and the token can't be renewed again yet. ${license} ` +
+      "Another program with this key may be revoking your tokens."
+    ],
+    [
+      forbidden("KeyRejected", "token"),
+      "The token exchange was rejected (status 403). Check the license key, baseUrl and tokenRoute, and any proxy " +
+      "between you and the service."
+    ],
+    [
+      forbidden("BodyNotReplayable"),
+      "The search was rejected (status 403). The token was renewed, but a streamed body can't be sent twice. " +
+      "Send the request again."
+    ],
+    [
+      new MissingServiceId({ operation: "token" }),
+      "The token exchange returned no customer identifier (customer_id). Set serviceId to the one on your product dashboard."
+    ],
+    [
+      new TooManyRequests({ operation: "search" }),
+      "The search was held back and not sent, to stay within the rate limit. Try again later."
+    ],
+    [
+      new TooManyRequests({ operation: "search", status: 429, retryAfter: 30 }),
+      "The search exceeded the rate limit of the service (status 429). Try again in 30 s."
+    ],
+    [
+      cut("Timeout"),
+      "The search timed out. Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
+    ],
+    [
+      cut("Aborted", "UND_ERR_SOCKET"),
+      "The search was cut off before the response was complete (UND_ERR_SOCKET). Try again."
+    ],
+    [cut("Closed"), "The search was not finished, because the client is closed. Create a new client."],
+    [
+      cut("Connection", "HPE_HEADER_OVERFLOW"),
+      "The search got a response that is not valid HTTP, or whose headers are too large (HPE_HEADER_OVERFLOW). " +
+      "Check the base URL and your proxy."
+    ],
+    [
+      cut("Connection"),
+      "The search could not reach the service. Check the base URL, the network and your proxy. In a test, also check a " +
+      "mock of fetch or a wrapped HttpClient."
+    ],
+    [
+      cut("Connection", "BAD_PORT"),
+      "The search could not reach the service (BAD_PORT). fetch blocks the port in baseUrl, as browsers do: use another " +
+      "port, or another client such as UndiciClient."
+    ],
+    [
+      unexpected({ reason: "Status", status: 404 }),
+      "The search got an unexpected status code (status 404). Check the request, its path and baseUrl."
+    ],
+    [
+      unexpected({ reason: "Redirect", status: 302 }),
+      "The search got a redirect, and redirects are never followed (status 302). Check baseUrl."
+    ],
+    [
+      unexpected({ reason: "TooLarge" }),
+      "The search got a response body that is too large (status 200). Raise maxResponseBytes."
+    ],
+    [
+      unexpected({ reason: "NotJson" }),
+      "The search got a response body that is empty or not JSON (status 200). Check baseUrl: a proxy or login page may be responding instead."
+    ],
+    [
+      unexpected({ issue }),
+      "The search got JSON that doesn't match the schema (status 200). Check the schema. " +
+      "The mismatch is in the error's issue, redacted."
+    ],
+    [
+      unexpected({ operation: "token", field: "access_token" }),
+      "The token exchange got JSON in which access_token is missing or invalid (status 200). " +
+      "Check baseUrl and tokenRoute: a proxy may be responding instead."
+    ],
+    [
+      unexpected({ operation: "token", field: "expires_in" }),
+      "The token exchange got JSON in which expires_in is missing, invalid or already over (status 200). " +
+      "Check baseUrl and tokenRoute: a proxy may be responding instead."
+    ],
+    [
+      new LicenseKeyUnavailable({ detail: "the vault is sealed" }),
+      "The license key is not available (the vault is sealed). Check where your application reads it from."
+    ],
+    [
+      new ConfigurationError({ field: "baseUrl", rule: "is not set", variable: "NUTRITION_ADVISOR_BASE_URL" }),
+      "The setting baseUrl (NUTRITION_ADVISOR_BASE_URL) is not set."
+    ]
+  ])("error message, case %#: it says what happened, then what to do", (error, message) => {
+    expect(error.message).toBe(message)
   })
 
   it("names status, code, variable and the seconds of Retry-After, rounded up", () => {

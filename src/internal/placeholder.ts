@@ -33,4 +33,4 @@ export const holdsTemplate = (text: string): boolean => template.test(text)
 export const isPlaceholder = (text: string): boolean =>
   holdsTemplate(text) || placeholder.test(text) || references.some((reference) => reference.test(text))
 
-export const placeholderRule = "looks like a placeholder, or like a reference to a secret that nothing replaced"
+export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"

@@ -12,89 +12,105 @@ const retryText = (retryAfter: number | undefined) =>
 
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
-/** Where only the service knows what it did not like. */
-const hintAtBody = (body: unknown) => body === undefined ? "" : " The error's body has what the service said, redacted."
+/** If only the service knows what it rejected. */
+const hintAtBody = (body: unknown) => body === undefined ? "" : " The response body is in the error's body, redacted."
+
+const hintAtIssue = (issue: unknown) => issue === undefined ? "" : " The mismatch is in the error's issue, redacted."
 
 const sharedAdvice = {
-  key: "Check the license key, the route it was sent to (baseUrl and tokenRoute), and what stands in between.",
-  request: "Correct the request, or serviceId if each one is refused.",
-  license: "The license may not cover it, serviceId may name another customer, or something in between refuses it."
+  key: "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service.",
+  request: "Correct the request, or serviceId if every request is refused.",
+  license:
+    "Check that the license covers this call, that serviceId is yours, and that no proxy between you and the service rejects it."
 }
 
 /** What follows "was rejected". */
 const forbiddenTexts: Record<ForbiddenReason, string> = {
   RejectedAgain: `, and rejected again with a new token. ${sharedAdvice.license}`,
-  TokenUnchanged: `, and the service handed back the same token. ${sharedAdvice.license}`,
-  CoolingDown: `, and the next renewal must wait. Another program may end the key's tokens. ${sharedAdvice.license}`,
+  TokenUnchanged: `, and the token exchange returned the same token again. ${sharedAdvice.license}`,
+  CoolingDown:
+    `, and the token can't be renewed again yet. ${sharedAdvice.license} Another program with this key may be revoking your tokens.`,
   KeyRejected: `. ${sharedAdvice.key}`,
-  BodyNotReplayable: ", the token was renewed, and a streamed body can't be sent twice. Send the request again."
+  BodyNotReplayable: ". The token was renewed, but a streamed body can't be sent twice. Send the request again."
 }
 
 const transportTexts = {
-  Timeout: { what: "timed out", advice: "Look for a firewall or proxy, or raise tokenTimeout or requestTimeout." },
-  Aborted: { what: "was cut off, or the client is closed", advice: "Try again, with an open client." },
+  Timeout: {
+    what: "timed out",
+    advice: "Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
+  },
+  Aborted: { what: "was cut off before the response was complete", advice: "Try again." },
   Closed: { what: "was not finished, because the client is closed", advice: "Create a new client." },
-  CutOff: { what: "was cut off", advice: "Try again." },
-  Broken: { what: "met broken HTTP, or too large headers", advice: "Check the base URL and your proxy." },
+  Broken: {
+    what: "got a response that is not valid HTTP, or whose headers are too large",
+    advice: "Check the base URL and your proxy."
+  },
   Connection: {
     what: "could not reach the service",
-    advice: "Check the base URL, the network, your proxy, and a mock of fetch or a wrapped HttpClient."
+    advice:
+      "Check the base URL, the network and your proxy. In a test, also check a mock of fetch or a wrapped HttpClient."
   }
 }
 
 const unexpectedTexts = {
-  Status: { what: "an unexpected status", advice: "Check the request, its path and baseUrl." },
-  Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
-  TooLarge: { what: "a body that is too large", advice: "Raise maxResponseBytes." },
-  NotJson: { what: "a body that is empty or not JSON", advice: "Check baseUrl: a proxy or a login page may answer." },
-  Schema: { what: "JSON of another shape than expected", advice: "Check the schema." }
+  Status: { what: "an unexpected status code", advice: "Check the request, its path and baseUrl." },
+  Redirect: { what: "a redirect, and redirects are never followed", advice: "Check baseUrl." },
+  TooLarge: { what: "a response body that is too large", advice: "Raise maxResponseBytes." },
+  NotJson: {
+    what: "a response body that is empty or not JSON",
+    advice: "Check baseUrl: a proxy or login page may be responding instead."
+  },
+  Schema: { what: "JSON that doesn't match the schema", advice: "Check the schema." }
 }
 
-/** An issuer may also return a token that has expired already. */
-const faultsOf = (field: string) => field === "expires_in" ? "missing, wrong or already over" : "missing or wrong"
+/** An issuer may also return a token that has already expired. */
+const faultsOf = (field: string) => field === "expires_in" ? "missing, invalid or already over" : "missing or invalid"
 
 /** What happened, and what to do. */
 const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
     const what = status === undefined ? "was not sent" : `was refused with status ${status}`
-    const ofAnswer = operation === "token" ? sharedAdvice.key : sharedAdvice.request
-    const advice = status === undefined ? "Correct the request." : ofAnswer
+    const ofResponse = operation === "token" ? sharedAdvice.key : sharedAdvice.request
+    const advice = status === undefined ? "Correct the request." : ofResponse
     return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
     `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
   MissingServiceId: (error) =>
-    `${callOf(error)} brought no customer identifier (customer_id). Set serviceId to the one on the product dashboard.`,
+    `${
+      callOf(error)
+    } returned no customer identifier (customer_id). Set serviceId to the one on your product dashboard.`,
   TooManyRequests: (error) => {
     const what = error.status === undefined
-      ? "was held back and not sent, to keep within the rate limit of the service"
-      : "met the rate limit of the service"
+      ? "was held back and not sent, to stay within the rate limit"
+      : `exceeded the rate limit of the service (status ${error.status})`
     return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
   },
   TransportError: (error) => {
-    const { code = "", reason } = error
-    const isBroken = /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code)
-    const { advice, what } = transportTexts[isBroken ? "Broken" : reason === "Aborted" && code ? "CutOff" : reason]
-    return `${callOf(error)} ${what}${inParentheses(error.code)}. ${adviceOf(code) ?? advice}`
+    const { code, reason } = error
+    const isBroken = /^HPE_|HEADERS_OVERFLOW|RES_CONTENT_LENGTH/.test(code ?? "")
+    const { advice, what } = transportTexts[isBroken ? "Broken" : reason]
+    return `${callOf(error)} ${what}${inParentheses(code)}. ${adviceOf(code) ?? advice}`
   },
   UnexpectedResponse: (error) => {
     const { body, field, issue, operation, reason, status } = error
-    const { advice, what } = unexpectedTexts[reason]
-    const shape = field === undefined ? what : `JSON whose field ${field} is ${faultsOf(field)}`
-    const check = operation === "token" ? "Check baseUrl and tokenRoute: a proxy may answer." : advice
-    const hint = issue === undefined ? hintAtBody(body) : " The error's issue says where and why, redacted."
-    return `${callOf(error)} was answered with ${shape} (status ${status}). ${check}${hint}`
+    const isOfToken = operation === "token"
+    const { what, ...others } = unexpectedTexts[reason]
+    const wrong = field === undefined ? what : `JSON in which ${field} is ${faultsOf(field)}`
+    const shown = isOfToken && reason === "Schema" && field === undefined ? "JSON that is not a token response" : wrong
+    const advice = isOfToken ? "Check baseUrl and tokenRoute: a proxy may be responding instead." : others.advice
+    return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
-    `The license key is not available${inParentheses(detail)}. Check where the application keeps it.`,
-  ConfigurationError: ({ field, rule = "has a value that the client can't work with", variable }) =>
-    `The setting${rule.startsWith("are ") ? "s" : ""} ${field}${
-      inParentheses(variable === field ? undefined : variable)
-    } ${rule}.`
+    `The license key is not available${inParentheses(detail)}. Check where your application reads it from.`,
+  ConfigurationError: ({ field, rule = "has a value that the client can't use", variable }) => {
+    const settings = rule.startsWith("are ") ? "settings" : "setting"
+    return `The ${settings} ${field}${inParentheses(variable === field ? undefined : variable)} ${rule}.`
+  }
 }
 
-/** The message of an error; none of its prototype, which has no tag and which mocks of Jest and Vitest read. */
+/** The message of an error. A prototype has no tag and no message: mocks of Jest and Vitest read it. */
 export const sentenceOf = <E extends AnyError>(error: E): string =>
   (sentences[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""

@@ -95,23 +95,23 @@ const isLoopback = (hostname: string) =>
 /** A file of a secret or of variables may add white space or quotation marks. */
 const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
   [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "has white space or a line break at its beginning or end"],
-  [!/^(["'`]).*\1$|\s#/.test(text), "is in quotation marks or ends in a comment, which docker's --env-file keeps"]
+  [!/^(["'`]).*\1$|\s#/.test(text), "is in quotation marks or ends with a comment: docker's --env-file keeps both"]
 ]
 
 const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
-    const rule = text === "undefined" ? "is not set" : "is no absolute address, such as https://service.example"
+    const rule = text === "undefined" ? "is not set" : "is not an absolute address such as https://service.example"
     yield* check("baseUrl", ...nothingAround(text), [!holdsTemplate(text), placeholderRule], [isUrl, rule])
     const url = new URL(text)
     const isPlain = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
     const isHttp = url.protocol === "https:" || isPlain
     yield* check(
       "baseUrl",
-      [isHttp, "must begin with https:// (http only to this machine, or with allowInsecureHttp)"],
-      [url.username === "" && url.password === "", "holds a user name or a password"],
-      [!/[?#]/.test(text), "has a query or a fragment"]
+      [isHttp, "must begin with https:// (http is for this machine, or needs allowInsecureHttp)"],
+      [url.username === "" && url.password === "", "must not contain a user name or a password"],
+      [!/[?#]/.test(text), "must not have a query or a fragment"]
     )
     const pathname = url.pathname.replace(/\/+$/, "")
     return { href: url.origin + pathname, origin: url.origin, pathname }
@@ -126,14 +126,14 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     [key.trim() !== "", "is blank"],
     [key !== "undefined", "is not set"],
     ...nothingAround(key),
-    [!/^\{\s*"/.test(key), "is JSON: take the key out of it"],
-    [isSegment, "holds what no segment of a URL can carry"],
+    [!/^\{\s*"/.test(key), "is JSON: read the key from its field"],
+    [isSegment, "contains characters that no segment of a URL can carry"],
     [!isPlaceholder(key), placeholderRule]
   )
 }
 
 const checkHeaderValue = (field: string, value: string): Checked<void> =>
-  check(field, [isHeaderValue(value), "is blank, or holds what is not visible ASCII, which no header can carry"])
+  check(field, [isHeaderValue(value), "is blank, or contains characters other than visible ASCII"])
 
 const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Checked<string> => {
   const template = Object.hasOwn(routes, route) ? routes[route as keyof typeof routes] : route
@@ -200,7 +200,7 @@ export const parseData = (options: DataOptions) =>
     const observeHeaders = (options.observeHeaders ?? []).map((name) => name.toLowerCase())
     yield* check(
       "serviceIdHeader",
-      [isHeaderName(serviceIdHeader), "is no header name that HTTP allows"],
+      [isHeaderName(serviceIdHeader), "is not a valid HTTP header name"],
       [!carriesSecrets(serviceIdHeader), "names a header that carries credentials"],
       [!isReserved(serviceIdHeader), "names a header that the HTTP client sets itself"]
     )
@@ -211,7 +211,7 @@ export const parseData = (options: DataOptions) =>
     const isSecret = (name: string) => carriesSecrets(name) || name === serviceIdHeader
     yield* check(
       "observeHeaders",
-      [observeHeaders.every(isHeaderName), "holds what is no header name that HTTP allows"],
+      [observeHeaders.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
       [!observeHeaders.some(isSecret), "names a header that carries secrets"]
     )
     return {

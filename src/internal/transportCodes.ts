@@ -1,6 +1,6 @@
-/** What is known of the code of a TransportError: what to check first, and whether the same request can ever succeed. */
+/** What the code of a TransportError means: what to check first, and whether the same request can ever succeed. */
 
-/** fetch refuses some ports, and has no code for it. */
+/** fetch blocks some ports, and its error has no code. */
 export const badPort = "BAD_PORT"
 
 interface Row {
@@ -24,54 +24,53 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     code: /^ENOTFOUND$/,
-    advice: "Check the host name in the base URL, the DNS, and that the client uses your proxy if you have one."
+    advice: "Check the host name in the base URL and the DNS. If you have a proxy, check that the client uses it."
   },
   { code: /^EAI_AGAIN$/, advice: "Check the DNS." },
   {
     code: /^UND_ERR_ABORTED$|PROXY_TUNNEL/,
-    advice: "Check that your proxy, if you have one, lets the client through."
+    advice: "Check that your proxy lets the client through."
   },
   {
     code: /^ETIMEDOUT$|CONNECT_TIMEOUT/,
-    advice: "Check the base URL, and look for a firewall or proxy in between."
+    advice: "Check the base URL, and check for a firewall or proxy in between."
   },
   {
     code: /SELF_SIGNED|^UNABLE_TO_/,
-    advice: "Check the base URL, or let Node trust the certificate: NODE_EXTRA_CA_CERTS.",
+    advice: "Check the base URL, or make Node trust the certificate with NODE_EXTRA_CA_CERTS.",
     isPermanent: true
   },
   {
     code: /ALTNAME|^HOSTNAME_MISMATCH$/,
-    advice: "Check the host name in the base URL: the certificate of the service is for another one.",
+    advice: "Check the host name in the base URL: the service's certificate is for another host.",
     isPermanent: true
   },
   {
     code: /^CERT_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$|^ERROR_IN_CERT_/,
-    advice: "Check the certificate of the service, and the clock of this machine.",
+    advice: "Check the service's certificate and the clock of this machine.",
     isPermanent: true
   },
   {
     code: /_SSL_.*(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST|HTTPS_PROXY_REQUEST)/,
-    advice: "Check the base URL: its port may not speak https, or a proxy may be responding.",
+    advice: "Check the base URL: its port may not use https, or a proxy may be responding instead.",
     isPermanent: true
   },
   {
     code: /_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/,
-    advice: "Check the base URL: its port may speak another version of TLS.",
+    advice: "Check the base URL: its port may use another version of TLS.",
     isPermanent: true
   },
   {
     code: /_SSL_.*CERTIFICATE_REQUIRED|_SSL_.*ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE|_SSL_.*ALERT_CERTIFICATE_/,
-    advice: "The service asks for a client certificate that it accepts: give one to the HTTP client.",
+    advice: "The service requires a client certificate: give the HTTP client one that the service accepts.",
     isPermanent: true
   },
   {
     code:
       /_SSL_.*(HANDSHAKE_FAILURE|INSUFFICIENT_SECURITY|NO_APPLICATION_PROTOCOL|LEGACY_RENEGOTIATION|UNRECOGNIZED_NAME|UNKNOWN_CA|ALERT_ACCESS_DENIED|KEY_TOO_SMALL|NO_CIPHERS|NO_SHARED_CIPHER|UNSUPPORTED_CERTIFICATE)/,
-    advice: "The service and this client agree on no TLS settings: compare versions, ciphers and certificates.",
+    advice: "The client and the service have no TLS settings in common: compare versions, ciphers and certificates.",
     isPermanent: true
   },
-  { code: /^EPROTO$/, advice: "Check the base URL: its port may speak no https, or another version of TLS." },
   {
     code: /^ERR_NO_FETCH$/,
     advice: "This process has no fetch: choose another HttpClient, such as UndiciClient.",
@@ -82,17 +81,18 @@ const rows: ReadonlyArray<Row> = [
     advice: "The fetch in use returned no Response that can be read: check what replaces globalThis.fetch.",
     isPermanent: true
   },
+  { code: /^EPROTO$/, advice: "Check the base URL: its port may not use https, or may use another version of TLS." },
   { code: /^ERR_ACCESS_DENIED$/, advice: "Start Node with --allow-net.", isPermanent: true },
   {
     code: /^UND_ERR_(DESTROYED|CLOSED)$/,
-    advice: "The undici dispatcher that the client was given is closed: keep it open as long as the client.",
+    advice: "Your undici dispatcher is closed: keep it open as long as the client.",
     isPermanent: true
   },
   {
     code:
       /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_(INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT|HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)))$/,
     advice:
-      "The HTTP client refuses to send this request: check baseUrl, its headers, and what you put around the client.",
+      "The HTTP client refuses to send this request: check baseUrl, the headers and your own wrappers of the client.",
     isPermanent: true
   }
 ]
