@@ -97,38 +97,33 @@ export const layerFrom = <O extends object, A, R>(
 ): Layer.Layer<A, ConfigurationError | ConfigError.ConfigError, R> =>
   Layer.scopedContext(makeFrom(given, variables, (settings) => Layer.build(layer(settings)), nameOf))
 
-const fieldOf = (variable: string) => Object.keys(advisor()).find((field) => variableOf(field) === variable)
-
-const listed = new Intl.ListFormat("en")
-
-/** All variables that are missing, in one error. */
-const notSet = (variables: ReadonlyArray<string>) =>
-  new ConfigurationError({
-    field: listed.format(variables.map((variable) => fieldOf(variable) ?? variable)),
-    rule: variables.length === 1 ? "is not set" : "are not set",
-    variable: listed.format(variables)
-  })
-
-type Problem = Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or>
-
-/** Of two alternatives the first one counts. */
-const problemsOf = (error: ConfigError.ConfigError): ReadonlyArray<Problem> => {
-  if (error._op === "And") return [...problemsOf(error.left), ...problemsOf(error.right)]
-  return error._op === "Or" ? problemsOf(error.left) : [error]
-}
-
-/** A program without Effect knows no ConfigError. That of a Config which is not ours may repeat the value. */
+/**
+ * A program without Effect knows no ConfigError: one ConfigurationError names all variables that are missing. Of two alternatives the first
+ * one counts. The error of a Config which is not ours may repeat the value.
+ */
 export const asConfigurationError = (error: unknown): unknown => {
   if (!ConfigError.isConfigError(error)) return error
-  const problems = problemsOf(error).map(({ _op, message, path }) => ({ _op, message, variable: path.join("_") }))
-  const missing = problems.filter(({ _op }) => _op === "MissingData").map(({ variable }) => variable)
-  const [first] = problems
-  if (missing.length > 0 || first === undefined) return notSet(missing)
-  const { message, variable } = first
+  const problems: Array<{ readonly isMissing: boolean; readonly message: string; readonly variable: string }> = []
+  const collect = (part: ConfigError.ConfigError): void => {
+    if (part._op === "And" || part._op === "Or") {
+      collect(part.left)
+      if (part._op === "And") collect(part.right)
+      return
+    }
+    problems.push({ isMissing: part._op === "MissingData", message: part.message, variable: part.path.join("_") })
+  }
+  collect(error)
+  const fieldOf = (variable: string) => Object.keys(advisor()).find((field) => variableOf(field) === variable)
+  const listOf = (names: ReadonlyArray<string>) => new Intl.ListFormat("en").format(names)
+  const missing = problems.filter(({ isMissing }) => isMissing).map(({ variable }) => variable)
+  if (missing.length > 0) {
+    return new ConfigurationError({
+      field: listOf(missing.map((variable) => fieldOf(variable) ?? variable)),
+      rule: missing.length === 1 ? "is not set" : "are not set",
+      variable: listOf(missing)
+    })
+  }
+  const { message = "is not accepted", variable = "" } = problems[0] ?? {}
   const field = fieldOf(variable)
-  return new ConfigurationError({
-    field: field ?? variable,
-    rule: field === undefined ? "is not accepted" : message,
-    variable
-  })
+  return new ConfigurationError({ field: field ?? variable, rule: field ? message : "is not accepted", variable })
 }
