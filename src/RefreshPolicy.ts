@@ -1,5 +1,5 @@
 /**
- * The numbers of a token's life: when it is refreshed, how long exchanges back off, how often it is renewed. No I/O.
+ * The refresh options: when a token is refreshed, how long exchanges back off, and how often a token is renewed. This module does no I/O.
  *
  * @since 1.0.0
  */
@@ -11,44 +11,47 @@ import { check, count, millis } from "./internal/check.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
- * The two ends of a token's life, in epoch milliseconds.
+ * The start and the end of a token's lifetime.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Lifetime {
-  /** When the answer with the token was received. */
+  /** The time at which the response with the token was received, in epoch milliseconds. */
   readonly receivedAt: number
-  /** When the service stops accepting the token. */
+  /** The time at which the service stops accepting the token, in epoch milliseconds. */
   readonly expiresAt: number
 }
 
 /**
- * The numbers of a token's life (SERVICE.md section 5, rules 5 to 7). Give `refresh` the fields to change. A duration
- * that is a number is milliseconds.
+ * The refresh options of a client (SERVICE.md section 5, rules 5 to 7). Pass the fields that you want to change as `refresh`. A duration
+ * that is a number means milliseconds.
  *
  * @since 1.0.0
  * @category models
  */
 export interface RefreshPolicy {
-  /** Whether a Schedule refreshes before expiry; true by default. Without it, callers who find a stale token start the refresh. */
+  /** Whether a Schedule refreshes the token of an idle process. If not, only calls start a refresh. `true` by default. */
   readonly background: boolean
-  /** The longest time that a token is stale: used, while one refresh runs; 5 minutes by default, at most a tenth of its life. */
+  /** How long a token is stale before it expires. At most a tenth of the token's lifetime is used. 5 minutes by default. */
   readonly window: Duration.DurationInput
-  /** The longest time that a token counts as expired before its expiry, at most a hundredth of its life; 10 seconds by default. */
+  /**
+   * How long before its expiry a token counts as expired. At most a hundredth of the token's lifetime is used. Must be shorter than
+   * `window`. 10 seconds by default.
+   */
   readonly margin: Duration.DurationInput
-  /** How often one exchange is tried in all, while there is no response or a 5xx; a whole number, 3 by default. */
+  /** The number of attempts per exchange, the first one included. Only a 5xx or a missing response is retried. 3 by default. */
   readonly attempts: number
-  /** The backoff after a first failed exchange, as `backoffAfter` says; 1 second by default. */
+  /** The backoff after the first failed exchange. It doubles with each further failure. 1 second by default. */
   readonly backoffStart: Duration.DurationInput
-  /** The longest backoff without a Retry-After, at most an hour; 1 minute by default. */
+  /** The longest backoff without a `Retry-After` header: at least `backoffStart`, at most an hour. 1 minute by default. */
   readonly backoffCap: Duration.DurationInput
-  /** The time in which at most two renewals begin; 15 seconds by default. */
+  /** The time in which at most two renewals start. 15 seconds by default. */
   readonly coolDown: Duration.DurationInput
 }
 
 /**
- * The policy where nothing else is said; its durations are spelled with their units.
+ * The default policy. Its durations are strings with a unit.
  *
  * @since 1.0.0
  * @category constructors
@@ -63,11 +66,11 @@ export const defaults: RefreshPolicy = {
   coolDown: "15 seconds"
 }
 
-/** The second one is for a revocation right behind another, and for where the first brought a peer's token that is rejected as well. */
+/** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
 const renewalsPerCoolDown = 2
 
 /**
- * A policy that was checked, every duration in milliseconds.
+ * A validated policy, with every duration in milliseconds.
  *
  * @since 1.0.0
  * @category models
@@ -75,15 +78,15 @@ const renewalsPerCoolDown = 2
 export type CheckedPolicy =
   & { readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number }
   & {
-    /** How many renewals begin in any `coolDown`, at most: 2; no setting. */
+    /** How many renewals may start in any `coolDown`. Always 2; this isn't an option. */
     readonly renewalsPerCoolDown: number
   }
 
-/** In milliseconds. */
+/** A longer `Retry-After` is cut to this, in milliseconds. */
 const longestRetryAfter = 3_600_000
 
 /**
- * A token's life beyond this counts as this: 365 days, in milliseconds.
+ * The longest lifetime of a token: 365 days, in milliseconds. A longer one is cut to this.
  *
  * @since 1.0.0
  * @category rules
@@ -91,8 +94,8 @@ const longestRetryAfter = 3_600_000
 export const longestLife = 365 * 86_400_000
 
 /**
- * Fills in the defaults and checks every field: the policy with its durations in milliseconds, or a ConfigurationError, whose
- * `field` is `refresh.` and the name.
+ * Adds the defaults, validates every field, and converts durations to milliseconds. If a field is invalid or unknown, the result is a
+ * `ConfigurationError` whose `field` is `refresh.` plus the name.
  *
  * @since 1.0.0
  * @category constructors
@@ -120,12 +123,12 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
     }
   })
 
-/** The longest time that is allowed, or a share of the life where that is shorter. */
+/** The given time, or a share of the token's lifetime if that is shorter. */
 const atMost = (longest: number, share: number, { expiresAt, receivedAt }: Lifetime) =>
   Math.max(0, Math.min(longest, Math.round((expiresAt - receivedAt) * share)))
 
 /**
- * How long before its expiry a token of this life is stale, in milliseconds.
+ * How long before its expiry a token with this lifetime becomes stale, in milliseconds.
  *
  * @since 1.0.0
  * @category rules
@@ -133,33 +136,33 @@ const atMost = (longest: number, share: number, { expiresAt, receivedAt }: Lifet
 export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.window, 0.1, life)
 
 /**
- * How long before its expiry a token of this life counts as expired, in milliseconds.
+ * How long before its expiry a token with this lifetime counts as expired, in milliseconds.
  *
  * @since 1.0.0
  * @category rules
  */
 export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
-/** The longest time between two checks of a token: a suspended machine, or a clock that was set, needs nothing else. @internal */
+/** The longest time between two checks of a token. It is short enough for suspended machines and changed clocks. @internal */
 export const longestPause: Duration.Duration = Duration.minutes(1)
 
 /**
- * How long to wait between two checks of a token of this life: a minute, or a quarter of its window where that is shorter, and
- * 1.25 seconds at least, so that no two checks are less than a second apart once they are jittered. @internal
+ * The time between two checks of a token with this lifetime: a minute, or a quarter of its window if that is shorter. It is never below
+ * 1.25 seconds, so that jittered checks are at least a second apart. @internal
  */
 export const pauseOf = (policy: CheckedPolicy, life: Lifetime): Duration.Duration =>
   Duration.min(longestPause, Duration.millis(Math.max(1_250, windowOf(policy, life) / 4)))
 
 /**
- * The Schedule of the checks of a token: each waits as long as the one before said, give or take a fifth, so that replicas do
- * not check together. @internal
+ * The Schedule of the background refresh. Each check returns the time until the next one. It is jittered by up to 20% in both directions,
+ * so that replicas don't check at the same time. @internal
  */
 export const checks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Schedule.identity<Duration.Duration>()
   .pipe(Schedule.addDelay((pause) => pause), Schedule.jittered)
 
 /**
- * The waits between the attempts of one exchange: 200 ms, then doubled, give or take a fifth, and one fewer than `attempts`. None is
- * shorter than `atLeast` says for the error, in milliseconds. @internal
+ * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`
+ * returns the shortest delay after an error, in milliseconds. @internal
  */
 export const betweenAttempts = <E>(
   policy: CheckedPolicy,
@@ -173,9 +176,9 @@ export const betweenAttempts = <E>(
   )
 
 /**
- * How long exchanges back off after so many failed exchanges in a row, in milliseconds: `backoffStart`, doubled for each further
- * failure up to `backoffCap`, less up to a fifth. A longer Retry-After raises it to what that says, plus up to a tenth, and to an
- * hour at most. `random` is between 0 and 1, `retryAfter` in seconds. A success starts the count anew.
+ * Returns the backoff in milliseconds after a number of consecutive failed exchanges. It is `backoffStart`, doubled for each further
+ * failure up to `backoffCap`, minus up to 20% of jitter. A longer `Retry-After` (in seconds) replaces it, plus up to 10% of jitter, up to
+ * an hour. `random` is between 0 and 1. A successful exchange resets the count.
  *
  * @since 1.0.0
  * @category rules

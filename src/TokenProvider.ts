@@ -1,5 +1,6 @@
 /**
- * One usable token for all callers: single flight, a refresh schedule, and renewal after a rejection.
+ * Provides one usable token to all callers. It runs one exchange at a time, refreshes the token before it expires, and renews it after a
+ * rejection.
  *
  * @since 1.0.0
  */
@@ -19,33 +20,36 @@ import { TokenIssuer } from "./TokenIssuer.js"
 import { TokenStore } from "./TokenStore.js"
 
 /**
- * What a health page may show: nothing of it prints a secret, unless a `detail` of the application's own in `lastFailure` does.
+ * The current state of the token, for health checks. It contains no secret, unless your own code puts one into the `detail` of an error.
  *
  * @since 1.0.0
  * @category models
  */
 export interface TokenStatus {
+  /** The state of the current token; "none" if there is no token. */
   readonly state: "none" | AccessToken.State
-  /** When the service stops accepting the token, in epoch milliseconds. */
+  /** The time at which the service stops accepting the token, in epoch milliseconds. */
   readonly expiresAt: Option.Option<number>
-  /** The last exchange that ended in an error, if any did; later successes do not take it away. */
+  /** The last exchange that failed, if any. It remains after a later success. Closing the client doesn't count as a failure. */
   readonly lastFailure: Option.Option<Failure>
 }
 
 /**
- * An exchange that failed: when, and before which time no other is tried, in epoch milliseconds.
+ * An exchange that failed.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Failure {
   readonly error: TokenError
+  /** The time of the failure, in epoch milliseconds. */
   readonly at: number
+  /** The end of the backoff, in epoch milliseconds: no other exchange starts earlier. */
   readonly retryAt: number
 }
 
 /**
- * How the token is used, replaced and watched; `get` and `renew` can end in any error of TokenError, the others can't fail.
+ * Gets, replaces and inspects the token. `get` and `renew` can fail with any `TokenError`; `status` never fails.
  *
  * @example
  * ```ts
@@ -66,20 +70,25 @@ export interface Failure {
  * @category models
  */
 export interface Service {
-  /** A token that is not expired: the current one at once, or the one of the exchange that all callers wait for. */
+  /**
+   * Returns a token that has not expired: the current one, or the result of an exchange that all callers wait for. A stale token is
+   * returned at once, while a refresh runs in the background.
+   */
   readonly get: Effect.Effect<AccessToken.AccessToken, TokenError>
   /**
-   * A token other than the rejected one: the current one if it is another, or the token of a new exchange. If the exchange fails and no
-   * other token has arrived, the rejected one stays in use. A renewal that would be pointless fails with Forbidden, reason "CoolingDown"
-   * or "TokenUnchanged"; whoever has the response that rejected the token adds its status and body.
+   * Returns a token that differs from the rejected one: the current token if it differs already, or the result of a new exchange. If the
+   * exchange fails and no other token has arrived, the rejected token is used again.
+   *
+   * Fails with `Forbidden`, reason "CoolingDown", if two renewals started within the last `coolDown`, and with reason "TokenUnchanged" if
+   * the exchange returns the rejected token. Its `status` is always 403: the caller has the real response, and can add status and body.
    */
   readonly renew: (rejected: AccessToken.AccessToken) => Effect.Effect<AccessToken.AccessToken, TokenError | Forbidden>
-  /** What is known of the token now, without an exchange. */
+  /** Returns the state of the token without starting an exchange. */
   readonly status: Effect.Effect<TokenStatus>
 }
 
 /**
- * Gives all callers one usable token, and runs at most one exchange at a time.
+ * The tag of the TokenProvider: one usable token for all callers.
  *
  * @since 1.0.0
  * @category tags
@@ -87,20 +96,22 @@ export interface Service {
 export class TokenProvider extends Context.Tag("effect-nutrition-advisor/TokenProvider")<TokenProvider, Service>() {}
 
 /**
- * What a composition of one's own may say beside the policy.
+ * Options of a TokenProvider that you compose yourself.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** The time for one exchange, whatever TokenIssuer and TokenStore do; 10 seconds by default. A number is milliseconds. */
+  /** The timeout of one exchange, including TokenIssuer and TokenStore. A number means milliseconds. 10 seconds by default. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
 }
 
 /**
- * A provider over the TokenIssuer and the TokenStore in the context; its exchanges and its Schedule end with the scope. An issuer or
- * a store that does not answer in time ends a call in TransportError with reason "Timeout". Ends in ConfigurationError where a number
- * of the policy is wrong.
+ * Creates a TokenProvider from the TokenIssuer and the TokenStore in the context. Its exchanges and its background refresh stop when the
+ * scope is closed; calls then fail with `TransportError`, reason "Closed". If the issuer or the store takes longer than `tokenTimeout`,
+ * calls fail with `TransportError`, reason "Timeout".
+ *
+ * Fails with `ConfigurationError` if a field of the policy or an option is invalid.
  *
  * @since 1.0.0
  * @category constructors
@@ -122,8 +133,8 @@ export const make = (
   })
 
 /**
- * A provider over the TokenIssuer and the TokenStore in the context. Building it ends in ConfigurationError where a number of
- * the policy is wrong.
+ * A layer with a TokenProvider from the TokenIssuer and the TokenStore in the context. It fails with `ConfigurationError` if a field of
+ * the policy or an option is invalid.
  *
  * @since 1.0.0
  * @category layers
