@@ -42,8 +42,8 @@ export default tseslint.config(
   {
     files: ["src/**/*.ts"],
     rules: {
-      "max-lines": ["error", 350],
-      "max-lines-per-function": ["error", 70],
+      "max-lines": ["error", 400],
+      "max-lines-per-function": ["error", 80],
       "no-console": "error",
       "no-restricted-imports": ["error", {
         paths: ["effect", "@effect/platform"].map((name) => ({
