@@ -1,5 +1,5 @@
 /**
- * The Nutrition Advisor service: food search, and an authorized HttpClient for every other route.
+ * The client for the Nutrition Advisor service: food search, and an authorized HttpClient for all other routes.
  *
  * @since 1.0.0
  */
@@ -36,24 +36,27 @@ import type * as SharedTokenIssuer from "./SharedTokenIssuer.js"
 import * as TokenProvider from "./TokenProvider.js"
 
 /**
- * What a search may add to its request beside the term (SERVICE.md section 4.4).
+ * Options of one search (SERVICE.md section 4.4).
  *
  * @since 1.0.0
  * @category models
  */
 export interface SearchOptions {
-  /** Further query parameters; `term` is the search's own. */
+  /** Additional query parameters. `term` is always the search term. */
   readonly urlParams?: UrlParams.Input | undefined
-  /** Further headers; those of SERVICE.md section 5 and of the connection are the client's own. */
+  /**
+   * Additional request headers. The client ignores `Authorization` and the header of the customer identifier, because it sets them itself,
+   * and headers that belong to the connection.
+   */
   readonly headers?: Headers.Input | undefined
 }
 
-/** `any`, since Schema is invariant in what it encodes to. */
+/** `any`, because Schema is invariant in its encoded type. */
 type AnyEncoded = Schema.Schema.Encoded<Schema.Schema.Any>
 
 /**
- * A schema of `effect/Schema`, or of any library that follows Standard Schema 1, such as zod, valibot or arktype, which may validate at
- * once or with a promise.
+ * An Effect Schema, or a schema of any library that implements Standard Schema 1, such as zod, valibot or arktype. Asynchronous validation
+ * is supported.
  *
  * @since 1.0.0
  * @category models
@@ -61,8 +64,8 @@ type AnyEncoded = Schema.Schema.Encoded<Schema.Schema.Any>
 export type AnySchema<A, I = AnyEncoded, R = never> = Schema.Schema<A, I, R> | StandardSchemaV1<unknown, A>
 
 /**
- * A search that a schema decodes. A payload that it refuses is UnexpectedResponse with reason "Schema"; a validator that throws or
- * rejects is a defect.
+ * Turns a schema into a search whose payload is decoded by that schema. If the payload doesn't match, the search fails with
+ * `UnexpectedResponse`, reason "Schema". If a validator throws or rejects, the search dies with a defect.
  *
  * @since 1.0.0
  * @category models
@@ -72,22 +75,25 @@ export type SearchAs<Client = never> = <A, I = AnyEncoded, R = never>(
 ) => (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R | Client>
 
 /**
- * The calls of the service, each with a token that renews itself; each can end in any error of NutritionAdvisorError.
+ * The calls of the client. Each one fetches, refreshes and renews the token as needed, and can fail with any `NutritionAdvisorError`.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
-  /** The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it. */
+  /** Searches for food by meaning (SERVICE.md section 4.4), and returns the parsed JSON of the response. */
   readonly search: (term: string, options?: SearchOptions) => Effect.Effect<unknown, NutritionAdvisorError>
-  /** The same, decoded; a payload of another shape is UnexpectedResponse with reason "Schema". */
+  /** Searches for food, and decodes the response with a schema. */
   readonly searchAs: SearchAs
-  /** Any other route: URLs relative to the base URL, both headers, the same renewal rule, the same errors. */
+  /**
+   * Sends requests to all other routes of the service. URLs are relative to the base URL. It adds both authorization headers, renews
+   * rejected tokens, and fails with the same errors as `search`.
+   */
   readonly httpClient: HttpClient.HttpClient.With<NutritionAdvisorError>
 }
 
 /**
- * The tag of the Nutrition Advisor service (SERVICE.md section 1).
+ * The tag of the client (SERVICE.md section 1).
  *
  * @since 1.0.0
  * @category tags
@@ -97,7 +103,7 @@ export class NutritionAdvisor
 {}
 
 /**
- * The settings of the service: those of the TokenIssuer, and those of the data requests.
+ * The options of the client: those of the token exchange, and those of data requests. Only `baseUrl` and `licenseKey` are required.
  *
  * @since 1.0.0
  * @category models
@@ -106,14 +112,14 @@ export interface Options extends Settings.ExchangeOptions, Settings.DataOptions 
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
-/** While it is open, programs over it print the header of the identifier redacted. */
+/** Makes the platform redact the header of the customer identifier in everything that it prints, while the layer is open. */
 const redactServiceId = ({ serviceIdHeader }: Settings.DataSettings) =>
   Effect.locallyScopedWith(
     Headers.currentRedactedNames,
     (names) => names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
   )
 
-/** The service over the HttpClient in the context. */
+/** Builds the client from a TokenProvider and the HttpClient in the context. */
 const fromTokens = (
   settings: Settings.DataSettings,
   tokens: TokenProvider.Service,
@@ -168,7 +174,7 @@ const fromTokens = (
     }
   })
 
-/** A client and the tokens under it. */
+/** Builds a client and its TokenProvider. */
 const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: TokenSource.TokenSource<S, R>) =>
   Effect.gen(function*() {
     const run = yield* Background.make
@@ -190,8 +196,8 @@ const layerOf = <E, R>(client: Effect.Effect<Built, E, R>) =>
   )
 
 /**
- * The service over the TokenProvider in the context, to use one of your own: tokens of a vault, a double. What concerns the exchange is
- * not read. Building it ends in ConfigurationError if a setting is wrong.
+ * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. Options of the exchange are
+ * ignored. Fails with `ConfigurationError` if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -208,8 +214,8 @@ export const layerWithoutTokens = (
   )
 
 /**
- * The service with a token store in memory. Build it once for a process: each build gets a token of its own. Building it sends
- * nothing, and ends in ConfigurationError if a setting is wrong.
+ * A layer with the client and its TokenProvider. The token is kept in memory. Build the layer once per process, since each build fetches
+ * its own token. Building it sends no request. Fails with `ConfigurationError` if an option is invalid.
  *
  * @example
  * ```ts
@@ -234,7 +240,7 @@ export const layer = (
   layerOf(makeOwn(options))
 
 /**
- * The settings of a client that shares its token: those of the service, and two for the sharing.
+ * The options of a client that shares its token with other replicas: those of the client, plus `lease` and `cacheTimeout`.
  *
  * @since 1.0.0
  * @category models
@@ -242,8 +248,8 @@ export const layer = (
 export interface SharedOptions extends Options, SharedTokenIssuer.Options {}
 
 /**
- * The service with a token that all replicas share through the SharedTokenCache in the context. While the cache fails, each
- * replica exchanges by itself. Building it sends nothing, and ends in ConfigurationError if a setting is wrong.
+ * A layer with a client whose token all replicas share through the SharedTokenCache in the context. While the cache is down, each replica
+ * exchanges the license key itself. Building it sends no request. Fails with `ConfigurationError` if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -262,8 +268,8 @@ export const layerShared = (
   )
 
 /**
- * The service with a token store in memory, as an effect: its flights and its refresh Schedule end with the scope. It ends in
- * ConfigurationError where a setting is wrong.
+ * Creates the client. Its exchanges and its background refresh stop when the scope is closed. Fails with `ConfigurationError` if an option
+ * is invalid.
  *
  * @since 1.0.0
  * @category constructors
@@ -274,10 +280,15 @@ export const make = (
   Effect.map(makeOwn(options), ({ service }) => service)
 
 /**
- * The service with its settings from Config: those that are given, and for the others the variables NUTRITION_ADVISOR_BASE_URL,
- * _LICENSE_KEY and, where they are set and not blank, _TOKEN_ROUTE, _SERVICE_ID, _SERVICE_ID_HEADER, _TOKEN_TIMEOUT,
- * _REQUEST_TIMEOUT, _MAX_RESPONSE_BYTES, _ALLOW_INSECURE_HTTP, _USER_AGENT and _OBSERVE_HEADERS (names with commas between them).
- * Durations have their unit: "10 seconds". Ends in ConfigError where a setting can't be read, in ConfigurationError where it is wrong.
+ * A layer with a client that reads its options from environment variables, or from your ConfigProvider. Options that you pass as a
+ * `Config` take precedence.
+ *
+ * `NUTRITION_ADVISOR_BASE_URL` and `NUTRITION_ADVISOR_LICENSE_KEY` are required. The other variables start with `NUTRITION_ADVISOR` as
+ * well, and are ignored if they are blank: `_TOKEN_ROUTE`, `_SERVICE_ID`, `_SERVICE_ID_HEADER`, `_TOKEN_TIMEOUT`, `_REQUEST_TIMEOUT`,
+ * `_MAX_RESPONSE_BYTES`, `_ALLOW_INSECURE_HTTP`, `_USER_AGENT` and `_OBSERVE_HEADERS` (names separated by commas). Durations need a unit,
+ * such as "10 seconds".
+ *
+ * Fails with `ConfigError` if a variable is missing or can't be parsed, and with `ConfigurationError` if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -291,8 +302,10 @@ export const layerConfig = (
 > => Environment.layerFrom(options, Environment.advisor(), layer)
 
 /**
- * `layerShared` with its settings from Config: the variables of `layerConfig`, NUTRITION_ADVISOR_LEASE and _CACHE_TIMEOUT. Ends in
- * ConfigError where a setting can't be read, in ConfigurationError where it is wrong.
+ * Like `layerShared`, with options from environment variables or your ConfigProvider: the variables of `layerConfig`,
+ * `NUTRITION_ADVISOR_LEASE` and `NUTRITION_ADVISOR_CACHE_TIMEOUT`.
+ *
+ * Fails with `ConfigError` if a variable is missing or can't be parsed, and with `ConfigurationError` if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -306,7 +319,8 @@ export const layerSharedConfig = (
 > => Environment.layerFrom(options, Environment.sharedAdvisor(), layerShared)
 
 /**
- * The payload of a semantic food search (SERVICE.md section 4.4), as the service sent it. Ends in any error of NutritionAdvisorError.
+ * Searches for food by meaning (SERVICE.md section 4.4), and returns the parsed JSON of the response. Can fail with any
+ * `NutritionAdvisorError`.
  *
  * @example
  * ```ts
@@ -328,8 +342,8 @@ export const search = (
   Build.withIteratorsRead(options, (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, read)))
 
 /**
- * The payload of a semantic food search, decoded by a schema. Ends in any error of NutritionAdvisorError; a payload of another
- * shape is UnexpectedResponse with reason "Schema".
+ * Searches for food, and decodes the response with a schema. Can fail with any `NutritionAdvisorError`. If the payload doesn't match the
+ * schema, the error is `UnexpectedResponse`, reason "Schema".
  *
  * @example
  * ```ts
