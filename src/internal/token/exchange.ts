@@ -19,23 +19,27 @@ export interface Options {
   readonly store: Store
 }
 
-/** What an exchange has done so far. */
+/** The progress of a running exchange. */
 export interface Progress {
   span: Tracer.Span | undefined
-  /** The rejected token, once it is taken out of the store. */
+  /** The rejected token, after it was removed from the store. */
   withdrawn: Token | undefined
 }
 
 export interface Exchanged {
-  /** The current token now. */
+  /** The token that is in the store after the exchange. */
   readonly token: Token
-  /** It was in the store already; or what the issuer returned: a peer's token, a new one, the one to be replaced. */
+  /**
+   * `reused`: the store already had a usable token, so no exchange was needed. Otherwise, what the issuer returned: a token from another
+   * replica (`shared`), a new one (`issued`), or the token that should be replaced (`unchanged`).
+   */
   readonly outcome: "reused" | "shared" | "issued" | "unchanged"
 }
 
 /**
- * Of two tokens from a refresh the one that ends later stays, but never one from the future. After a rejection the new one stays. The
- * same token with a later end keeps the time at which it was first received, since its window is a part of its whole life.
+ * Chooses which token to store. After a refresh, it is the token that expires later, unless its `receivedAt` is in the future. After a
+ * rejection, it is always the new one. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the
+ * window is a share of the whole lifetime.
  */
 const tokenThatStays = (
   { reason }: ExchangeRequest,
@@ -53,7 +57,7 @@ const tokenThatStays = (
     : issued
 }
 
-/** One exchange of the license key for a token, which goes into the store. While it runs, nobody finds a rejected token there. */
+/** Exchanges the license key for a token, and stores it. A rejected token leaves the store first, so that no call sends it meanwhile. */
 export const exchange = (
   { issuer, policy, store }: Options,
   request: ExchangeRequest,
@@ -84,8 +88,8 @@ export const exchange = (
   })
 
 /**
- * After a failed exchange: the rejected token returns to the store, unless another one has arrived. A 403 is not always about the token,
- * and while no new one can be had, the searches that still work must go on.
+ * Puts the rejected token back into the store after a failed exchange, unless another token has arrived. A 403 isn't always about the
+ * token, so calls that still work with it must go on while the token route is down.
  */
 export const putBack = ({ store }: Options, progress: Progress): Effect.Effect<void> =>
   Effect.gen(function*() {

@@ -16,32 +16,32 @@ import * as Report from "./report.js"
 import * as State from "./state.js"
 import { withTimeout, withTokenTimeout } from "./withTimeout.js"
 
-/** One exchange for all callers who wait for it. */
+/** An exchange, shared by all callers that wait for it. */
 export interface Flight extends Exchange.Progress {
   readonly request: ExchangeRequest
   readonly token: Deferred.Deferred<AccessToken.AccessToken, TokenError>
 }
 
 export interface Options extends Exchange.Options {
-  /** How long one flight may take, in milliseconds. */
+  /** The timeout of a flight, in milliseconds. */
   readonly flightTimeout: number
   readonly run: RunInBackground
 }
 
 const interrupted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
-/** The result of the flight. It serves many callers, so its span has no parent, and is linked to the span of each of them. */
+/** Waits for the result of the flight. A flight has many callers, so its span has no parent; the span of each caller links to it. */
 const arrival = (flight: Flight): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.ensuring(
     Deferred.await(flight.token),
     Effect.suspend(() => flight.span === undefined ? Effect.void : Effect.linkSpanCurrent(flight.span))
   )
 
-/** What a decision comes to for one caller. */
+/** Waits for the flight of a decision, or fails with its cause. */
 export const outcomeOf = (decision: State.Decision<Flight>): Effect.Effect<AccessToken.AccessToken, TokenError> =>
   Effect.mapError(decision._tag === "Wait" ? arrival(decision.flight) : Effect.failCause(decision.cause), ownError)
 
-/** The token that callers go on using although the exchange failed. */
+/** Which token callers still get after a failed exchange. */
 const servedAfterFailure = ({ request, withdrawn }: Flight, { policy }: Options, now: number): Report.Served => {
   const isUsable = (token: AccessToken.AccessToken) => AccessToken.stateAt(token, now, policy) !== "expired"
   if (withdrawn !== undefined) return isUsable(withdrawn) ? "rejected" : "none"
@@ -55,16 +55,16 @@ const makeFlight = (request: ExchangeRequest): Flight => ({
   withdrawn: undefined
 })
 
-/** Changes nothing for a flight that has ended. One that was closed before its fiber ran completes nothing itself. */
+/** Fails the flight with "Closed", unless it has ended. If it is closed before its fiber starts, nothing else would complete it. */
 const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.failCause(State.closedCause))
 
-/** The flights, one at a time, each in a fiber of the layer, and what is known between them. */
+/** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options) =>
   Effect.gen(function*() {
     const { flightTimeout, policy, run } = options
     let state: State.State<Flight> = State.initial
 
-    // First the state, then the waiting callers, then what others see.
+    // The order matters: first the state, then the waiting callers, then metrics and logs.
 
     const succeed = ({ request, token }: Flight, exchanged: Exchange.Exchanged) =>
       Effect.clockWith((clock) => {
@@ -120,9 +120,9 @@ export const make = (options: Options) =>
     yield* Effect.addFinalizer(() => close)
 
     return {
-      /** A token is missing or grows old. */
+      /** Asks for a token, because there is none or the current one is stale. */
       ask: (request: ExchangeRequest) => decide(request, (flight, now) => State.ask(state, flight, now)),
-      /** A token was rejected. */
+      /** Asks for a token, because the current one was rejected. */
       renew: (request: ExchangeRequest) => decide(request, (flight, now) => State.renew(state, flight, policy, now)),
       isRefreshHeld: Effect.map(Effect.clock, (clock) => State.isRefreshHeld(state, momentOf(clock))),
       lastFailure: Effect.sync(() => state.lastFailure)

@@ -4,7 +4,10 @@ import * as Redacted from "effect/Redacted"
 import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as Settings from "../settings.js"
 
-/** The key that an issuer around this one has read: both must use the same one, even if it is rotated in between. */
+/**
+ * The license key that a wrapping issuer has already read. The wrapped issuer must use the same one, even if the key is rotated between
+ * the two reads.
+ */
 export class LicenseKey extends Context.Reference<LicenseKey>()("effect-nutrition-advisor/internal/LicenseKey", {
   defaultValue: (): Redacted.Redacted<string> | undefined => undefined
 }) {}
@@ -20,7 +23,7 @@ const readSetting = (
         ({ rule }) => new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
       ))
 
-/** The key. The effect of a setting is run, and what it read is checked; a key that is given was checked as a setting. */
+/** Returns the license key. If the option is an Effect, runs it and checks the result. A plain value was checked with the options. */
 export const readLicenseKey = (
   licenseKey: Settings.ExchangeOptions["licenseKey"]
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>

@@ -14,7 +14,7 @@ type Token = AccessToken.AccessToken
 
 interface Tokens {
   readonly policy: RefreshPolicy.CheckedPolicy
-  /** The token in the store. */
+  /** Reads the token from the store. */
   readonly current: Effect.Effect<Option.Option<Token>, TokenError>
   readonly flights: Flights.Flights
 }
@@ -25,15 +25,15 @@ const refresh = ({ flights }: Tokens, token: Token): Effect.Effect<void> =>
     (isHeld) => isHeld ? Effect.void : flights.ask({ reason: "refresh", replacing: Option.some(token) })
   )
 
-/** A store that fails, or does not respond in time, counts as empty: callers who need a token get its error elsewhere. */
+/** If the store fails or times out, it counts as empty here. Callers that need a token get the error from `get`. */
 const currentOrNone = ({ current }: Tokens) => Effect.catchAllCause(current, () => Effect.succeedNone)
 
-/** Shorter lives, in milliseconds, are left to callers. */
+/** The background refresh ignores tokens with a shorter lifetime, in milliseconds: only calls refresh them. */
 const shortestScheduledLife = 20_000
 
 const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
 
-/** Checks the token again and again, and refreshes it once it is not fresh. */
+/** Checks the token repeatedly, and refreshes it when it is no longer fresh. */
 const refreshing = (tokens: Tokens): Effect.Effect<unknown> =>
   Effect.gen(function*() {
     const token = Option.getOrUndefined(yield* currentOrNone(tokens))
@@ -43,7 +43,7 @@ const refreshing = (tokens: Tokens): Effect.Effect<unknown> =>
     return RefreshPolicy.pauseOf(tokens.policy, token)
   }).pipe(Effect.repeat(RefreshPolicy.checks))
 
-/** A failed exchange costs no caller a usable token: after a rejection it is back in the store. */
+/** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(Effect.all([currentOrNone(tokens), Clock.currentTimeMillis]), ([current, now]) =>
     Option.match(
@@ -51,7 +51,7 @@ const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effec
       { onNone: () => Effect.failCause(cause), onSome: Effect.succeed }
     ))
 
-/** A new token, which all callers wait for together. */
+/** Waits for a new token together with all other callers. */
 const acquire = (tokens: Tokens, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(tokens.flights.ask({ reason: "missing", replacing }), Flights.outcomeOf).pipe(
     Effect.catchAllCause((cause) => Cause.isInterrupted(cause) ? Effect.failCause(cause) : orCurrent(tokens, cause))
@@ -75,7 +75,7 @@ const getFrom = (tokens: Tokens): Service["get"] =>
     Effect.flatMap(tokens.current, (current) => serveOrAcquire(tokens, current, clock.unsafeCurrentTimeMillis()))
   )
 
-/** The response that rejected the token is not known here: whoever has it completes the error. */
+/** The response that rejected the token isn't known here, so `request/authorized` replaces this error by one of that response. */
 const refused = (reason: "CoolingDown" | "TokenUnchanged") =>
   new Forbidden({ operation: "request", status: 403, reason })
 
@@ -115,8 +115,8 @@ export interface Options extends Flights.Options {
 }
 
 /**
- * The tokens of one issuer. Flights and the Schedule end with the scope of this effect. A store that may not
- * respond at once is read within `flightTimeout`, which costs two fibers each time.
+ * Creates the TokenProvider. Flights and the background refresh stop when the scope is closed. A custom store may hang, so each read is
+ * limited by `flightTimeout`, which costs two fibers. `storeIsPrompt` skips that for the store in memory.
  */
 export const make = (options: Options): Effect.Effect<Service, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -127,7 +127,7 @@ export const make = (options: Options): Effect.Effect<Service, never, Scope.Scop
       flights: yield* Flights.make(options)
     }
     let startsSchedule = policy.background
-    /** The first token that a caller gets starts the Schedule. */
+    /** Starts the background refresh when a caller gets the first token. */
     const served = Effect.map((token: Token) => {
       if (startsSchedule) {
         startsSchedule = false

@@ -1,4 +1,4 @@
-/** What others see of an exchange: metrics and log lines. */
+/** The metrics and log lines of an exchange. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -25,7 +25,7 @@ export const succeeded = (
   return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
 }
 
-/** What the warning says of a failure: its sentence, its `_tag`, and what tells it from others of that tag. */
+/** The message of a failure, and the labels that identify it in the log. */
 const described = Option.match({
   onNone: () => ({ message: "The exchange ended in a defect.", labels: { error: "Defect" } }),
   onSome: (error: TokenError) => ({
@@ -38,7 +38,7 @@ const described = Option.match({
   })
 })
 
-/** The token that callers still get: none, the one that was to be refreshed, or the one that was rejected. */
+/** The token that callers still get after a failure: none, the stale one, or the rejected one. */
 export type Served = "none" | "current" | "rejected"
 
 const consequences: Record<Served, string> = {
@@ -54,7 +54,7 @@ interface Failure {
   readonly served: Served
 }
 
-/** The backoff bounds how many warnings there are. */
+/** Logs a warning for each failed exchange. The backoff limits how many there are. */
 export const failed = ({ reason }: ExchangeRequest, { cause, retryAt, served }: Failure): Effect.Effect<void> => {
   Metrics.exchangeFailed(reason, cause)
   const { labels, message } = described(Cause.failureOption(cause))

@@ -7,13 +7,13 @@ import type { Failure } from "../../TokenProvider.js"
 import type { Moment } from "../clock.js"
 import { closed } from "../closed.js"
 
-// Each transition is told what time it is. Waits are measured by the monotonic clock, in milliseconds.
+// Transitions are pure: each one gets the current time. Backoff and cool-down use the monotonic clock, in milliseconds.
 
-/** What outlives an exchange. */
+/** The part of the state that outlives an exchange. */
 interface History {
-  /** When the last renewals after a rejection began. */
+  /** The start times of the last renewals, in monotonic milliseconds. */
   readonly renewals: ReadonlyArray<number>
-  /** No refresh begins before: the last exchange returned a token that was not fresh. */
+  /** No refresh starts before this time, because the last exchange returned a token that wasn't fresh. In monotonic milliseconds. */
   readonly refreshHeldUntil: number
   readonly lastFailure: Option.Option<Failure>
 }
@@ -25,15 +25,16 @@ interface Idle extends History {
 interface InFlight<Flight> extends History {
   readonly _tag: "InFlight"
   readonly flight: Flight
-  /** Failed exchanges in a row before this one. */
+  /** The number of consecutive failures before this exchange. */
   readonly failures: number
 }
 
 interface BackingOff extends History {
   readonly _tag: "BackingOff"
-  /** Failed exchanges in a row. */
+  /** The number of consecutive failures. */
   readonly failures: number
   readonly cause: Cause.Cause<TokenError>
+  /** The end of the backoff, in monotonic milliseconds. */
   readonly until: number
 }
 
@@ -41,7 +42,7 @@ interface Closed extends History {
   readonly _tag: "Closed"
 }
 
-/** Everything that is known about a client's tokens besides the token itself. A `Flight` is what callers wait for; it is opaque here. */
+/** The state of a client's exchanges; the token itself is in the store. A `Flight` is what callers wait for, and opaque here. */
 export type State<Flight> = Idle | InFlight<Flight> | BackingOff | Closed
 
 export const initial: State<never> = {
@@ -51,12 +52,12 @@ export const initial: State<never> = {
   lastFailure: Option.none()
 }
 
-/** What a caller who wants a token does next: wait for a flight, or fail with what is known already. */
+/** What a caller that needs a token does next: wait for a flight, or fail with a cause that is already known. */
 export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
-/** No further renewal may begin in this cool-down. */
+/** Two renewals have started within the cool-down, so no other one may start yet. */
 export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
@@ -71,7 +72,7 @@ const historyOf = ({ lastFailure, refreshHeldUntil, renewals }: History): Histor
 
 export const failuresOf = (state: State<unknown>): number => "failures" in state ? state.failures : 0
 
-/** What the state decides without a new flight; undefined if one may begin. */
+/** The decision that needs no new flight, or undefined if a flight may start. */
 const decided = <Flight>(state: State<Flight>, now: Moment): Decision<Flight> | undefined => {
   switch (state._tag) {
     case "Idle":
@@ -90,7 +91,7 @@ const starting = <Flight>(state: State<Flight>, flight: Flight): readonly [Decis
   { ...historyOf(state), _tag: "InFlight", flight, failures: failuresOf(state) }
 ]
 
-/** A token is missing or grows old. The given flight starts if the decision is to wait for it. */
+/** Asks for a token, because there is none or the current one is stale. The flight starts if the decision is to wait for it. */
 export const ask = <Flight>(
   state: State<Flight>,
   flight: Flight,
@@ -100,7 +101,7 @@ export const ask = <Flight>(
   return decision === undefined ? starting(state, flight) : [decision, state]
 }
 
-/** The token was rejected, and a caller wants another one. */
+/** Asks for a token that replaces a rejected one. The flight starts if the decision is to wait for it. */
 export const renew = <Flight>(
   state: State<Flight>,
   flight: Flight,
@@ -115,11 +116,11 @@ export const renew = <Flight>(
     : [{ _tag: "CoolingDown" }, state]
 }
 
-/** Whether a stale token is not worth an exchange yet. */
+/** Whether a refresh has to wait, because the last exchange returned a token that wasn't fresh. */
 export const isRefreshHeld = ({ refreshHeldUntil }: State<unknown>, now: Moment): boolean =>
   now.monotonic < refreshHeldUntil
 
-/** The flight returned this token, which is the current one now. */
+/** The flight succeeded, and this token is now the current one. */
 export const succeeded = <Flight>(
   state: State<Flight>,
   token: AccessToken.AccessToken,
@@ -139,7 +140,7 @@ export const succeeded = <Flight>(
 
 const retryAfterOf = (error: TokenError) => "retryAfter" in error ? error.retryAfter : undefined
 
-/** The flight failed: exchanges back off. `random` is between 0 and 1. */
+/** The flight failed, so the backoff starts. `random` is between 0 and 1. */
 export const failed = <Flight>(
   state: State<Flight>,
   cause: Cause.Cause<TokenError>,
@@ -163,5 +164,5 @@ export const failed = <Flight>(
   }
 }
 
-/** Nothing begins any more. */
+/** The client is closed, so no flight starts any more. */
 export const close = (state: State<unknown>): Closed => ({ ...historyOf(state), _tag: "Closed" })

@@ -6,9 +6,9 @@ import { TransportError } from "../../NutritionAdvisorError.js"
 import { monotonicMillis } from "../clock.js"
 
 /**
- * Fails with `onTimeout` after so many milliseconds, and ends at once when it is interrupted, even while the effect can't be
- * interrupted: then the effect is left behind, and interrupted as soon as it can be. `Effect.timeoutFail` may lose an interruption that
- * comes as its race ends.
+ * Fails with `onTimeout` after a number of milliseconds, and ends at once if it is interrupted. This holds even if the effect can't be
+ * interrupted: it then continues in the background until it can. `Effect.timeoutFail` isn't used because it may lose an interruption that
+ * arrives just as its race ends.
  */
 export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
   Effect.uninterruptibleMask((restore) =>
@@ -26,12 +26,12 @@ export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis:
 
 const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
-/** A timer that fires later than this, in milliseconds, was stopped with its process: a function between two calls, a SIGSTOP. */
+/** If a timer fires later than this, in milliseconds, its process was stopped: by SIGSTOP, or as a function between two calls. */
 const stoppedAfter = 2_000
 
 /**
- * An exchange with so many milliseconds for it. If the process was stopped meanwhile, its connections are probably dead, so the exchange
- * is repeated once. The second one begins only after the first has ended: the service sees one at a time.
+ * Runs an exchange with a timeout in milliseconds. If the process was stopped in the meantime, its connections are probably dead, so the
+ * exchange is repeated once. The second one starts only after the first one has ended, so that the two never overlap.
  */
 export const withTokenTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
