@@ -19,19 +19,19 @@ interface Options extends DataSettings {
 
 type Headers = Request["headers"]
 
-/** A reason of Forbidden that concerns a request; the other one concerns an exchange. */
+/** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
 type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
 
 const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
   (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
 
-/** An answer that came only after the service had looked at the token. */
+/** Whether the status shows that the service has accepted the token. */
 const showsAcceptance = (status: number) => Answer.isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Headers with a token, made once a token, since those of searches without headers of their own are the same: the only place where a
- * token is in plain text for longer than its request.
+ * Adds the token to the headers of a request. The result is kept, because all searches without custom headers share it. No other place
+ * keeps a token in plain text for longer than its request.
  */
 const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
   let last: { readonly token: AccessToken; readonly given: Headers; readonly headers: Headers } | undefined
@@ -57,13 +57,13 @@ const showOn = ({ span }: Run, answer: Answer.Answer) => {
   }
 }
 
-/** An answer that is not 2xx is an error. */
+/** Fails if the status is not 2xx. */
 const answerOrError = (run: Run, answer: Answer.Answer) => {
   showOn(run, answer)
   return Answer.isOk(answer.status) ? Effect.succeed(answer) : Answer.statusError(answer)
 }
 
-/** Sends a data request with a token, renews the token where it is rejected, and sends the request once more. */
+/** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
 export const make = ({ send, tokens, ...settings }: Options) => {
   const { maxBytes, observeHeaders, rejectedStatuses } = settings
   const kinds: Record<Answer.DataOperation, Answer.Kind> = {
@@ -85,7 +85,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       return new Forbidden({ ...Answer.fieldsWithBody(rejection), reason })
     })
 
-  /** The provider knows tokens, and this the response: a renewal that would be pointless is an error of the response. */
+  /** The provider doesn't know the response, so the error of a pointless renewal is created here, with status and body. */
   const renew = (rejected: AccessToken, rejection: Answer.Answer) =>
     Effect.catchAll(tokens.renew(rejected), (error): Effect.Effect<never, NutritionAdvisorError> => {
       if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return forbidden(rejection, error.reason)
@@ -93,7 +93,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       return Effect.fail(error)
     })
 
-  /** If a peer's token is rejected as well, one more renewal may still help: it exchanges the key. */
+  /** If the new token comes from another replica and is rejected too, renews once more. That renewal exchanges the license key. */
   const renewAndSend = (
     run: Run,
     request: Request,
@@ -121,7 +121,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
 
   const getToken = SendGate.passWith(tokens.get)
 
-  /** The answer to a request without a token. */
+  /** Takes a request without a token, and returns the 2xx response. */
   return (run: Run, request: Request): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
     Effect.flatMap(
       getToken,
