@@ -37,8 +37,8 @@ export interface Exchanged {
 }
 
 /**
- * Chooses which token to store. After a refresh, it is the token that expires later, unless its `receivedAt` is in the future. After a
- * rejection, it is always the new one. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the
+ * Chooses which token to store. After a rejection, it is always the new one. Otherwise, it is the token that expires later, but not one
+ * whose `receivedAt` is in the future. If the same token comes back with a later expiry, it keeps its first `receivedAt`, because the
  * window is a share of the whole lifetime.
  */
 const tokenThatStays = (
