@@ -328,7 +328,9 @@ export const layerSharedConfig = (
  * import { NutritionAdvisor } from "effect-nutrition-advisor"
  *
  * export const payload = NutritionAdvisor.search("low sugar breakfast").pipe(
- *   Effect.catchTag("TooManyRequests", ({ retryAfter = 60 }) => Effect.logWarning(`wait ${retryAfter} s`))
+ *   Effect.catchTag("TooManyRequests", ({ retryAfter = 60 }) =>
+ *     Effect.logWarning(`Try again in ${retryAfter} s`)
+ *   )
  * )
  * ```
  *

@@ -57,7 +57,8 @@ export interface Failure {
  * import { TokenProvider } from "effect-nutrition-advisor"
  *
  * export const health = Effect.gen(function*() {
- *   const { expiresAt, lastFailure, state } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
+ *   const provider = yield* TokenProvider.TokenProvider
+ *   const { expiresAt, lastFailure, state } = yield* provider.status
  *   return {
  *     state,
  *     expiresAt: Option.getOrNull(expiresAt),
