@@ -17,6 +17,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { RunInBackground } from "./internal/background.js"
 import * as Background from "./internal/background.js"
+import type { Checked } from "./internal/check.js"
 import * as Environment from "./internal/environment.js"
 import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
@@ -114,9 +115,11 @@ const searchAttributes = { "http.request.method": "GET", "url.template": Build.s
 
 /** Makes the platform redact the header of the customer identifier in everything that it prints, while the layer is open. */
 const redactServiceId = ({ serviceIdHeader }: Settings.DataSettings) =>
-  Effect.locallyScopedWith(
-    Headers.currentRedactedNames,
-    (names) => names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
+  Layer.scopedDiscard(
+    Effect.locallyScopedWith(
+      Headers.currentRedactedNames,
+      (names) => names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
+    )
   )
 
 /** Builds the client from a TokenProvider and the HttpClient in the context. */
@@ -126,7 +129,6 @@ const fromTokens = (
   run: RunInBackground
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    yield* redactServiceId(settings)
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make({ ...settings, tokens, send })
@@ -182,17 +184,25 @@ const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: Tok
     return { tokens, service: yield* fromTokens(settings, tokens, run) }
   })
 
-const makeOwn = (options: Options) =>
-  Effect.suspend(() =>
-    Effect.flatMap(Settings.parseClient(options), (settings) => clientOver(settings, TokenSource.own))
+/** A layer over options that are checked when it is built. */
+const layerFrom = <O, S extends Settings.DataSettings, A, R>(
+  parse: (options: O) => Checked<S>,
+  options: O,
+  layer: (settings: S) => Layer.Layer<A, never, R>
+): Layer.Layer<A, ConfigurationError, R> =>
+  Layer.unwrapEffect(
+    Effect.suspend(() =>
+      Effect.map(parse(options), (settings) => Layer.provideMerge(layer(settings), redactServiceId(settings)))
+    )
   )
 
-type Built = Effect.Effect.Success<ReturnType<typeof clientOver>>
-
-const layerOf = <E, R>(client: Effect.Effect<Built, E, R>) =>
+const layerOver = <S extends Settings.DataSettings, R>(source: TokenSource.TokenSource<S, R>) => (settings: S) =>
   Layer.scopedContext(
-    Effect.map(client, ({ service, tokens }) =>
-      Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens)))
+    Effect.map(
+      clientOver(settings, source),
+      ({ service, tokens }) =>
+        Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens))
+    )
   )
 
 /**
@@ -205,13 +215,13 @@ const layerOf = <E, R>(client: Effect.Effect<Built, E, R>) =>
 export const layerWithoutTokens = (
   options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Layer.scoped(
-    NutritionAdvisor,
-    Effect.gen(function*() {
-      const settings = yield* Settings.parseData(options)
-      return yield* fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
-    })
-  )
+  layerFrom(Settings.parseData, options, (settings) =>
+    Layer.scoped(
+      NutritionAdvisor,
+      Effect.gen(function*() {
+        return yield* fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
+      })
+    ))
 
 /**
  * A layer with the client and its TokenProvider. The token is kept in memory. Build the layer once per process, since each build fetches
@@ -237,7 +247,7 @@ export const layerWithoutTokens = (
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  layerOf(makeOwn(options))
+  layerFrom(Settings.parseClient, options, layerOver(TokenSource.own))
 
 /**
  * The options of a client that shares its token with other replicas: those of the client, plus `lease` and `cacheTimeout`.
@@ -260,12 +270,7 @@ export const layerShared = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> =>
-  layerOf(
-    Effect.suspend(() =>
-      Effect.flatMap(Settings.parseSharedClient(options), (settings) => clientOver(settings, TokenSource.shared))
-    )
-  )
+> => layerFrom(Settings.parseSharedClient, options, layerOver(TokenSource.shared))
 
 /**
  * Creates the client. Its exchanges and its background refresh stop when the scope is closed. Fails with `ConfigurationError` if an option
@@ -277,7 +282,11 @@ export const layerShared = (
 export const make = (
   options: Options
 ): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.map(makeOwn(options), ({ service }) => service)
+  Effect.gen(function*() {
+    const settings = yield* Settings.parseClient(options)
+    yield* Layer.build(redactServiceId(settings))
+    return (yield* clientOver(settings, TokenSource.own)).service
+  })
 
 /**
  * A layer with a client that reads its options from environment variables, or from your ConfigProvider. Options that you pass as a

@@ -1,5 +1,6 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
 import * as Settings from "../settings.js"
@@ -8,9 +9,9 @@ import * as Settings from "../settings.js"
  * The license key that a wrapping issuer has already read. The wrapped issuer must use the same one, even if the key is rotated between
  * the two reads.
  */
-export class LicenseKey extends Context.Reference<LicenseKey>()("effect-nutrition-advisor/internal/LicenseKey", {
-  defaultValue: (): Redacted.Redacted<string> | undefined => undefined
-}) {}
+export class LicenseKey
+  extends Context.Tag("effect-nutrition-advisor/internal/LicenseKey")<LicenseKey, Redacted.Redacted<string>>()
+{}
 
 const readSetting = (
   licenseKey: Settings.ExchangeOptions["licenseKey"]
@@ -27,4 +28,7 @@ const readSetting = (
 export const readLicenseKey = (
   licenseKey: Settings.ExchangeOptions["licenseKey"]
 ): Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable> =>
-  Effect.flatMap(LicenseKey, (key) => key === undefined ? readSetting(licenseKey) : Effect.succeed(key))
+  Effect.flatMap(
+    Effect.serviceOption(LicenseKey),
+    Option.match({ onNone: () => readSetting(licenseKey), onSome: Effect.succeed })
+  )

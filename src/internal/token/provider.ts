@@ -54,7 +54,7 @@ const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effec
 /** Waits for a new token together with all other callers. */
 const acquire = (tokens: Tokens, replacing: Option.Option<Token>): Effect.Effect<Token, TokenError> =>
   Effect.flatMap(tokens.flights.ask({ reason: "missing", replacing }), Flights.outcomeOf).pipe(
-    Effect.catchAllCause((cause) => Cause.isInterrupted(cause) ? Effect.failCause(cause) : orCurrent(tokens, cause))
+    Effect.catchAllCause((cause) => Cause.isInterruptedOnly(cause) ? Effect.failCause(cause) : orCurrent(tokens, cause))
   )
 
 const serveOrAcquire = (tokens: Tokens, current: Option.Option<Token>, now: number) => {
