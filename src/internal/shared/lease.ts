@@ -191,12 +191,11 @@ const getInTurn = (attempt: Attempt, restore: Restore) =>
 
     for (let waits = 0, rounds = 0;; waits += 1) {
       const issued = yield* playRound(attempt, reader, Waits.roundOf(rounds), restore).pipe(
-        Effect.tap(() =>
-          Effect.sync(() => {
-            rounds += 1
-            until = attempt.waitsUntil
-          })
-        ),
+        Effect.map((issued) => {
+          rounds += 1
+          until = attempt.waitsUntil
+          return issued
+        }),
         Effect.catchAll((error) => Effect.as(onCacheFailure(error), Option.none()))
       )
       if (Option.isSome(issued)) return issued.value

@@ -61,8 +61,9 @@ const program = Effect.gen(function*() {
         yield* round(version, latency)
       }
     }
+    console.log(`medians of ${index + 1} rounds`)
+    for (const [key, values] of Object.entries(taken).sort()) console.log(`  ${key}: ${median(values).toFixed(0)} ms`)
   }
-  for (const [key, values] of Object.entries(taken).sort()) console.log(`${key}: ${median(values).toFixed(0)} ms`)
   yield* Effect.promise(() => Promise.all(Object.values(programs).map(({ remove }) => remove())))
 })
 
