@@ -162,7 +162,7 @@ const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<I
 /** One round: the token or the exchange that it led to, if any. A round that fails is played again. */
 const playRound = (attempt: Attempt, reader: Reader, round: Waits.Round, restore: Restore) =>
   Effect.gen(function*() {
-    const found = round === "Lease" ? Option.none() : yield* restore(reader.read)
+    const found = yield* restore(reader.read)
     if (Option.isSome(found)) return Option.some(Effect.succeed(issuedAs("HandedOver")(found.value)))
     const isLate = (yield* currentMonotonicMillis) >= attempt.waitsUntil
     if (round === "Read" || isLate || !(yield* takeLease(attempt))) return Option.none()

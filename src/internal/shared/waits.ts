@@ -1,12 +1,12 @@
 /** What a replica does while a peer has the lease. Times are in milliseconds. */
 
 /** The calls of one round. The lease is asked for because its holder may have died, or failed to exchange. */
-export type Round = "ReadAndLease" | "Read" | "Lease"
+export type Round = "ReadAndLease" | "Read"
 
-const firstRounds: ReadonlyArray<Round> = ["ReadAndLease", "Read", "Read", "Lease"]
+const firstRounds: ReadonlyArray<Round> = ["ReadAndLease", "Read", "Read", "Read"]
 
 /**
- * Each call is made again within a second, and the first second has few of them: a peer that exchanges for one second costs a waiting
+ * The first second has few calls, and from then on each is made within a second: a peer that exchanges for one second costs a waiting
  * replica six calls.
  */
 export const roundOf = (index: number): Round => firstRounds[index] ?? "ReadAndLease"
