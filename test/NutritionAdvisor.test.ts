@@ -198,18 +198,9 @@ describe("searchAs", () => {
 
   const Results = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
-  const results: StandardSchemaV1<unknown, unknown> = {
-    "~standard": {
-      version: 1,
-      vendor: "of-ones-own",
-      validate: () => ({
-        issues: [
-          { path: ["results", { key: 0 }, "name"], message: "expected a string" },
-          { message: "one food at least" }
-        ]
-      })
-    }
-  }
+  const refusing = (...issues: ReadonlyArray<StandardSchemaV1.Issue>): StandardSchemaV1<unknown, unknown> => ({
+    "~standard": { version: 1, vendor: "test", validate: () => ({ issues }) }
+  })
 
   const issueOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
     error._tag === "UnexpectedResponse" && error.issue !== undefined ? Redacted.value(error.issue) : undefined
@@ -219,22 +210,26 @@ describe("searchAs", () => {
     const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats")))
     expect(issue).toContain("[\"results\"]")
     expect(issue).toContain("[\"name\"]")
-    expect(issue).toMatch(/Expected string, actual 7$/)
+    expect(issue).toContain("Expected string")
   })
 
   test("searchAs: `issue` has a line for each issue of a Standard Schema", function*() {
+    const results = refusing(
+      { path: ["results", { key: 0 }, "name"], message: "expected a string" },
+      { message: "one food at least" }
+    )
     const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(results)("oats")))
     expect(issue).toBe("results.0.name: expected a string\none food at least")
   })
 
   test("searchAs: `issue` has at most 4,096 characters", function*() {
-    yield* respondNext("search", { status: 200, body: { results: "x".repeat(10_000) } })
-    expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats")))).toHaveLength(4_096)
+    const long = refusing({ message: "x".repeat(10_000) })
+    expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(long)("oats")))).toHaveLength(4_096)
   })
 
   test("searchAs: nothing prints or encodes `issue`, and the message says where to find it", function*() {
-    yield* respondNext("search", { status: 200, body: { results: "secret-7f3a" } })
-    const error = yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats"))
+    const repeating = refusing({ message: "expected an array, not secret-7f3a" })
+    const error = yield* Effect.flip(NutritionAdvisor.searchAs(repeating)("oats"))
     expect(issueOf(error)).toContain("secret-7f3a")
     expect(`${inspect(error)} ${JSON.stringify(error)} ${error.message} ${error}`).not.toContain("secret-7f3a")
     expect(error.message).toContain("issue")
