@@ -4,7 +4,14 @@ import tseslint from "typescript-eslint"
 
 export default tseslint.config(
   {
-    ignores: ["dist/", "bench/out/", "node_modules/", "editions/*/out/", "editions/*/overlays/", "scripts/matrix/*.cjs"]
+    ignores: [
+      "dist/",
+      "bench/out/",
+      "node_modules/",
+      "editions/*/out/",
+      "editions/*/overlays/",
+      "test/system/matrix/programs/*.cjs"
+    ]
   },
   ...tseslint.configs.strict,
   {

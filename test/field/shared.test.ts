@@ -1,4 +1,4 @@
-/** What users of other clients met where processes share a token, or callers one client; docs/field-cases.md says where. */
+/** What users of other clients met where processes share a token, or callers one client; README.md says where. */
 import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Option, Redacted } from "effect"

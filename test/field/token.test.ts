@@ -1,4 +1,4 @@
-/** What users of other clients met over the life of a token; docs/field-cases.md says where. */
+/** What users of other clients met over the life of a token; README.md says where. */
 import { describe, expect } from "@effect/vitest"
 import { Effect, Either, Fiber, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor, type RefreshPolicy } from "effect-nutrition-advisor"

@@ -1,4 +1,4 @@
-/** What users of other clients met between client and service; docs/field-cases.md says where. */
+/** What users of other clients met between client and service; README.md says where. */
 import { getEventListeners } from "node:events"
 import { inspect } from "node:util"
 import { HttpClient, type HttpClientRequest } from "@effect/platform"

@@ -1,7 +1,7 @@
 /**
  * `npm run test:matrix -- [--only node,next] [--write]`: the packed library, used where people run it, on Linux x64.
  * Each row is a project of its own in a temporary folder. Its program searches the simulator on a port, meets one 403,
- * one 503 and one aborted call, and closes. `--write` puts the table of a whole run into docs/matrix.md.
+ * one 503 and one aborted call, and closes. `--write` puts the table of a whole run into README.md.
  */
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -14,9 +14,9 @@ import { fileURLToPath } from "node:url"
 import { parseArgs, promisify } from "node:util"
 import { build } from "esbuild"
 
-const repository = fileURLToPath(new URL("..", import.meta.url))
+const repository = fileURLToPath(new URL("../../..", import.meta.url))
 
-const programs = join(repository, "scripts", "matrix")
+const programs = join(import.meta.dirname, "programs")
 
 const { values } = parseArgs({ options: { only: { type: "string" }, write: { type: "boolean", default: false } } })
 
@@ -362,7 +362,7 @@ The last run was on ${new Date().toISOString().slice(0, 10)}, on Linux x64, with
 `
   const brief = (text) => text.replaceAll(work, "").replaceAll(/\s+/g, " ").replaceAll("|", "/").slice(0, 200)
   const lines = table.map(({ name, versions, result }) => `| ${name} | ${versions} | ${brief(result)} |`)
-  await writeFile(join(repository, "docs", "matrix.md"), `${head}${lines.join("\n")}\n`)
+  await writeFile(join(import.meta.dirname, "README.md"), `${head}${lines.join("\n")}\n`)
 }
 
 const failed = table.filter(({ result }) => result.startsWith("fails")).length
