@@ -2,6 +2,7 @@
  * The client for the Nutrition Advisor service: food search, and an authorized HttpClient for all other routes.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"

@@ -4,6 +4,7 @@
  * said, which is redacted. None holds a request, a response, a URL or a foreign cause.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

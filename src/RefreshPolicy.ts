@@ -2,6 +2,7 @@
  * The refresh options: when a token is refreshed, how long exchanges back off, and how often a token is renewed. This module does no I/O.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"

@@ -2,6 +2,7 @@
  * Retries failed searches, GET and HEAD requests within a budget: a layer around NutritionAdvisor.
  *
  * @since 1.0.0
+ * @module
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"

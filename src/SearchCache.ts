@@ -2,6 +2,7 @@
  * Caches search payloads, and shares one request among equal searches: a layer around NutritionAdvisor.
  *
  * @since 1.0.0
+ * @module
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"

@@ -2,6 +2,7 @@
  * Where replicas leave a token for each other: one entry under a name, and a lease for the one who exchanges.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

@@ -2,6 +2,7 @@
  * A TokenIssuer around a TokenIssuer: replicas share one token through a SharedTokenCache, and one of them exchanges.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -2,6 +2,7 @@
  * Delays requests after a 429, and limits their rate: a layer around NutritionAdvisor.
  *
  * @since 1.0.0
+ * @module
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"

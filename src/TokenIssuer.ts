@@ -2,6 +2,7 @@
  * License key in, AccessToken out, over a token route of the service.
  *
  * @since 1.0.0
+ * @module
  */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"

@@ -3,6 +3,7 @@
  * rejection.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

@@ -3,6 +3,7 @@
  * agent kit, no MCP SDK and nothing of Node.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Data from "effect/Data"
 import { isFailure, messageOf } from "../internal/ai/failure.js"

@@ -2,6 +2,7 @@
  * The tool `search_foods` for a server of the official MCP SDK, `@modelcontextprotocol/server`.
  *
  * @since 1.0.0
+ * @module
  */
 import type { McpServer, RegisteredTool, StandardSchemaWithJSON } from "@modelcontextprotocol/server"
 import * as Predicate from "effect/Predicate"

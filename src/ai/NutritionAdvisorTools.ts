@@ -2,6 +2,7 @@
  * The tool `search_foods` for `@effect/ai`: results that fit into a model's context, and failures as sentences.
  *
  * @since 1.0.0
+ * @module
  */
 import * as Tool from "@effect/ai/Tool"
 import * as Toolkit from "@effect/ai/Toolkit"

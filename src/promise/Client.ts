@@ -2,6 +2,7 @@
  * The client for programs without Effect: promises that reject with the library's own errors.
  *
  * @since 1.0.0
+ * @module
  */
 /// <reference lib="esnext.disposable" preserve="true" />
 import type * as Duration from "effect/Duration"

@@ -2,6 +2,7 @@
  * A SharedTokenCache on Redis or Valkey, single or as a cluster, by ioredis 5 or 6.
  *
  * @since 1.0.0
+ * @module
  */
 import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"

@@ -2,6 +2,7 @@
  * Test doubles for the NutritionAdvisor service.
  *
  * @since 1.0.0
+ * @module
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as Context from "effect/Context"

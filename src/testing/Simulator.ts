@@ -3,6 +3,7 @@
  * SERVICE.md, and uses the Clock, so it works with TestClock.
  *
  * @since 1.0.0
+ * @module
  */
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"

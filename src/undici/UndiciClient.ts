@@ -3,6 +3,7 @@
  * response in one step.
  *
  * @since 1.0.0
+ * @module
  */
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
