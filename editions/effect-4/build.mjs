@@ -59,10 +59,16 @@ const translated = (path, program) => {
     : { text, problems: file.problems }
 }
 
-/** What the edition has of its own stands in its manifest; the rest is that of the source. */
+const own = JSON.parse(read(edition, "package.json"))
+
+const source = JSON.parse(read(root, "package.json"))
+
+/** 1.2.3 becomes 2.0.0-next.1.2.3: a range such as ^2.0.0-next.1.2.3 finds later builds, and no version for Effect 3. */
+const version = `${own.version}.${source.version}`
+
+/** The manifest of the source, except for what the edition's own manifest sets. */
 const manifest = () => {
-  const { engines, devDependencies, publishConfig, version } = JSON.parse(read(edition, "package.json"))
-  const source = JSON.parse(read(root, "package.json"))
+  const { devDependencies, engines, publishConfig } = own
   const peers = Object.entries(source.peerDependencies).flatMap(([name, range]) =>
     name in devDependencies ? [[name, `^${devDependencies[name]}`]] : name.startsWith("@effect/") ? [] : [[name, range]]
   )
@@ -82,12 +88,10 @@ const manifest = () => {
   }
 }
 
-const { devDependencies: own } = JSON.parse(read(edition, "package.json"))
-
 /** What a text tells users to install, for Effect 4. */
 const withVersions = (text) =>
   ["@effect/platform-node", "@effect/vitest", "vitest"].reduce((told, name) => {
-    const range = `^${own[name].split(".", 2).join(".")}`
+    const range = `^${own.devDependencies[name].split(".", 2).join(".")}`
     return told
       .replaceAll(new RegExp(`(?<![\\w/])${name}@\\^[\\d.]*\\d`, "g"), `${name}@${range}`)
       .replaceAll(new RegExp(`\`${name}\` is \`@\\^[\\d.]+\``, "g"), `\`${name}\` is \`@${range}\``)
@@ -122,7 +126,6 @@ const translateAll = () => {
     write(path, read(root, path))
   }
   write("tsconfig.json", read(root, "tsconfig.json").replace(`"noUnusedLocals": true`, `"noUnusedLocals": false`))
-  const version = JSON.parse(read(edition, "package.json")).version
   write("src/internal/version.ts", read(root, "src/internal/version.ts").replace(/"[^"]*"/, JSON.stringify(version)))
   write("README.md", readme())
   write("package.json", JSON.stringify(manifest(), null, 2))

@@ -1,0 +1,9 @@
+import { readFileSync } from "node:fs"
+import { expect, it } from "@effect/vitest"
+import { version } from "../../src/internal/version.js"
+
+const manifest: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
+
+it("version: src/internal/version.ts has the version of package.json, as npm version writes it", () => {
+  expect(version).toBe(manifest.version)
+})
