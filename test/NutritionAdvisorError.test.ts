@@ -101,6 +101,14 @@ describe("an error", () => {
     expect(new Set(bare.map(({ _tag }) => _tag))).toEqual(new Set(tags))
   })
 
+  it("is tested with every one of its fields", () => {
+    const missing = [...NutritionAdvisorError.errors, ConfigurationError].flatMap(({ _tag, fields }) => {
+      const [tested] = all.find(([error]) => error._tag === _tag) ?? [{}]
+      return Object.keys(fields).filter((field) => !(field in tested)).map((field) => `${_tag}.${field}`)
+    })
+    expect(missing).toEqual([])
+  })
+
   it("has a JSON Schema, for who declares it in an API of one's own, under names that OpenAPI allows", () => {
     const { $defs = {}, ...schema } = JSONSchema.make(AnyError)
     expect(JSON.stringify(schema)).toContain("BadRequest")

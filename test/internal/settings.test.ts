@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either, Redacted } from "effect"
+import * as Environment from "../../src/internal/environment.js"
 import * as Settings from "../../src/internal/settings.js"
 
 type Options = Parameters<typeof Settings.parseSharedClient>[0]
@@ -159,6 +160,12 @@ describe("a setting is refused", () => {
       expect(error).toMatchObject({ field, rule: expect.stringMatching(rule) })
       expect(error.message).toMatch(new RegExp(`^The setting ${field} `))
     }
+  })
+
+  it("in a row of this file, for each option that has a rule", () => {
+    const refused = new Set(refusals.map(([field]) => field))
+    const all = Object.keys(Environment.sharedAdvisor()).filter((option) => option !== "allowInsecureHttp")
+    expect(all.filter((option) => !refused.has(option))).toEqual([])
   })
 
   it("without its value", () => {

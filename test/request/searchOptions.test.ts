@@ -1,0 +1,28 @@
+import { expect } from "@effect/vitest"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../doubles/arranged.js"
+import { advisor } from "../doubles/simulatedAdvisor.js"
+
+type Row<Name extends keyof NutritionAdvisor.SearchOptions> = readonly [
+  value: NonNullable<NutritionAdvisor.SearchOptions[Name]>,
+  sent: (request: Simulator.SeenRequest) => unknown,
+  expected: unknown
+]
+
+/** A value of each option, and what the service receives: the compiler asks for a row for a new option. */
+const rows: { readonly [Name in keyof NutritionAdvisor.SearchOptions]-?: Row<Name> } = {
+  urlParams: [{ page: 2 }, ({ query }) => query, "term=oats&page=2"],
+  headers: [{ "x-request-id": "request-1" }, ({ headers }) => headers["x-request-id"], "request-1"]
+}
+
+const test = arranged(Simulator.Simulator, advisor())
+
+test.each(Object.entries(rows))(
+  "search: the service receives the option %s",
+  function*([name, [value, sent, expected]], { requests }) {
+    yield* NutritionAdvisor.search("oats", { [name]: value })
+    const [seen] = (yield* requests).filter(({ operation }) => operation === "search").map(sent)
+    expect(seen).toBe(expected)
+  }
+)

@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs"
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { NutritionAdvisor, type TokenIssuer } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../doubles/arranged.js"
+import { advisor } from "../doubles/simulatedAdvisor.js"
+
+type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
+
+/** The path of each named route: the compiler asks for that of a new one. */
+const paths: Readonly<Record<Name, string>> = {
+  "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
+  "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
+  "unified": "/v2/token-cache/unified/oauth/token/{key}"
+}
+
+const names = Object.keys(paths) as ReadonlyArray<Name>
+
+const test = arranged(Effect.void, advisor())
+
+for (const tokenRoute of names) {
+  test(`token route ${tokenRoute}: the simulator issues a token at its path`, function*() {
+    yield* NutritionAdvisor.search("oats")
+    const { requests } = yield* Simulator.Simulator
+    expect((yield* requests).map(({ path }) => path)[0]).toBe(paths[tokenRoute])
+  }, advisor({ tokenRoute }))
+}
+
+it.each(names)("token route %s: README's row of tokenRoute names it", (name) => {
+  const [row] = readFileSync("README.md", "utf8").split("\n").filter((line) => line.startsWith("| `tokenRoute` |"))
+  expect(row).toContain(`"${name}"`)
+})
