@@ -114,14 +114,9 @@ export interface Options extends Settings.ExchangeOptions, Settings.DataOptions 
 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
-/** Makes the platform redact the header of the customer identifier in everything that it prints, while the layer is open. */
-const redactServiceId = ({ serviceIdHeader }: Settings.DataSettings) =>
-  Layer.scopedDiscard(
-    Effect.locallyScopedWith(
-      Headers.currentRedactedNames,
-      (names) => names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
-    )
-  )
+/** The platform redacts the header of the customer identifier in everything that it prints, while the client is open. */
+const withServiceId = ({ serviceIdHeader }: Settings.DataSettings) => (names: ReadonlyArray<string | RegExp>) =>
+  names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
 
 /** Builds the client from a TokenProvider and the HttpClient in the context. */
 const fromTokens = (
@@ -182,7 +177,33 @@ const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: Tok
   Effect.gen(function*() {
     const run = yield* Background.make
     const tokens = yield* source(settings, run)
-    return { tokens, service: yield* fromTokens(settings, tokens, run) }
+    const service = yield* fromTokens(settings, tokens, run)
+    return Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens))
+  })
+
+type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
+
+/**
+ * Builds what `layer` provides, without a layer of its own: for a backend with thousands of clients, since each layer keeps some kB alive.
+ * @internal
+ */
+export const build = (
+  options: Options
+): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings.parseClient(options)
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
+    return yield* clientOver(settings, TokenSource.own)
+  })
+
+/** The same for `layerShared`. @internal */
+export const buildShared = (
+  options: SharedOptions
+): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
+  Effect.gen(function*() {
+    const settings = yield* Settings.parseSharedClient(options)
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
+    return yield* clientOver(settings, TokenSource.shared)
   })
 
 /** A layer over options that are checked when it is built. */
@@ -193,18 +214,16 @@ const layerFrom = <O, S extends Settings.DataSettings, A, R>(
 ): Layer.Layer<A, ConfigurationError, R> =>
   Layer.unwrapEffect(
     Effect.suspend(() =>
-      Effect.map(parse(options), (settings) => Layer.provideMerge(layer(settings), redactServiceId(settings)))
+      Effect.map(parse(options), (settings) =>
+        Layer.provideMerge(
+          layer(settings),
+          Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings)))
+        ))
     )
   )
 
 const layerOver = <S extends Settings.DataSettings, R>(source: TokenSource.TokenSource<S, R>) => (settings: S) =>
-  Layer.scopedContext(
-    Effect.map(
-      clientOver(settings, source),
-      ({ service, tokens }) =>
-        Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens))
-    )
-  )
+  Layer.scopedContext(clientOver(settings, source))
 
 /**
  * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. Options of the exchange are
@@ -283,11 +302,7 @@ export const layerShared = (
 export const make = (
   options: Options
 ): Effect.Effect<Service, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function*() {
-    const settings = yield* Settings.parseClient(options)
-    yield* Layer.build(redactServiceId(settings))
-    return (yield* clientOver(settings, TokenSource.own)).service
-  })
+  Effect.map(build(options), Context.get(NutritionAdvisor))
 
 /**
  * A layer with a client that reads its options from environment variables, or from your ConfigProvider. Options that you pass as a

@@ -1,5 +1,6 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as ConfigError from "effect/ConfigError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
@@ -86,20 +87,30 @@ const checkAround = ([option, layer]: Named) =>
     (error) => new ConfigurationError({ ...error, field: `${option}.${error.field}` })
   )
 
+/** The client without the layers around it. */
+const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenCache"]) =>
+  sharedTokenCache === undefined
+    ? Effect.map(Settings.readOptions(given), NutritionAdvisor.build)
+    : Effect.map(
+      Effect.zipLeft(Settings.readSharedOptions(given), check(sharedTokenCache)),
+      (options) => Effect.provide(NutritionAdvisor.buildShared(options), sharedTokenCache)
+    )
+
+/** One layer for the whole client, not a stack of them: each keeps some kB alive, and a backend may have thousands of clients. */
 const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: Options) =>
   Effect.gen(function*() {
-    const client = sharedTokenCache === undefined
-      ? NutritionAdvisor.layer(yield* Settings.readOptions(given))
-      : Layer.provide(NutritionAdvisor.layerShared(yield* Settings.readSharedOptions(given)), sharedTokenCache)
+    const client = yield* clientOf(given, sharedTokenCache)
     const around = layersAround({ cache, retry, throttle })
     yield* Effect.forEach(around, checkAround)
-    if (sharedTokenCache !== undefined) yield* check(sharedTokenCache)
-    const whole = around.reduce<Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, HttpClient.HttpClient>>(
-      (inner, [, outer]) => Layer.provideMerge(outer, inner),
-      client
-    )
-    const sending: Advisor = Layer.provide(whole, httpClient ?? fetchLayer)
-    return logger === undefined ? sending : Layer.provideMerge(sending, Logger.layer(logger))
+    const whole: Advisor = Layer.scopedContext(Effect.gen(function*() {
+      const sending = yield* Layer.build(httpClient ?? fetchLayer)
+      let built = yield* Effect.provide(client, sending)
+      for (const [, layer] of around) {
+        built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
+      }
+      return built
+    }))
+    return logger === undefined ? whole : Layer.provideMerge(whole, Logger.layer(logger))
   })
 
 /** With the variables as they are now. */

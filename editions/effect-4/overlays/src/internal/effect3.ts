@@ -37,6 +37,9 @@ export const orFail = <E>({ duration, onTimeout }: { readonly duration: Duration
 export const ofOutput = <A>(f: (output: A) => Duration.Input) => ({ output }: { readonly output: A }) =>
   Effect.succeed(f(output))
 
+/** Only a layer can change a reference for others in Effect 4: outside one, nothing is changed. */
+export const locallyScopedWith = (_reference: unknown, _change: unknown) => Effect.void
+
 export const dieMessage = (message: string) => Effect.die(new Error(message))
 
 export const catchSomeDefect =
