@@ -26,7 +26,10 @@ import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
  * @since 1.0.0
  * @category models
  */
-export interface ClientOptions extends Compose.Options {}
+export interface ClientOptions extends Compose.Options {
+  /** Receives what the library logs: pino, winston, `console`. Standard error by default. */
+  readonly logger?: ClientLogger | undefined
+}
 
 /**
  * The logger of a program: pino, winston, `console`, or any object with these four methods. Each event is one call, with a message and

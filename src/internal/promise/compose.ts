@@ -29,7 +29,6 @@ export interface Options extends Settings.Given {
   readonly throttle?: boolean | Throttle.Options | undefined
   /** Keeps the payloads of searches: the options of SearchCache, or `true` for a `timeToLive` of one minute. Off by default. */
   readonly cache?: boolean | SearchCache.Options | undefined
-  /** Receives what the library logs: pino, winston, `console`. Standard error by default. */
   readonly logger?: Logger.Logger | undefined
   /** Where replicas share a token, such as RedisTokenCache.layer. By default the client has a token of its own. */
   readonly sharedTokenCache?: Part<SharedTokenCache> | undefined
