@@ -7,6 +7,7 @@ export default tseslint.config(
     ignores: [
       "dist/",
       "bench/out/",
+      "docs/api/",
       "node_modules/",
       "editions/*/out/",
       "editions/*/overlays/",
