@@ -74,3 +74,9 @@ it("README tells of each error and its fields, docs/errors.md with which status 
   expect(told("docs/errors.md", /^### ([A-Z]\w+)\n\nPass it on as (\d{3})\b/gm)).toEqual(statuses)
   expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
 })
+
+it("docs/errors.md has a row for each reason of Forbidden", () => {
+  const rows = Array.from(read("docs/errors.md").matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
+  const { literals } = NutritionAdvisorError.Forbidden.fields.reason
+  expect(literals.filter((reason) => !rows.includes(reason))).toEqual([])
+})
