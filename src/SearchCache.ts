@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { check, count, known, namesOf, toMillis } from "./internal/check.js"
+import { monotonicMillis } from "./internal/clock.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { readOnce } from "./internal/request/searchOptions.js"
@@ -48,7 +49,7 @@ const make = (options: Options) =>
     const advisor = yield* NutritionAdvisor
     cachedSearches.start()
 
-    const now = () => Number(clock.unsafeCurrentTimeNanos()) / 1e6
+    const now = () => monotonicMillis(clock)
 
     const request = (term: string, { key, options }: Keyed) =>
       Effect.map(Effect.suspend(() => advisor.search(term, options)), (payload) => {

@@ -10,6 +10,7 @@ import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Runtime from "effect/Runtime"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import { closed } from "../closed.js"
 
 type Signal = AbortSignal | null | undefined
 
@@ -76,10 +77,10 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
       return call
     })))
 
-  const interruptionOf = (operation: Operation, signal: Signal): unknown =>
-    signal?.aborted === true
-      ? abortReasonOf(signal)
-      : new TransportError({ operation, reason: closing === undefined ? "Aborted" : "Closed" })
+  const interruptionOf = (operation: Operation, signal: Signal): unknown => {
+    if (signal?.aborted === true) return abortReasonOf(signal)
+    return closing === undefined ? new TransportError({ operation, reason: "Aborted" }) : closed(operation)
+  }
 
   const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
     Cause.isInterruptedOnly(cause) ? interruptionOf(operation, signal) : Cause.originalError(Cause.squash(cause))

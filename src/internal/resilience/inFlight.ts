@@ -5,6 +5,7 @@ import * as FiberSet from "effect/FiberSet"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import { type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
+import { closed } from "../closed.js"
 import { cachedSearches } from "./metrics.js"
 import type { SearchKey } from "./searchKey.js"
 
@@ -34,7 +35,8 @@ export const make = <A>() =>
     }
 
     /** What interrupted the request was not a caller: either the layer was closed, or the service below. */
-    const interrupted = () => new TransportError({ operation: "search", reason: isClosed ? "Closed" : "Aborted" })
+    const interrupted = () =>
+      isClosed ? closed("search") : new TransportError({ operation: "search", reason: "Aborted" })
 
     return (key: SearchKey, search: Search<A>): Search<A> =>
       Effect.uninterruptibleMask((restore) =>

@@ -3,7 +3,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as FiberHandle from "effect/FiberHandle"
 import * as FiberId from "effect/FiberId"
-import { type NutritionAdvisorError, TooManyRequests, TransportError } from "../../NutritionAdvisorError.js"
+import { type NutritionAdvisorError, TooManyRequests } from "../../NutritionAdvisorError.js"
+import { monotonicMillis } from "../clock.js"
+import { closed } from "../closed.js"
 import { through } from "../request/sendGate.js"
 import * as Hold from "./hold.js"
 import { heldRequests } from "./metrics.js"
@@ -49,8 +51,6 @@ interface State extends Settings {
 
 /** The runtime needs fewer milliseconds than this to get from the beginning of a request to its send. */
 const sendMillis = 1
-
-const closed = ({ operation }: Request) => new TransportError({ operation, reason: "Closed" })
 
 /** What a request has to wait for, if so many others go before it. Nobody knows when a probe gets its response. */
 const obstacleOf = ({ hold, pace }: State, request: Request, now: number, ahead = 0) => {
@@ -127,7 +127,7 @@ const join = (state: State, request: Request, line: Set<Place>) => {
 
 const awaitTurn = (state: State, request: Request, line: Set<Place>): Effect.Effect<void, NutritionAdvisorError> =>
   Effect.suspend(() => {
-    if (state.isClosed) return closed(request)
+    if (state.isClosed) return closed(request.operation)
     const place = join(state, request, line)
     return Effect.onInterrupt(Deferred.await(place.turn), () =>
       Effect.sync(() => {
@@ -158,7 +158,9 @@ const end = (state: State, request: Request, exit: Exit.Exit<unknown, NutritionA
 
 const close = (state: State) => {
   state.isClosed = true
-  for (const place of [...state.returning, ...state.arriving]) leave(state, place, Exit.fail(closed(place.request)))
+  for (const place of [...state.returning, ...state.arriving]) {
+    leave(state, place, Exit.fail(closed(place.request.operation)))
+  }
 }
 
 /** Lets a request begin, and lets it be sent, when neither a hold nor the rate is in its way. */
@@ -170,7 +172,7 @@ export const make = (settings: Settings) =>
       ...settings,
       returning: new Set(),
       arriving: new Set(),
-      now: () => Number(clock.unsafeCurrentTimeNanos()) / 1e6,
+      now: () => monotonicMillis(clock),
       setTimer: (millis) =>
         runTimer(Effect.interruptible(Effect.delay(Effect.sync(() => advance(state)), Math.ceil(millis)))),
       hold: Hold.open,
