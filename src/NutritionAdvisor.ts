@@ -30,6 +30,7 @@ import * as Authorized from "./internal/request/authorized.js"
 import * as Build from "./internal/request/build.js"
 import { makeDecode } from "./internal/request/decode.js"
 import { makeRunner } from "./internal/request/run.js"
+import { withIteratorsRead, withOptions } from "./internal/request/searchOptions.js"
 import * as Settings from "./internal/settings.js"
 import * as TokenSource from "./internal/tokenSource.js"
 import type { ConfigurationError, NutritionAdvisorError } from "./NutritionAdvisorError.js"
@@ -139,7 +140,7 @@ const fromTokens = (
       given: SearchOptions | undefined,
       decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
-      const built = Build.withOptions(given, (options) => Build.search(settings, term, options))
+      const built = withOptions(given, (options) => Build.search(settings, term, options))
       return runSearch(
         searchAttributes,
         (run) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(run, request), decode))
@@ -366,7 +367,7 @@ export const search = (
   term: string,
   options?: SearchOptions
 ): Effect.Effect<unknown, NutritionAdvisorError, NutritionAdvisor> =>
-  Build.withIteratorsRead(options, (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, read)))
+  withIteratorsRead(options, (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.search(term, read)))
 
 /**
  * Searches for food, and decodes the response with a schema. Can fail with any `NutritionAdvisorError`. If the payload doesn't match the
@@ -388,7 +389,7 @@ export const search = (
  * @category accessors
  */
 export const searchAs: SearchAs<NutritionAdvisor> = (schema) => (term, options) =>
-  Build.withIteratorsRead(
+  withIteratorsRead(
     options,
     (read) => Effect.flatMap(NutritionAdvisor, (advisor) => advisor.searchAs(schema)(term, read))
   )

@@ -11,7 +11,7 @@ import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { check, known, namesOf, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
-import { readOnce } from "./internal/request/searchOptions.js"
+import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import { retries } from "./internal/resilience/metrics.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import { type ConfigurationError, isTransient, type NutritionAdvisorError } from "./NutritionAdvisorError.js"
@@ -80,7 +80,8 @@ const make = (options: Options) =>
         return self
       })
     const repeated = <A>(self: Request<A>) => counted(attempt(self, 0))
-    const search: Service["search"] = (term, options) => repeated(advisor.search(term, readOnce(options)))
+    const search: Service["search"] = (term, options) =>
+      withIteratorsRead(options, (read) => repeated(advisor.search(term, read)))
     return {
       search,
       searchAs: searchAsOf(search),

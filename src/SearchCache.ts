@@ -7,16 +7,15 @@
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
 import { check, count, known, namesOf, toMillis } from "./internal/check.js"
 import { monotonicMillis } from "./internal/clock.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
-import { readOnce } from "./internal/request/searchOptions.js"
+import { withOptions } from "./internal/request/searchOptions.js"
 import * as InFlight from "./internal/resilience/inFlight.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
 import * as Payloads from "./internal/resilience/payloads.js"
-import { type Keyed, keyOf } from "./internal/resilience/searchKey.js"
+import { keyOf, type SearchKey } from "./internal/resilience/searchKey.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -51,34 +50,30 @@ const make = (options: Options) =>
 
     const now = () => monotonicMillis(clock)
 
-    const request = (term: string, { key, options }: Keyed) =>
-      Effect.map(Effect.suspend(() => advisor.search(term, options)), (payload) => {
+    const request = (key: SearchKey, search: ReturnType<Service["search"]>) =>
+      Effect.map(search, (payload) => {
         const reader = Payloads.readerOf(payload)
         if (reader !== undefined) payloads.put({ key, reader, until: now() + timeToLive })
         return reader ?? (() => payload)
       })
 
-    const search: Service["search"] = (term, given) => {
-      const options = readOnce(given)
-      const keyed = Option.getOrUndefined(keyOf(term, options))
-      // A search that can't be compared with others is sent by itself.
-      if (keyed === undefined) {
-        return Effect.suspend(() => {
-          cachedSearches.count("Miss")
-          return advisor.search(term, options)
+    const search: Service["search"] = (term, given) =>
+      withOptions(given, (options) => {
+        const sent = Effect.suspend(() => advisor.search(term, options))
+        const key = keyOf(term, options)
+        // A search that can't be compared with others is sent by itself.
+        if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
+        return Effect.flatMap(Effect.runtime<never>(), (caller) => {
+          const kept = payloads.read(key, now())
+          if (kept !== undefined) {
+            cachedSearches.count("Hit")
+            return Effect.sync(kept)
+          }
+          // The request runs in the context of its first caller, so it appears in that caller's trace.
+          const shared = join(key, Effect.provide(request(key, sent), caller))
+          return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (read) => read() })
         })
-      }
-      return Effect.flatMap(Effect.runtime<never>(), (caller) => {
-        const kept = payloads.read(keyed.key, now())
-        if (kept !== undefined) {
-          cachedSearches.count("Hit")
-          return Effect.sync(kept)
-        }
-        // The request runs in the context of its first caller, so it appears in that caller's trace.
-        const shared = join(keyed.key, Effect.provide(request(term, keyed), caller))
-        return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (read) => read() })
       })
-    }
 
     return { search, searchAs: searchAsOf(search), httpClient: advisor.httpClient }
   })

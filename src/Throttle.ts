@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { check, count, known, millis, namesOf, pause } from "./internal/check.js"
 import { searchAsOf } from "./internal/request/decode.js"
-import { readOnce } from "./internal/request/searchOptions.js"
+import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import * as Line from "./internal/resilience/line.js"
 import { heldRequests } from "./internal/resilience/metrics.js"
 import { makePace } from "./internal/resilience/pace.js"
@@ -52,7 +52,8 @@ const make = (options: Options) =>
     })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
-    const search: Service["search"] = (term, options) => throttled("search", advisor.search(term, readOnce(options)))
+    const search: Service["search"] = (term, options) =>
+      withIteratorsRead(options, (read) => throttled("search", advisor.search(term, read)))
     return {
       search,
       searchAs: searchAsOf(search),

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Ref from "effect/Ref"
 import { searchAsOf } from "../internal/request/decode.js"
-import { readOnce } from "../internal/request/searchOptions.js"
+import { withIteratorsRead } from "../internal/request/searchOptions.js"
 import { NutritionAdvisor, type SearchOptions, type Service } from "../NutritionAdvisor.js"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 
@@ -91,13 +91,12 @@ export const layerRecording = (
   Layer.effectContext(
     Effect.map(Ref.make<ReadonlyArray<RecordedSearch>>([]), (recorded) => {
       const { search = () => Effect.succeed({ results: [], alternateNames: [] }), searchAs } = methods
-      const recording = <A, R>(search: Search<A, R>): Search<A, R> => (term, given) => {
-        const options = readOnce(given)
-        return Effect.zipRight(
-          Ref.update(recorded, (searches) => [...searches, { term, options }]),
-          search(term, options)
-        )
-      }
+      const recording = <A, R>(search: Search<A, R>): Search<A, R> => (term, given) =>
+        withIteratorsRead(given, (options) =>
+          Effect.zipRight(
+            Ref.update(recorded, (searches) => [...searches, { term, options }]),
+            search(term, options)
+          ))
       const advisor = make({
         ...methods,
         search: recording(search),

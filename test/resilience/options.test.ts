@@ -183,11 +183,12 @@ describe("SearchCache", () => {
     expect(sent).toEqual([[["page", "1"]]])
   })
 
-  it("a query parameter that is null reaches the service below", () => {
-    const sent: Array<unknown> = []
-    const search: Search = (_, options) => Effect.sync(() => sent.push(options?.urlParams))
-    new AdvisorWorld(over(cache, search)).search("oats", { urlParams: { limit: null } })
-    expect(sent).toEqual([{ limit: null }])
+  it("a search with a query parameter that is null is equal to the one without it", () => {
+    const { calls, world } = worldOf()
+    const searches = [{ limit: null }, {}].map((urlParams) => world.search("oats", { urlParams }))
+    world.pass(100)
+    expect(searches.map(outcomeOf)).toEqual(["payload 0", "payload 0"])
+    expect(calls).toHaveLength(1)
   })
 })
 

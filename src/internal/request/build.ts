@@ -1,17 +1,15 @@
 import * as Headers from "@effect/platform/Headers"
 import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
-import type { SearchOptions } from "../../NutritionAdvisor.js"
 import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
 import type { DataOperation } from "../http/answer.js"
 import type { Request } from "../http/dispatch.js"
 import { isHeaderField } from "../http/header.js"
 import * as Upload from "../http/upload.js"
 import * as Url from "../http/url.js"
-import { hasMethod } from "../http/webBody.js"
 import type { DataSettings } from "../settings.js"
+import { presentHeaders, type Read } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
@@ -34,83 +32,11 @@ const areWellFormed = (params: Url.Pairs) =>
 const ofConnection =
   "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
-/** Without the method and the path that HTTP/2 puts among the headers, and without a header that is null. */
-const present = (headers: Headers.Headers): Headers.Headers =>
-  Headers.remove(headers, [
-    ...Object.entries(headers).flatMap(([name, value]) => isPresent(name, value) ? [] : [name])
-  ])
-
-const isPresent = (name: string, value: unknown) => !name.startsWith(":") && value !== null && value !== undefined
-
 /** Without those that connection and body decide. */
 const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   return Headers.remove(headers, [...ofConnection, ...hasOwnLength ? [] : ["content-length"]])
 }
-
-type Param = UrlParams.CoercibleRecord[string]
-
-/** Without null and undefined, also in a list or a record. */
-const given = (value: Param): Param => {
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.filter((item) => item !== null && item !== undefined)
-  return Symbol.iterator in value ? value : givenIn(value)
-}
-
-const givenIn = (record: UrlParams.CoercibleRecord): UrlParams.CoercibleRecord =>
-  Object.fromEntries(
-    Object.entries(record).flatMap(([name, value]) => value === null ? [] : [[name, given(value)]])
-  )
-
-const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
-  Symbol.iterator in input
-
-const paramsOf = (input: UrlParams.Input): Url.Pairs =>
-  isIterable(input)
-    ? Array.from(input).flatMap(([name, value]) => value === null ? [] : UrlParams.fromInput({ [name]: given(value) }))
-    : UrlParams.fromInput(givenIn(input))
-
-/** The options of a search that have been read. */
-interface Read extends SearchOptions {
-  readonly urlParams: Url.Pairs
-  readonly headers: Headers.Headers | undefined
-}
-
-const read = (options: SearchOptions): Read => ({
-  ...options,
-  urlParams: paramsOf(options.urlParams ?? []),
-  headers: options.headers && present(Headers.fromInput(options.headers))
-})
-
-/** An iterator is spent once it was read, so a list takes its place. */
-const listed = <Input extends object | undefined>(input: Input) =>
-  hasMethod(input, Symbol.iterator) && input[Symbol.iterator]() === input ? Array.from(input as Iterable<never>) : input
-
-const withLists = (options: SearchOptions): SearchOptions => ({
-  ...options,
-  urlParams: listed(options.urlParams),
-  headers: listed(options.headers)
-})
-
-/** What the options throw is a defect of the search. */
-const readingBy = <Options>(readOptions: (options: SearchOptions) => Options) =>
-<A, E, R>(
-  options: SearchOptions | undefined,
-  search: (options: Options | undefined) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> => {
-  if (options === undefined) return search(undefined)
-  try {
-    return search(readOptions(options))
-  } catch (defect) {
-    return Effect.die(defect)
-  }
-}
-
-/** Reads the options of a search at once, so that the same is sent each time it runs. */
-export const withOptions = readingBy(read)
-
-/** Reads only what can't be read again: a layer or a double sees the other options as they were given. */
-export const withIteratorsRead = readingBy(withLists)
 
 /** The request of a search, without a token. */
 export const search = (
@@ -171,7 +97,7 @@ export const below = (settings: DataSettings, request: HttpClientRequest.HttpCli
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
     return notSent("request", "the URL holds half of a surrogate pair")
   }
-  const headers = present(request.headers)
+  const headers = presentHeaders(request.headers)
   if (!areHeaderFields(headers)) return notSent("request", badHeader)
   const url = Url.below(settings.base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")

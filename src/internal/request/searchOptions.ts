@@ -1,16 +1,79 @@
+/** Reads the options of a search, each of which may be an iterator. */
+import * as Headers from "@effect/platform/Headers"
+import * as UrlParams from "@effect/platform/UrlParams"
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { SearchOptions } from "../../NutritionAdvisor.js"
+import type * as Url from "../http/url.js"
+
+/** The options of a search that have been read. */
+export interface Read extends SearchOptions {
+  readonly urlParams: Url.Pairs
+  readonly headers: Headers.Headers | undefined
+}
+
+type Param = UrlParams.CoercibleRecord[string]
+
+/** Without null and undefined, also in a list or a record. */
+const given = (value: Param): Param => {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.filter(Predicate.isNotNullable)
+  return Symbol.iterator in value ? value : givenIn(value)
+}
+
+const givenIn = (record: UrlParams.CoercibleRecord): UrlParams.CoercibleRecord =>
+  Object.fromEntries(
+    Object.entries(record).flatMap(([name, value]) => value === null ? [] : [[name, given(value)]])
+  )
+
+const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
+  Symbol.iterator in input
+
+const paramsOf = (input: UrlParams.Input): Url.Pairs =>
+  isIterable(input)
+    ? Array.from(input).flatMap(([name, value]) => value === null ? [] : UrlParams.fromInput({ [name]: given(value) }))
+    : UrlParams.fromInput(givenIn(input))
+
+const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(":") || !Predicate.isNotNullable(value)
+
+/** Without the method and the path that HTTP/2 puts among the headers, and without a header that is null. */
+export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
+  Headers.remove(headers, [...Object.entries(headers).filter(isAbsent).map(([name]) => name)])
+
+const read = (options: SearchOptions): Read => ({
+  ...options,
+  urlParams: paramsOf(options.urlParams ?? []),
+  headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
+})
 
 const isIterator = <A>(input: Iterable<A> | object): input is IterableIterator<A> =>
   Predicate.isIterable(input) && Object.is(input[Symbol.iterator](), input)
 
-const collected = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
+const listed = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
   isIterator<A>(input) ? Array.from(input) : input
 
-/** Reads iterators now, and once, so that whoever gets these options can read them as often as it likes. */
-export const readOnce = (options: SearchOptions | undefined): SearchOptions | undefined =>
-  options && {
-    ...options,
-    ...options.urlParams && { urlParams: collected(options.urlParams) },
-    ...options.headers && { headers: collected(options.headers) }
+const withLists = (options: SearchOptions): SearchOptions => ({
+  ...options,
+  ...options.urlParams && { urlParams: listed(options.urlParams) },
+  ...options.headers && { headers: listed(options.headers) }
+})
+
+/** What the options throw is a defect of the search. */
+const readingBy = <Options>(readOptions: (options: SearchOptions) => Options) =>
+<A, E, R>(
+  options: SearchOptions | undefined,
+  search: (options: Options | undefined) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  if (options === undefined) return search(undefined)
+  try {
+    return search(readOptions(options))
+  } catch (defect) {
+    return Effect.die(defect)
   }
+}
+
+/** Reads the options of a search at once, so that the same is sent each time it runs. */
+export const withOptions = readingBy(read)
+
+/** Reads only what can't be read again: a layer or a double sees the other options as they were given. */
+export const withIteratorsRead = readingBy(withLists)
