@@ -115,6 +115,7 @@ export const nestedTypes = {
 /** Properties, of whatever they are. */
 export const properties = {
   __proto__: null,
+  currentContext: "context",
   currentTracer: "cache.tracer",
   onLeft: "onFailure",
   onRight: "onSuccess",

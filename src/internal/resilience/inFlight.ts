@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as FiberSet from "effect/FiberSet"
 import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import { type NutritionAdvisorError, TransportError } from "../../NutritionAdvisorError.js"
+import * as Background from "../background.js"
 import { closed } from "../closed.js"
 import { cachedSearches } from "./metrics.js"
 import type { SearchKey } from "./searchKey.js"
@@ -14,7 +14,7 @@ type Search<A> = Effect.Effect<A, NutritionAdvisorError>
 /** Shares one request among all callers of equal searches. It ends when all of them have left, or when the scope is closed. */
 export const make = <A>() =>
   Effect.gen(function*() {
-    const run = yield* FiberSet.makeRuntime<never, A, NutritionAdvisorError>()
+    const run = yield* Background.make
     const inFlight = MutableHashMap.empty<SearchKey, ReturnType<typeof begin>>()
     let isClosed = false
     yield* Effect.addFinalizer(() =>
@@ -24,7 +24,7 @@ export const make = <A>() =>
     )
 
     const begin = (key: SearchKey, search: Search<A>) => {
-      const request = { fiber: run(Effect.interruptible(search)), callers: 0 }
+      const request = { fiber: run(search), callers: 0 }
       MutableHashMap.set(inFlight, key, request)
       request.fiber.addObserver(() => forget(key, request))
       return request
