@@ -7,14 +7,11 @@ import { type Parts, WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
 
-const pairsOf = (headers: object): Iterable<readonly [string, unknown]> =>
-  hasMethod(headers, Symbol.iterator) ? headers as Iterable<readonly [string, unknown]> : Object.entries(headers)
-
-const fieldsOf = (headers: object): Parts["headers"] => {
+const fieldsOf = (headers: Headers): Parts["headers"] => {
   const fields: Record<string, string | Array<string>> = {}
-  for (const [given, value] of pairsOf(headers)) {
+  for (const [given, value] of headers) {
     const name = given.toLowerCase()
-    fields[name] = name === "set-cookie" ? cookiesIn(headers) : String(value)
+    fields[name] = name === "set-cookie" ? cookiesIn(headers) : value
   }
   return fields
 }
@@ -60,13 +57,8 @@ export class WebBody {
   }
 
   private async readAtOnce(maxBytes: number): Promise<Content> {
-    const { body, response } = this
-    const content = hasMethod(response, "arrayBuffer")
-      ? await response.arrayBuffer()
-      : hasMethod(response, "text")
-      ? await response.text()
-      : body ?? (body === null ? "" : undefined)
-    const bytes = bytesOf(content)
+    const { response } = this
+    const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
     if (bytes === undefined) throw fault("ERR_FETCH_RESPONSE")
     const whole = new BodyBytes()
     const isWhole = whole.add(bytes, maxBytes)

@@ -9,7 +9,7 @@ export interface Upload {
   readonly contentType: string | undefined
 }
 
-const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
+export const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
 
 export const isUrlSearchParams = (content: unknown): boolean => classOf(content) === "URLSearchParams"
 
@@ -29,12 +29,12 @@ export const inMemory = (content: unknown): Upload | undefined => {
 type AnyBlob = Readonly<Record<"arrayBuffer", () => Promise<ArrayBuffer>> & Record<"type" | "name", unknown>>
 
 /** Of this process, of node:buffer or of a package. */
-const isBlob = (content: unknown): content is AnyBlob =>
+export const isBlob = (content: unknown): content is AnyBlob =>
   /^(Blob|File)$/.test(classOf(content)) && hasMethod(content, "arrayBuffer")
 
 type Fields = Iterable<readonly [string, unknown]>
 
-const isForm = (content: unknown): content is Fields =>
+export const isForm = (content: unknown): content is Fields =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
 const typeOf = ({ type }: AnyBlob) => typeof type === "string" && type !== "" ? type : undefined

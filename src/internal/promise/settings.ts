@@ -5,8 +5,8 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import type { Options, SharedOptions } from "../../NutritionAdvisor.js"
-import { ConfigurationError, isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
-import type { Checked } from "../check.js"
+import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
+import { check, type Checked, known } from "../check.js"
 import * as Environment from "../environment.js"
 import * as Settings from "../settings.js"
 
@@ -46,12 +46,14 @@ const configsOf = <O extends Options>({ licenseKey, ...others }: Given) => {
 
 const withoutVariable = ["refresh", "rejectedStatuses"]
 
+const ofSharing = ["lease", "cacheTimeout"]
+
 const checkNames = (given: object, variables: object): Checked<void> => {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(variables, name) && !withoutVariable.includes(name))
-  if (unknown === undefined) return Either.void
-  const isOfSharing = Object.hasOwn(Environment.sharedAdvisor(), unknown)
-  const rule = isOfSharing ? "needs sharedTokenCache beside it" : "is not an option: check its spelling"
-  return Either.left(new ConfigurationError({ field: unknown, rule }))
+  const shared = ofSharing.find((name) => Object.hasOwn(given, name) && !Object.hasOwn(variables, name))
+  return Either.andThen(
+    known(given, [...Object.keys(variables), ...withoutVariable, ...ofSharing]),
+    check(`${shared}`, [shared === undefined, "needs sharedTokenCache beside it"])
+  )
 }
 
 /** The settings that are given, and of the others those that the variables hold now. */

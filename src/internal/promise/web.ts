@@ -11,7 +11,7 @@ import { BadRequest, ConfigurationError, type NutritionAdvisorError } from "../.
 import { hasFetch } from "../http/processFetch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/source.js"
 import * as Upload from "../http/upload.js"
-import { type Chunks, chunksOf, classOf } from "../http/webBody.js"
+import { type Chunks, chunksOf } from "../http/webBody.js"
 
 /** The fetch of the process, which may have none. */
 export const fetchLayer: Layer.Layer<HttpClient.HttpClient, ConfigurationError> = Layer.unwrapEffect(
@@ -60,7 +60,7 @@ const noting = (chunks: Chunks, failure: Failure) =>
 
 /** The body as fetch would send it. One that has to be read is read by the client, within its timeout. */
 const bodyOf = (content: unknown, contentType: string | undefined, failure: Failure) => {
-  if (/^(Blob|File|FormData)$/.test(classOf(content))) return HttpBody.raw(content, { contentType })
+  if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
   if (chunks !== undefined) return HttpBody.raw(noting(chunks, failure), { contentType })
   const { bytes, contentType: usual } = Upload.inMemory(content) ?? Upload.fromString(String(content))

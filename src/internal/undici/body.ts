@@ -1,7 +1,7 @@
 import { Readable } from "node:stream"
 import type * as Undici from "@effect/platform-node/Undici"
 import type { BufferedRequest } from "../http/dispatch.js"
-import { isUrlSearchParams } from "../http/upload.js"
+import { isUrlSearchParams, urlEncoded } from "../http/upload.js"
 
 type Options = Undici.Dispatcher.DispatchOptions
 
@@ -11,8 +11,6 @@ interface Written {
   readonly body: Body
   readonly headers: Readonly<Record<string, string>>
 }
-
-const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
 
 /**
  * Body and headers in what undici takes. The headers are a copy, since interceptors write into them. Node's own FormData is foreign to
