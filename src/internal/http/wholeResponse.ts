@@ -1,3 +1,4 @@
+import type { Answer } from "./answer.js"
 import { isHeaderField } from "./header.js"
 
 type Fields = ReadonlyArray<readonly [name: string, value: string]>
@@ -52,12 +53,7 @@ class WholeHeaders implements Headers {
 }
 
 /** What was read of a response. */
-export interface Parts {
-  readonly status: number
-  readonly statusText?: string | undefined
-  readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
-  readonly body: Uint8Array
-}
+export type Parts = Omit<Answer, "kind">
 
 const isReasonPhrase = (text: string) => isHeaderField(["reason", text])
 
