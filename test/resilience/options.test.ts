@@ -94,6 +94,14 @@ describe.each(layers)("%s", (_, around) => {
     expect(read.length).toBeGreaterThan(1)
     expect(read).toEqual(read.map(() => [[["page", "2"]], { "x-tenant": "a" }]))
   })
+
+  it("an iterator that throws is a defect of the search that it was given to", () => {
+    function* broken(): Iterable<readonly [string, string]> {
+      throw new Error("broken")
+    }
+    const world = new AdvisorWorld(over(around, () => Effect.succeed("found")))
+    expect(outcomeOf(world.search("oats", { urlParams: broken() }))).toMatchObject({ message: "broken" })
+  })
 })
 
 describe("SearchCache", () => {
