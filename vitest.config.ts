@@ -16,7 +16,7 @@ export const config = defineConfig({
     include: ["test/**/*.test.ts"],
     isolate: false,
     poolOptions: { forks: { minForks: 1, maxForks: availableParallelism() } },
-    setupFiles: ["test/setup.ts"],
+    setupFiles: ["test/support/setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 300_000,
     teardownTimeout: 60_000,

@@ -197,7 +197,7 @@ export const bundle = async ({ libraries: { own } }) => {
 export const fleet = async ({ out, root, rounds, say }) => {
   const outfile = join(out, "fleet.mjs")
   await build({
-    entryPoints: [join(root, "test/fleet/costs.ts")],
+    entryPoints: [join(root, "test/support/fleet/costs.ts")],
     outfile,
     bundle: true,
     format: "esm",

@@ -112,7 +112,7 @@ const translateAll = () => {
   rmSync(out, { force: true, recursive: true })
   const problems = []
   const sources = [...filesIn(root, "src"), ...filesIn(overlays, "src").filter((path) => !path.endsWith(".part.ts"))]
-  const paths = [...new Set([...sources, ...testFiles([...suite, "test/setup.ts"])])]
+  const paths = [...new Set([...sources, ...testFiles([...suite, "test/support/setup.ts"])])]
     .filter((path) => !leftOut.includes(path))
   const program = typesOf(paths.filter((path) => path.endsWith(".ts") && existsSync(join(root, path))))
   for (const path of paths) {

@@ -1,11 +1,11 @@
 /** The tests that are translated and run, with the doubles that they import. Mixed with Effect 3 is mixed/mixed.test.mjs. */
 export const suite = [
   // State and model of the token.
-  "test/internal/token/state.test.ts",
-  "test/TokenProvider.model.test.ts",
+  "test/token/state.test.ts",
+  "test/token/TokenProvider.model.test.ts",
   // Conformance.
-  "test/NutritionAdvisor.test.ts",
-  "test/leaks.test.ts",
+  "test/request/NutritionAdvisor.test.ts",
+  "test/http/leaks.test.ts",
   "test/promise/Client.test.ts",
   "test/promise/calls.test.ts",
   "test/promise/createClient.test.ts",

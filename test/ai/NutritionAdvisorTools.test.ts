@@ -5,7 +5,7 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { messageOf } from "../../src/internal/ai/failure.js"
-import { test } from "../doubles/arranged.js"
+import { test } from "../support/doubles/arranged.js"
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))
 

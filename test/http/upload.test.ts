@@ -9,8 +9,8 @@ import { Effect, Fiber, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
-import * as Time from "../doubles/Time.js"
-import { json, key, serviceOf, settings } from "../field/service.js"
+import * as Time from "../support/doubles/Time.js"
+import { json, key, serviceOf, settings } from "../support/field/service.js"
 
 const decoder = new TextDecoder()
 

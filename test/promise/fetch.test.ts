@@ -6,8 +6,8 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { vi } from "vitest"
-import { testLive } from "../doubles/arranged.js"
-import * as Wire from "../doubles/Wire.js"
+import { testLive } from "../support/doubles/arranged.js"
+import * as Wire from "../support/doubles/Wire.js"
 
 interface Seen {
   readonly method: string | undefined

@@ -1,8 +1,8 @@
 import { expect } from "@effect/vitest"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged } from "../doubles/arranged.js"
-import { advisor } from "../doubles/simulatedAdvisor.js"
+import { arranged } from "../support/doubles/arranged.js"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
 
 type Row<Name extends keyof NutritionAdvisor.SearchOptions> = readonly [
   value: NonNullable<NutritionAdvisor.SearchOptions[Name]>,

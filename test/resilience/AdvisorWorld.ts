@@ -1,8 +1,8 @@
 import { Cause, Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { FiberCount, seeded } from "../doubles/runtime.js"
-import { ShakenScheduler } from "../model/ShakenScheduler.js"
-import { VirtualTime } from "../model/VirtualTime.js"
+import { FiberCount, seeded } from "../support/doubles/runtime.js"
+import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
+import { VirtualTime } from "../support/model/VirtualTime.js"
 
 /** What it found or failed with; a defect as it is. */
 export const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {

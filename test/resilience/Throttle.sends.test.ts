@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { advisor } from "../doubles/simulatedAdvisor.js"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Schema } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { test } from "../doubles/arranged.js"
-import { counts } from "../doubles/counters.js"
+import { test } from "../support/doubles/arranged.js"
+import { counts } from "../support/doubles/counters.js"
 
 type AdvisorLayer = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
 

@@ -5,7 +5,7 @@ import { Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { fromLayer } from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { test } from "../doubles/arranged.js"
+import { test } from "../support/doubles/arranged.js"
 import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>

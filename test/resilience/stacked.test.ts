@@ -6,7 +6,7 @@ import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Thr
 import { SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { fromLayer } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arrangedLive, testLive } from "../doubles/arranged.js"
+import { arrangedLive, testLive } from "../support/doubles/arranged.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
 
 type Advisor<R = never> = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, R>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
-import * as ManualClock from "../doubles/ManualClock.js"
-import * as Time from "../doubles/Time.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
+import * as Time from "../support/doubles/Time.js"
 import { laws } from "../system/laws/cacheLaws.js"
 
 const opened = Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))

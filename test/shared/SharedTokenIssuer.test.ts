@@ -1,14 +1,14 @@
 import { describe, expect } from "@effect/vitest"
 import { Clock, Effect, Exit, Fiber, Layer, Logger, LogLevel, Option, Redacted, Scope } from "effect"
 import { AccessToken, SharedTokenCache, SharedTokenIssuer, type TokenIssuer } from "effect-nutrition-advisor"
-import { arranged } from "../doubles/arranged.js"
-import * as Cache from "../doubles/CacheDouble.js"
-import { quiet, settle } from "../doubles/CacheDouble.js"
-import { added } from "../doubles/counters.js"
-import * as Issuer from "../doubles/IssuerDouble.js"
-import * as ManualClock from "../doubles/ManualClock.js"
-import { policyOf } from "../doubles/policy.js"
-import * as Time from "../doubles/Time.js"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Cache from "../support/doubles/CacheDouble.js"
+import { quiet, settle } from "../support/doubles/CacheDouble.js"
+import { added } from "../support/doubles/counters.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
+import { policyOf } from "../support/doubles/policy.js"
+import * as Time from "../support/doubles/Time.js"
 
 const life = 1_000_000
 

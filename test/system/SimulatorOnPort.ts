@@ -4,7 +4,7 @@ import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arrangedLive } from "../doubles/arranged.js"
+import { arrangedLive } from "../support/doubles/arranged.js"
 
 export const layer = Simulator.layerServer().pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))

@@ -1,5 +1,5 @@
 import { describe, it } from "@effect/vitest"
-import { expectFewExchanges, expectNoViolation } from "../model/histories.js"
+import { expectFewExchanges, expectNoViolation } from "../support/model/histories.js"
 
 describe("a provider in any history", { timeout: 900_000 }, () => {
   it.each([1, 7, 13, 2_048])(

@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { Agent, get } from "node:http"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Schedule } from "effect"
-import { testLive } from "../doubles/arranged.js"
+import { testLive } from "../support/doubles/arranged.js"
 import * as Program from "./Program.js"
 import { simulated } from "./SimulatorOnPort.js"
 

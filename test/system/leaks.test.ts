@@ -1,10 +1,10 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
-import { runs } from "../doubles/runs.js"
-import { clients } from "../leaks/clients.js"
-import { leaksOf } from "../leaks/leaksOf.js"
-import { type Outcome, outcomes, search } from "../leaks/outcomes.js"
-import * as Replies from "../leaks/replies.js"
+import { runs } from "../support/doubles/runs.js"
+import { clients } from "../support/leaks/clients.js"
+import { leaksOf } from "../support/leaks/leaksOf.js"
+import { type Outcome, outcomes, search } from "../support/leaks/outcomes.js"
+import * as Replies from "../support/leaks/replies.js"
 
 describe.each(clients)("over $name no secret shows in any sink", ({ layer }) => {
   it.scopedLive.each(outcomes.map((outcome) => [outcome.title, outcome] as const))(

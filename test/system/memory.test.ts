@@ -1,7 +1,7 @@
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { testLive } from "../doubles/arranged.js"
-import * as Wire from "../doubles/Wire.js"
+import { testLive } from "../support/doubles/arranged.js"
+import * as Wire from "../support/doubles/Wire.js"
 import { bundle } from "./bundle.js"
 import * as Program from "./Program.js"
 

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { describe, expect, it } from "vitest"
-import { snapshot } from "../doubles/metrics.js"
+import { snapshot } from "../support/doubles/metrics.js"
 
 const repository = new URL("../..", import.meta.url)
 

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect } from "@effect/vitest"
 import { Effect } from "effect"
-import { testLive } from "../doubles/arranged.js"
-import * as Wire from "../doubles/Wire.js"
+import { testLive } from "../support/doubles/arranged.js"
+import * as Wire from "../support/doubles/Wire.js"
 import * as Program from "./Program.js"
 
 const program = (name: string) => `test/system/promise/${name}.ts`

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { testLive } from "../doubles/arranged.js"
-import * as WatchedSimulator from "../doubles/WatchedSimulator.js"
+import { testLive } from "../support/doubles/arranged.js"
+import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
 
 const { searchPath, start, tokenPath, until } = WatchedSimulator
 

@@ -5,7 +5,7 @@ import { Array as Arr, Context, Effect, identity, Layer, Record, Schedule } from
 import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { testLive } from "../doubles/arranged.js"
+import { testLive } from "../support/doubles/arranged.js"
 import * as SpawnedSimulator from "./storms/SpawnedSimulator.js"
 
 const connections = 64

@@ -13,9 +13,9 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, type Layer, Redacted } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { testLive } from "../doubles/arranged.js"
-import { clients } from "../leaks/clients.js"
-import { deadOrigin } from "../leaks/LocalService.js"
+import { testLive } from "../support/doubles/arranged.js"
+import { clients } from "../support/leaks/clients.js"
+import { deadOrigin } from "../support/leaks/LocalService.js"
 import * as Program from "./Program.js"
 
 const error = (baseUrl: string, client: Layer.Layer<HttpClient.HttpClient>) =>

@@ -1,7 +1,7 @@
 /** A process without fetch, Headers, FormData, Request and Response. */
 import { describe, expect } from "@effect/vitest"
-import { testLive } from "../doubles/arranged.js"
-import * as Wire from "../doubles/Wire.js"
+import { testLive } from "../support/doubles/arranged.js"
+import * as Wire from "../support/doubles/Wire.js"
 import * as Program from "./Program.js"
 
 const canBeWithout = process.allowedNodeEnvironmentFlags.has("--no-experimental-fetch")

@@ -3,7 +3,7 @@ import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { arranged } from "../doubles/arranged.js"
+import { arranged } from "../support/doubles/arranged.js"
 
 const test = arranged(Effect.void, NutritionAdvisorTest.layer({}))
 

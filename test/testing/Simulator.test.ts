@@ -3,9 +3,9 @@ import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effec
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged, arrangedLive } from "../doubles/arranged.js"
-import { inMemory, onAPort } from "../doubles/simulators.js"
-import * as Time from "../doubles/Time.js"
+import { arranged, arrangedLive } from "../support/doubles/arranged.js"
+import { inMemory, onAPort } from "../support/doubles/simulators.js"
+import * as Time from "../support/doubles/Time.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"

@@ -2,7 +2,7 @@ import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Redacted, TestClock } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged } from "../doubles/arranged.js"
+import { arranged } from "../support/doubles/arranged.js"
 
 const tokenRoute = `/v2/token-cache/unified/oauth/token/${Redacted.value(Simulator.licenseKey)}`
 

@@ -3,9 +3,9 @@ import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged } from "../doubles/arranged.js"
-import { advisor } from "../doubles/simulatedAdvisor.js"
-import * as Time from "../doubles/Time.js"
+import { arranged } from "../support/doubles/arranged.js"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import * as Time from "../support/doubles/Time.js"
 
 const customerId = "customer-of-the-test"
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { makeImporter, programsOf } from "../readme/importBlock.js"
+import { makeImporter, programsOf } from "../support/readme/importBlock.js"
 
 const importBlock = makeImporter()
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { simulatorArguments, usage } from "../../src/testing/simulatorArguments.js"
-import { test } from "../doubles/arranged.js"
+import { test } from "../support/doubles/arranged.js"
 
 const without = {
   help: false,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { guard } from "../../src/testing/simulatorGuard.js"
-import { testLive } from "../doubles/arranged.js"
-import { start } from "../doubles/WatchedSimulator.js"
+import { testLive } from "../support/doubles/arranged.js"
+import { start } from "../support/doubles/WatchedSimulator.js"
 
 const loopback = [
   "127.0.0.1:8787",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { hidden } from "../../src/testing/simulatorSecrets.js"
-import { testLive } from "../doubles/arranged.js"
-import { start, tokenPath } from "../doubles/WatchedSimulator.js"
-import * as Secrets from "../leaks/secrets.js"
+import { testLive } from "../support/doubles/arranged.js"
+import { start, tokenPath } from "../support/doubles/WatchedSimulator.js"
+import * as Secrets from "../support/leaks/secrets.js"
 
 const sent = { token: "", id: "" }
 

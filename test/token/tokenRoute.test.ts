@@ -3,8 +3,8 @@ import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor, type TokenIssuer } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { arranged } from "../doubles/arranged.js"
-import { advisor } from "../doubles/simulatedAdvisor.js"
+import { arranged } from "../support/doubles/arranged.js"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
 
 type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
 

@@ -1,4 +1,4 @@
-/** Two hundred clients in four processes over a real Redis: what they cost is what the simulation in test/fleet says. */
+/** Two hundred clients in four processes over a real Redis: what they cost is what the simulation in test/support/fleet says. */
 import { afterAll, beforeAll, expect, it } from "@effect/vitest"
 import { Clock, Effect, Redacted } from "effect"
 import { type Bundle, bundle } from "../bundle.js"

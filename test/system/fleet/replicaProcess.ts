@@ -17,7 +17,7 @@ import {
 import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import * as Metrics from "../../doubles/metrics.js"
+import * as Metrics from "../../support/doubles/metrics.js"
 import type { Letter, Receipt } from "../storms/OrderedProcess.js"
 
 /** What a replica is started with, as JSON in its first argument. */

@@ -1,8 +1,8 @@
-/** The histories of test/fleet with a thousand replicas. SEED= plays another one. */
+/** The histories of test/support/fleet with a thousand replicas. SEED= plays another one. */
 import { expect, it } from "vitest"
-import { costsOf } from "../../fleet/costs.js"
-import { play } from "../../fleet/history.js"
-import * as PlainCrypto from "../../fleet/PlainCrypto.js"
+import { costsOf } from "../../support/fleet/costs.js"
+import { play } from "../../support/fleet/history.js"
+import * as PlainCrypto from "../../support/fleet/PlainCrypto.js"
 
 const size = 1_000
 

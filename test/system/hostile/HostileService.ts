@@ -1,5 +1,5 @@
 import { Effect, type Scope } from "effect"
-import { afterBody, serve } from "../../doubles/Wire.js"
+import { afterBody, serve } from "../../support/doubles/Wire.js"
 import type { Reply } from "./replies.js"
 
 export interface Replies {

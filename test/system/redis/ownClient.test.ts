@@ -5,7 +5,7 @@ import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-adviso
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
-import { makeImporter, programsOf } from "../../readme/importBlock.js"
+import { makeImporter, programsOf } from "../../support/readme/importBlock.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as TcpProxy from "./TcpProxy.js"

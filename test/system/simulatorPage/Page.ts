@@ -1,7 +1,7 @@
 /** The simulator's page, from its source, in a Chromium that tells what the page asked for and complained about. */
 import { Effect, type Scope } from "effect"
 import type { Browser, Page as BrowserPage } from "playwright-core"
-import * as WatchedSimulator from "../../doubles/WatchedSimulator.js"
+import * as WatchedSimulator from "../../support/doubles/WatchedSimulator.js"
 import { launch } from "../browser/Chromium.js"
 
 export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(

@@ -1,7 +1,7 @@
 /** A simulator on a port whose secrets are the markers, and calls that repeat each of them wherever a call can. */
 import { Effect } from "effect"
-import * as WatchedSimulator from "../../doubles/WatchedSimulator.js"
-import * as Secrets from "../../leaks/secrets.js"
+import * as WatchedSimulator from "../../support/doubles/WatchedSimulator.js"
+import * as Secrets from "../../support/leaks/secrets.js"
 
 const { searchPath, tokenPath } = WatchedSimulator
 

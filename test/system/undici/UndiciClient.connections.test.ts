@@ -5,8 +5,8 @@ import type { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
-import { testLive } from "../../doubles/arranged.js"
-import { type Answer, eventually, replying, serve } from "../../doubles/Wire.js"
+import { testLive } from "../../support/doubles/arranged.js"
+import { type Answer, eventually, replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, connectionError, ways } from "./ways.js"
 
 const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { vi } from "vitest"
-import { testLive } from "../../doubles/arranged.js"
+import { testLive } from "../../support/doubles/arranged.js"
 import * as Program from "../Program.js"
 
 testLive("a client without @effect/platform-node ends in a ConfigurationError that says what to install", function*() {

@@ -5,8 +5,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { written } from "../../../src/internal/undici/body.js"
-import { arrangedLive, testLive } from "../../doubles/arranged.js"
-import { afterBody, eventually, replying, serve } from "../../doubles/Wire.js"
+import { arrangedLive, testLive } from "../../support/doubles/arranged.js"
+import { afterBody, eventually, replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, ours, ways } from "./ways.js"
 
 const bodies = [HttpBody.empty, HttpBody.text("a"), HttpBody.raw("a"), HttpBody.raw(new URLSearchParams("a=1"))]

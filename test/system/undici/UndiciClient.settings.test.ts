@@ -4,8 +4,8 @@ import { describe, expect } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { vi } from "vitest"
-import { test, testLive } from "../../doubles/arranged.js"
-import { replying, serve } from "../../doubles/Wire.js"
+import { test, testLive } from "../../support/doubles/arranged.js"
+import { replying, serve } from "../../support/doubles/Wire.js"
 
 const durations = ["keepAliveTimeout", "connectTimeout", "headersTimeout", "bodyTimeout"] as const
 

@@ -1,8 +1,8 @@
 import type { HttpClient } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Option, Tracer } from "effect"
-import { testLive } from "../../doubles/arranged.js"
-import { afterBody, replying, serve } from "../../doubles/Wire.js"
+import { testLive } from "../../support/doubles/arranged.js"
+import { afterBody, replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, ours, stock, ways } from "./ways.js"
 
 const own = Effect.runSync(Effect.tracer)

@@ -1,0 +1,132 @@
+/** What is sent, and where, with each client on real ports. */
+import { HttpClient, HttpClientRequest } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { testLive } from "../support/doubles/arranged.js"
+import { clients } from "../support/leaks/clients.js"
+import * as LocalService from "../support/leaks/LocalService.js"
+import * as Replies from "../support/leaks/replies.js"
+import * as Secrets from "../support/leaks/secrets.js"
+
+const search = NutritionAdvisor.search("apple")
+
+const execute = (url: string) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get(url))
+
+const serve = (replies: Partial<LocalService.Replies> = {}) =>
+  LocalService.start({ token: Replies.issue, data: Replies.found, ...replies })
+
+const over = <E>(client: Layer.Layer<HttpClient.HttpClient, E>, baseUrl: string) =>
+  Effect.provide(
+    NutritionAdvisor.layer({ baseUrl, licenseKey: Redacted.make(Secrets.key), refresh: { background: false } }).pipe(
+      Layer.provide(client)
+    )
+  )
+
+const tokenPath = `/v2/token-cache/nutrition-advisor/oauth/licence/${Secrets.withReserved(Secrets.key)}`
+
+const namesOf = (requests: ReadonlyArray<LocalService.Received>) =>
+  requests.map(({ headers }) => Object.keys(headers).sort())
+
+const traceHeaders = (requests: ReadonlyArray<LocalService.Received>) =>
+  namesOf(requests).flat().filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name))
+
+describe.each(clients)("with $name", ({ layer }) => {
+  testLive(
+    "the key is in the path of the token call, token and identifier in two headers of data requests",
+    function*() {
+      const service = yield* serve()
+      yield* over(layer, service.origin)(Effect.zipRight(search, execute("/v2/plan?page=2")))
+      const [token, ...data] = service.received
+      expect([token?.path, token?.headers["authorization"], token?.headers["service-id"]])
+        .toEqual([tokenPath, undefined, undefined])
+      expect(data.map(({ headers, path, query }) => [path, query, headers["authorization"], headers["service-id"]]))
+        .toEqual([
+          ["/v2/products/napi/food/search/semantic", "term=apple", `Bearer ${Secrets.token}`, Secrets.customerId],
+          ["/v2/plan", "page=2", `Bearer ${Secrets.token}`, Secrets.customerId]
+        ])
+    }
+  )
+
+  testLive("no header is sent but the two, the User-Agent and what the client sends by itself", function*() {
+    const [service, bare] = [yield* serve(), yield* serve()]
+    yield* over(layer, service.origin)(search)
+    yield* Effect.gen(function*() {
+      const client = HttpClient.withTracerPropagation(yield* HttpClient.HttpClient, false)
+      const own = { authorization: "x", "service-id": "x", "user-agent": "x" }
+      yield* client.post(`${bare.origin}${tokenPath}`, { headers: { accept: "*/*", "user-agent": "x" } })
+      yield* client.get(`${bare.origin}/v2/x`, { headers: own })
+    }).pipe(Effect.provide(layer), Effect.scoped)
+    expect(namesOf(service.received)).toEqual(namesOf(bare.received))
+  })
+
+  testLive("the service learns nothing of a caller's span, which a stock call would tell it", function*() {
+    const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
+    const traced = Layer.project(
+      layer,
+      HttpClient.HttpClient,
+      HttpClient.HttpClient,
+      (client) => HttpClient.withTracerDisabledWhen(client, () => false)
+    )
+    yield* Effect.withSpan(over(traced, service.origin)(Effect.zipRight(search, execute("/v2/plan"))), "menu")
+    expect(traceHeaders(service.received)).toEqual([])
+    yield* HttpClient.get(`${service.origin}/v2/x`).pipe(Effect.withSpan("menu"), Effect.provide(layer))
+    expect(traceHeaders(service.received)).not.toEqual([])
+  })
+
+  testLive.each([301, 302, 303, 307, 308])("no call follows a %d", function*(status) {
+    const redirected = { _tag: "UnexpectedResponse", status, reason: "Redirect" }
+    const ofToken = yield* serve({ token: Replies.redirect(status) })
+    expect(yield* Effect.flip(over(layer, ofToken.origin)(search))).toMatchObject({ ...redirected, operation: "token" })
+    const ofData = yield* serve({ data: Replies.redirect(status) })
+    yield* over(layer, ofData.origin)(Effect.gen(function*() {
+      expect(yield* Effect.flip(search)).toMatchObject({ ...redirected, operation: "search" })
+      expect(yield* Effect.flip(execute("/v2/plan"))).toMatchObject({ ...redirected, operation: "request" })
+    }))
+    expect([ofToken.received.length, ofData.received.length]).toEqual([1, 3])
+    expect([...ofToken.receivedElsewhere, ...ofData.receivedElsewhere]).toEqual([])
+  })
+
+  testLive("a request to another origin is refused and nothing is sent", function*() {
+    const service = yield* serve()
+    const { host, port } = new URL(service.elsewhere)
+    const urls = [
+      service.elsewhere,
+      `//${host}/v2/plan`,
+      `\\\\${host}\\v2\\plan`,
+      `/\\${host}/v2/plan`,
+      `http://localhost:${port}/v2/plan`,
+      service.origin.replace("http:", "https:"),
+      `http://user:password@${new URL(service.origin).host}/v2/plan`
+    ]
+    const errors = yield* over(layer, service.origin)(Effect.forEach(urls, (url) => Effect.flip(execute(url))))
+    expect(errors.map(({ _tag, operation }) => [_tag, operation])).toEqual(urls.map(() => ["BadRequest", "request"]))
+    expect([service.received, service.receivedElsewhere]).toEqual([[], []])
+  })
+
+  testLive.each(["token", "search"] as const)(
+    "what the service said of a %s call is kept, 4 KiB of it",
+    function*(operation) {
+      const said = `${operation} ${"said ".repeat(13_000)}`
+      const service = yield* serve({ [operation === "token" ? "token" : "data"]: Replies.text(400, said) })
+      const error = yield* Effect.flip(over(layer, service.origin)(search))
+      expect(error).toMatchObject({ _tag: "BadRequest", operation, status: 400 })
+      const body = "body" in error ? error.body : undefined
+      expect(body && Redacted.value(body)).toBe(said.slice(0, 4096))
+    }
+  )
+})
+
+testLive("a client that was made from an UndiciClient is given every request", function*() {
+  const service = yield* serve()
+  const guarded = Layer.project(
+    UndiciClient.layer(),
+    HttpClient.HttpClient,
+    HttpClient.HttpClient,
+    (client) => HttpClient.mapRequest(client, HttpClientRequest.setHeader("service-id", "kept back"))
+  )
+  yield* over(guarded, service.origin)(search)
+  expect(service.received.map(({ headers }) => headers["service-id"])).toEqual(["kept back", "kept back"])
+})

@@ -1,0 +1,201 @@
+import { inspect } from "node:util"
+import { HttpBody, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import * as Background from "../../src/internal/background.js"
+import * as Http from "../../src/internal/http/client.js"
+import type { Request } from "../../src/internal/http/dispatch.js"
+import { type BufferedRequest, type Dispatch, withDispatch } from "../../src/internal/http/dispatch.js"
+import * as Timeouts from "../../src/internal/http/timeouts.js"
+import { test } from "../support/doubles/arranged.js"
+import * as Time from "../support/doubles/Time.js"
+
+const request: Request = {
+  method: "GET",
+  origin: "https://advisor.example",
+  path: "/v2/x?term=secret",
+  headers: { authorization: "Bearer secret" },
+  body: HttpBody.empty
+}
+
+const kind = { operation: "search", maxBytes: 10, observeHeaders: [] } as const
+
+const answering = (respond: () => Response) =>
+  HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, respond())))
+
+const send = (client: HttpClient.HttpClient) =>
+  Effect.flatMap(
+    Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
+    (timeouts) => Http.make(client, timeouts)(request, kind)
+  )
+
+const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
+  const seen = { pulled: 0, canceled: false }
+  const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull: (controller) => {
+      const chunk = chunks[seen.pulled]
+      seen.pulled += 1
+      if (chunk === undefined) controller.close()
+      else controller.enqueue(chunk)
+    },
+    cancel: () => {
+      seen.canceled = true
+    }
+  }, { highWaterMark: 0 })
+  return { seen, stream }
+}
+
+describe("an answer", () => {
+  test("may be of exactly the limit", function*() {
+    const { body } = yield* send(answering(() => new Response("0123456789")))
+    expect(new TextDecoder().decode(body)).toBe("0123456789")
+  })
+
+  test.each<readonly [string, () => Response]>([
+    ["of one byte more", () => new Response("0123456789a")],
+    [
+      "that is larger than its content-length behind a content-encoding",
+      () => new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
+    ]
+  ])("is refused with a body %s", function*([, respond]) {
+    expect(yield* Effect.flip(send(answering(respond)))).toMatchObject({
+      _tag: "UnexpectedResponse",
+      status: 200,
+      reason: "TooLarge"
+    })
+  })
+
+  test("is not read beyond the limit, and its body is canceled", function*() {
+    const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
+    yield* Effect.flip(send(answering(() => new Response(stream))))
+    expect(seen.pulled).toBeLessThan(50)
+    expect(seen.canceled).toBe(true)
+  })
+
+  test("that is no success keeps its status, and the first 64 KiB of its body", function*() {
+    const { body, status } = yield* send(answering(() => new Response("x".repeat(100_000), { status: 500 })))
+    expect([status, body.length]).toEqual([500, 65_536])
+  })
+
+  test("of a client that makes an error of its status is an answer all the same", function*() {
+    const { status } = yield* send(HttpClient.filterStatusOk(answering(() => new Response("no", { status: 403 }))))
+    expect(status).toBe(403)
+  })
+
+  test("leaves nothing that waits for its timeout", function*() {
+    const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
+    yield* Http.make(answering(() => new Response()), timeouts)(request, kind)
+    expect(timeouts.due()).toBeUndefined()
+  })
+
+  test("keeps each set-cookie of one name", function*() {
+    const cookies = ["a=1; Path=/", "a=2; Path=/x", "a=3"]
+    const { headers } = yield* send(
+      answering(() => new Response("{}", { headers: cookies.map((cookie) => ["set-cookie", cookie]) }))
+    )
+    expect(headers["set-cookie"]).toEqual(cookies)
+  })
+})
+
+const failing = (cause: unknown) =>
+  HttpClient.make((request) => Effect.fail(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
+
+const withCode = (code: string) => new TypeError("secret", { cause: Object.assign(new Error("secret"), { code }) })
+
+const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
+
+const circular = new Error("secret")
+circular.cause = circular
+
+describe("a request without an answer", () => {
+  test.each<readonly [HttpClient.HttpClient, object]>([
+    [failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
+    [failing(withCode("UND_ERR_HEADERS_TIMEOUT")), { reason: "Timeout", code: "UND_ERR_HEADERS_TIMEOUT" }],
+    [failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
+    [failing(new AggregateError([withCode("ENOTFOUND")])), { reason: "Connection", code: "ENOTFOUND" }],
+    [failing(withCode("HPE_HEADER_OVERFLOW")), { reason: "Connection", code: "HPE_HEADER_OVERFLOW" }],
+    [failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
+    [failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],
+    [failing(new TypeError("secret", { cause: new Error("bad port") })), { reason: "Connection", code: "BAD_PORT" }],
+    [failing(withCode("https://user:secret@host")), { reason: "Connection" }],
+    [failing(undefined), { reason: "Connection" }],
+    [failing(circular), { reason: "Connection" }],
+    [HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
+    [HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
+  ])("ends in TransportError (case %#), and shows nothing of the request or of what the client said", function*(
+    [client, expected]
+  ) {
+    const exit = yield* Effect.exit(send(client))
+    expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toMatchObject({ _tag: "TransportError", ...expected })
+    for (const shown of [inspect(exit, { depth: 9 }), JSON.stringify(exit), String(exit)]) {
+      expect(shown).not.toMatch(/secret|advisor\.example/)
+    }
+  })
+
+  test("TransportError: `code` leaves out what is longer than 80 characters", function*() {
+    expect(yield* Effect.flip(send(failing(withCode("E".repeat(81)))))).not.toHaveProperty("code")
+  })
+
+  test("is Aborted where its body breaks off", function*() {
+    const breaking = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("secret")) })
+    expect(yield* Effect.flip(send(answering(() => new Response(breaking))))).toMatchObject({ reason: "Aborted" })
+  })
+
+  test("times out, and interrupts its client", function*() {
+    let isInterrupted = false
+    const silent = HttpClient.make(() =>
+      Effect.onInterrupt(Effect.never, () => Effect.sync(() => isInterrupted = true))
+    )
+    const fiber = yield* Effect.fork(Effect.flip(send(silent)))
+    yield* Time.pass("30 seconds")
+    expect(yield* Fiber.join(fiber)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    expect(isInterrupted).toBe(true)
+  })
+
+  test("times out though its client can't be interrupted", function*() {
+    const stuck = HttpClient.make(() => Effect.uninterruptible(Effect.never))
+    const fiber = yield* Effect.fork(Effect.flip(send(stuck)))
+    yield* Time.pass("30 seconds")
+    expect(yield* Fiber.join(fiber)).toMatchObject({ reason: "Timeout" })
+  })
+})
+
+describe("a client that brings a whole answer in one step", () => {
+  const over = (dispatch: Dispatch<BufferedRequest>) =>
+    withDispatch(answering(() => new Response("through a response")), dispatch)
+
+  test("is asked to abort where its caller leaves, and hears no more", function*() {
+    let aborted = 0
+    const client = over(() => () => Effect.succeed(aborted += 1))
+    const fiber = yield* Effect.fork(send(client))
+    yield* Effect.yieldNow()
+    expect(Exit.isInterrupted(yield* Fiber.interrupt(fiber))).toBe(true)
+    expect(aborted).toBe(1)
+  })
+
+  test("may answer at once, and what it says later counts no more", function*() {
+    const client = over((_, receiver) => {
+      receiver.onAnswer({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      receiver.onFailure(new Error("too late"))
+      return () => Effect.void
+    })
+    expect((yield* send(client)).status).toBe(200)
+  })
+
+  test("is told as TooLarge where it meets a limit of its own in an answer", function*() {
+    const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
+    const client = over((_, receiver) => {
+      receiver.onFailure(tooLarge, 200)
+      return () => Effect.void
+    })
+    expect(yield* Effect.flip(send(client)))
+      .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
+  })
+
+  test("is passed by where the body is a stream", function*() {
+    const client = over(() => () => Effect.void)
+    const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
+    const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })
+    expect(new TextDecoder().decode(body)).toBe("through a response")
+  })
+})

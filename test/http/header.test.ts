@@ -1,0 +1,22 @@
+import { describe, expect, it } from "@effect/vitest"
+import * as Header from "../../src/internal/http/header.js"
+
+describe("a value of ours", () => {
+  it.each(["x", "xy", "x y", "!", "~", "Bearer a.b-c_d=="])("may be %j", (value) => {
+    expect(Header.isHeaderValue(value)).toBe(true)
+  })
+
+  it.each(["", " ", " x", "x ", "x\n", "\nx", "x\ny", "\tx", "ü", "xü", "üx", "\u007f"])("may not be %j", (value) => {
+    expect(Header.isHeaderValue(value)).toBe(false)
+  })
+})
+
+describe("a name", () => {
+  it.each(["Service-ID", "x", "x1", "9", "!#$%&'*+-.^_`|~"])("may be %j", (name) => {
+    expect(Header.isHeaderName(name)).toBe(true)
+  })
+
+  it.each(["", " x", "x ", "x y", "x:", ":x", "x\n", "\u00fc", "x\u00fc", "(x)"])("may not be %j", (name) => {
+    expect(Header.isHeaderName(name)).toBe(false)
+  })
+})

@@ -1,0 +1,122 @@
+import type { HttpClientError } from "@effect/platform"
+import { HttpClient } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Metric, Option } from "effect"
+import { AccessToken, NutritionAdvisor, NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { clients } from "../support/leaks/clients.js"
+import { leaksOf } from "../support/leaks/leaksOf.js"
+import { type Outcome, outcomes } from "../support/leaks/outcomes.js"
+import * as Secrets from "../support/leaks/secrets.js"
+import { observe } from "../support/leaks/sinks.js"
+
+describe("no secret shows, raw or encoded, in any sink", () => {
+  const clientOf = (outcome: Outcome, index: number) =>
+    clients.find(({ name }) => name === outcome.over) ?? clients[index % clients.length]
+
+  const inTurn = outcomes.map((outcome, index) => [outcome.title, outcome, clientOf(outcome, index)] as const)
+
+  it.scopedLive.each(inTurn)("after %s", ([, outcome, client]) =>
+    Effect.gen(function*() {
+      const seen = yield* leaksOf(outcome, client?.layer ?? Layer.die("no client"))
+      expect(seen).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
+    }))
+
+  it("for the outcomes hold each error, and each of its reasons", () => {
+    const ends = new Set(outcomes.map(({ end }) => end.split(" ")[0]))
+    expect(NutritionAdvisorError.errors.filter(({ _tag }) => !ends.has(_tag))).toEqual([])
+    const { literals } = NutritionAdvisorError.ForbiddenReason
+    expect(literals.filter((reason) => !outcomes.some(({ end }) => end === `Forbidden ${reason}`))).toEqual([])
+  })
+})
+
+describe("no secret shows where a client of one's own", () => {
+  it.live.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
+    ["dies with the request in its hands", Effect.die],
+    ["throws the request", (error) => {
+      throw error
+    }],
+    ["is interrupted and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
+  ])("%s", ([, fails]) =>
+    Effect.gen(function*() {
+      const client = HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
+      const seen = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
+      expect(seen).toEqual({ end: "TransportError Connection", leaks: {}, elsewhere: [] })
+    }).pipe(Effect.scoped))
+})
+
+/** Everything wrong at once: what a client looks like that was written without a thought for secrets. */
+const careless = (fails: boolean) => {
+  const headers = { authorization: `Bearer ${Secrets.token}`, "service-id": Secrets.customerId }
+  const failure = Object.assign(new NutritionAdvisorError.BadRequest({ operation: "search", detail: Secrets.key }), {
+    cause: headers
+  })
+  const call = Effect.log("called with", headers).pipe(
+    Effect.zipLeft(Metric.increment(Metric.tagged(Metric.counter("careless"), "key", `${Secrets.key}${fails}`))),
+    Effect.zipRight(fails ? Effect.fail(failure) : Effect.succeed(headers)),
+    Effect.withSpan("careless", { attributes: headers })
+  )
+  const token = AccessToken.make({ value: "", serviceId: "", receivedAt: 0, expiresAt: 1 })
+  const httpClient = HttpClient.makeWith(() => Effect.die(headers), Effect.succeed)
+  return Layer.merge(
+    Layer.succeed(NutritionAdvisor.NutritionAdvisor, {
+      search: () => call,
+      searchAs: () => () => Effect.die(headers),
+      httpClient
+    }),
+    Layer.succeed(TokenProvider.TokenProvider, {
+      get: Effect.succeed(Object.assign(token, headers)),
+      renew: () => Effect.succeed(token),
+      status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
+    })
+  )
+}
+
+describe("the collector sees a careless client", () => {
+  const shown = async (fails: boolean) => {
+    const { leaks } = await observe({
+      layer: careless(fails),
+      program: NutritionAdvisor.search("apple"),
+      printed: [],
+      received: () => [{ method: "GET", path: "/v2", query: Secrets.withReserved(Secrets.key), headers: {}, body: "" }]
+    })
+    return Object.keys(leaks).sort()
+  }
+
+  const always = [
+    "Exits of spans",
+    "Logger.jsonLogger",
+    "Logger.logfmtLogger",
+    "Logger.prettyLogger",
+    "Logger.structuredLogger",
+    "OpenTelemetry spans",
+    "metrics",
+    "what reaches the service"
+  ]
+
+  it("in each sink of a success", async () => {
+    expect(await shown(false)).toEqual([...always, "services, status, token and settings", "value of a success"].sort())
+  })
+
+  it("in each sink of a failure", async () => {
+    const ofFailure = [
+      "Cause and Exit",
+      "Cause.pretty",
+      "JSON and encoding of the error",
+      "String of the error",
+      "everything that the error reaches",
+      "message and stack of the error",
+      "rejection of a promise",
+      "services, status, token and settings"
+    ]
+    expect(await shown(true)).toEqual([...always, ...ofFailure].sort())
+  })
+
+  it.each(Secrets.forms)("in the form $name", ({ of }) => {
+    for (const secret of [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]) {
+      expect(Secrets.shownIn(`before ${of(secret)} after`).length).toBeGreaterThan(0)
+      expect(Secrets.shownIn(JSON.stringify({ nested: JSON.stringify({ text: of(secret) }) })).length).toBeGreaterThan(
+        0
+      )
+    }
+  })
+})

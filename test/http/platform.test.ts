@@ -1,0 +1,28 @@
+import { HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Platform from "../../src/internal/http/platform.js"
+
+const responseOf = (status: number, headers: Record<string, string> = {}, body = "") =>
+  Platform.responseOf(HttpClientRequest.get("/"), { origin: "https://advisor.example", path: "/" }, {
+    status,
+    headers,
+    body: new TextEncoder().encode(body)
+  })
+
+describe("a response as the platform has it", () => {
+  it.effect("has status, headers and body of the answer", () =>
+    Effect.gen(function*() {
+      const response = responseOf(203, { "x-one": "1" }, "found")
+      expect([response.status, { ...response.headers }, yield* response.text]).toEqual([203, { "x-one": "1" }, "found"])
+    }))
+
+  it("leaves out headers that HTTP does not allow, which a web response would throw at", () => {
+    expect({ ...responseOf(200, { "x-one": "1", "x bad": "1", "x-bad": "a\nb" }).headers }).toEqual({ "x-one": "1" })
+  })
+
+  it.effect.each([204, 205])("of %d has no body", (status) =>
+    Effect.gen(function*() {
+      expect(yield* responseOf(status).text).toBe("")
+    }))
+})

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, FastCheck } from "effect"
+import { vi } from "vitest"
+import * as Background from "../../src/internal/background.js"
+import * as Timeouts from "../../src/internal/http/timeouts.js"
+import { test } from "../support/doubles/arranged.js"
+import * as Time from "../support/doubles/Time.js"
+
+class Noted extends Timeouts.Timed {
+  constructor(private readonly name: number, private readonly seen: Array<number>) {
+    super()
+  }
+
+  onEnd(reason: "Timeout" | "Closed") {
+    this.seen.push(reason === "Timeout" ? this.name : -this.name)
+  }
+}
+
+describe("timeouts", () => {
+  it.prop(
+    "cut off in order those who are still there, whoever was taken out",
+    [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 30 })],
+    ([leaves]) => {
+      let now = 0
+      const seen: Array<number> = []
+      const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
+      const all = leaves.map((_, index) => new Noted(index, seen))
+      for (const one of all) {
+        timeouts.add(one)
+        now += 1
+      }
+      all.filter((_, index) => leaves[index]).forEach((one) => timeouts.remove(one))
+      now = 1_000
+      expect(timeouts.due()).toBeUndefined()
+      expect(seen).toEqual(leaves.flatMap((left, index) => left ? [] : [index]))
+    }
+  )
+
+  test("that came leave the others where they are, also where one leaves after it", function*() {
+    let now = 0
+    const seen: Array<number> = []
+    const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
+    const [first, second] = [new Noted(1, seen), new Noted(2, seen)]
+    timeouts.add(first)
+    now = 50
+    timeouts.add(second)
+    now = 100
+    timeouts.due()
+    timeouts.remove(first)
+    now = 150
+    timeouts.due()
+    expect(seen).toEqual([1, 2])
+  })
+
+  test("come in time, though one fiber watches over all, and come again after none was left", function*() {
+    const seen: Array<number> = []
+    const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+    timeouts.add(new Noted(1, seen))
+    yield* Time.pass("20 seconds")
+    timeouts.add(new Noted(2, seen))
+    yield* Time.pass("10 seconds")
+    expect(seen).toEqual([1])
+    yield* Time.pass("20 seconds")
+    expect(seen).toEqual([1, 2])
+    timeouts.add(new Noted(3, seen))
+    yield* Time.pass("30 seconds")
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  it.scopedLive("come in time where a test fakes the timers, and not the clock that counts", () =>
+    Effect.gen(function*() {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+      const seen: Array<number> = []
+      const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+      timeouts.add(new Noted(1, seen))
+      yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
+      expect(seen).toEqual([1])
+    }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))))
+
+  test("cut off all where their scope is closed, and whoever comes later", function*() {
+    const seen: Array<number> = []
+    const timeouts = yield* Effect.scoped(
+      Effect.tap(
+        Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
+        (timeouts) => timeouts.add(new Noted(1, seen))
+      )
+    )
+    timeouts.add(new Noted(2, seen))
+    yield* Time.pass("1 minute")
+    expect(seen).toEqual([-1, -2])
+  })
+})

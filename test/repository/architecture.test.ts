@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "@effect/vitest"
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
+
+const files = readdirSync(fileURLToPath(new URL("../../src", import.meta.url)), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replaceAll("\\", "/").slice(0, -3))
+
+/** A place of a room: a module, a folder, which ends in a slash, or some files of a folder in braces. */
+const isIn = (place: string) => {
+  const [, folder = "", names] = /^([\w/]*)\{([\w,]+)\}$/.exec(place) ?? []
+  if (names !== undefined) return (file: string) => names.split(",").some((name) => file === folder + name)
+  return (file: string) => place.endsWith("/") ? file.startsWith(place) : file === place
+}
+
+/** The rooms of the picture, from the top down. */
+const rooms = (/^## The rooms\n[^]*?\n\n((?: {4}.*\n)+)/m.exec(read("ARCHITECTURE.md"))?.[1] ?? "")
+  .split("\n")
+  .filter((line) => line !== "")
+  .map((line) => (line.trim().split(/ {2,}/)[0] ?? "").split(" ").map(isIn))
+
+const roomsOf = (file: string) => rooms.flatMap((places, index) => places.some((has) => has(file)) ? [index] : [])
+
+const roomOf = (file: string) => roomsOf(file)[0] ?? -1
+
+const importsOf = (file: string) =>
+  Array.from(
+    read(`src/${file}.ts`).matchAll(/\b(?:from|import\() ?"(\.[^"]+)\.js"/g),
+    ([, path = ""]) => join(dirname(file), path).replaceAll("\\", "/")
+  )
+
+describe("src", () => {
+  it("has each file in one room of the picture in ARCHITECTURE.md, and each place of the picture has a file", () => {
+    expect(files.filter((file) => roomsOf(file).length !== 1)).toEqual([])
+    expect(rooms.flat().filter((has) => !files.some(has))).toEqual([])
+  })
+
+  it("imports nothing from a room above, types included", () => {
+    const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
+    expect(imports.length).toBeGreaterThan(files.length)
+    expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
+  })
+
+  it("unwraps a secret in the files of SECURITY.md's table only: before one is added, see where the secret goes", () => {
+    const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
+    const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
+    const unwraps = files.filter((file) =>
+      !file.startsWith("testing/") && read(`src/${file}.ts`).includes("Redacted.value")
+    )
+    expect(unwraps.length).toBeGreaterThan(0)
+    expect(unwraps.filter((file) => !named.has(file))).toEqual([])
+    const isPlace = (name: string) => files.some((file) => `${file}/`.startsWith(`${name}/`))
+    expect([...named].filter((name) => name.includes("/") && !isPlace(name))).toEqual([])
+  })
+})

@@ -1,0 +1,82 @@
+import { existsSync, statSync } from "node:fs"
+import { join, posix } from "node:path"
+import { expect, it } from "@effect/vitest"
+import { NutritionAdvisorError } from "effect-nutrition-advisor"
+import { vi } from "vitest"
+import * as Environment from "../../src/internal/environment.js"
+import { pages, programsOf, read, repository } from "../support/readme/blocks.js"
+import { makeImporter } from "../support/readme/importBlock.js"
+
+/** With empty lines in place of its blocks, and nothing in place of code in a line. */
+const proseOf = (path: string) =>
+  read(path).replace(/^```.*\n[^]*?^```$/gm, (block) => block.replace(/.+/g, "")).replace(/`[^`\n]*`/g, "")
+
+const slug = (heading: string) =>
+  heading.replace(/\]\([^)]*\)/g, "").toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-")
+
+/** The anchors that GitHub gives the headings of a page: the second of one name ends in "-1". */
+const anchorsOf = (path: string) => {
+  const headings = read(path).replace(/^```.*\n[^]*?^```$/gm, "").matchAll(/^#+ (.*)$/gm)
+  const names = Array.from(headings, ([, heading = ""]) => slug(heading))
+  return names.map((name, index) => {
+    const before = names.slice(0, index).filter((other) => other === name).length
+    return before === 0 ? name : `${name}-${before}`
+  })
+}
+
+/** Why a link of a page leads nowhere. */
+const complaintOf = (page: string, target: string) => {
+  const [file = "", anchor] = target.split("#")
+  const path = file === "" ? page : posix.join(posix.dirname(page), decodeURIComponent(file))
+  if (path.startsWith("..") || !existsSync(join(repository, path))) return "no such file"
+  const isPage = statSync(join(repository, path)).isFile() && path.endsWith(".md")
+  return anchor === undefined || !isPage || anchorsOf(path).includes(anchor) ? undefined : "no such heading"
+}
+
+it.each(pages)("each link of %s leads to a file or a heading that is there", (page) => {
+  const prose = proseOf(page)
+  const complaints = Array.from(prose.matchAll(/\]\(([^\s)]+)/g), ({ index, 1: target = "" }) => {
+    const complaint = /^([a-z]+:|\/\/)/.test(target) ? undefined : complaintOf(page, target)
+    return complaint && `${page}:${prose.slice(0, index).split("\n").length} ${target}: ${complaint}`
+  })
+  expect(complaints.filter(Boolean)).toEqual([])
+})
+
+const importBlock = makeImporter()
+
+it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
+  "the program in README.md, line $line, prints foods of the simulator",
+  async (block) => {
+    const printed = vi.spyOn(console, "log").mockReturnValue()
+    await importBlock(block)
+    expect(JSON.stringify(printed.mock.calls)).toMatch(/"name":"[^"]*[Oo]at/)
+    printed.mockRestore()
+  }
+)
+
+it("README has a row for each option: for each variable, and for the two that have none", () => {
+  const [, table = ""] = read("README.md").split("## Settings")
+  const rows = Array.from(table.matchAll(/^\| `([a-z]\w+)` \|/gm), ([, option]) => option)
+  expect(rows.sort()).toEqual([...Object.keys(Environment.advisor()), "refresh", "rejectedStatuses"].sort())
+})
+
+it("README tells of each error and its fields, docs/errors.md with which status to pass it on", () => {
+  const { ConfigurationError, errors, statusOf } = NutritionAdvisorError
+  const ofAll = new Set(["_tag", "operation", "body", "headers"])
+  const rows = [...errors, ConfigurationError].map((
+    { _tag, fields }
+  ) => [_tag, ...Object.keys(fields).filter((field) => !ofAll.has(field))])
+  const statuses = errors.map(({ _tag }) => [_tag, String(statusOf({ _tag, operation: "search" }))])
+  const told = (path: string, pattern: RegExp) => Array.from(read(path).matchAll(pattern), ([, ...found]) => found)
+  const inReadme = told("README.md", /^\| `([A-Z]\w+)` \|[^|]*\|([^|]*)\|/gm)
+  expect(inReadme.map((cells) => cells.join().match(/\w+/g))).toEqual(rows)
+  expect(told("docs/errors.md", /^### ([A-Z]\w+)$/gm)).toEqual(rows.map(([tag]) => [tag]))
+  expect(told("docs/errors.md", /^### ([A-Z]\w+)\n\nPass it on as (\d{3})\b/gm)).toEqual(statuses)
+  expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
+})
+
+it("docs/errors.md has a row for each reason of Forbidden", () => {
+  const rows = Array.from(read("docs/errors.md").matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
+  const { literals } = NutritionAdvisorError.Forbidden.fields.reason
+  expect(literals.filter((reason) => !rows.includes(reason))).toEqual([])
+})

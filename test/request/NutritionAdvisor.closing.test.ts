@@ -1,0 +1,67 @@
+import { once } from "node:events"
+import type { HttpClient } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { testLive } from "../support/doubles/arranged.js"
+import { clients } from "../support/leaks/clients.js"
+import * as LocalService from "../support/leaks/LocalService.js"
+import * as Replies from "../support/leaks/replies.js"
+
+/** A service that answers no search, and a layer over it that the test closes, built as inside `acquireRelease`. */
+const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
+  Effect.gen(function*() {
+    const left = yield* Effect.makeLatch()
+    const service = yield* LocalService.start({
+      token: Replies.issue,
+      data: (call) => {
+        void once(call.response, "close").then(() => left.unsafeOpen())
+        call.hang()
+      }
+    })
+    const scope = yield* Scope.make()
+    const layer = NutritionAdvisor.layer({
+      baseUrl: service.origin,
+      licenseKey: Redacted.make("key-closing"),
+      tokenTimeout: "4 minutes",
+      requestTimeout: "4 minutes"
+    })
+    const context = yield* Effect.uninterruptible(Layer.buildWithScope(Layer.provide(layer, client), scope))
+    return {
+      advisor: Context.get(context, NutritionAdvisor.NutritionAdvisor),
+      close: Scope.close(scope, Exit.void),
+      isLeft: left.await,
+      service
+    }
+  })
+
+const closed = { _tag: "TransportError", operation: "search", reason: "Closed" }
+
+for (const { layer, name } of clients) {
+  const owners = [
+    { whose: "its own", open: openedOver(layer) },
+    {
+      whose: "one that outlives it",
+      open: Effect.flatMap(Layer.build(layer), (context) => openedOver(Layer.succeedContext(context)))
+    }
+  ]
+  for (const { open, whose } of owners) {
+    describe(`A layer that is closed, over ${name}, ${whose}`, () => {
+      testLive(
+        "fails a search with reason Closed, also one that can't be interrupted, leaves the service, and sends no other",
+        function*() {
+          const { advisor, close, isLeft, service } = yield* open
+          const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))
+          yield* Effect.promise(() => service.hanging)
+          const before = service.received.length
+          yield* close
+          expect(yield* Fiber.join(search)).toMatchObject(closed)
+          yield* isLeft
+          expect(yield* Effect.flip(advisor.search("oats"))).toMatchObject(closed)
+          yield* Effect.sleep("50 millis")
+          expect(service.received.length).toBe(before)
+        }
+      )
+    })
+  }
+}

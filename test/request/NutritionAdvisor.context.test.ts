@@ -1,0 +1,140 @@
+import { FetchHttpClient, Headers, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Config, ConfigProvider, Deferred, Effect, FiberRef, HashMap, Layer, Logger, LogLevel } from "effect"
+import {
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  SharedTokenCache,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { test } from "../support/doubles/arranged.js"
+
+const keyFromConfig = Effect.mapError(
+  Config.redacted("KEY"),
+  () => new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "KEY is not set" })
+)
+
+const withKey = (key: string) => Effect.withConfigProvider(ConfigProvider.fromMap(new Map([["KEY", key]])))
+
+const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
+
+/** A token and foods in one. */
+const answer = () =>
+  Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
+
+/** Every request is answered, and is shown to the observer first. */
+const observedClient = (observe: (url: URL) => Effect.Effect<unknown>) =>
+  Layer.succeed(
+    HttpClient.HttpClient,
+    HttpClient.make((request, url) => Effect.as(observe(url), HttpClientResponse.fromWeb(request, answer())))
+  )
+
+const isExchange = (url: URL) => url.pathname.includes("token-cache")
+
+describe("the header of the identifier", () => {
+  const headers = { "x-tenant": "tenant-4711", "service-id": "customer-4711" }
+
+  /** As a program logs a request of its own. */
+  const logged = Effect.gen(function*() {
+    const lines: Array<string> = []
+    const logger = Logger.map(Logger.jsonLogger, (line) => lines.push(line))
+    yield* Effect.log(HttpClientRequest.get("https://shop.example", { headers })).pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    )
+    return lines.join()
+  })
+
+  const layers: ReadonlyArray<readonly [string, typeof NutritionAdvisor.layer]> = [
+    ["layer", NutritionAdvisor.layer],
+    ["layerShared", (all) => Layer.provide(NutritionAdvisor.layerShared(all), SharedTokenCache.layerMemory)],
+    ["layerWithoutTokens", (all) =>
+      NutritionAdvisor.layerWithoutTokens(all).pipe(
+        Layer.provideMerge(TokenProvider.layer()),
+        Layer.provide([TokenIssuer.layer(all), TokenStore.layer])
+      )]
+  ]
+
+  test.each(layers)("is logged redacted in a program over %s, and no longer once that is closed", function*([, layer]) {
+    const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
+    const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
+    expect(before).toContain("tenant-4711")
+    expect(within).not.toContain("tenant-4711")
+    expect(after).toContain("tenant-4711")
+  })
+
+  test("is logged redacted beside that of another layer", function*() {
+    const over = (serviceIdHeader: string) =>
+      Layer.provide(NutritionAdvisor.layer({ ...options, serviceIdHeader }), Simulator.layerHttpClient())
+    const text = yield* logged.pipe(Effect.provide(over("x-tenant")), Effect.provide(over("service-id")))
+    expect(["tenant-4711", "customer-4711"].filter((value) => text.includes(value))).toEqual([])
+  })
+
+  test("is noted once, however many clients a fiber opens", function*() {
+    yield* Effect.provide(Effect.replicateEffect(NutritionAdvisor.make(options), 3), Simulator.layerHttpClient())
+    const names = yield* FiberRef.get(Headers.currentRedactedNames)
+    expect(names.filter((name) => name === "service-id")).toHaveLength(1)
+  })
+})
+
+describe("an exchange runs in the context of the layer, not of the caller who started it", () => {
+  test("as for the ConfigProvider that the license key is read from", function*() {
+    const keys: Array<string | undefined> = []
+    const client = observedClient((url) =>
+      Effect.sync(() => isExchange(url) && keys.push(url.pathname.split("/").at(-1)))
+    )
+    const advisor = yield* NutritionAdvisor.make({ ...options, licenseKey: keyFromConfig }).pipe(
+      Effect.provide(client),
+      withKey("key-of-the-layer")
+    )
+    yield* Effect.all(
+      [withKey("key-of-one")(advisor.search("oats")), withKey("key-of-another")(advisor.search("rye"))],
+      { concurrency: "unbounded" }
+    )
+    expect(keys).toEqual(["key-of-the-layer"])
+  })
+
+  test("as for a FiberRef of the user's, log annotations and the log level", function*() {
+    const tenant = yield* FiberRef.make("layer")
+    const seen = yield* Deferred.make<readonly [string, ReadonlyArray<string>]>()
+    const client = observedClient((url) =>
+      isExchange(url)
+        ? Effect.flatMap(
+          Effect.zip(FiberRef.get(tenant), Effect.map(Effect.logAnnotations, (all) => [...HashMap.keys(all)])),
+          (both) => Deferred.succeed(seen, both)
+        )
+        : Effect.void
+    )
+    const advisor = yield* Effect.provide(NutritionAdvisor.make(options), client)
+    yield* advisor.search("oats").pipe(Effect.locally(tenant, "caller"), Effect.annotateLogs("caller", "one"))
+    expect(yield* Deferred.await(seen)).toEqual(["layer", []])
+  })
+
+  test("as for the fetch function of FetchHttpClient", function*() {
+    const callers: Array<string> = []
+    const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
+      if (isExchange(new URL(String(input)))) callers.push(name)
+      return Promise.resolve(answer())
+    }
+    const advisor = yield* NutritionAdvisor.make(options).pipe(
+      Effect.provide(FetchHttpClient.layer),
+      Effect.provideService(FetchHttpClient.Fetch, fetchOf("layer"))
+    )
+    yield* Effect.provideService(advisor.search("oats"), FetchHttpClient.Fetch, fetchOf("caller"))
+    expect(callers).toEqual(["layer"])
+  })
+
+  test("as for the loggers and their level", function*() {
+    const lines: Array<string> = []
+    const record = (name: string) =>
+      Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(`${name}: ${String(message)}`)))
+    const advisor = yield* NutritionAdvisor.make(options).pipe(
+      Logger.withMinimumLogLevel(LogLevel.Debug),
+      Effect.provide([Simulator.layerHttpClient(), record("layer")])
+    )
+    yield* Effect.provide(advisor.search("oats"), record("caller"))
+    expect(lines).toEqual(["layer: An exchange begins", "layer: An exchange ended: issued"])
+  })
+})

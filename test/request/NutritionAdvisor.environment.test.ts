@@ -1,0 +1,231 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Environment from "../../src/internal/environment.js"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Time from "../support/doubles/Time.js"
+
+type Values = Readonly<Record<string, string>>
+
+const required: Values = {
+  NUTRITION_ADVISOR_BASE_URL: Simulator.baseUrl,
+  NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a"
+}
+
+const from = (values: Values) =>
+  Layer.setConfigProvider(ConfigProvider.fromMap(new Map(Object.entries({ ...required, ...values }))))
+
+const configured = (
+  values: Values,
+  options?: Parameters<typeof NutritionAdvisor.layerConfig>[0],
+  simulator: Simulator.Options = {}
+) =>
+  NutritionAdvisor.layerConfig(options).pipe(
+    Layer.provide(from(values)),
+    Layer.provideMerge(Simulator.layerHttpClient(simulator))
+  )
+
+const shared = (values: Values) =>
+  NutritionAdvisor.layerSharedConfig().pipe(
+    Layer.provide(from(values)),
+    Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+  )
+
+const test = arranged(Effect.void, configured({}))
+
+const built = <A, E>(layer: Layer.Layer<A, E>) => Effect.asVoid(Effect.scoped(Layer.build(layer)))
+
+const search = NutritionAdvisor.search("apple")
+
+const requests = Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)
+
+const slow = (operation: Simulator.Operation) =>
+  Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency(operation, "20 seconds"))
+
+describe("layerConfig", () => {
+  it.effect.each<readonly [string, Simulator.Operation]>([
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "token"],
+    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "search"]
+  ])("takes %s for the time of a %s call", ([name, operation]) =>
+    Effect.gen(function*() {
+      yield* slow(operation)
+      const error = yield* Time.settle("1 second")(Effect.flip(search))
+      expect(error).toMatchObject({ _tag: "TransportError", operation, reason: "Timeout" })
+      expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
+    }).pipe(Effect.provide(configured({ [name]: "3 seconds" }))))
+
+  test("takes NUTRITION_ADVISOR_MAX_RESPONSE_BYTES for the largest body", function*() {
+    expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
+  }, configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))
+
+  const inCompose = (flag: string) =>
+    built(configured({
+      NUTRITION_ADVISOR_BASE_URL: "http://simulator:8787",
+      NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP: flag
+    }))
+
+  it.effect.each(["true", "1", "yes", "ON"])(
+    "allows a simulator in Compose by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
+    inCompose
+  )
+
+  test.each(["false", "0", "no", "off", ""])(
+    "allows none by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
+    function*(flag) {
+      const error = yield* Effect.flip(inCompose(flag))
+      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
+    }
+  )
+
+  test("takes NUTRITION_ADVISOR_OBSERVE_HEADERS for names with commas between them", function*() {
+    const { respondNext } = yield* Simulator.Simulator
+    yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
+    expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
+  }, configured({ NUTRITION_ADVISOR_OBSERVE_HEADERS: "X-A, x-b," }))
+
+  test.each<readonly [string, string]>([
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "demo-key-9e1b"],
+    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "5000"],
+    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "16 MiB"],
+    ["NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP", "perhaps"]
+  ])("ends in a ConfigError that names %s and does not repeat %j", function*([name, value]) {
+    const error = yield* Effect.flip(built(configured({ [name]: value })))
+    expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("must be ") })
+    expect(String(error)).toContain(name)
+    expect(String(error)).not.toContain(value)
+  })
+
+  test("ends in a ConfigError whose message names the variable of a key that is missing", function*() {
+    const layer = Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())
+    const provider = ConfigProvider.fromMap(new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl]]))
+    expect(yield* Effect.flip(Effect.withConfigProvider(built(layer), provider)))
+      .toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_LICENSE_KEY"))
+  })
+
+  const withoutVariables = Effect.flip(Effect.withConfigProvider(
+    built(Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())),
+    ConfigProvider.fromMap(new Map())
+  ))
+
+  test("layerConfig: a ConfigError names all variables that are missing", function*() {
+    const { message } = yield* withoutVariables
+    expect(message).toContain("NUTRITION_ADVISOR_BASE_URL")
+    expect(message).toContain("NUTRITION_ADVISOR_LICENSE_KEY")
+  })
+
+  test("ConfigurationError: one error names all variables that are missing", function*() {
+    expect(Environment.asConfigurationError(yield* withoutVariables)).toMatchObject({
+      _tag: "ConfigurationError",
+      message: "The settings baseUrl and licenseKey (NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY) " +
+        "are not set."
+    })
+  })
+
+  const optional = Object.keys(Environment.sharedAdvisor()).map(Environment.variableOf).filter((name) =>
+    !(name in required)
+  )
+
+  test("counts blank variables as unset", function*() {
+    yield* search
+    expect(yield* requests).toHaveLength(2)
+  }, configured(Object.fromEntries(optional.map((name) => [name, " "]))))
+
+  const other: Values = { NUTRITION_ADVISOR_USER_AGENT: "shop/2", NUTRITION_ADVISOR_TOKEN_ROUTE: "unified" }
+
+  const none = JSON.parse("{}")
+
+  test("reads a variable for what is not given, or given as undefined", function*() {
+    yield* search
+    expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
+      ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
+      ["given/1", "/v2/products/napi/food/search/semantic"]
+    ])
+  }, configured(other, { userAgent: Config.succeed("given/1"), tokenRoute: none.tokenRoute }))
+
+  test("does not need the variable of what is given", function*() {
+    const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
+      Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(
+        new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl], ["SHOP_KEY", "demo-key-7f3a"]])
+      ))),
+      Layer.provide(Simulator.layerHttpClient())
+    )
+    yield* built(layer)
+  })
+
+  const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
+
+  test("reads no variable beside one Config of all settings", function*() {
+    yield* search
+    expect((yield* requests).map(({ path }) => path)[0])
+      .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")
+  }, configured({ ...other, NUTRITION_ADVISOR_LICENSE_KEY: "" }, whole))
+})
+
+describe("a refused setting", () => {
+  test("names the variable that it was read from, and the rule that it broke", function*() {
+    const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
+    expect(error).toMatchObject({
+      field: "licenseKey",
+      variable: "NUTRITION_ADVISOR_LICENSE_KEY",
+      message:
+        "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) has white space or a line break at its beginning or end."
+    })
+  })
+
+  test.each<readonly [string, string]>([
+    ["NUTRITION_ADVISOR_LICENSE_KEY", "<your key>"],
+    ["NUTRITION_ADVISOR_BASE_URL", "http://service.example"],
+    ["NUTRITION_ADVISOR_TOKEN_ROUTE", "demo-key-9e1b"],
+    ["NUTRITION_ADVISOR_SERVICE_ID", "ä"],
+    ["NUTRITION_ADVISOR_SERVICE_ID_HEADER", "a b"],
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "0 seconds"],
+    ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "60 days"],
+    ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0"],
+    ["NUTRITION_ADVISOR_USER_AGENT", "shöp"],
+    ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"]
+  ])("names %s", function*([variable, value]) {
+    expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
+  })
+
+  test("names no variable where it was given, though there is one", function*() {
+    const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
+    expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
+  })
+
+  test("names no variable where all settings are in one Config", function*() {
+    const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
+    expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
+  })
+
+  test("names no variable that is not set", function*() {
+    const error = yield* Effect.flip(built(shared({ NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds" })))
+    expect(error).toMatchObject({ field: "lease" })
+    expect(error).not.toHaveProperty("variable")
+  })
+})
+
+describe("layerSharedConfig", () => {
+  test.each<readonly [string, string, string]>([
+    ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
+    ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"],
+    ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "16 seconds", "lease"]
+  ])("reads %s", function*([name, value, field]) {
+    expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
+  })
+
+  it.effect("takes what these may be", () =>
+    built(shared({
+      NUTRITION_ADVISOR_LEASE: "20 seconds",
+      NUTRITION_ADVISOR_CACHE_TIMEOUT: "500 millis",
+      NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
+    })))
+
+  test("reads a variable for what is not given", function*() {
+    const layer = NutritionAdvisor.layerSharedConfig({ lease: Config.duration("SHOP_LEASE") }).pipe(
+      Layer.provide(from({ SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" })),
+      Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])
+    )
+    expect(yield* Effect.flip(built(layer))).toMatchObject({ field: "lease" })
+  })
+})

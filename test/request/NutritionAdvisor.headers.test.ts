@@ -1,0 +1,72 @@
+/** What a caller passes on: headers of its own caller, some of which belong to another connection. */
+import { HttpBody, HttpClientRequest } from "@effect/platform"
+import { expect } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../support/doubles/arranged.js"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
+
+const test = arranged(
+  NutritionAdvisor.NutritionAdvisor,
+  advisor({}, { routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } })
+)
+
+/** The headers of data requests. */
+const sent = Effect.gen(function*() {
+  const { requests } = yield* Simulator.Simulator
+  return (yield* requests).filter(({ operation }) => operation !== "token").map(({ headers }) => headers)
+})
+
+test.each([
+  ["connection", "keep-alive"],
+  ["keep-alive", "timeout=5"],
+  ["proxy-connection", "keep-alive"],
+  ["transfer-encoding", "chunked"],
+  ["te", "trailers"],
+  ["trailer", "expires"],
+  ["upgrade", "h2c"],
+  ["expect", "100-continue"],
+  ["host", "elsewhere.example"],
+  ["content-length", "17"]
+])("%s: %s of a caller is left out of a search and of a request, and others go through", function*(
+  [name = "", value],
+  { httpClient, search }
+) {
+  const headers = { [name.toUpperCase()]: value, "x-request-id": "1" }
+  yield* search("oats", { headers })
+  yield* Effect.exit(httpClient.get("/v2/x", { headers }))
+  expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
+})
+
+test("a header of a caller is sent with that call alone", function*({ search }) {
+  for (const id of ["1", "2", "3"]) yield* search("oats", { headers: { "x-request-id": id } })
+  yield* search("oats")
+  expect((yield* sent).map((headers) => headers["x-request-id"])).toEqual(["1", "2", "3", undefined])
+})
+
+test.each([["x-name", "two\r\nlines"], ["x-name", "größer 🥑"], ["two words", "1"]])(
+  "%s: %j is no header that HTTP allows, and nothing is sent with it",
+  function*([name = "", value], { httpClient, search }) {
+    const headers = { [name]: value }
+    const errors = [
+      yield* Effect.flip(search("oats", { headers })),
+      yield* Effect.flip(httpClient.get("/v2/x", { headers }))
+    ]
+    expect(errors).toMatchObject([{ _tag: "BadRequest", operation: "search" }, {
+      _tag: "BadRequest",
+      operation: "request"
+    }])
+    yield* Simulator.expectExchanges(0)
+  }
+)
+
+test.each<readonly [string, HttpBody.HttpBody, string]>([
+  ["that of the body where the body decides it", HttpBody.text("oats"), "4"],
+  ["that of a stream which says its length", HttpBody.stream(Stream.make(new Uint8Array(4)), undefined, 4), "4"],
+  ["the caller's for a stream of unknown length", HttpBody.stream(Stream.make(new Uint8Array(17))), "17"]
+])("content-length is %s", function*([, body, length], { httpClient }) {
+  const post = HttpClientRequest.post("/v2/x", { body }).pipe(HttpClientRequest.setHeader("content-length", "17"))
+  yield* httpClient.execute(post)
+  expect((yield* sent).map((headers) => headers["content-length"])).toEqual([length])
+})

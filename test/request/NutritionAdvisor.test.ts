@@ -1,0 +1,645 @@
+import { inspect } from "node:util"
+import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import type { StandardSchemaV1 } from "@standard-schema/spec"
+import {
+  Cause,
+  Context,
+  Effect,
+  Exit,
+  FastCheck,
+  Layer,
+  Logger,
+  Option,
+  Redacted,
+  Schema,
+  type Scope,
+  Stream
+} from "effect"
+import {
+  AccessToken,
+  NutritionAdvisor,
+  NutritionAdvisorError,
+  SharedTokenCache,
+  TokenProvider
+} from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { version } from "../../src/internal/version.js"
+import { arranged, test as plainTest } from "../support/doubles/arranged.js"
+import { advisor, settings } from "../support/doubles/simulatedAdvisor.js"
+import { otherRefusals } from "../support/doubles/statuses.js"
+import * as Time from "../support/doubles/Time.js"
+
+const test = arranged(Effect.void, advisor())
+
+const seen = (operation: Simulator.Operation) =>
+  Effect.gen(function*() {
+    const simulator = yield* Simulator.Simulator
+    return (yield* simulator.requests).filter((request) => request.operation === operation)
+  })
+
+const counters = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.counters)
+
+const respondNext = (operation: Simulator.Operation, ...answers: ReadonlyArray<Simulator.Answer>) =>
+  Effect.flatMap(Simulator.Simulator, (simulator) => simulator.respondNext(operation, ...answers))
+
+const respondAlways = (operation: Simulator.Operation, answer: Simulator.Answer) =>
+  Effect.flatMap(Simulator.Simulator, (simulator) => simulator.respondAlways(operation, answer))
+
+const execute = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
+
+const plain = (secret: Option.Option<Redacted.Redacted<string>>) =>
+  Option.getOrUndefined(Option.map(secret, Redacted.value))
+
+const twoHeaders = ({ authorization, serviceId }: Simulator.SeenRequest) => [plain(authorization), plain(serviceId)]
+
+/** A property of what the service sees of a call that is given. */
+type Sent<Call> = readonly [
+  property: string,
+  call: Call,
+  look: (request: Simulator.SeenRequest) => unknown,
+  expected: unknown
+]
+
+const settle = Time.settle("1 second")
+
+/** The simulator's customer identifier. */
+const usualId = "3f2b8c1e-5a47-4d0e-9b6c-2d1f7e8a9c00"
+
+const rejected: Simulator.Reply = { status: 403 }
+
+const planRoutes: Simulator.Options = {
+  routes: {
+    "GET /v2/plan": () => ({ status: 200, body: { plan: "basic" } }),
+    "POST /v2/plan": ({ body }) => ({ status: 201, body: { received: body.length } }),
+    "DELETE /v2/plan": () => ({ status: 204 })
+  }
+}
+
+test("the token route is called with POST, Accept and the User-Agent, and with nothing else", function*() {
+  yield* NutritionAdvisor.search("apple")
+  const calls = (yield* seen("token")).map((call) => [
+    call.method,
+    call.query,
+    call.body.length,
+    twoHeaders(call),
+    { ...call.headers }
+  ])
+  const headers = { accept: "*/*", "user-agent": `effect-nutrition-advisor/${version}` }
+  expect(calls).toEqual([["POST", "", 0, [undefined, undefined], headers]])
+}, advisor({ serviceId: usualId }))
+
+describe("search", () => {
+  test("gives the payload as the service sent it", function*() {
+    yield* respondNext("search", { status: 200, body: { anything: [1, null, "two"] } })
+    expect(yield* NutritionAdvisor.search("apple")).toEqual({ anything: [1, null, "two"] })
+  })
+
+  test.each<Sent<NutritionAdvisor.SearchOptions>>([
+    ["is a GET", {}, ({ method }) => method, "GET"],
+    [
+      "sends further query parameters behind its term",
+      { urlParams: { "page size": "2 0", tag: ["a", "b"] } },
+      ({ query }) => query,
+      "term=apple&page%20size=2%200&tag=a&tag=b"
+    ],
+    [
+      "sends its own term alone, whatever the further parameters are called",
+      { urlParams: { term: "rice", page: "2" } },
+      ({ query }) => query,
+      "term=apple&page=2"
+    ],
+    [
+      "sends further headers",
+      { headers: { "Accept-Language": "de" } },
+      ({ headers }) => headers["accept-language"],
+      "de"
+    ],
+    [
+      "keeps its two headers where the further ones name others",
+      { headers: { AUTHORIZATION: "Basic own", "service-ID": "own" } },
+      twoHeaders,
+      ["Bearer simulated-1-1", usualId]
+    ]
+  ])("%s", function*([, options, look, expected]) {
+    yield* NutritionAdvisor.search("apple", options)
+    expect((yield* seen("search")).map(look)).toEqual([expected])
+  })
+
+  it.effect.prop(
+    "brings any term to the service as it is",
+    [FastCheck.string({ unit: "binary", minLength: 1, maxLength: 300 }).filter((term) => term.trim() !== "")],
+    ([term]) =>
+      Effect.gen(function*() {
+        yield* NutritionAdvisor.search(term)
+        const [request] = yield* seen("search")
+        expect([...new URLSearchParams(request?.query)]).toEqual([["term", term]])
+      }).pipe(Effect.provide(advisor())),
+    {
+      fastCheck: {
+        examples: [".", "..", "%2e", "?&#+%/", "a\r\nb", "🥑", "a b", "+", "&term=other", "x".repeat(10_000)].map((
+          term
+        ): [string] => [term])
+      }
+    }
+  )
+
+  test.each<unknown>(["", " ", "\t\r\n", "\u00a0\u2003", "\ud800", "a\udc00b", "\udc00\ud800", undefined, ["a", "b"]])(
+    "sends nothing for a term that is blank, holds half of a surrogate pair, or is no text: %j",
+    function*(term) {
+      const error = yield* Effect.flip(NutritionAdvisor.search(term as string))
+      expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
+      expect(error).not.toHaveProperty("status")
+      expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })
+    }
+  )
+
+  test.each([{ page: "\ud800" }, { "\udc00": "1" }])(
+    "sends nothing for a query parameter that holds half of a surrogate pair: %j",
+    function*(urlParams) {
+      const request = execute(HttpClientRequest.get("/v2/plan", { urlParams }))
+      expect([yield* Effect.flip(NutritionAdvisor.search("apple", { urlParams })), yield* Effect.flip(request)])
+        .toMatchObject([{ _tag: "BadRequest", operation: "search" }, { _tag: "BadRequest", operation: "request" }])
+      expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })
+    }
+  )
+})
+
+describe("searchAs", () => {
+  const throwing = (thrown: () => unknown) =>
+    Schema.transform(Schema.Unknown, Schema.Unknown, {
+      strict: false,
+      decode: (): unknown => {
+        throw thrown()
+      },
+      encode: (value) => value
+    })
+
+  test.each<readonly [string, () => unknown]>([
+    ["a RangeError of its own", () => new RangeError("the portion is out of range")],
+    ["an error that names the stack and is no RangeError", () => new Error("Maximum call stack size exceeded")],
+    ["a text", () => "Maximum call stack size exceeded"]
+  ])("leaves a bug of the schema a defect: %s", function*([, thrown]) {
+    const exit = yield* Effect.exit(NutritionAdvisor.searchAs(throwing(thrown))("oats"))
+    expect(Exit.isFailure(exit) && Cause.isDie(exit.cause) && Option.isNone(Cause.failureOption(exit.cause)))
+      .toBe(true)
+  })
+
+  test.each<readonly [string, () => unknown]>([
+    ["as V8 does", () => new RangeError("Maximum call stack size exceeded")],
+    ["as JavaScriptCore does", () => new RangeError("Maximum call stack size exceeded.")]
+  ])("is Schema where the stack overflows, %s", function*([, thrown]) {
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
+      _tag: "UnexpectedResponse",
+      reason: "Schema"
+    })
+  })
+
+  const Results = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+
+  const refusing = (...issues: ReadonlyArray<StandardSchemaV1.Issue>): StandardSchemaV1<unknown, unknown> => ({
+    "~standard": { version: 1, vendor: "test", validate: () => ({ issues }) }
+  })
+
+  const issueOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
+    error._tag === "UnexpectedResponse" && error.issue !== undefined ? Redacted.value(error.issue) : undefined
+
+  test("searchAs: `issue` says where and why a payload does not match an Effect Schema", function*() {
+    yield* respondNext("search", { status: 200, body: { results: [{ name: 7 }] } })
+    const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(Results)("oats")))
+    expect(issue).toContain("[\"results\"]")
+    expect(issue).toContain("[\"name\"]")
+    expect(issue).toContain("Expected string")
+  })
+
+  test("searchAs: `issue` has a line for each issue of a Standard Schema", function*() {
+    const results = refusing(
+      { path: ["results", { key: 0 }, "name"], message: "expected a string" },
+      { message: "one food at least" }
+    )
+    const issue = issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(results)("oats")))
+    expect(issue).toBe("results.0.name: expected a string\none food at least")
+  })
+
+  test("searchAs: `issue` has at most 4,096 characters", function*() {
+    const long = refusing({ message: "x".repeat(10_000) })
+    expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(long)("oats")))).toHaveLength(4_096)
+  })
+
+  test("searchAs: nothing prints or encodes `issue`, and the message says where to find it", function*() {
+    const repeating = refusing({ message: "expected an array, not secret-7f3a" })
+    const error = yield* Effect.flip(NutritionAdvisor.searchAs(repeating)("oats"))
+    expect(issueOf(error)).toContain("secret-7f3a")
+    expect(`${inspect(error)} ${JSON.stringify(error)} ${error.message} ${error}`).not.toContain("secret-7f3a")
+    expect(error.message).toContain("issue")
+  })
+
+  test("waits for a Standard Schema that gives a promise", function*() {
+    const validate = async (value: unknown) => Array.isArray(value) ? { value: value.length } : { issues: [] }
+    const Length: StandardSchemaV1<unknown, number> = { "~standard": { version: 1, vendor: "of-ones-own", validate } }
+    yield* respondNext("search", { status: 200, body: ["oats"] }, { status: 200, body: {} })
+    expect(yield* NutritionAdvisor.searchAs(Length)("oats")).toBe(1)
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(Length)("oats"))).toMatchObject({ reason: "Schema" })
+  })
+
+  const Payload = Schema.Struct({ total: Schema.NumberFromString })
+
+  test("decodes the payload", function*() {
+    yield* respondNext("search", { status: 200, body: { total: "3" } })
+    expect(yield* NutritionAdvisor.searchAs(Payload)("apple")).toEqual({ total: 3 })
+  })
+
+  test.each(
+    [
+      ["reason Schema for a payload of another shape", { total: "three" }, "Schema"],
+      ["reason NotJson for a payload that is no JSON", "<html>", "NotJson"]
+    ] as const
+  )("ends as UnexpectedResponse with %s", function*([, body, reason]) {
+    yield* respondNext("search", { status: 200, body })
+    expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple")))
+      .toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason })
+  })
+
+  test("lets a schema ask for a service", function*() {
+    class Factor extends Context.Tag("test/Factor")<Factor, number>() {}
+    const Scaled = Schema.transformOrFail(Schema.Number, Schema.Number, {
+      strict: true,
+      decode: (value) => Effect.map(Factor, (factor) => value * factor),
+      encode: Effect.succeed
+    })
+    yield* respondNext("search", { status: 200, body: 7 })
+    const scaled = NutritionAdvisor.searchAs(Scaled)("apple")
+    expect(yield* Effect.provideService(scaled, Factor, 6)).toBe(42)
+  })
+})
+
+describe("customer identifier", () => {
+  const pairs = Effect.map(seen("search"), (requests) => requests.map(twoHeaders))
+
+  test("is the configured one where there is one", function*() {
+    yield* respondNext("search", { status: 200, body: {} })
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* pairs).toEqual([["Bearer simulated-1-1", "from-the-dashboard"]])
+  }, advisor({ serviceId: "from-the-dashboard" }))
+
+  test("is sent in the header that serviceIdHeader names, and not in Service-ID", function*() {
+    yield* NutritionAdvisor.search("apple")
+    const sent = (yield* seen("search")).map(({ headers, serviceId }) => [plain(serviceId), headers["service-id"]])
+    expect(sent).toEqual([[usualId, undefined]])
+  }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
+})
+
+describe("a rejected token", () => {
+  it.effect.each(
+    [[401, undefined], [403, undefined], [419, [419]]] as const
+  )(
+    "is renewed once for a %d, and the search sent once more, with whose answer it ends",
+    ([status, rejectedStatuses]) =>
+      Effect.gen(function*() {
+        yield* respondNext("search", { status, body: { answer: 1 } }, { status: 200, body: { answer: 2 } })
+        expect(yield* NutritionAdvisor.search("apple")).toEqual({ answer: 2 })
+        expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
+      }).pipe(Effect.provide(advisor({ rejectedStatuses })))
+  )
+
+  test("sends the same query and headers twice", function*() {
+    yield* respondNext("search", rejected)
+    yield* NutritionAdvisor.search("a b", { urlParams: { page: 2 }, headers: { "x-trace": "1" } })
+    const [first, second] = yield* seen("search")
+    expect([second?.query, second?.headers]).toEqual([first?.query, first?.headers])
+  })
+
+  test("is told by the statuses of rejectedStatuses alone", function*() {
+    yield* respondNext("search", { status: 401 })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 401, reason: "Status" })
+    )
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 1 })
+  }, advisor({ rejectedStatuses: [403] }))
+
+  const forbidden = (reason: NutritionAdvisorError.Forbidden["reason"], status = 403) =>
+    new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
+
+  test("ends as RejectedAgain after exactly two searches, with the status of the second answer", function*() {
+    yield* respondNext("search", rejected, { status: 401 }, rejected)
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("RejectedAgain", 401))
+    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
+  })
+
+  test("gives way to a new one, with which the next search is sent though it was rejected once, too", function*() {
+    yield* respondNext("search", rejected, rejected)
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
+  })
+
+  test("ends as TokenUnchanged, with no second search, where the exchange hands it back", function*() {
+    yield* Effect.flatMap(Simulator.Simulator, ({ setHandsBackToken }) => setHandsBackToken(true))
+    yield* respondNext("search", rejected)
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("TokenUnchanged"))
+    expect(yield* counters).toMatchObject({ exchanges: 2, searches: 1 })
+  })
+
+  test.each(
+    [
+      ["the operation of the token error", 400, { _tag: "BadRequest" }],
+      ["KeyRejected where the token route refuses the key", 401, { _tag: "Forbidden", reason: "KeyRejected" }]
+    ] as const
+  )("keeps %s at its renewal", function*([, status, expected]) {
+    yield* NutritionAdvisor.search("apple")
+    yield* respondNext("search", rejected)
+    yield* respondNext("token", { status })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
+      .toMatchObject({ ...expected, operation: "token", status })
+  })
+})
+
+describe("any other answer", () => {
+  test.each(otherRefusals)("leaves the token alone: %d", function*([status]) {
+    yield* respondNext("search", { status })
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    yield* NutritionAdvisor.search("apple")
+    expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
+  })
+
+  test("keeps what the service said of the replay that was rejected too", function*() {
+    const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
+    yield* respondNext("search", rejecting("first"))
+    yield* respondNext("search", rejecting("second"))
+    const again = yield* Effect.flip(NutritionAdvisor.search("apple"))
+    yield* respondAlways("search", rejecting("further"))
+    yield* Effect.flip(NutritionAdvisor.search("apple"))
+    const heldUp = yield* Effect.flip(NutritionAdvisor.search("apple"))
+    expect([again, heldUp]).toMatchObject([
+      { _tag: "Forbidden", reason: "RejectedAgain", body: Redacted.make("second") },
+      { _tag: "Forbidden", reason: "CoolingDown", body: Redacted.make("further") }
+    ])
+  })
+})
+
+describe("the body of an answer", () => {
+  test("is NotJson where there is none (204)", function*() {
+    yield* respondNext("search", { status: 204 })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 204, reason: "NotJson" })
+  })
+
+  test("is TooLarge above maxResponseBytes", function*() {
+    yield* respondNext("search", { status: 200, body: JSON.stringify("x".repeat(99)) })
+    expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+      new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" })
+    )
+  }, advisor({ maxResponseBytes: 100 }))
+
+  test("does not bound the token answer by maxResponseBytes", function*() {
+    yield* respondNext("search", { status: 200, body: 1 })
+    expect(yield* NutritionAdvisor.search("apple")).toBe(1)
+  }, advisor({ maxResponseBytes: 10 }))
+})
+
+describe("requestTimeout", () => {
+  test("counts from the request on, not from the wait for a token", function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.setLatency("token", "4 seconds")
+    yield* simulator.setLatency("search", "4 seconds")
+    yield* settle(NutritionAdvisor.search("apple"))
+    expect((yield* counters).searches).toBe(1)
+  }, advisor({ requestTimeout: "5 seconds" }))
+})
+
+test("a dropped connection is a TransportError with reason Connection, and the search is not sent again", function*() {
+  yield* respondNext("search", "drop")
+  expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
+    new NutritionAdvisorError.TransportError({ operation: "search", reason: "Connection" })
+  )
+  expect((yield* counters).searches).toBe(1)
+})
+
+describe("httpClient", () => {
+  test.each(["/v2/plan", "v2/plan", "v2/other/../plan", `${Simulator.baseUrl}/proxy/v2/plan`])(
+    "takes a path or a URL below the base URL: %s",
+    function*(path) {
+      yield* execute(HttpClientRequest.get(path))
+      expect((yield* seen("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
+    },
+    advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" })
+  )
+
+  test.each([
+    "https://other.example/v2/plan",
+    "../v2/plan",
+    `${Simulator.baseUrl}/proxy-of-another/v2/plan`,
+    "/v2/\ud800"
+  ])("sends nothing where a URL leaves the base URL: %j", function*(url) {
+    const error = yield* Effect.flip(execute(HttpClientRequest.get(url)))
+    expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
+    expect(error).not.toHaveProperty("status")
+    expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
+  }, advisor({ baseUrl: `${Simulator.baseUrl}/proxy` }, { ...planRoutes, pathPrefix: "/proxy" }))
+
+  test.each<Sent<HttpClientRequest.HttpClientRequest>>([
+    [
+      "the query of the URL and the parameters of the request",
+      HttpClientRequest.get("/v2/plan?a=1%202", { urlParams: { b: "x y+z", c: "&" } }),
+      ({ query }) => query,
+      "a=1%202&b=x%20y%2Bz&c=%26"
+    ],
+    [
+      "both headers in the place of its own, and keeps the others",
+      HttpClientRequest.get("/v2/plan", {
+        headers: { Authorization: "Basic own", "SERVICE-ID": "own", "x-trace": "1" }
+      }),
+      (request) => [...twoHeaders(request), request.headers["x-trace"]],
+      ["Bearer simulated-1-1", "customer-1", "1"]
+    ],
+    [
+      "a JSON body with its type",
+      HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" }),
+      ({ body, headers }) => [new TextDecoder().decode(body), headers["content-type"]],
+      ["{\"plan\":\"größer 🥑\"}", "application/json"]
+    ]
+  ])("sends %s", function*([, request, look, expected]) {
+    yield* execute(request)
+    expect((yield* seen("request")).map(look)).toEqual([expected])
+  }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
+
+  test("gives the headers of the answer", function*() {
+    yield* respondNext("request", { status: 200, headers: { "x-left": "3" }, body: {} })
+    expect((yield* execute(HttpClientRequest.get("/v2/plan"))).headers["x-left"]).toBe("3")
+  }, advisor({}, planRoutes))
+
+  test("keeps both headers out of the request on its answer", function*() {
+    const { request } = yield* execute(
+      HttpClientRequest.get("/v2/plan", { headers: { authorization: "own", "service-id": "own", "x-trace": "1" } })
+    )
+    expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
+  }, advisor({}, planRoutes))
+
+  test("sends the same bytes again after a renewal", function*() {
+    yield* respondNext("request", rejected)
+    yield* execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" }))
+    const [first, second] = yield* seen("request")
+    expect([first?.method, first?.body, first?.headers]).toEqual([second?.method, second?.body, second?.headers])
+  }, advisor({}, planRoutes))
+
+  const streamed = HttpClientRequest.bodyStream(
+    HttpClientRequest.post("/v2/plan"),
+    Stream.make(new Uint8Array([1, 2, 3]))
+  )
+
+  test("sends a streamed body", function*() {
+    expect(yield* Effect.flatMap(execute(streamed), ({ json }) => json)).toEqual({ received: 3 })
+  }, advisor({}, planRoutes))
+
+  test("does not send a streamed body twice", function*() {
+    yield* respondNext("request", rejected)
+    expect(yield* Effect.flip(execute(streamed))).toEqual(
+      new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "BodyNotReplayable" })
+    )
+    expect((yield* counters).requests).toBe(1)
+  }, advisor({}, planRoutes))
+
+  test.each([
+    ["text", "a=1"],
+    ["bytes", new TextEncoder().encode("a=1")],
+    ["parameters", new URLSearchParams({ a: "1" })],
+    ["a buffer", new TextEncoder().encode("a=1").buffer],
+    ["a blob", new Blob(["a=1"])]
+  ])("sends a raw body of %s once more after a rejection", function*([_, body]) {
+    yield* respondNext("request", rejected)
+    const request = HttpClientRequest.setBody(HttpClientRequest.post("/v2/plan"), HttpBody.raw(body))
+    expect(yield* Effect.flatMap(execute(request), ({ json }) => json)).toEqual({ received: 3 })
+    expect((yield* counters).requests).toBe(2)
+  }, advisor({}, planRoutes))
+
+  test.each(
+    [
+      ...otherRefusals.map(([status, _tag]) => [{ status }, { _tag, status }] as const),
+      [{ status: 429, headers: { "retry-after": "3" } }, { _tag: "TooManyRequests", retryAfter: 3 }],
+      ["drop", { _tag: "TransportError", reason: "Connection" }],
+      ["hang", { _tag: "TransportError", reason: "Timeout" }]
+    ] as const
+  )("ends in the errors of a search (case %#)", function*([answer, expected]) {
+    yield* respondNext("request", answer)
+    expect(yield* settle(Effect.flip(execute(HttpClientRequest.get("/v2/plan"))))).toMatchObject({
+      operation: "request",
+      ...expected
+    })
+  }, advisor({}, planRoutes))
+
+  test("works with the combinators of HttpClient", function*() {
+    const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
+    const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
+    const response = yield* plans.get("/plan")
+    expect(yield* response.json).toEqual({ plan: "basic" })
+  }, advisor({}, planRoutes))
+})
+
+test("a layer sends nothing while it is built", function*() {
+  yield* NutritionAdvisor.NutritionAdvisor
+  expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
+})
+
+describe("a layer", () => {
+  const searching = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, HttpClient.HttpClient>) =>
+    Layer.provide(Layer.effectDiscard(NutritionAdvisor.search("apple")), layer)
+
+  const spentBy = (first: ReturnType<typeof searching>, ...others: ReadonlyArray<ReturnType<typeof searching>>) =>
+    Effect.gen(function*() {
+      yield* Layer.build(Layer.mergeAll(first, ...others))
+      const values = (yield* seen("search")).map(({ authorization }) => plain(authorization))
+      return [(yield* counters).exchanges, values.length, new Set(values).size]
+    }).pipe(Effect.provide(Simulator.layerHttpClient()))
+
+  plainTest("that is provided in two places is one client, with one token", function*() {
+    const one = NutritionAdvisor.layer(settings)
+    expect(yield* spentBy(searching(one), searching(one))).toEqual([1, 2, 1])
+  })
+
+  plainTest("has a token of its own beside those of the same key at other routes", function*() {
+    const at = (tokenRoute: NutritionAdvisor.Options["tokenRoute"]) =>
+      searching(NutritionAdvisor.layer({ ...settings, tokenRoute }))
+    expect(yield* spentBy(at("unified"), at("advisor-token"), at("advisor-licence"))).toEqual([3, 3, 3])
+  })
+})
+
+describe("layerWithoutTokens", () => {
+  const token = AccessToken.make({ value: "own-token", serviceId: "own-id", receivedAt: 0, expiresAt: 3_600_000 })
+  const fromPeer = new AccessToken.AccessToken({ ...token, isFromPeer: true })
+
+  const over = (renewed: AccessToken.AccessToken) =>
+    NutritionAdvisor.layerWithoutTokens({ baseUrl: settings.baseUrl }).pipe(
+      Layer.provide(Layer.succeed(TokenProvider.TokenProvider, {
+        get: Effect.succeed(token),
+        renew: () => Effect.succeed(renewed),
+        status: Effect.succeed({ state: "fresh" as const, expiresAt: Option.none(), lastFailure: Option.none() })
+      })),
+      Layer.provideMerge(Simulator.layerHttpClient())
+    )
+
+  it.effect("sends the token and the identifier of the provider in its context", () =>
+    Effect.gen(function*() {
+      yield* respondNext("search", { status: 200, body: {} })
+      yield* NutritionAdvisor.search("apple")
+      expect((yield* counters).exchanges).toBe(0)
+      expect((yield* seen("search")).map(twoHeaders)).toEqual([["Bearer own-token", "own-id"]])
+    }).pipe(Effect.provide(over(token))))
+
+  it.effect("sends a request three times at most where each renewal brings the token of a peer, which is rejected", () =>
+    Effect.gen(function*() {
+      yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
+      const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
+      expect([error, yield* counters]).toMatchObject([{ reason: "RejectedAgain" }, { exchanges: 0, searches: 3 }])
+    }).pipe(Effect.provide(over(fromPeer))))
+})
+
+describe("a second layer for the same key", () => {
+  const build = (licenseKey: string, options?: Partial<NutritionAdvisor.Options>) =>
+    Layer.build(
+      NutritionAdvisor.layer({ baseUrl: "https://service.example", licenseKey: Redacted.make(licenseKey), ...options })
+    ).pipe(
+      Effect.provide(Simulator.layerHttpClient())
+    )
+
+  type Built = Effect.Effect<unknown, NutritionAdvisorError.ConfigurationError, Scope.Scope>
+
+  const warningsOf = (effect: Built) =>
+    Effect.gen(function*() {
+      const warnings: Array<string> = []
+      const logger = Logger.make(({ logLevel, message }) => {
+        if (logLevel.label === "WARN") warnings.push(String(message))
+      })
+      yield* Effect.scoped(Effect.provide(effect, Logger.add(logger)))
+      return warnings
+    })
+
+  plainTest("is warned of without the key while the first one is open", function*() {
+    const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
+    expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
+    expect(warnings.join()).not.toContain("marker7f3a")
+  })
+
+  plainTest("is warned of once, however many follow", function*() {
+    expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
+  })
+
+  const closed = Effect.scoped(build("closed"))
+
+  const builtShared = Layer.build(
+    NutritionAdvisor.layerShared({
+      ...settings,
+      baseUrl: "https://service.example",
+      licenseKey: Redacted.make("shared")
+    })
+  ).pipe(Effect.provide(Layer.merge(Simulator.layerHttpClient(), SharedTokenCache.layerMemory)))
+
+  plainTest.each<readonly [where: string, first: Built, second: Built]>([
+    ["where the first one was closed", closed, closed],
+    ["for another key", build("first-of-two"), build("second-of-two")],
+    ["where both share their token", builtShared, builtShared],
+    ["for another identifier", build("two", { serviceId: "first" }), build("two", { serviceId: "second" })],
+    ["over the simulator in memory", build("simulated", settings), build("simulated", settings)]
+  ])("is not warned of %s", function*([, first, second]) {
+    expect(yield* warningsOf(Effect.zipRight(first, second))).toEqual([])
+  })
+})

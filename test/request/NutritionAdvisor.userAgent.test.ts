@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs"
+import { HttpClientRequest } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
+
+const { version }: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
+
+const over = (userAgent?: string) => advisor({ userAgent }, { routes: { "POST /v2/plan": () => ({ status: 200 }) } })
+
+const execute = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
+
+const sent = Effect.gen(function*() {
+  const { requests } = yield* Simulator.Simulator
+  return (yield* requests).map(({ headers, operation }) => [operation, headers["user-agent"]])
+})
+
+const plan = HttpClientRequest.post("/v2/plan").pipe(HttpClientRequest.bodyUnsafeJson({ day: 1 }))
+
+describe("the User-Agent", () => {
+  it.effect.each<readonly [what: string, setting: string | undefined, sent: string]>([
+    ["the version of the package", undefined, `effect-nutrition-advisor/${version}`],
+    ["the setting", "shop/2 (a b)", "shop/2 (a b)"]
+  ])("is on every request, with %s", ([, setting, own]) =>
+    Effect.gen(function*() {
+      yield* NutritionAdvisor.search("apple")
+      yield* execute(plan)
+      expect(yield* sent).toEqual([["token", own], ["search", own], ["request", own]])
+    }).pipe(Effect.provide(over(setting))))
+
+  it.effect("is the one of a call's own headers, where those have one", () =>
+    Effect.gen(function*() {
+      yield* NutritionAdvisor.search("apple", { headers: { "User-Agent": "mine/1" } })
+      yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/2"))
+      expect(yield* sent).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
+    }).pipe(Effect.provide(over("shop/2"))))
+})

@@ -1,0 +1,142 @@
+import { describe, expect } from "@effect/vitest"
+import type { Duration } from "effect"
+import { Effect, Fiber, Option, Schema } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache, TokenProvider } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../../support/doubles/arranged.js"
+import { added } from "../../support/doubles/counters.js"
+import * as ManualClock from "../../support/doubles/ManualClock.js"
+import { snapshot } from "../../support/doubles/metrics.js"
+import { settings } from "../../support/doubles/simulatedAdvisor.js"
+import * as Time from "../../support/doubles/Time.js"
+import { advisor, request, searches } from "./simulated.js"
+
+type Labels = Readonly<Record<string, string>>
+
+const measured = (name: string, labels: Labels = {}) =>
+  Effect.map(
+    snapshot,
+    (all) =>
+      all.find((one) =>
+        one.name === `nutrition_advisor_${name}` &&
+        Object.entries(labels).every(([key, value]) => one.labels[key] === value)
+      )
+  )
+
+const test = arranged(Simulator.Simulator, advisor)
+
+const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
+
+const rejections = ["RejectedAgain", "TokenUnchanged", "CoolingDown", "BodyNotReplayable", "AcceptedAfterRenewal"]
+
+/** Each counter and its series that stand at zero once a client is built: the values of its labels, in their order by name. */
+const standing: Readonly<Record<string, ReadonlyArray<Labels>>> = {
+  token_exchanges_total: ["missing", "refresh", "rejection"].flatMap((reason) => [
+    ...["issued", "unchanged"].map((outcome) => ({ reason, outcome, error: "none" })),
+    ...tags.map((error) => ({ reason, outcome: "failed", error }))
+  ]),
+  rejections_total: [...rejections, "RetryFailed", "RenewalFailed"].map((outcome) => ({ outcome })),
+  requests_total: ["search", "request"].flatMap((operation) => [
+    ...["Success", "Interrupted", ...tags].map((outcome) => ({ operation, outcome, at: "request" })),
+    ...tags.map((outcome) => ({ operation, outcome, at: "exchange" }))
+  ]),
+  shared_tokens_total: ["HandedOver", "Exchanged", "ExchangedAlone"].map((outcome) => ({ outcome })),
+  shared_cache_failures_total: ["Unavailable", "Timeout"].map((reason) => ({ reason }))
+}
+
+describe("a counter", () => {
+  test.each(Object.entries(standing))(
+    "stands at zero from the start with each of its labels: %s",
+    function*([name, all]) {
+      yield* Effect.scoped(
+        Effect.provide(Effect.void, NutritionAdvisor.layerShared(settings))
+      ).pipe(Effect.provide(SharedTokenCache.layerMemory))
+      const series = (yield* snapshot).filter(({ name: of }) => of === `nutrition_advisor_${name}`)
+      expect(series.map(({ labels }) => labels)).toEqual(expect.arrayContaining([...all]))
+      expect(series.map(({ labels }) => Object.keys(labels).sort())).toEqual(
+        series.map(() => Object.keys(all[0] ?? {}).sort())
+      )
+    }
+  )
+})
+
+const slow = (operation: Simulator.Operation, latency: Duration.DurationInput) =>
+  Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency(operation, latency))
+
+const answering = (operation: Simulator.Operation, status: number) =>
+  Effect.flatMap(Simulator.Simulator, ({ respondNext }) => respondNext(operation, { status }))
+
+const interrupted = Effect.gen(function*() {
+  yield* slow("search", "1 minute")
+  const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
+  yield* Time.pass("1 second")
+  yield* Fiber.interrupt(search)
+})
+
+const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
+  throw new Error("a schema of the user's that throws")
+}))
+
+describe("a data request", () => {
+  test.each<
+    readonly [string, string, Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>]
+  >([
+    ["a success", "Success request search", searches(1)],
+    ["a defect", "Defect request search", Effect.exit(NutritionAdvisor.searchAs(undecodable)("rice"))],
+    ["an interruption", "Interrupted request search", interrupted],
+    [
+      "the error of its answer",
+      "TooManyRequests request search",
+      Effect.zipRight(answering("search", 429), searches(1))
+    ],
+    ["the error of its exchange", "Forbidden exchange search", Effect.zipRight(answering("token", 403), searches(1))],
+    ["what was not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
+    ["a request of httpClient", "UnexpectedResponse request request", request]
+  ])("is counted once: %s", function*([, series, program]) {
+    expect(yield* added(program, "requests_total")).toEqual({ [series]: 1 })
+  })
+
+  const timed = Effect.map(
+    measured("request_duration_seconds", { operation: "search", outcome: "Success" }),
+    (timed) => ({ count: timed?.count ?? 0, sum: timed?.sum ?? 0 })
+  )
+
+  test("takes the same seconds while the wall clock is set back by an hour", function*() {
+    yield* slow("search", "2 seconds")
+    const clock = ManualClock.besides(yield* Effect.clock)
+    const before = yield* timed
+    const search = yield* Effect.fork(Effect.withClock(NutritionAdvisor.search("rice"), clock))
+    yield* Time.pass("1 second")
+    clock.wall -= 3_600_000
+    yield* Time.pass("1 second")
+    yield* Fiber.join(search)
+    expect((yield* timed).sum - before.sum).toBeCloseTo(2)
+  })
+
+  test("is timed in seconds", function*() {
+    yield* slow("search", "2 seconds")
+    const before = yield* timed
+    yield* Time.settle("1 second")(NutritionAdvisor.search("rice"))
+    const after = yield* timed
+    expect({ count: after.count - before.count, sum: after.sum - before.sum })
+      .toEqual({ count: 1, sum: expect.closeTo(2) })
+  })
+
+  test("is not timed where it was not sent", function*() {
+    const timed = Effect.map(measured("request_duration_seconds", { outcome: "BadRequest" }), (all) => all?.count ?? 0)
+    const before = yield* timed
+    yield* Effect.exit(NutritionAdvisor.search(" "))
+    expect(yield* timed).toBe(before)
+  })
+})
+
+describe("an exchange", () => {
+  test("has the Unix time told at which its token expires", function*({ setTokenLifetime }) {
+    yield* setTokenLifetime(4_000.5)
+    yield* NutritionAdvisor.search("rice")
+    const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)
+    expect(yield* measured("token_expiry_timestamp_seconds")).toMatchObject({
+      value: Option.getOrThrow(expiresAt) / 1000
+    })
+  })
+})

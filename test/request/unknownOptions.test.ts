@@ -1,0 +1,87 @@
+import { describe, expect } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import {
+  NutritionAdvisor,
+  RequestRetry,
+  SearchCache,
+  SharedTokenCache,
+  SharedTokenIssuer,
+  Throttle,
+  TokenIssuer,
+  TokenProvider,
+  TokenStore
+} from "effect-nutrition-advisor"
+import { createClient } from "effect-nutrition-advisor/promise"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { arranged } from "../support/doubles/arranged.js"
+
+const settings = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
+
+/** In a variable, so that the compiler does not look for the name. */
+const misspelled = { ...settings, requestTimeOut: "1 second" }
+
+const client = { call: async () => "" }
+
+const sharing = { ...settings, lease: 60_000 }
+
+const whole = { ...sharing, requestTimeout: 1_000 }
+
+const redis = { url: Redacted.make("redis://127.0.0.1:6379"), keyPrefix: "shop:" }
+
+const others = { timeToLive: 3_600_000, interval: 1_000 }
+
+const given = Layer.provideMerge(
+  Layer.provideMerge(TokenProvider.layer(), Layer.provideMerge(TokenIssuer.layer(settings), TokenStore.layer)),
+  Layer.mergeAll(
+    Simulator.layerHttpClient(),
+    SharedTokenCache.layerMemory,
+    NutritionAdvisorTest.layer({ search: () => Effect.succeed({}) })
+  )
+)
+
+const test = arranged(Effect.void, given)
+
+type Given = Layer.Layer.Success<typeof given>
+
+const builders: ReadonlyArray<readonly [title: string, layer: Layer.Layer<never, unknown, Given>, field: string]> = [
+  ["NutritionAdvisor.layer", NutritionAdvisor.layer(misspelled), "requestTimeOut"],
+  ["NutritionAdvisor.layer", NutritionAdvisor.layer(sharing), "lease"],
+  ["NutritionAdvisor.layerShared", NutritionAdvisor.layerShared(misspelled), "requestTimeOut"],
+  ["NutritionAdvisor.layerWithoutTokens", NutritionAdvisor.layerWithoutTokens(misspelled), "requestTimeOut"],
+  ["NutritionAdvisor.make", Layer.scopedDiscard(NutritionAdvisor.make(misspelled)), "requestTimeOut"],
+  ["TokenIssuer.layer", TokenIssuer.layer(misspelled), "requestTimeOut"],
+  ["SharedTokenIssuer.layer", SharedTokenIssuer.layer(misspelled), "requestTimeOut"],
+  ["UndiciClient.layer", UndiciClient.layer({ ...others, connections: 1 }), "timeToLive"],
+  ["RedisTokenCache.layer", RedisTokenCache.layer(redis), "keyPrefix"],
+  ["RedisTokenCache.layerFromClient", RedisTokenCache.layerFromClient(client, { ...redis, prefix: "shop:" }), "url"],
+  ["Throttle.layer", Throttle.layer({ ...others, maxWait: 0 }), "timeToLive"],
+  ["Throttle.layer", Throttle.layer({ rate: { ...others, limit: 1 } }), "rate.timeToLive"],
+  ["RequestRetry.layer", RequestRetry.layer({ ...others, times: 1 }), "timeToLive"],
+  ["SearchCache.layer", SearchCache.layer(others), "interval"]
+]
+
+describe("an option that does not exist", () => {
+  test.each(builders)("%s: a ConfigurationError names it", function*([, layer, field]) {
+    const error = yield* Effect.flip(Layer.build(layer))
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field, rule: expect.stringContaining("not an option") })
+  })
+
+  test("createClient: it throws a ConfigurationError that names it", function*() {
+    const licenseKey = "demo-key-7f3a"
+    const create = () => createClient({ ...misspelled, licenseKey })
+    expect(create).toThrow("requestTimeOut")
+    const withoutKey = { baseUrl: Simulator.baseUrl, licenceKey: licenseKey }
+    expect(() => createClient(withoutKey as never)).toThrow("licenceKey")
+  })
+
+  test("a composition: its parts accept the options of the whole", function*() {
+    const parts = [
+      NutritionAdvisor.layerWithoutTokens(sharing),
+      TokenIssuer.layer(whole),
+      SharedTokenIssuer.layer(whole)
+    ]
+    yield* Effect.forEach(parts, (part: Layer.Layer<never, unknown, Given>) => Layer.build(part))
+  })
+})

@@ -1,0 +1,246 @@
+import { HttpClientRequest } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import type { Context } from "effect"
+import { Clock, Effect, Either, Fiber, Layer, Option, Stream } from "effect"
+import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Cache from "../support/doubles/CacheDouble.js"
+import { quiet, settle } from "../support/doubles/CacheDouble.js"
+import { added } from "../support/doubles/counters.js"
+import { settings } from "../support/doubles/simulatedAdvisor.js"
+import * as Time from "../support/doubles/Time.js"
+
+type Replica = Context.Context<NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider>
+
+const replica = (options: Partial<NutritionAdvisor.SharedOptions> = {}) =>
+  Layer.build(NutritionAdvisor.layerShared({ ...settings, ...options }))
+
+const replicas = (count: number) => Effect.replicateEffect(Effect.suspend(() => replica()), count)
+
+const service = (options: Simulator.Options = {}) => Layer.merge(Simulator.layerHttpClient(options), Cache.layer)
+
+const doubles = Effect.all({ cache: Cache.CacheDouble, simulator: Simulator.Simulator })
+
+const test = arranged(doubles, service())
+
+const searchOf = (replica: Replica) => Effect.provide(NutritionAdvisor.search("apple"), replica)
+
+const from = (replica: Replica) => settle(searchOf(replica))
+
+const endOf = (replica: Replica) =>
+  Effect.map(Effect.either(from(replica)), Either.match({ onLeft: (error) => error, onRight: () => "success" }))
+
+const counters = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.counters)
+
+/** The calls of the service that an effect makes. */
+const spent = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = yield* counters
+    const result = yield* effect
+    const after = yield* counters
+    return {
+      result,
+      exchanges: after.exchanges - before.exchanges,
+      sends: after.searches - before.searches + after.requests - before.requests
+    }
+  })
+
+const revoke = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.revoke)
+
+/** Two replicas that have the same token. */
+const both = Effect.gen(function*() {
+  const [first, second] = [yield* replica(), yield* replica()]
+  yield* from(first)
+  yield* from(second)
+  return { first, second }
+})
+
+/** The second has a token that was revoked, and the cache has one that the first got then and that was revoked too. */
+const outdated = Effect.gen(function*() {
+  const { first, second } = yield* both
+  yield* revoke
+  yield* from(first)
+  yield* revoke
+  return { ...(yield* doubles), first, second }
+})
+
+describe("Replicas that share a token", () => {
+  test("spend one exchange on a token that grows old", function*() {
+    const all = yield* replicas(4)
+    yield* Effect.forEach(all, from)
+    yield* Time.set(3_600_000 - 100_000)
+    const { exchanges } = yield* spent(
+      Effect.zipRight(settle(Effect.forEach(all, searchOf, { concurrency: "unbounded" })), Cache.pass(500))
+    )
+    expect(exchanges).toBe(1)
+  }, service({ tokenLifetime: 3_600 }))
+
+  test("find what a peer has exchanged after one rejection, without an exchange, revocation after revocation", function*() {
+    const { first, second } = yield* both
+    for (let revocations = 0; revocations < 4; revocations += 1) {
+      yield* Time.pass("1 hour")
+      yield* revoke
+      yield* from(first)
+      expect(yield* spent(endOf(second))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+    }
+  })
+
+  test("lose tokenTimeout, and no more, to an exchange that hangs: then a peer exchanges", function*({ simulator }) {
+    yield* simulator.respondNext("token", "hang")
+    const [first, second] = [yield* replica(), yield* replica()]
+    const hanging = yield* Effect.fork(Effect.flip(searchOf(first)))
+    yield* quiet
+    const waiting = yield* Effect.fork(searchOf(second))
+    yield* Cache.pass(9_500)
+    expect(yield* Fiber.poll(hanging)).toEqual(Option.none())
+    yield* Cache.pass(1_500)
+    expect(Option.isSome(yield* Fiber.poll(hanging))).toBe(true)
+    expect(yield* Fiber.join(hanging)).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Timeout" })
+    yield* Fiber.join(waiting)
+    expect(yield* counters).toMatchObject({ exchanges: 2 })
+  })
+
+  test("take no rejected token out of the cache again while the exchange after it fails", function*({ simulator }) {
+    const one = yield* replica()
+    yield* from(one)
+    yield* simulator.provoke("token", "server-error")
+    yield* revoke
+    const search = Effect.zipLeft(Effect.flip(from(one)), Time.pass("1 second"))
+    const { result } = yield* spent(Effect.replicateEffect(search, 60))
+    expect(new Set(result.map((error) => "reason" in error ? error.reason : error._tag)))
+      .toEqual(new Set(["ServerError", "CoolingDown"]))
+    yield* simulator.recover
+    yield* Time.pass("1 minute")
+    expect(yield* endOf(one)).toBe("success")
+  })
+
+  test("do not touch the cache while they have a token that is fresh", function*({ cache }) {
+    const here = yield* replica()
+    yield* from(here)
+    const before = (yield* cache.calls).length
+    yield* from(here)
+    expect((yield* cache.calls).length).toBe(before)
+  })
+
+  test("spend one exchange each on twenty searches at once where the cache can't be read", function*({ cache }) {
+    yield* cache.behaveAlways("read", Cache.fails)
+    const here = yield* replica()
+    const { exchanges, sends } = yield* spent(
+      settle(Effect.all(Effect.replicate(searchOf(here), 20), { concurrency: "unbounded" }))
+    )
+    expect([exchanges, sends]).toEqual([1, 20])
+  })
+
+  test(
+    "wait for a lease that is never free, and then exchange: a flight has the time for both",
+    function*({ cache, simulator }) {
+      yield* simulator.setLatency("token", "8 seconds")
+      const dying = yield* Effect.fork(searchOf(yield* replica()))
+      yield* quiet
+      yield* Effect.flatMap(
+        SharedTokenCache.SharedTokenCache,
+        (shared) =>
+          Effect.flatMap(
+            cache.lastName,
+            (name) => cache.behaveNext("release", Cache.comesAfter(shared.release(name, "nobody")))
+          )
+      )
+      yield* cache.behaveAlways("write", Cache.fails)
+      yield* cache.behaveAlways("release", Cache.fails)
+      const slow = yield* replica({ lease: 12_000, tokenTimeout: 10_000, refresh: { background: false, attempts: 1 } })
+      expect(yield* endOf(slow)).toBe("success")
+      expect(yield* counters).toMatchObject({ exchanges: 2 })
+      yield* Fiber.interrupt(dying)
+    }
+  )
+})
+
+describe("sharing: the timeout of a flight", () => {
+  test(
+    "leaves room for the cache calls around an exchange of 9.9 seconds after a full wait",
+    function*({ cache, simulator }) {
+      const before = yield* replica()
+      yield* from(before)
+      const shared = yield* SharedTokenCache.SharedTokenCache
+      const name = yield* cache.lastName
+      yield* revoke
+      yield* shared.lease(name, "a replica that hangs", 27_000)
+      for (const operation of Cache.operations) yield* cache.behaveAlways(operation, Cache.takes(900))
+      yield* simulator.setLatency("token", "9.9 seconds")
+      const started = yield* Clock.currentTimeMillis
+      expect(yield* endOf(before)).toBe("success")
+      expect((yield* Clock.currentTimeMillis) - started).toBeGreaterThan(35_000)
+    }
+  )
+})
+
+describe("A token that a peer left and that is rejected", () => {
+  test("is followed by one exchange, and the request is sent a last time", function*() {
+    const { second } = yield* outdated
+    const counted = yield* added(
+      Effect.map(spent(endOf(second)), (all) => expect(all).toEqual({ result: "success", exchanges: 1, sends: 3 })),
+      "rejections_total"
+    )
+    expect(counted).toEqual({ AcceptedAfterRenewal: 1 })
+  })
+
+  test("costs the other replicas no exchange", function*() {
+    const { first, second } = yield* outdated
+    yield* from(second)
+    expect(yield* spent(endOf(first))).toEqual({ result: "success", exchanges: 0, sends: 2 })
+  })
+
+  test("is followed by one exchange in a replica that has never had another", function*() {
+    yield* outdated
+    expect(yield* spent(Effect.flatMap(replica(), endOf))).toEqual({ result: "success", exchanges: 1, sends: 2 })
+  })
+
+  test("ends in Forbidden after three sendings and one exchange where every token is rejected", function*() {
+    const { second, simulator } = yield* outdated
+    yield* simulator.respondAlways("search", { status: 403 })
+    expect(yield* spent(endOf(second))).toMatchObject({
+      result: { _tag: "Forbidden", reason: "RejectedAgain" },
+      exchanges: 1,
+      sends: 3
+    })
+    expect(yield* spent(endOf(second))).toMatchObject({ result: { reason: "CoolingDown" }, exchanges: 0, sends: 1 })
+  })
+
+  test("costs each replica eight exchanges a minute at most where every token is rejected", function*() {
+    const { first, second, simulator } = yield* outdated
+    yield* simulator.respondAlways("search", { status: 403 })
+    const { exchanges } = yield* spent(
+      Effect.forEach(
+        Array.from({ length: 30 }),
+        () => Effect.all([endOf(first), endOf(second), Time.pass("2 seconds")])
+      )
+    )
+    expect(exchanges).toBeLessThanOrEqual(16)
+  })
+
+  const post = (replica: Replica, request: HttpClientRequest.HttpClientRequest) =>
+    settle(Effect.provide(
+      Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request)),
+      replica
+    ))
+
+  test("is replaced for the request that follows a body that can be sent once only", function*() {
+    const { second } = yield* outdated
+    const plan = HttpClientRequest.post("/v2/plan")
+    const once = HttpClientRequest.bodyStream(plan, Stream.make(new TextEncoder().encode("lunch")))
+    expect(yield* Effect.flip(post(second, once))).toMatchObject({ _tag: "Forbidden", reason: "BodyNotReplayable" })
+    expect(yield* post(second, HttpClientRequest.bodyText(plan, "lunch"))).toMatchObject({ status: 201 })
+  }, service({ routes: { "POST /v2/plan": () => ({ status: 201, body: {} }) } }))
+})
+
+describe("The counters of exchanges", () => {
+  test("leave a token out that was handed over", function*() {
+    const all = yield* replicas(3)
+    const counted = yield* added(
+      Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),
+      "token_exchanges_total"
+    )
+    expect(counted).toEqual({ "issued missing none": 1, "issued none rejection": 1 })
+  })
+})

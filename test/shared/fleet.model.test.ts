@@ -1,0 +1,42 @@
+/** Random histories of a fleet. RUNS=10 plays a hundred; a failure names its seed, and SEED= plays that one. */
+import { describe, expect, it } from "vitest"
+import { runs } from "../support/doubles/runs.js"
+import { type Plan, play } from "../support/fleet/history.js"
+import * as PlainCrypto from "../support/fleet/PlainCrypto.js"
+
+const minute = 60_000
+
+const hour = 60 * minute
+
+const seeds = process.env["SEED"] === undefined
+  ? Array.from({ length: runs(10) }, (_, index) => String(index + 1))
+  : [process.env["SEED"]]
+
+const plan: Plan = { seed: "", size: 12, duration: hour, life: 30 * minute, pause: 30_000, trouble: "None" }
+
+describe.each(seeds)("fleet: history %s", (seed) => {
+  it.each<readonly [string, Partial<Plan>]>([
+    ["deploys, restarts and revocations", {}],
+    ["cache outages", { trouble: "Cache" }],
+    ["outages of cache and token route", { trouble: "All" }],
+    ["a day", { trouble: "All", size: 3, duration: 24 * hour, life: 8 * hour, pause: 10 * minute }]
+  ])("keeps the rules of docs/sharing.md through %s", (_, changes) =>
+    PlainCrypto.using(async () => {
+      const { violations } = await play({ ...plan, ...changes, seed })
+      expect(violations).toEqual([])
+    }))
+
+  it("is replayed by its seed", () =>
+    PlainCrypto.using(async () => {
+      const history = { ...plan, seed, trouble: "All", duration: 30 * minute } as const
+      expect(await play(history)).toEqual(await play(history))
+    }))
+
+  it("costs each replica as many cache calls in an hour when the fleet is four times as large", () =>
+    PlainCrypto.using(async () => {
+      const few = await play({ ...plan, seed })
+      const many = await play({ ...plan, seed, size: 4 * plan.size })
+      expect([few.violations, many.violations]).toEqual([[], []])
+      expect(many.cacheCallsPerReplicaHour).toBeLessThanOrEqual(1.25 * few.cacheCallsPerReplicaHour)
+    }))
+})

@@ -1,0 +1,162 @@
+/** What a fleet costs its cache and the token route, and what its callers notice. */
+import { describe, expect, it } from "vitest"
+import { cacheTimeout, Fleet, lease, tokenTimeout } from "../support/fleet/Fleet.js"
+import * as PlainCrypto from "../support/fleet/PlainCrypto.js"
+
+const size = 60
+
+const day = 86_400_000
+
+/** It is stale for 20 seconds. */
+const shortLife = 200_000
+
+/** A fleet that has started and not searched yet. */
+const test = (title: string, play: (fleet: Fleet) => Promise<void>, life = day) =>
+  it(title, () =>
+    PlainCrypto.using(async () => {
+      const fleet = new Fleet({ seed: process.env["SEED"] ?? "1", life })
+      await fleet.startAll(size)
+      await play(fleet)
+      await fleet.finish()
+      expect(fleet.violations).toEqual([])
+    }))
+
+const searched = async (fleet: Fleet, millis: number) => {
+  fleet.searchAll()
+  await fleet.time.pass(millis)
+}
+
+/** Every replica has the same token, and a minute has passed. */
+const warm = async (fleet: Fleet) => {
+  await searched(fleet, 60_000)
+  fleet.durations.length = 0
+  return { calls: fleet.cache.calls, exchanges: fleet.service.exchanges.length }
+}
+
+describe("fleet: an exchange of one second", () => {
+  test("a cold start costs one exchange and six cache calls per replica", async (fleet) => {
+    await searched(fleet, 5_000)
+    expect([fleet.succeeded, fleet.service.exchanges.length]).toEqual([size, 1])
+    expect(fleet.cache.calls / size).toBeLessThanOrEqual(6)
+    expect(fleet.cache.busiestSince(2_000) / size).toBeLessThanOrEqual(0.6)
+  })
+
+  test("a revocation costs one exchange and six cache calls per replica", async (fleet) => {
+    const before = await warm(fleet)
+    fleet.service.revoke()
+    const revokedAt = fleet.time.now
+    await searched(fleet, 5_000)
+    expect([fleet.succeeded, fleet.service.exchanges.length - before.exchanges]).toEqual([2 * size, 1])
+    expect((fleet.cache.calls - before.calls) / size).toBeLessThanOrEqual(6)
+    expect(fleet.cache.busiestSince(revokedAt + 2_000) / size).toBeLessThanOrEqual(0.6)
+  })
+
+  test("a replica that has a fresh token makes no cache call", async (fleet) => {
+    const { calls } = await warm(fleet)
+    await searched(fleet, 600_000)
+    expect(fleet.cache.calls).toBe(calls)
+  })
+})
+
+describe("fleet: waiting for a peer", () => {
+  it.each([50, 300, 700, 1_000, 2_500, 7_000])(
+    "each replica has its token within a second of its publication when the exchange takes %d ms",
+    (millis) =>
+      PlainCrypto.using(async () => {
+        const fleet = new Fleet({ seed: String(millis), life: day })
+        await fleet.startAll(100)
+        fleet.service.tokenMillis = millis
+        await searched(fleet, millis + 3_000)
+        const last = Math.max(...fleet.durations)
+        expect(fleet.succeeded).toBe(100)
+        expect(last - fleet.cache.publishedAt).toBeLessThanOrEqual(1_000)
+        expect(fleet.service.exchanges).toHaveLength(1)
+      })
+  )
+
+  it.each([300, 1_000, 4_000, 14_900])(
+    "a lease of a dead replica that ends after %d ms is taken over within a second, by a single replica too",
+    (left) =>
+      PlainCrypto.using(async () => {
+        for (const replicas of [1, 20]) {
+          const fleet = new Fleet({ seed: `${left} ${replicas}`, life: day })
+          await fleet.startAll(replicas + 1)
+          fleet.service.route = "hangs"
+          const dying = fleet.replicas.get(replicas)
+          if (dying === undefined) throw new Error("no replica")
+          fleet.search(dying)
+          await fleet.time.pass(10)
+          fleet.cache.unreachableFor.add(replicas)
+          dying.stop()
+          fleet.service.route = "up"
+          await fleet.time.pass(lease - left - 10)
+          await searched(fleet, left + 5_000)
+          const [, next = 0] = fleet.service.exchanges
+          expect(fleet.succeeded).toBe(replicas)
+          expect(fleet.service.exchanges).toHaveLength(2)
+          expect(next).toBeGreaterThanOrEqual(lease)
+          expect(next).toBeLessThanOrEqual(lease + 1_000)
+        }
+      })
+  )
+})
+
+describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
+  const failures: ReadonlyArray<readonly [string, (fleet: Fleet) => void]> = [
+    ["is too slow", ({ cache }) => {
+      cache.latency = 5 * cacheTimeout
+    }],
+    ["is gone", ({ cache }) => {
+      cache.isDown = true
+    }]
+  ]
+
+  /** The most exchanges that began in one second. */
+  const busiest = (starts: ReadonlyArray<number>) => {
+    const bySecond = new Map<number, number>()
+    for (const at of starts) bySecond.set(Math.floor(at / 1_000), (bySecond.get(Math.floor(at / 1_000)) ?? 0) + 1)
+    return Math.max(...bySecond.values())
+  }
+
+  /** Of `size` exchanges in 5 seconds, with four standard deviations of what chance adds. */
+  const bound = (seconds: number) => size / seconds + 4 * Math.sqrt(size / seconds)
+
+  for (const [title, fails] of failures) {
+    test(`a cold start while the cache ${title} spreads exchanges over half of tokenTimeout`, async (fleet) => {
+      fails(fleet)
+      await searched(fleet, 20_000)
+      expect([fleet.succeeded, fleet.service.exchanges.length]).toEqual([size, size])
+      expect(busiest(fleet.service.exchanges)).toBeLessThanOrEqual(bound(tokenTimeout / 2_000))
+      expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(tokenTimeout / 2 + cacheTimeout + 2_000)
+    })
+
+    test(`a revocation while the cache ${title} fails no search, and spreads exchanges`, async (fleet) => {
+      const { exchanges } = await warm(fleet)
+      fails(fleet)
+      fleet.service.revoke()
+      await searched(fleet, 20_000)
+      expect([fleet.succeeded, fleet.failed]).toEqual([2 * size, {}])
+      expect(busiest(fleet.service.exchanges.slice(exchanges))).toBeLessThanOrEqual(bound(tokenTimeout / 2_000))
+    })
+
+    test(`a refresh while the cache ${title} spreads exchanges over a lease, and no search waits`, async (fleet) => {
+      const { exchanges } = await warm(fleet)
+      fails(fleet)
+      await fleet.time.pass(shortLife - shortLife / 10 - fleet.time.now + 2_000)
+      await searched(fleet, 40_000)
+      expect(fleet.succeeded).toBe(2 * size)
+      expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(100)
+      expect(busiest(fleet.service.exchanges.slice(exchanges))).toBeLessThanOrEqual(bound(lease / 1_000))
+    }, shortLife)
+  }
+
+  test("a cache that recovers within a second costs few exchanges", async (fleet) => {
+    fleet.cache.isDown = true
+    fleet.time.after(1_000, () => {
+      fleet.cache.isDown = false
+    })
+    await searched(fleet, 20_000)
+    expect(fleet.succeeded).toBe(size)
+    expect(fleet.service.exchanges.length).toBeLessThan(size / 2)
+  })
+})

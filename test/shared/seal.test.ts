@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs"
+import { inspect } from "node:util"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Equal, FastCheck, Option, Redacted } from "effect"
+import { AccessToken } from "effect-nutrition-advisor"
+import * as Seal from "../../src/internal/shared/seal.js"
+
+const identity = ["https://advisor.example", "/v2/token/{key}", ""]
+
+const sealOf = (key = "a-license-key", about: ReadonlyArray<string> = identity) => Seal.make(Redacted.make(key), about)
+
+const plain = { value: "token-1", serviceId: "customer-1", receivedAt: 1_000, expiresAt: 3_601_000 }
+
+const token = AccessToken.make({ ...plain, scope: "read:search" })
+
+const sealed = Effect.flatMap(sealOf(), ({ close }) => close(token))
+
+const opened = (entry: string) => Effect.flatMap(sealOf(), ({ open }) => open(entry))
+
+/** An entry of the right key and name with a content that `close` would not write. */
+const sealedContent = (content: object) =>
+  Effect.flatMap(sealOf(), ({ close }) =>
+    close(
+      new AccessToken.AccessToken({ ...token, scope: Option.none(), ...content })
+    ))
+
+const headerSafe = FastCheck.stringMatching(/^[\x21-\x7e]{1,60}$/)
+
+const millis = FastCheck.double({ min: 0, max: 8.64e15, noNaN: true })
+
+const tokens = FastCheck.record({
+  value: headerSafe,
+  serviceId: headerSafe,
+  scope: FastCheck.option(FastCheck.string({ unit: "binary" }), { nil: undefined }),
+  receivedAt: millis,
+  expiresAt: millis
+}).map(AccessToken.make)
+
+describe("A sealed token", () => {
+  it.effect.prop(
+    "opens to an equal token with a seal that a peer made of the same key and identity",
+    [tokens, FastCheck.string({ unit: "grapheme", minLength: 1 }), FastCheck.array(FastCheck.string())],
+    ([token, key, about]) =>
+      Effect.gen(function*() {
+        const [mine, peers] = yield* Effect.all([sealOf(key, about), sealOf(key, about)])
+        const again = yield* peers.open(yield* mine.close(token))
+        expect(Option.exists(again, (other) => Equal.equals(other, token))).toBe(true)
+      }),
+    { fastCheck: { numRuns: 30 } }
+  )
+
+  it.effect("opens where another edition, or an earlier version, sealed it", () =>
+    Effect.gen(function*() {
+      const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
+      const { name, open } = yield* sealOf()
+      expect(name).toBe(golden.name)
+      expect(yield* open(golden.withScope)).toEqual(Option.some(token))
+      expect(yield* open(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
+    }))
+
+  it.effect("is another entry each time, and shows nothing of the token", () =>
+    Effect.gen(function*() {
+      const entries = yield* Effect.replicateEffect(sealed, 20)
+      expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(20)
+      const decoded = entries.flatMap((entry) => [
+        entry,
+        ...entry.split(".").map((part) => atob(part.replace(/-/g, "+").replace(/_/g, "/")))
+      ])
+      expect(decoded.join()).not.toMatch(/token-1|customer-1|license-key|search/)
+    }))
+
+  it.effect("hides its secrets again when it is opened", () =>
+    Effect.gen(function*() {
+      const again = Option.getOrThrow(yield* opened(yield* sealed))
+      expect(inspect(again) + JSON.stringify(again)).not.toMatch(/token-1|customer-1/)
+    }))
+
+  it.effect.each(
+    [
+      ["base URL", "a-license-key", ["https://other.example", "/v2/token/{key}", ""]],
+      ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
+      ["service id", "a-license-key", ["https://advisor.example", "/v2/token/{key}", "id"]],
+      ["license key", "another-license-key", identity],
+      ["division into parts", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
+    ] as const
+  )("has another name for another %s, and does not open there", ([, key, about]) =>
+    Effect.gen(function*() {
+      const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
+      expect(other.name).not.toBe(seal.name)
+      expect(yield* seal.open(yield* other.close(token))).toEqual(Option.none())
+    }))
+})
+
+describe("An entry is none where", () => {
+  it.effect.each<readonly [string, (entry: string) => ReadonlyArray<string>]>([
+    [
+      "a byte of it is another",
+      (entry) =>
+        Array.from({ length: entry.length - 4 }, (_, index) => index).map((index) =>
+          entry.slice(0, index) + (entry[index] === "A" ? "B" : "A") + entry.slice(index + 1)
+        )
+    ],
+    ["it is cut", (entry) => Array.from(entry, (_, index) => entry.slice(0, index))],
+    ["something follows", (entry) => ["AAAA", ".", ".AAAA"].map((text) => entry + text)],
+    ["its version is another", (entry) => ["v2", "v10", ""].map((version) => entry.replace(/^v1/, version))],
+    [
+      "its nonce has another length",
+      (entry) => ["", "A".repeat(400)].map((nonce) => entry.replace(/\.[^.]+\./, `.${nonce}.`))
+    ],
+    ["nothing is left but its form", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
+  ])("%s", ([, damaged]) =>
+    Effect.gen(function*() {
+      const { close, open } = yield* sealOf()
+      const found = yield* Effect.filter(
+        damaged(yield* close(token)),
+        (entry) => Effect.map(open(entry), Option.isSome)
+      )
+      expect(found).toEqual([])
+    }))
+
+  it.effect.each([
+    { value: Redacted.make("") },
+    { value: Redacted.make("two\r\nlines") },
+    { serviceId: Redacted.make(" ") },
+    { expiresAt: Number.POSITIVE_INFINITY },
+    { receivedAt: Number.NaN }
+  ])("what it holds is no token: %j", (content) =>
+    Effect.gen(function*() {
+      expect(yield* opened(yield* sealedContent(content))).toEqual(Option.none())
+    }))
+})

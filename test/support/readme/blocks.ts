@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+export const repository = fileURLToPath(new URL("../../..", import.meta.url))
+
+export const read = (path: string): string => readFileSync(join(repository, path), "utf8")
+
+const filesIn = (folder: string, recursive: boolean, ending: string) =>
+  readdirSync(join(repository, folder), { recursive, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => join(folder, name))
+
+/** The Markdown files that people read, by their paths in the repository. */
+export const pages = [...filesIn("", false, ".md"), ...filesIn("docs", true, ".md")]
+
+/** A block of code; `line` is that of its first line in the file, from 1. */
+export interface Block {
+  readonly path: string
+  readonly line: number
+  readonly language: string
+  readonly code: string
+}
+
+const blocksIn = (path: string, fence: RegExp): ReadonlyArray<Block> => {
+  const text = read(path)
+  return Array.from(text.matchAll(fence), ({ index, 1: language = "", 2: code = "" }) => ({
+    path,
+    line: text.slice(0, index).split("\n").length + 1,
+    language,
+    code
+  }))
+}
+
+/** The fenced blocks of a page. */
+export const blocksOf = (page: string): ReadonlyArray<Block> => blocksIn(page, /^```(.*)\n([^]*?)^```$/gm)
+
+/** Those of TypeScript. */
+export const programsOf = (page: string): ReadonlyArray<Block> =>
+  blocksOf(page).filter(({ language }) => language === "ts")
+
+/** The examples in the JSDoc of the source. */
+export const examples: ReadonlyArray<Block> = filesIn("src", true, ".ts").flatMap((path) =>
+  blocksIn(path, /^ *\* ```(ts)\n([^]*?)^ *\* ```$/gm).map((block) => ({
+    ...block,
+    code: block.code.replace(/^ *\* ?/gm, "")
+  }))
+)

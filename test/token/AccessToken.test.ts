@@ -1,0 +1,85 @@
+import { describe, expect, it } from "@effect/vitest"
+import { FastCheck as fc, Redacted } from "effect"
+import { AccessToken } from "effect-nutrition-advisor"
+import { policyOf } from "../support/doubles/policy.js"
+
+const timing = policyOf()
+
+const receivedAt = 1_700_000_000_000
+
+const ofLife = (life: number) =>
+  AccessToken.make({ value: "secret-token", serviceId: "secret-customer", receivedAt, expiresAt: receivedAt + life })
+
+const lives = [
+  { life: 200, window: 20, margin: 2 },
+  { life: 86_155_482, window: 300_000, margin: 10_000 },
+  { life: 31_536_000_000, window: 300_000, margin: 10_000 }
+]
+
+describe("stateAt", () => {
+  it.each(lives)(
+    "is fresh until the window of $window ms in a life of $life ms, then stale until its margin of $margin ms, then expired",
+    ({ life, margin, window }) => {
+      const states = (...moments: ReadonlyArray<number>) =>
+        moments.map((after) => AccessToken.stateAt(ofLife(life), receivedAt + after, timing))
+      expect({
+        fresh: states(0, life - window - 1),
+        stale: states(life - window, life - margin - 1),
+        expired: states(life - margin, life, life + 1)
+      }).toEqual({ fresh: ["fresh", "fresh"], stale: ["stale", "stale"], expired: ["expired", "expired", "expired"] })
+    }
+  )
+
+  it("is stale where the token was received 1 ms in the future", () => {
+    expect(AccessToken.stateAt(ofLife(3_600_000), receivedAt - 1, timing)).toBe("stale")
+  })
+
+  it("is expired at its expiry, even where it claims to be received after it", () => {
+    const token = { ...ofLife(-1), receivedAt: receivedAt + 1_000 }
+    expect(AccessToken.stateAt(token, receivedAt, timing)).toBe("expired")
+  })
+
+  it("is never expired for a token that ends with Infinity", () => {
+    expect(AccessToken.stateAt(ofLife(Infinity), Number.MAX_SAFE_INTEGER, timing)).toBe("fresh")
+  })
+
+  it.prop(
+    "follows the policy it is given",
+    [fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1_000, max: 100_000 })],
+    ([seconds, life]) => {
+      const own = policyOf({ window: `${seconds} seconds`, margin: 1 })
+      const window = Math.min(seconds * 1_000, Math.round(life / 10))
+      expect([window + 1, window].map((left) => AccessToken.stateAt(ofLife(life), receivedAt + life - left, own)))
+        .toEqual(["fresh", "stale"])
+    }
+  )
+})
+
+describe("isSame", () => {
+  const make = (parts: Partial<Parameters<typeof AccessToken.make>[0]> = {}) =>
+    AccessToken.make({ value: "value", serviceId: "customer", receivedAt: 1, expiresAt: 2, ...parts })
+
+  const one = make()
+
+  it.each([
+    ["holds for an object and itself", one, true],
+    [
+      "holds for the same value and identifier, whenever they were received",
+      make({ receivedAt: 5, expiresAt: 9, scope: "read:search" }),
+      true
+    ],
+    ["does not hold for another value", make({ value: "other" }), false],
+    ["does not hold for another identifier", make({ serviceId: "other" }), false]
+  ])("%s", (_, other, expected) => {
+    expect(AccessToken.isSame(one, other)).toBe(expected)
+  })
+})
+
+describe("make", () => {
+  it("takes secrets as texts, and as they are where they are Redacted already", () => {
+    const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
+    const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
+    expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])
+      .toEqual([true, true, true])
+  })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Chunk, Duration, Effect, Either, Random, Schedule } from "effect"
+import { RefreshPolicy } from "effect-nutrition-advisor"
+import { policyOf } from "../support/doubles/policy.js"
+
+const refused = (policy: object) => Either.flip(RefreshPolicy.make(policy))
+
+describe("make", () => {
+  it("fills in the defaults, in milliseconds", () => {
+    expect(policyOf()).toEqual({
+      background: true,
+      window: 300_000,
+      margin: 10_000,
+      attempts: 3,
+      backoffStart: 1_000,
+      backoffCap: 60_000,
+      coolDown: 15_000,
+      renewalsPerCoolDown: 2
+    })
+  })
+
+  it.each<readonly [string, unknown]>([
+    ...["window", "margin", "backoffStart", "backoffCap", "coolDown"].map((field) => [field, "soon"] as const),
+    ["attempts", 1.5]
+  ])("refuses a %s of %s", (field, value) => {
+    expect(refused({ [field]: value })).toMatchObject(Either.right({ field: `refresh.${field}` }))
+  })
+
+  it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, string]>([
+    ["a margin that is no shorter than the window", { window: "1 second", margin: "1 second" }, "margin"],
+    ["a cap below the start", { backoffStart: "2 minutes" }, "backoffCap"],
+    ["a cap of more than an hour", { backoffCap: "61 minutes" }, "backoffCap"]
+  ])("refuses %s", (_, policy, field) => {
+    expect(refused(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
+  })
+
+  it("takes undefined for a field that is not given", () => {
+    const none = JSON.parse("{}")
+    expect(policyOf({ coolDown: none.coolDown, attempts: none.attempts, background: none.background })).toEqual(
+      policyOf()
+    )
+  })
+
+  it.each(["windowFraction", "schedule", "Window", "constructor"])("refuses a field that there is not: %s", (field) => {
+    expect(refused({ [field]: 1 }))
+      .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is no field of the policy" }))
+  })
+})
+
+describe("a token's life", () => {
+  it.each([
+    { life: 200, window: 20, margin: 2, pause: 1_250 },
+    { life: 20_000, window: 2_000, margin: 200, pause: 1_250 },
+    { life: 60_000, window: 6_000, margin: 600, pause: 1_500 },
+    { life: 900_000, window: 90_000, margin: 9_000, pause: 22_500 },
+    { life: 86_155_482, window: 300_000, margin: 10_000, pause: 60_000 }
+  ])("of $life ms has a window of $window, a margin of $margin, and $pause ms between two looks", (row) => {
+    const life = { receivedAt: 1_000, expiresAt: 1_000 + row.life }
+    expect([
+      RefreshPolicy.windowOf(policyOf(), life),
+      RefreshPolicy.marginOf(policyOf(), life),
+      Duration.toMillis(RefreshPolicy.pauseOf(policyOf(), life))
+    ]).toEqual([row.window, row.margin, row.pause])
+  })
+})
+
+describe("the Schedule", () => {
+  it.effect("checks a token at least a second and at most 72 s after the last check", () =>
+    Effect.gen(function*() {
+      const pauses = [1_250, 1_250, 60_000, 60_000].map((millis) => Duration.millis(millis))
+      const waits = yield* Schedule.run(Schedule.delays(RefreshPolicy.checks), 0, pauses)
+      const millis = Chunk.toReadonlyArray(waits).map(Duration.toMillis)
+      expect(millis.filter((wait) => wait < 1_000 || wait > 72_000)).toEqual([])
+    }))
+})
+
+describe("betweenAttempts", () => {
+  const waitsOf = (attempts: number, atLeast: number, random: number) =>
+    Schedule.run(
+      Schedule.delays(RefreshPolicy.betweenAttempts(policyOf({ attempts }), () => atLeast)),
+      0,
+      ["a", "b", "c", "d"]
+    ).pipe(
+      Effect.map((waits) => Chunk.toReadonlyArray(waits).map(Duration.toMillis)),
+      Effect.withRandom(Random.fixed([random]))
+    )
+
+  it.effect("doubles the wait, give or take a fifth, and allows one attempt fewer than there are in all", () =>
+    Effect.gen(function*() {
+      expect((yield* waitsOf(4, 0, 0)).slice(0, 3)).toEqual([160, 320, 640])
+    }))
+
+  it.effect("waits as long as the error asks for, where that is longer", () =>
+    Effect.gen(function*() {
+      expect((yield* waitsOf(3, 500, 0)).slice(0, 2)).toEqual([500, 500])
+    }))
+})
+
+describe("backoffAfter", () => {
+  it.each([
+    { failures: 1, random: 0, millis: 1_000 },
+    { failures: 1, random: 1, millis: 800 },
+    { failures: 4, random: 0, millis: 8_000 },
+    { failures: 7, random: 0, millis: 60_000 },
+    { failures: 10_000, random: 0, millis: 60_000 },
+    { failures: 1, random: 0, retryAfter: 30, millis: 30_000 },
+    { failures: 1, random: 1, retryAfter: 30, millis: 33_000 },
+    { failures: 7, random: 0, retryAfter: 30, millis: 60_000 },
+    { failures: 1, random: 1, retryAfter: 86_400, millis: 3_600_000 }
+  ])(
+    "is $millis ms after $failures failures with Retry-After $retryAfter",
+    ({ failures, millis, random, retryAfter }) => {
+      expect(RefreshPolicy.backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
+    }
+  )
+})

@@ -1,0 +1,481 @@
+import { inspect } from "node:util"
+import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Clock, Effect, FastCheck, Fiber, Layer, Option, Redacted, Ref } from "effect"
+import type { AccessToken } from "effect-nutrition-advisor"
+import { NutritionAdvisorError, TokenIssuer } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+import * as Settings from "../../src/internal/settings.js"
+import { LicenseKey } from "../../src/internal/token/licenseKey.js"
+import { test } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { simulated } from "../support/doubles/situations.js"
+import { refusals } from "../support/doubles/statuses.js"
+import * as Time from "../support/doubles/Time.js"
+
+const defaults: TokenIssuer.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
+
+const issue = (options: Partial<TokenIssuer.Options> = {}, request = Issuer.missing) =>
+  Effect.flatMap(TokenIssuer.make({ ...defaults, ...options }), (issuer) => issuer.issue(request))
+
+const settle = Time.settle("250 millis")
+
+const fields = {
+  access_token: "token-1",
+  customer_id: "customer-1",
+  expires_in: 3600 as unknown,
+  token_type: "Bearer",
+  scope: "read:search"
+}
+
+/** A token response with other fields; undefined takes one away. */
+const response = (others: Record<string, unknown> = {}): Record<string, unknown> => ({ ...fields, ...others })
+
+const answered = (body: unknown, options?: Partial<TokenIssuer.Options>, request = Issuer.missing) =>
+  Effect.gen(function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.respondAlways("token", { status: 200, body })
+    return yield* issue(options, request)
+  }).pipe(Effect.provide(Simulator.layerHttpClient()))
+
+const lifeOf = (expiresIn: unknown) =>
+  Effect.map(answered(response({ expires_in: expiresIn })), ({ expiresAt, receivedAt }) => expiresAt - receivedAt)
+
+const refused = function*(body: unknown, reason: "Schema" | "NotJson" | "TooLarge") {
+  expect(yield* Effect.flip(answered(body)))
+    .toMatchObject({ _tag: "UnexpectedResponse", operation: "token", status: 200, reason })
+}
+/** Rows with what they are called in a title. */
+const named = (values: ReadonlyArray<unknown>) => values.map((value) => [inspect(value), value] as const)
+
+const secretsOf = ({ serviceId, value }: AccessToken.AccessToken) => [Redacted.value(value), Redacted.value(serviceId)]
+
+/** How an exchange ends, how often the service was called for it, and how long it took. */
+const endOf = (
+  answers: ReadonlyArray<Simulator.Answer>,
+  options: Partial<TokenIssuer.Options> = {},
+  request = Issuer.missing
+) =>
+  Effect.gen(function*() {
+    const simulator = yield* Simulator.Simulator
+    yield* simulator.respondNext("token", ...answers)
+    const started = yield* Clock.currentTimeMillis
+    const outcome = yield* settle(Effect.match(issue(options, request), {
+      onFailure: (error) => error,
+      onSuccess: () => "issued" as const
+    }))
+    const { exchanges } = yield* simulator.counters
+    return { outcome, calls: exchanges, millis: (yield* Clock.currentTimeMillis) - started }
+  }).pipe(Effect.provide(Simulator.layerHttpClient()))
+
+describe("expires_in", () => {
+  test.each([
+    [86_155.482, 86_155_482],
+    [3600, 3_600_000],
+    [0.5, 500],
+    [1.0009, 1_000],
+    [2.9999, 2_999],
+    ["3600", 3_600_000],
+    ["86155.482", 86_155_482],
+    [31_536_000, 31_536_000_000],
+    [31_536_001, 31_536_000_000],
+    [1e12, 31_536_000_000],
+    [1e300, 31_536_000_000],
+    [Number.MAX_VALUE, 31_536_000_000]
+  ])("counts in whole milliseconds, a year at most (case %#)", function*([given, life]) {
+    expect(yield* lifeOf(given)).toBe(life)
+  })
+
+  const texts = ["", " ", "abc", "0", "-1", "NaN", "Infinity", "1e400", "12 seconds"]
+
+  test.each(named([0, -5, -0.001, 0.0001, null, undefined, ...texts, true, [], [3600], {}, { seconds: 3600 }]))(
+    "is refused where it is no positive finite number: %s",
+    ([, given]) => refused(response({ expires_in: given }), "Schema")
+  )
+
+  test.each([["1e400", "Schema"], ["NaN", "NotJson"]] as const)(
+    "is refused where JSON holds what is no number: %s",
+    ([number, reason]) => refused(JSON.stringify(response()).replace("3600", number), reason)
+  )
+
+  it.effect.prop(
+    "is never rounded up by a millisecond",
+    [FastCheck.integer({ min: 1, max: 31_536_000_000 }), FastCheck.constantFrom(0, 0.25, 0.5, 0.75)],
+    ([millis, part]) =>
+      Effect.gen(function*() {
+        expect(yield* lifeOf((millis + part) / 1000)).toBe(millis)
+      }),
+    { fastCheck: { examples: [[86_155_482, 0], [1, 0.75], [31_535_999_999, 0.75]] } }
+  )
+
+  simulated("counts from the moment the answer was received", function*(simulator) {
+    yield* simulator.setLatency("token", "2 seconds")
+    yield* Time.set(1_000_000)
+    const token = yield* settle(issue())
+    expect([token.receivedAt, token.expiresAt]).toEqual([1_002_000, 1_002_000 + 86_155_482])
+  })
+})
+
+describe("token_type", () => {
+  test.each(named(["Bearer", "bearer", "BEARER", null, undefined]))("is read as Bearer: %s", function*([, type]) {
+    expect((yield* answered(response({ token_type: type }))).tokenType).toBe("Bearer")
+  })
+
+  test.each(["mac", "", "Basic", "Bearer ", "Bearer\n", "bearer mac", 1, {}])(
+    "is refused: %j",
+    (type) => refused(response({ token_type: type }), "Schema")
+  )
+})
+
+describe("access_token", () => {
+  const unsendable = ["", " ", "\t", "a b", "token\n", "a\r\nb", "a\u0000b", "\u007f", "tokén", "🥑", "\ud800"]
+
+  test.each(named([...unsendable, null, undefined, 1, {}, ["token"]]))(
+    "is refused where no header can carry it: %s",
+    ([, value]) => refused(response({ access_token: value }), "Schema")
+  )
+})
+
+describe("customer_id", () => {
+  test.each(named([null, undefined, "", " ", "\t\n"]))(
+    "ends as MissingServiceId where it says nothing: %s",
+    function*([, id]) {
+      const error = yield* Effect.flip(answered(response({ customer_id: id })))
+      expect(error).toEqual(new NutritionAdvisorError.MissingServiceId({ operation: "token" }))
+    }
+  )
+
+  test.each(named([1, {}, [], true, "a\r\nb", "customer\n", "é", "🥑", "\u0000"]))(
+    "is refused where no header can carry it: %s",
+    ([, id]) => refused(response({ customer_id: id }), "Schema")
+  )
+
+  test.each(named([undefined, null, "", 1, {}, "a\r\nb", "another"]))(
+    "does not count where a serviceId is configured: %s",
+    function*([, id]) {
+      const token = yield* answered(response({ customer_id: id }), { serviceId: "configured" })
+      expect(secretsOf(token)).toEqual(["token-1", "configured"])
+    }
+  )
+})
+
+describe("scope", () => {
+  test.each([
+    ["is kept", "read:search", Option.some("read:search")],
+    ["may be missing", undefined, Option.none()],
+    ["may be null", null, Option.none()]
+  ])("%s", function*([, scope, expected]) {
+    expect((yield* answered(response({ scope }))).scope).toEqual(expected)
+  })
+
+  test("is left out where it repeats the token, the key or the identifier, also encoded", function*() {
+    const secrets = [fields.access_token, Redacted.value(Simulator.licenseKey), "id/1", "id%2f1", "ID%2F1"]
+    const answers = secrets.map((secret) => answered(response({ scope: `read:${secret}`, customer_id: "id/1" })))
+    const kept = yield* Effect.all(answers)
+    expect(kept.map(({ scope }) => scope)).toEqual(secrets.map(() => Option.none()))
+  })
+})
+
+describe("the token response", () => {
+  const kibibytes = (count: number) => {
+    const bare = JSON.stringify(response({ padding: "" })).length
+    return JSON.stringify(response({ padding: "x".repeat(count * 1024 - bare) }))
+  }
+
+  test.each<readonly [string, unknown]>([
+    ["have redacted secrets", response()],
+    ["have further fields", response({ refresh_token: "r", issued: { at: 1 }, __proto__: null })],
+    ["begin with a byte order mark", `\ufeff${JSON.stringify(response())}`],
+    ["have 64 KiB", kibibytes(64)]
+  ])("may %s", function*([, body]) {
+    expect(secretsOf(yield* answered(body))).toEqual(["token-1", "customer-1"])
+  })
+
+  test.each<readonly [string, unknown]>([
+    ["empty", ""],
+    ["HTML", "<!doctype html><p>Sign in"],
+    ["cut off", "{\"access_token\":\"token-1\","],
+    ["a bare token", "token-1"],
+    ["in single quotes", "{'a':1}"],
+    ["not UTF-8", new Uint8Array([...new TextEncoder().encode("{\"access_token\":\""), 0xff, 0x22, 0x7d])]
+  ])("is NotJson where it is %s", ([, body]) => refused(body, "NotJson"))
+
+  test.each(["null", "[]", "{}", "1", "\"token\"", "true", "[{\"access_token\":\"token-1\"}]"])(
+    "is of the wrong shape where it is: %s",
+    (body) => refused(body, "Schema")
+  )
+
+  test.each([["64 KiB and a byte", `${kibibytes(64)} `], [
+    "10 MiB, which maxResponseBytes allows",
+    kibibytes(10 * 1024)
+  ]])(
+    "is TooLarge with %s",
+    ([, body]) => refused(body, "TooLarge")
+  )
+
+  it.effect.prop(
+    "never ends in anything but a token or a typed error",
+    [FastCheck.oneof(FastCheck.json(), FastCheck.string({ unit: "binary" }))],
+    ([body]) =>
+      Effect.gen(function*() {
+        const outcome = yield* Effect.either(answered(body))
+        expect(outcome._tag === "Right" || outcome.left._tag === "UnexpectedResponse").toBe(true)
+      })
+  )
+
+  simulated.each([201, 202, 206])("is read from any 2xx answer: %d", function*(status, simulator) {
+    yield* simulator.respondAlways("token", { status, body: response() })
+    expect(secretsOf(yield* issue())).toEqual(["token-1", "customer-1"])
+  })
+})
+
+describe("a token response that can't be used", () => {
+  const wrong: ReadonlyArray<readonly [field: string, value: unknown]> = [
+    ["access_token", undefined],
+    ["access_token", "a b"],
+    ["expires_in", undefined],
+    ["expires_in", 0],
+    ["expires_in", 0.0001],
+    ["expires_in", "0.0009"],
+    ["expires_in", "tomorrow"],
+    ["token_type", "mac"],
+    ["scope", ["read:search"]],
+    ["customer_id", 7]
+  ]
+
+  test.each(wrong.map((row) => [inspect(row), ...row] as const))(
+    "token response: the error names the field that is missing or wrong, and not its value: %s",
+    function*([, field, value]) {
+      const error = yield* Effect.flip(answered(response({ [field]: value })))
+      expect(error).toMatchObject({ _tag: "UnexpectedResponse", operation: "token", reason: "Schema", field })
+      expect(error.message).toContain(` ${field} `)
+      expect(JSON.stringify(error) + error.message).not.toMatch(/a b|0\.000|tomorrow|mac\b|read:search|7/)
+    }
+  )
+
+  test.each(["null", "[]", "1", "\"token\""])("token response: none of its fields is to blame for %s", function*(body) {
+    expect(yield* Effect.flip(answered(body))).not.toHaveProperty("field")
+  })
+
+  test("token response: the error of a missing identifier names customer_id", function*() {
+    const error = yield* Effect.flip(answered(response({ customer_id: null })))
+    expect(error.message).toContain("(customer_id)")
+  })
+})
+
+describe("attempts", () => {
+  const failed: Simulator.Reply = { status: 500 }
+
+  const busy = (retryAfter: string): Simulator.Reply => ({ status: 503, headers: { "retry-after": retryAfter } })
+
+  const atLeast = (millis: number) => expect.toSatisfy((taken: number) => taken >= millis, `at least ${millis} ms`)
+
+  const timeout = { _tag: "TransportError", operation: "token", reason: "Timeout" }
+
+  interface End {
+    readonly outcome?: unknown
+    readonly calls?: number
+    readonly millis?: unknown
+  }
+
+  test.each<readonly [string, ReadonlyArray<Simulator.Answer>, Partial<TokenIssuer.Options>, End]>([
+    ["go on after two failures of the service, with waits", [failed, failed], {}, {
+      outcome: "issued",
+      calls: 3,
+      millis: atLeast(480)
+    }],
+    ["go on after a dropped connection", ["drop", "drop"], {}, { outcome: "issued", calls: 3 }],
+    ["are three where the service goes on failing", [failed, { status: 502 }, { status: 503 }], {}, {
+      outcome: { _tag: "ServerError", operation: "token", status: 503 },
+      calls: 3
+    }],
+    ["are three where the connection goes on dropping", ["drop", "drop", "drop", "drop"], {}, {
+      outcome: { _tag: "TransportError", operation: "token", reason: "Connection" },
+      calls: 3
+    }],
+    ["are as many as the policy says", [failed, failed, failed, failed], { refresh: { attempts: 5 } }, {
+      outcome: "issued",
+      calls: 5
+    }],
+    ["end with a body that is no token response", [{ status: 200, body: "<html>" }], {}, { calls: 1 }],
+    ["wait for a Retry-After that fits into tokenTimeout", [busy("4")], {}, {
+      outcome: "issued",
+      millis: atLeast(4_000)
+    }],
+    ["end at once with a Retry-After that does not fit into tokenTimeout", [busy("20")], {}, {
+      outcome: { _tag: "ServerError", status: 503, retryAfter: 20 },
+      calls: 1,
+      millis: 250
+    }],
+    ["end with a second Retry-After that does not fit into what is left", [busy("6"), busy("6")], {}, {
+      outcome: { _tag: "ServerError", retryAfter: 6 },
+      calls: 2
+    }],
+    ["end at once with a Retry-After beyond every timer", [busy("999999999999999")], {}, { calls: 1 }],
+    ["end as Timeout after tokenTimeout where the service hangs", ["hang"], { tokenTimeout: "7 seconds" }, {
+      outcome: timeout,
+      calls: 1,
+      millis: 7_000
+    }],
+    ["share one tokenTimeout", [failed, "hang"], { tokenTimeout: "7 seconds" }, { outcome: timeout, millis: 7_000 }]
+  ])("%s", function*([, answers, options, expected]) {
+    expect(yield* endOf(answers, options)).toMatchObject(expected)
+  })
+
+  const lasting = refusals.filter(([status]) => status < 500)
+
+  test.each(
+    [
+      ...lasting.map(([status, _tag]) => [status, { _tag, status }] as const),
+      [401, { _tag: "Forbidden", status: 401, reason: "KeyRejected" }],
+      [302, { _tag: "UnexpectedResponse", reason: "Redirect" }]
+    ] as const
+  )("end with the first answer that trying again can't change (case %#)", function*([status, expected]) {
+    expect(yield* endOf([{ status }])).toMatchObject({ calls: 1, outcome: { operation: "token", ...expected } })
+  })
+
+  test("attempts: an exchange over a port that fetch blocks is tried once", function*() {
+    const calls = yield* Ref.make(0)
+    const fetch = () => Promise.reject(new TypeError("fetch failed", { cause: new Error("bad port") }))
+    const client = HttpClient.make((request) =>
+      Effect.zipRight(
+        Ref.update(calls, (n) => n + 1),
+        Effect.tryPromise({
+          try: fetch,
+          catch: (cause) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
+        })
+      )
+    )
+    const error = yield* settle(Effect.flip(Effect.provideService(issue(), HttpClient.HttpClient, client)))
+    expect(error).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Connection", code: "BAD_PORT" })
+    expect(yield* Ref.get(calls)).toBe(1)
+  })
+
+  test("abort the request when tokenTimeout is over", function*() {
+    const interrupted = yield* Ref.make(false)
+    const client = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true)))
+    yield* settle(Effect.exit(Effect.provideService(issue(), HttpClient.HttpClient, client)))
+    expect(yield* Ref.get(interrupted)).toBe(true)
+  })
+
+  test.each(lasting.filter(([status]) => status >= 400))(
+    "end with what the service said, redacted: %d",
+    function*([status]) {
+      const body = "unknown: demo-key-7f3a"
+      const { outcome } = yield* endOf([{ status, headers: { "content-type": "text/plain" }, body }])
+      expect(outcome).toMatchObject({ operation: "token", body: Redacted.make(body) })
+      expect(`${JSON.stringify(outcome)} ${inspect(outcome)}`).not.toContain("demo-key-7f3a")
+    }
+  )
+})
+
+describe("licenseKey", () => {
+  const seenPaths = (licenseKey: TokenIssuer.Options["licenseKey"], times: number) =>
+    Effect.gen(function*() {
+      const paths = yield* Ref.make<ReadonlyArray<string>>([])
+      const client = HttpClient.make((request, url) =>
+        Effect.as(
+          Ref.update(paths, (paths) => [...paths, url.pathname]),
+          HttpClientResponse.fromWeb(request, Response.json(response()))
+        )
+      )
+      const issuer = yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(
+        Effect.provideService(HttpClient.HttpClient, client)
+      )
+      yield* Effect.repeatN(issuer.issue(Issuer.missing), times - 1)
+      return yield* Ref.get(paths)
+    })
+
+  test("is read at each exchange where it is an effect", function*() {
+    const reads = yield* Ref.make(0)
+    const licenseKey = Effect.map(Ref.updateAndGet(reads, (n) => n + 1), (n) => Redacted.make(`key-no-${n}`))
+    const paths = yield* seenPaths(licenseKey, 3)
+    expect(paths.map((path) => path.split("/").at(-1))).toEqual(["key-no-1", "key-no-2", "key-no-3"])
+  })
+
+  test("is not read while the issuer is made", function*() {
+    const reads = yield* Ref.make(0)
+    const licenseKey = Effect.as(Ref.update(reads, (n) => n + 1), Simulator.licenseKey)
+    yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(Effect.provide(Simulator.layerHttpClient()))
+    expect(yield* Ref.get(reads)).toBe(0)
+  })
+
+  test("is the one that an issuer around this one has read, if there is one", function*() {
+    const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
+    const end = Effect.provideService(endOf([], { licenseKey }), LicenseKey, Simulator.licenseKey)
+    expect((yield* end).calls).toBe(1)
+  })
+
+  test("passes on the error of the effect that reads it", function*() {
+    const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
+    expect((yield* endOf([], { licenseKey: Effect.fail(error) })).outcome).toEqual(error)
+  })
+
+  test("ends as Timeout where the effect that reads it hangs", function*() {
+    expect(yield* endOf([], { licenseKey: Effect.never, tokenTimeout: "2 seconds" }))
+      .toMatchObject({ calls: 0, outcome: { _tag: "TransportError", reason: "Timeout" } })
+  })
+
+  const impossible = ["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"]
+
+  test.each(impossible)("is LicenseKeyUnavailable, with nothing sent, where what was read is %j", function*(key) {
+    const licenseKey = Effect.succeed(Redacted.make(key))
+    expect(yield* endOf([], { licenseKey }))
+      .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
+  })
+
+  it.effect.prop(
+    "is one segment of the path that decodes to itself",
+    [FastCheck.string({ unit: "binary", minLength: 1 }).filter((key) => !/[\s\p{Cf}]$|\p{Cc}/u.test(key))],
+    ([key]) =>
+      Effect.gen(function*() {
+        const paths = yield* seenPaths(Effect.succeed(Redacted.make(`7f3a${key}`)), 1)
+        expect(paths.map((path) => path.split("/").map(decodeURIComponent).slice(6))).toEqual([[`7f3a${key}`]])
+      }),
+    {
+      fastCheck: {
+        examples: ["$&", "$1", "$$", "{key}", "?&#+%/", "\\", "%2e", "x".repeat(10_000)].map((key): [string] => [key])
+      }
+    }
+  )
+})
+
+describe("layer", () => {
+  it.effect("gives the issuer of its module", () =>
+    Effect.gen(function*() {
+      const issuer = yield* TokenIssuer.TokenIssuer
+      expect((yield* issuer.issue(Issuer.missing)).tokenType).toBe("Bearer")
+    }).pipe(Effect.provide(TokenIssuer.layer(defaults).pipe(Layer.provide(Simulator.layerHttpClient())))))
+
+  test.each(
+    [
+      [{ baseUrl: "advisor.example" }, "baseUrl"],
+      [{ tokenRoute: "/v2/own" as "/{key}" }, "tokenRoute"],
+      [{ serviceId: " " }, "serviceId"],
+      [{ tokenTimeout: 0 }, "tokenTimeout"],
+      [{ refresh: { attempts: 0 } }, "refresh.attempts"]
+    ] as const
+  )("refuses a setting that can't work (case %#)", function*([options, field]) {
+    const error = yield* Layer.build(TokenIssuer.layer({ ...defaults, ...options })).pipe(
+      Effect.provide(Simulator.layerHttpClient()),
+      Effect.scoped,
+      Effect.flip
+    )
+    expect(error).toMatchObject({ _tag: "ConfigurationError", field })
+  })
+})
+
+test("an interrupted exchange ends only once a client that ignores its signal has ended, so that none begins beside it", function*() {
+  const deaf = HttpClient.make(() =>
+    Effect.uninterruptible(Effect.zipRight(Effect.sleep("30 seconds"), Effect.interrupt))
+  )
+  const settings = yield* Settings.parseExchange(defaults)
+  const issuer = yield* Effect.provideService(TokenIssuer.fromSettings(settings), HttpClient.HttpClient, deaf)
+  const exchange = yield* Effect.fork(issuer.issue(Issuer.missing))
+  yield* Time.pass("1 second")
+  yield* Fiber.interruptFork(exchange)
+  yield* Time.pass("28 seconds")
+  const before = yield* Fiber.poll(exchange)
+  yield* Time.pass("1 second")
+  expect([Option.isNone(before), Option.isSome(yield* Fiber.poll(exchange))]).toEqual([true, true])
+})

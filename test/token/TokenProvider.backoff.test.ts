@@ -1,0 +1,75 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Cause, Effect, Exit, HashMap, Logger, LogLevel, Option, Random } from "effect"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { cold, fresh, issuer, provider, store } from "../support/doubles/situations.js"
+import * as Time from "../support/doubles/Time.js"
+
+const windowStart = 900_000
+const expiry = 1_000_000
+
+const { unavailable } = Issuer
+
+describe("the end of a backoff", () => {
+  it.effect("is told in whole milliseconds, in the status as in the log", () => {
+    const told: Array<unknown> = []
+    const logger = Logger.make(({ annotations, message }) => {
+      if (String(message) === "An exchange failed") {
+        told.push(Option.getOrUndefined(HashMap.get(annotations, "retryAt")))
+      }
+    })
+    return Effect.gen(function*() {
+      const { issuer, provider } = yield* Issuer.services
+      yield* issuer.respondAlways(Effect.fail(unavailable))
+      yield* Effect.flip(provider.get)
+      const { retryAt } = Option.getOrThrow((yield* provider.status).lastFailure)
+      expect([retryAt, told]).toEqual([976, [976]])
+      yield* Time.set(retryAt - 1)
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(1)
+      yield* Time.set(retryAt)
+      yield* Effect.flip(provider.get)
+      expect(yield* issuer.calls).toBe(2)
+    }).pipe(
+      Effect.provide(Issuer.layerOnDemand),
+      Effect.withRandom(Random.fixed([0.123])),
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Logger.withMinimumLogLevel(LogLevel.Debug)
+    )
+  })
+})
+
+describe("the backoff", () => {
+  cold("opens after a defect as after an error", function*() {
+    yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
+    const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
+    expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
+      .toEqual([true, 1])
+  })
+
+  fresh("is not cleared by an invalidation", function*() {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(windowStart)
+    yield* store.invalidate(yield* provider.get)
+    yield* Time.pass(0)
+    expect([yield* Effect.flip(provider.get), yield* issuer.calls]).toEqual([unavailable, 2])
+  })
+})
+
+describe("the status", () => {
+  cold("is none before the first token", function*() {
+    expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
+  })
+
+  fresh("is that of the token", function*() {
+    yield* Time.set(windowStart)
+    expect(yield* provider.status)
+      .toEqual({ state: "stale", expiresAt: Option.some(expiry), lastFailure: Option.none() })
+  })
+
+  fresh("costs no exchange", function*() {
+    yield* Time.set(expiry)
+    yield* Effect.repeatN(provider.status, 10)
+    yield* Time.pass(0)
+    expect(yield* issuer.calls).toBe(1)
+  })
+})

@@ -1,0 +1,105 @@
+/** Issuers and stores that hang, or that can't be interrupted. */
+import { describe, expect } from "@effect/vitest"
+import { Effect, Exit, Fiber, Option, Scope } from "effect"
+import { NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import * as Time from "../support/doubles/Time.js"
+
+const test = arranged(Effect.void, Issuer.layer)
+
+type Call = "issue" | "current" | "put" | "invalidate"
+
+/** A provider, made as inside `acquireRelease`, whose parts do what is said before they do what they should, and who meets the call. */
+const meeting = (call: Call, fault: Effect.Effect<unknown>, options?: TokenProvider.Options) =>
+  Effect.gen(function*() {
+    const inner = yield* TokenStore.make
+    const { issue } = yield* TokenIssuer.TokenIssuer
+    const faults: { [K in Call]?: Effect.Effect<unknown> | undefined } = {}
+    const after = <A, E>(call: Call, effect: Effect.Effect<A, E>) =>
+      Effect.suspend(() => Effect.zipRight(faults[call] ?? Effect.void, effect))
+    const scope = yield* Scope.make()
+    const { get, renew } = yield* TokenProvider.make({ background: false }, options).pipe(
+      Effect.provideService(TokenStore.TokenStore, {
+        current: after("current", inner.current),
+        put: (token) => after("put", inner.put(token)),
+        invalidate: (used) => after("invalidate", inner.invalidate(used))
+      }),
+      Effect.provideService(TokenIssuer.TokenIssuer, { issue: (request) => after("issue", issue(request)) }),
+      Scope.extend(scope),
+      Effect.uninterruptible
+    )
+    const first = yield* get
+    if (call !== "invalidate") yield* inner.invalidate(first)
+    faults[call] = fault
+    return {
+      caller: call === "invalidate" ? renew(first) : get,
+      close: Scope.close(scope, Exit.void),
+      faults,
+      store: inner
+    }
+  })
+
+const failure = (reason: "Timeout" | "Aborted" | "Closed") =>
+  new NutritionAdvisorError.TransportError({ operation: "token", reason })
+
+const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((call) => [
+  { call, how: "hangs", fault: Effect.never },
+  { call, how: "hangs and can't be interrupted", fault: Effect.uninterruptible(Effect.never) }
+])
+
+describe("a part", () => {
+  test.each(hanging)(
+    "whose $call $how ends all callers in Timeout after tokenTimeout, and later ones get a token",
+    function*({ call, fault }) {
+      const { caller, faults } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
+      const callers = yield* Effect.replicateEffect(Effect.fork(Effect.flip(caller)), 2)
+      yield* Time.pass("2999 millis")
+      expect((yield* Effect.forEach(callers, Fiber.poll)).map(Option.isNone)).toEqual([true, true])
+      yield* Time.pass("1 millis")
+      expect(yield* Effect.forEach(callers, Fiber.join)).toEqual([failure("Timeout"), failure("Timeout")])
+      faults[call] = undefined
+      yield* Time.pass("1 second")
+      expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+    }
+  )
+
+  test("that hangs is bounded by 10 s where nobody says otherwise", function*() {
+    const { caller } = yield* meeting("issue", Effect.never)
+    const waiting = yield* Effect.fork(Effect.flip(caller))
+    yield* Time.pass("10 seconds")
+    expect(yield* Fiber.join(waiting)).toEqual(failure("Timeout"))
+  })
+
+  test.each(hanging.filter(({ call }) => call !== "current"))(
+    "whose $call $how does not keep the layer from closing, and its callers fail with reason Closed",
+    function*({ call, fault }) {
+      const { caller, close } = yield* meeting(call, fault)
+      const waiting = yield* Effect.fork(Effect.flip(caller))
+      yield* Time.pass("1 second")
+      yield* close
+      expect(yield* Fiber.join(waiting)).toEqual(failure("Closed"))
+    }
+  )
+
+  test.each(["issue", "put"] as const)(
+    "whose %s comes back after the flight has ended stores nothing",
+    function*(call) {
+      const { caller, store } = yield* meeting(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
+      const waiting = yield* Effect.fork(Effect.flip(caller))
+      yield* Time.pass("20 seconds")
+      expect([yield* Fiber.join(waiting), yield* store.current]).toEqual([failure("Timeout"), Option.none()])
+    }
+  )
+
+  test.each(["issue", "put"] as const)(
+    "whose %s interrupts itself ends its caller in Aborted, and keeps no token from the next one",
+    function*(call) {
+      const { caller, faults } = yield* meeting(call, Effect.interrupt)
+      expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
+      faults[call] = undefined
+      yield* Time.pass("1 second")
+      expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
+    }
+  )
+})

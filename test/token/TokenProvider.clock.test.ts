@@ -1,0 +1,168 @@
+import { describe, expect } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option } from "effect"
+import { type RefreshPolicy, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
+import { store } from "../support/doubles/situations.js"
+import * as Time from "../support/doubles/Time.js"
+
+const hour = 3_600_000
+
+/** A provider of which the wall clock can be moved without a timer firing. */
+const skewed = (policy?: Partial<RefreshPolicy.RefreshPolicy>) =>
+  Effect.gen(function*() {
+    yield* Time.set(100 * hour)
+    const clock = ManualClock.besides(yield* Effect.clock)
+    const { get } = yield* Effect.withClock(TokenProvider.make(policy), clock)
+    yield* Effect.withClock(get, clock)
+    return { clock, issuer: yield* Issuer.IssuerDouble, get: Effect.withClock(get, clock) }
+  })
+
+const doubles = Layer.merge(Issuer.layer, TokenStore.layer)
+
+/** With the usual Schedule. */
+const scheduled = arranged(skewed(), doubles)
+
+/** Without the Schedule. */
+const onDemand = arranged(skewed({ background: false }), doubles)
+
+describe("a wall clock that jumps forward, as after a sleep", () => {
+  onDemand("makes the next call wait for a new token, with no timer having fired", function*({ clock, get, issuer }) {
+    yield* issuer.setLatency("1 second")
+    clock.wall += 8 * hour
+    const caller = yield* Effect.fork(get)
+    yield* Time.pass(0)
+    const during = yield* Fiber.poll(caller)
+    yield* Time.pass("1 second")
+    expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
+  })
+
+  scheduled("leaves the Schedule able to refresh the next token too", function*({ clock, get, issuer }) {
+    clock.wall += 8 * hour
+    yield* get
+    yield* Time.pass(950_001)
+    expect(yield* issuer.calls).toBe(3)
+  })
+
+  onDemand("and back costs one exchange a jump, and no more", function*({ clock, get, issuer }) {
+    clock.wall += 2 * hour
+    yield* Effect.repeatN(get, 10)
+    yield* Time.pass("1 second")
+    clock.wall -= 2 * hour
+    yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 20)
+    expect(yield* issuer.calls).toBe(3)
+  })
+})
+
+/** Both clocks go on while no timer fires: the process is stopped, as a function is between two calls. */
+const stop = (clock: ManualClock.ManualClock, millis: number) => {
+  clock.wall += millis
+  clock.monotonic += millis
+}
+
+/** An exchange whose issuer hangs, and that something happens to after a second. `first` is what the issuer does. */
+const exchanging = (first: Issuer.Outcome, meanwhile: (clock: ManualClock.ManualClock) => void) =>
+  Effect.gen(function*() {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    clock.wall += hour
+    yield* issuer.respondNext(first)
+    const callers = yield* Effect.forkAll([get, get])
+    yield* Time.pass("1 second")
+    meanwhile(clock)
+    return { callers, get, issuer }
+  })
+
+const hanging: Issuer.Outcome = Effect.never
+
+const late: Issuer.Outcome = Effect.uninterruptible(Effect.zipRight(Effect.sleep("15 seconds"), Issuer.issued(7, hour)))
+
+const stuck: Issuer.Outcome = Effect.uninterruptible(Effect.never)
+
+const test = arranged(Effect.void, doubles)
+
+const timedOut = { _tag: "TransportError", reason: "Timeout" }
+
+describe("an exchange whose process is stopped", () => {
+  test("is repeated once for its callers, and begins no backoff", function*() {
+    const { callers, get, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 60_000))
+    yield* Time.pass(9_100)
+    const tokens = yield* Fiber.join(callers)
+    expect([...tokens, yield* get].map(Issuer.valueOf)).toEqual(Array(3).fill(Issuer.secretOf(2)))
+    expect(yield* issuer.calls).toBe(3)
+  })
+
+  test("is not repeated if its timer is only a little late", function*() {
+    const { callers, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 1_000))
+    yield* Time.pass(9_100)
+    expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
+  })
+
+  test("is repeated only after the first one has ended, if that can't be interrupted", function*() {
+    const { callers, issuer } = yield* exchanging(late, (clock) => stop(clock, 60_000))
+    yield* Time.pass(13_900)
+    const before = yield* issuer.calls
+    yield* Time.pass("1 second")
+    expect([before, yield* issuer.calls]).toEqual([2, 3])
+    expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
+  })
+
+  test("is not repeated beside a first one that never ends: its callers time out", function*() {
+    const { callers, issuer } = yield* exchanging(stuck, (clock) => stop(clock, 60_000))
+    yield* Time.pass("20 seconds")
+    expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
+  })
+})
+
+describe("an exchange during which the wall clock is set", () => {
+  test.each([5_000, hour, -60_000])("times out after tokenTimeout and is not repeated: by %i ms", function*(millis) {
+    const { callers, issuer } = yield* exchanging(hanging, (clock) => {
+      clock.wall += millis
+    })
+    yield* Time.pass("8999 millis")
+    const before = yield* Fiber.poll(callers)
+    yield* Time.pass("1 millis")
+    expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
+      .toMatchObject([Option.none(), timedOut, 2])
+  })
+
+  test.each([hour, -60_000])("keeps its backoff: by %i ms", function*(millis) {
+    const { clock, get, issuer } = yield* skewed({ background: false })
+    clock.wall += hour
+    yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
+    yield* Effect.flip(get)
+    clock.wall += millis
+    yield* Effect.flip(get)
+    const during = yield* issuer.calls
+    yield* Time.pass("1 second")
+    yield* Effect.flip(get)
+    expect([during, yield* issuer.calls]).toEqual([2, 3])
+  })
+})
+
+describe("exchanges that can't be interrupted and hang", () => {
+  test("overlap only after tokenTimeout and the backoff, so that a hang is no outage", function*() {
+    const { callers, get, issuer } = yield* exchanging(stuck, () => {})
+    yield* Time.pass("9 seconds")
+    yield* Effect.flip(Fiber.join(callers))
+    yield* Effect.flip(get)
+    const during = yield* issuer.calls
+    yield* Time.pass("1 second")
+    expect([during, Issuer.valueOf(yield* get), yield* issuer.calls]).toEqual([2, Issuer.secretOf(2), 3])
+  })
+})
+
+describe("a wall clock that is set back", () => {
+  scheduled("has the token refreshed by the Schedule within a minute", function*({ clock, issuer }) {
+    clock.wall -= hour
+    yield* Time.pass("1 minute")
+    expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
+      .toEqual([2, Option.some(Issuer.secretOf(2))])
+  })
+
+  scheduled("costs one exchange, not one a call", function*({ clock, get, issuer }) {
+    clock.wall -= hour
+    yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 70)
+    expect(yield* issuer.calls).toBe(2)
+  })
+})

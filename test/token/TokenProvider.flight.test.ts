@@ -1,0 +1,169 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Option, Ref, Scope } from "effect"
+import type { AccessToken } from "effect-nutrition-advisor"
+import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { test } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import { cold, issuer, provider, store } from "../support/doubles/situations.js"
+import * as Time from "../support/doubles/Time.js"
+
+const { unavailable } = Issuer
+
+const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
+
+describe("a cold start", () => {
+  cold.each([13, 50])(
+    "costs one exchange for 500 callers that yield every %s operations",
+    function*(operations) {
+      const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
+        Effect.withMaxOpsBeforeYield(operations)
+      )
+      expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
+    }
+  )
+})
+
+describe("those who join a flight", () => {
+  cold("at its beginning, in its middle and just before its end get the same token", function*() {
+    yield* issuer.setLatency("9 seconds")
+    const waiters = []
+    for (const until of ["4 seconds", "4999 millis", "1 millis"] as const) {
+      waiters.push(yield* Effect.fork(provider.get))
+      yield* Time.pass(until)
+    }
+    expect([distinct(yield* Effect.forEach(waiters, Fiber.join)), yield* issuer.calls]).toEqual([1, 1])
+  })
+})
+
+describe("a finished flight", () => {
+  cold("leaves no fiber behind, such as one that sleeps until its timeout", function*() {
+    const before = yield* Time.fibers
+    yield* provider.get
+    yield* Time.pass(0)
+    expect(yield* Time.fibers).toBe(before)
+  })
+
+  cold("is not replayed once its token is gone from the store", function*() {
+    yield* store.invalidate(yield* provider.get)
+    expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
+  })
+
+  cold("shares its failure with the 50 who waited, an object for each, at the cost of one exchange", function*() {
+    yield* issuer.setLatency("100 millis")
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    const waiters = yield* Effect.fork(
+      Effect.all(Effect.replicate(Effect.flip(provider.get), 50), { concurrency: "unbounded" })
+    )
+    yield* Time.pass("100 millis")
+    const errors = yield* Fiber.join(waiters)
+    expect([errors, yield* issuer.calls]).toEqual([Array(50).fill(unavailable), 1])
+    expect(new Set(errors).size).toBe(50)
+  })
+
+  it.effect("starts no other flight for a caller who read the store before it ended, and is not replayed to a later one", () =>
+    Effect.gen(function*() {
+      const issuer = yield* Issuer.IssuerDouble
+      const inner = yield* TokenStore.make
+      const held = yield* Effect.makeLatch()
+      const reads = yield* Ref.make(0)
+      const slow: TokenStore.Service = {
+        ...inner,
+        current: Effect.flatMap(inner.current, (current) =>
+          Effect.flatMap(
+            Ref.getAndUpdate(reads, (count) => count + 1),
+            (before) => before === 0 ? Effect.as(held.await, current) : Effect.succeed(current)
+          ))
+      }
+      const provider = yield* TokenProvider.make({ background: false }).pipe(
+        Effect.provideService(TokenStore.TokenStore, slow)
+      )
+      const early = yield* Effect.fork(provider.get)
+      yield* Effect.yieldNow()
+      const other = yield* provider.get
+      yield* held.open
+      expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
+      yield* inner.invalidate(other)
+      expect([(yield* provider.get) === other, yield* issuer.calls]).toEqual([false, 2])
+    }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
+})
+
+describe("a caller that leaves", () => {
+  const flying = Effect.gen(function*() {
+    const { issuer, provider, store } = yield* Issuer.services
+    yield* issuer.setLatency("9 seconds")
+    const first = yield* Effect.fork(provider.get)
+    yield* Time.pass("1 second")
+    const second = yield* Effect.fork(provider.get)
+    yield* Time.pass("1 second")
+    return { first, issuer, provider, second, store }
+  })
+
+  cold("ends at once, while the flight goes on, also for later callers", function*() {
+    const { first, issuer, provider, second, store } = yield* flying
+    const exit = yield* Fiber.interruptAll([first, second]).pipe(Effect.zipRight(Fiber.await(second)))
+    expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
+    const third = yield* Effect.fork(provider.get)
+    yield* Time.pass("8 seconds")
+    expect([Issuer.valueOf(yield* Fiber.join(third)), yield* issuer.calls, yield* issuer.interrupted])
+      .toEqual([Issuer.secretOf(1), 1, 0])
+  })
+
+  test("takes no renewal with it when the fiber that built the layer has ended", function*() {
+    const scope = yield* Scope.make()
+    const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
+    const context = yield* Fiber.join(builder)
+    const provider = Context.get(context, TokenProvider.TokenProvider)
+    yield* Effect.scoped(provider.get)
+    yield* Time.pass("1000 seconds")
+    expect(Issuer.valueOf(yield* provider.get)).toBe(Issuer.secretOf(2))
+    yield* Scope.close(scope, Exit.void)
+  })
+})
+
+describe("a scope that closes", () => {
+  const opened = Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const beside = Layer.effectDiscard(Effect.yieldNow())
+    const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerProvider(), beside), scope)
+    return {
+      close: Scope.close(scope, Exit.void),
+      issuer: Context.get(context, Issuer.IssuerDouble),
+      provider: Context.get(context, TokenProvider.TokenProvider),
+      store: Context.get(context, TokenStore.TokenStore)
+    }
+  })
+
+  test("ends all who wait for a flight, and later callers, in a typed failure, and stores nothing any more", function*() {
+    const { close, issuer, provider, store } = yield* opened
+    yield* issuer.setLatency("10 seconds")
+    const waiters = yield* Effect.replicateEffect(Effect.fork(Effect.flip(provider.get)), 10)
+    yield* Time.pass("1 second")
+    yield* close
+    const later = yield* Effect.fork(Effect.flip(provider.get))
+    yield* Time.pass("1 minute")
+    const errors = yield* Effect.all([...waiters, later].map(Fiber.join))
+    expect([new Set(errors.map(({ _tag }) => _tag)), yield* issuer.interrupted, yield* store.current])
+      .toEqual([new Set(["TransportError"]), 1, Option.none()])
+  })
+
+  test("ends the very first call in a typed failure when it came before that", function*() {
+    const { close, provider } = yield* opened
+    yield* close
+    const caller = yield* Effect.fork(Effect.flip(provider.get))
+    yield* Time.pass("1 minute")
+    expect(Option.map(yield* Fiber.poll(caller), Exit.map(({ _tag }) => _tag)))
+      .toEqual(Option.some(Exit.succeed("TransportError")))
+  })
+
+  test("leaves no fiber behind, and no timer that would keep a script alive, also beside another layer", function*() {
+    const before = yield* Time.fibers
+    const { close, provider } = yield* opened
+    yield* provider.get
+    yield* Time.pass("10 seconds")
+    expect(yield* Time.timers).toBe(1)
+    yield* close
+    const after = yield* Time.fibers
+    yield* Time.pass("2 minutes")
+    expect([after, yield* Time.timers]).toEqual([before, 0])
+  })
+})

@@ -1,0 +1,143 @@
+import { describe, expect } from "@effect/vitest"
+import { Effect, Exit, HashMap, Layer, Logger, Random, Scope } from "effect"
+import { NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import * as Time from "../support/doubles/Time.js"
+
+const { unavailable } = Issuer
+
+const keyRejected = new NutritionAdvisorError.Forbidden({ operation: "token", status: 403, reason: "KeyRejected" })
+
+interface Line {
+  readonly level: string
+  readonly message: string
+  readonly annotations: Readonly<Record<string, unknown>>
+}
+
+/** What the test that runs has logged at the default level. */
+const lines: Array<Line> = []
+
+const logger = Logger.make(({ annotations, logLevel, message }) => {
+  lines.push({
+    level: logLevel.label,
+    message: String(message),
+    annotations: Object.fromEntries(HashMap.toEntries(annotations))
+  })
+})
+
+const recorded = <A, E, R>(test: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    lines.length = 0
+    return test.pipe(
+      Effect.provide(Logger.replace(Logger.defaultLogger, logger)),
+      Effect.withRandom(Random.fixed([0]))
+    )
+  })
+
+const test = arranged(Issuer.services, Issuer.layerOnDemand, recorded)
+
+const levels = () => lines.map(({ level }) => level)
+
+const messages = () => lines.map(({ message }) => message)
+
+const tryFor = (seconds: number) =>
+  Effect.flatMap(
+    TokenProvider.TokenProvider,
+    ({ get }) => Effect.repeatN(Effect.zipRight(Effect.exit(get), Time.pass("1 second")), seconds - 1)
+  )
+
+describe("a failed exchange", () => {
+  test("is a warning that says what failed and when the next try is", function*({ issuer, provider }) {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Effect.exit(provider.get)
+    expect(lines).toEqual([{
+      level: "WARN",
+      message: `The license key could not be exchanged. ${unavailable.message} There is no usable token; the next ` +
+        "try is not before 1970-01-01T00:00:01.000Z.",
+      annotations: { error: "ServerError", status: 503, retryAt: 1_000 }
+    }])
+  })
+
+  test("after a rejection says that the rejected token is sent again", function*({ issuer, provider }) {
+    const token = yield* provider.get
+    yield* issuer.respondNext(Effect.fail(unavailable))
+    yield* Effect.exit(provider.renew(token))
+    expect(messages()).toEqual([expect.stringContaining("The rejected token is sent again")])
+  })
+
+  test.each([
+    { cause: Effect.fail(keyRejected), annotations: { error: "Forbidden", status: 403, reason: "KeyRejected" } },
+    {
+      cause: Effect.fail(new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" })),
+      annotations: { error: "TransportError", reason: "Timeout" }
+    },
+    {
+      cause: Effect.fail(new NutritionAdvisorError.MissingServiceId({ operation: "token" })),
+      annotations: { error: "MissingServiceId" }
+    },
+    { cause: Effect.die("a bug"), annotations: { error: "Defect" } }
+  ])("names what tells it from others: $annotations", function*({ annotations, cause }, { issuer, provider }) {
+    yield* issuer.respondAlways(cause)
+    yield* Effect.exit(provider.get)
+    expect(lines.map((line) => line.annotations)).toEqual([{ ...annotations, retryAt: 1_000 }])
+  })
+
+  test("is told as a defect where the issuer has a bug", function*({ issuer, provider }) {
+    yield* issuer.respondAlways(Effect.die("a bug"))
+    yield* Effect.exit(provider.get)
+    expect(messages()).toEqual([
+      "The license key could not be exchanged. The exchange ended in a defect. There is no usable token; the next " +
+      "try is not before 1970-01-01T00:00:01.000Z."
+    ])
+  })
+
+  test.each<readonly [string, number, string]>([
+    ["leaves no usable token once the last one has expired", 1_000_000, "There is no usable token"],
+    ["is a warning too behind a token that still holds", 900_000, "The current token is used until it expires"]
+  ])("%s", function*([, at, told], { issuer, provider }) {
+    yield* provider.get
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* Time.set(at)
+    yield* Effect.exit(provider.get)
+    yield* Time.pass(0)
+    expect([levels(), messages()]).toEqual([["WARN"], [expect.stringContaining(told)]])
+  })
+
+  test("is a warning each time: the backoff bounds how many there are", function*({ issuer }) {
+    yield* issuer.respondAlways(Effect.fail(unavailable))
+    yield* tryFor(60)
+    expect([yield* issuer.calls, levels()]).toEqual([6, Array.from({ length: 6 }, () => "WARN")])
+  })
+
+  test("is no warning where the layer is closed, which cuts it off", function*() {
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(Layer.fresh(Issuer.layerOnDemand), scope)
+    yield* Effect.gen(function*() {
+      const { issuer, provider } = yield* Issuer.services
+      yield* issuer.setLatency("1 minute")
+      yield* Effect.fork(provider.get)
+      yield* Time.pass(0)
+    }).pipe(Effect.provide(context))
+    yield* Scope.close(scope, Exit.void)
+    expect(lines).toEqual([])
+  })
+})
+
+describe("the first exchange that succeeds after a warning", () => {
+  test("is one line that says how many had failed", function*({ issuer, provider }) {
+    yield* issuer.respondNext(...Array.from({ length: 3 }, () => Effect.fail(unavailable)))
+    yield* tryFor(8)
+    yield* provider.get
+    expect([yield* issuer.calls, lines.slice(3)]).toEqual([4, [{
+      level: "INFO",
+      message: "The license key can be exchanged again. Failed exchanges before that: 3.",
+      annotations: {}
+    }]])
+  })
+
+  test("is no line where nothing had failed", function*({ provider }) {
+    yield* provider.get
+    expect(lines).toEqual([])
+  })
+})
