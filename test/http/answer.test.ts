@@ -12,7 +12,7 @@ const answer = (status: number, headers: Answer.Answer["headers"] = {}, body = "
 
 const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Answer.statusError(answer(...given)))
 
-describe("an answer", () => {
+describe("response body", () => {
   test.each<readonly [number, object]>([
     [599, { _tag: "ServerError" }],
     [600, { _tag: "UnexpectedResponse", reason: "Status" }],
@@ -44,7 +44,7 @@ describe("an answer", () => {
     }
   })
 
-  test("of a text keeps 4 KiB of it, redacted, and no half of a character", function*() {
+  test("4 KiB of a string are kept, redacted, and no half of a character", function*() {
     const { body } = yield* Effect.map(
       errorOf(500, { "content-type": "text/plain; charset=utf-8" }, `${"x".repeat(4095)}ü and more`),
       (error) => ({ body: "body" in error ? error.body : undefined })
@@ -53,24 +53,24 @@ describe("an answer", () => {
   })
 
   test.each(["application/json", "application/problem+json; charset=utf-8", "text/html"])(
-    "of the type %s keeps its body",
+    "a body of type %s is kept",
     function*(type) {
       expect(yield* errorOf(500, { "content-type": type }, "x")).toHaveProperty("body")
     }
   )
 
   test.each([["application/octet-stream", "x"], ["text/plain", ""]])(
-    "of the type %s and the body %j keeps none",
+    "a response of type %s and body %j keeps no body",
     function*([type, body]) {
       expect(yield* errorOf(500, { "content-type": type }, body)).not.toHaveProperty("body")
     }
   )
 
-  test("is JSON also behind a byte order mark", function*() {
+  test("JSON is parsed even after a byte order mark", function*() {
     expect(yield* Answer.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
   })
 
-  test("is NotJson where its bytes are not UTF-8", function*() {
+  test("bytes that are not UTF-8 fail with NotJson", function*() {
     const bytes = { ...answer(200), body: new Uint8Array([34, 255, 34]) }
     expect(yield* Effect.flip(Answer.json(bytes))).toMatchObject({ reason: "NotJson" })
   })

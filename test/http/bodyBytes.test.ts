@@ -32,12 +32,12 @@ describe("BodyBytes", () => {
     }
   )
 
-  it("copies nothing of a body in one chunk", () => {
+  it("a body in one chunk is not copied", () => {
     const first = new Uint8Array(100)
     expect(gathered([first]).bytes.whole.buffer).toBe(first.buffer)
   })
 
-  it("goes on after its bytes were looked at", () => {
+  it("more chunks can be added after its bytes were read", () => {
     const { bytes } = gathered([Uint8Array.of(1), Uint8Array.of(2)])
     expect([...bytes.whole]).toEqual([1, 2])
     bytes.add(Uint8Array.of(3), 3)

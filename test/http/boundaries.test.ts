@@ -33,7 +33,7 @@ const namesOf = (requests: ReadonlyArray<LocalService.Received>) =>
 const traceHeaders = (requests: ReadonlyArray<LocalService.Received>) =>
   namesOf(requests).flat().filter((name) => /^(traceparent|tracestate|baggage|b3|x-b3-.+)$/.test(name))
 
-describe.each(clients)("with $name", ({ layer }) => {
+describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
   testLive(
     "the key is in the path of the token call, token and identifier in two headers of data requests",
     function*() {
@@ -50,7 +50,7 @@ describe.each(clients)("with $name", ({ layer }) => {
     }
   )
 
-  testLive("no header is sent but the two, the User-Agent and what the client sends by itself", function*() {
+  testLive("only the two token headers, the User-Agent and the headers of the HTTP client are sent", function*() {
     const [service, bare] = [yield* serve(), yield* serve()]
     yield* over(layer, service.origin)(search)
     yield* Effect.gen(function*() {
@@ -62,7 +62,7 @@ describe.each(clients)("with $name", ({ layer }) => {
     expect(namesOf(service.received)).toEqual(namesOf(bare.received))
   })
 
-  testLive("the service learns nothing of a caller's span, which a stock call would tell it", function*() {
+  testLive("a caller's span is not propagated to the service", function*() {
     const service = yield* serve({ data: Replies.inTurn(Replies.echoing(403), Replies.found) })
     const traced = Layer.project(
       layer,
@@ -76,7 +76,7 @@ describe.each(clients)("with $name", ({ layer }) => {
     expect(traceHeaders(service.received)).not.toEqual([])
   })
 
-  testLive.each([301, 302, 303, 307, 308])("no call follows a %d", function*(status) {
+  testLive.each([301, 302, 303, 307, 308])("a redirect with status %d is not followed", function*(status) {
     const redirected = { _tag: "UnexpectedResponse", status, reason: "Redirect" }
     const ofToken = yield* serve({ token: Replies.redirect(status) })
     expect(yield* Effect.flip(over(layer, ofToken.origin)(search))).toMatchObject({ ...redirected, operation: "token" })
@@ -89,7 +89,7 @@ describe.each(clients)("with $name", ({ layer }) => {
     expect([...ofToken.receivedElsewhere, ...ofData.receivedElsewhere]).toEqual([])
   })
 
-  testLive("a request to another origin is refused and nothing is sent", function*() {
+  testLive("a request to another origin is rejected and nothing is sent", function*() {
     const service = yield* serve()
     const { host, port } = new URL(service.elsewhere)
     const urls = [
@@ -119,7 +119,7 @@ describe.each(clients)("with $name", ({ layer }) => {
   )
 })
 
-testLive("a client that was made from an UndiciClient is given every request", function*() {
+testLive("a client that wraps an UndiciClient receives every request", function*() {
   const service = yield* serve()
   const guarded = Layer.project(
     UndiciClient.layer(),

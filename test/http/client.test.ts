@@ -45,8 +45,8 @@ const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
   return { seen, stream }
 }
 
-describe("an answer", () => {
-  test("may be of exactly the limit", function*() {
+describe("HTTP response", () => {
+  test("a body of exactly the limit is accepted", function*() {
     const { body } = yield* send(answering(() => new Response("0123456789")))
     expect(new TextDecoder().decode(body)).toBe("0123456789")
   })
@@ -65,30 +65,30 @@ describe("an answer", () => {
     })
   })
 
-  test("is not read beyond the limit, and its body is canceled", function*() {
+  test("a body is not read beyond the limit, and is canceled", function*() {
     const { seen, stream } = streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
     yield* Effect.flip(send(answering(() => new Response(stream))))
     expect(seen.pulled).toBeLessThan(50)
     expect(seen.canceled).toBe(true)
   })
 
-  test("that is no success keeps its status, and the first 64 KiB of its body", function*() {
+  test("an error response keeps its status, and the first 64 KiB of its body", function*() {
     const { body, status } = yield* send(answering(() => new Response("x".repeat(100_000), { status: 500 })))
     expect([status, body.length]).toEqual([500, 65_536])
   })
 
-  test("of a client that makes an error of its status is an answer all the same", function*() {
+  test("a response from a client that fails on error statuses is still a response", function*() {
     const { status } = yield* send(HttpClient.filterStatusOk(answering(() => new Response("no", { status: 403 }))))
     expect(status).toBe(403)
   })
 
-  test("leaves nothing that waits for its timeout", function*() {
+  test("nothing keeps waiting for its timeout", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
     yield* Http.make(answering(() => new Response()), timeouts)(request, kind)
     expect(timeouts.due()).toBeUndefined()
   })
 
-  test("keeps each set-cookie of one name", function*() {
+  test("each set-cookie header of one name is kept", function*() {
     const cookies = ["a=1; Path=/", "a=2; Path=/x", "a=3"]
     const { headers } = yield* send(
       answering(() => new Response("{}", { headers: cookies.map((cookie) => ["set-cookie", cookie]) }))
@@ -107,7 +107,7 @@ const handshakeFailure = "ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE"
 const circular = new Error("secret")
 circular.cause = circular
 
-describe("a request without an answer", () => {
+describe("HTTP request without a response", () => {
   test.each<readonly [HttpClient.HttpClient, object]>([
     [failing(withCode("ETIMEDOUT")), { reason: "Timeout", code: "ETIMEDOUT" }],
     [failing(withCode("UND_ERR_HEADERS_TIMEOUT")), { reason: "Timeout", code: "UND_ERR_HEADERS_TIMEOUT" }],
@@ -136,12 +136,12 @@ describe("a request without an answer", () => {
     expect(yield* Effect.flip(send(failing(withCode("E".repeat(81)))))).not.toHaveProperty("code")
   })
 
-  test("is Aborted where its body breaks off", function*() {
+  test("a body that breaks off fails with Aborted", function*() {
     const breaking = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("secret")) })
     expect(yield* Effect.flip(send(answering(() => new Response(breaking))))).toMatchObject({ reason: "Aborted" })
   })
 
-  test("times out, and interrupts its client", function*() {
+  test("a timeout interrupts the client", function*() {
     let isInterrupted = false
     const silent = HttpClient.make(() =>
       Effect.onInterrupt(Effect.never, () => Effect.sync(() => isInterrupted = true))
@@ -152,7 +152,7 @@ describe("a request without an answer", () => {
     expect(isInterrupted).toBe(true)
   })
 
-  test("times out though its client can't be interrupted", function*() {
+  test("the timeout applies even if the client can't be interrupted", function*() {
     const stuck = HttpClient.make(() => Effect.uninterruptible(Effect.never))
     const fiber = yield* Effect.fork(Effect.flip(send(stuck)))
     yield* Time.pass("30 seconds")
@@ -160,11 +160,11 @@ describe("a request without an answer", () => {
   })
 })
 
-describe("a client that brings a whole answer in one step", () => {
+describe("HTTP client that delivers a whole response in one step", () => {
   const over = (dispatch: Dispatch<BufferedRequest>) =>
     withDispatch(answering(() => new Response("through a response")), dispatch)
 
-  test("is asked to abort where its caller leaves, and hears no more", function*() {
+  test("if its caller is interrupted, it is asked to abort", function*() {
     let aborted = 0
     const client = over(() => () => Effect.succeed(aborted += 1))
     const fiber = yield* Effect.fork(send(client))
@@ -173,7 +173,7 @@ describe("a client that brings a whole answer in one step", () => {
     expect(aborted).toBe(1)
   })
 
-  test("may answer at once, and what it says later counts no more", function*() {
+  test("it can respond at once, and later events are ignored", function*() {
     const client = over((_, receiver) => {
       receiver.onAnswer({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
       receiver.onFailure(new Error("too late"))
@@ -182,7 +182,7 @@ describe("a client that brings a whole answer in one step", () => {
     expect((yield* send(client)).status).toBe(200)
   })
 
-  test("is told as TooLarge where it meets a limit of its own in an answer", function*() {
+  test("its own limit on a response fails with TooLarge", function*() {
     const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
     const client = over((_, receiver) => {
       receiver.onFailure(tooLarge, 200)
@@ -192,7 +192,7 @@ describe("a client that brings a whole answer in one step", () => {
       .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
   })
 
-  test("is passed by where the body is a stream", function*() {
+  test("it is not used for a streamed body", function*() {
     const client = over(() => () => Effect.void)
     const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
     const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })

@@ -61,7 +61,7 @@ const clientOf = (response: () => unknown, options: { readonly maxResponseBytes?
   return { ...service, client: createClient({ ...settings, httpClient: service.httpClient, ...options }) }
 }
 
-describe("a fetch that resolves with", () => {
+describe("custom fetch that resolves with", () => {
   it.each(shapes)("%s: a search gets its payload", async (_, response) => {
     const { client } = clientOf(response)
     await expect(client.search("oats")).resolves.toEqual(found)
@@ -88,7 +88,7 @@ describe("a fetch that resolves with", () => {
     await client.close()
   })
 
-  it("a Response whose body was read before: a search fails with a sentence about the fetch in use", async () => {
+  it("a Response whose body was already read: a search fails with a hint about the fetch in use", async () => {
     const used = json(found)
     await used.text()
     const { client } = clientOf(() => used)
@@ -107,7 +107,7 @@ describe("a fetch that resolves with", () => {
   })
 })
 
-describe("a body over any fetch", () => {
+describe("response body of a custom fetch", () => {
   const endless = () => {
     let pulled = 0
     const cancel = vi.fn()
@@ -118,7 +118,7 @@ describe("a body over any fetch", () => {
     return { cancel, pull, pulled: () => pulled }
   }
 
-  it("that is too large as a web stream is canceled, and its request aborted", async () => {
+  it("a web stream that is too large is canceled, and its request aborted", async () => {
     const { cancel, pull, pulled } = endless()
     const { client, sent } = clientOf(
       () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(pull()), cancel })),
@@ -131,7 +131,7 @@ describe("a body over any fetch", () => {
     await client.close()
   })
 
-  it("that is too large as a Node stream is destroyed, and its request aborted", async () => {
+  it("a Node stream that is too large is destroyed, and its request aborted", async () => {
     const { pull, pulled } = endless()
     const body = new Readable({
       read() {
@@ -144,7 +144,7 @@ describe("a body over any fetch", () => {
     await client.close()
   })
 
-  it("that stalls is given up when the client is closed", async () => {
+  it("a stalled body is canceled when the client closes", async () => {
     const body = new PassThrough()
     const { client, sent } = clientOf(() => nodeFetched(body))
     const searched = client.search("oats").catch((error: unknown) => error)
@@ -154,7 +154,7 @@ describe("a body over any fetch", () => {
     await vi.waitFor(() => expect(body.destroyed).toBe(true))
   })
 
-  it("that breaks off keeps the code of the connection", async () => {
+  it("a body that breaks off keeps the code of the connection error", async () => {
     const breaking = () =>
       new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
     const { client } = clientOf(() => new Response(breaking()))
@@ -163,7 +163,7 @@ describe("a body over any fetch", () => {
   })
 })
 
-describe("a content-encoding", () => {
+describe("content-encoding header", () => {
   const zipped = new Uint8Array(gzipSync(text))
 
   const look = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
@@ -189,11 +189,11 @@ describe("a content-encoding", () => {
     }
   )
 
-  it("of a response to HEAD stays", async () => {
+  it("it is kept on a response to HEAD", async () => {
     expect(await look("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
   })
 
-  it("of an empty body that fetch has decoded is left out", async () => {
+  it("it is dropped for an empty body that fetch has decoded", async () => {
     expect(await look("gzip", "")).toEqual([null, null])
   })
 })

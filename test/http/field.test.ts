@@ -30,9 +30,9 @@ const stalling = () => {
 /** Rejects the first data request. */
 const rejectingOnce = () => serviceOf((_, index) => json({ results: index }, { status: index === 0 ? 401 : 200 }))
 
-describe("a timeout", () => {
+describe("request timeout", () => {
   it.effect.each(["search", "token"] as const)(
-    "covers the body of a %s, which is given up",
+    "it covers the body of a %s, which is canceled",
     (operation) =>
       Effect.gen(function*() {
         const { cancel, response } = stalling()
@@ -46,7 +46,7 @@ describe("a timeout", () => {
   )
 })
 
-describe("a request with a body", () => {
+describe("request with a body", () => {
   it.each([
     ["text", () => "oats"],
     ["a stream, which goes out as bytes", () => new Blob(["oats"]).stream()]
@@ -59,7 +59,7 @@ describe("a request with a body", () => {
     expect(service.sent.map(({ init }) => init.body)).toEqual([bytes, bytes])
   })
 
-  it.each(["4", "9", "4, 4"])("goes without the length that its caller gives: %s", async (length) => {
+  it.each(["4", "9", "4, 4"])("the caller's content-length is dropped: %s", async (length) => {
     const noted = vi.fn((request: HttpClientRequest.HttpClientRequest) => request)
     const noting = Effect.map(HttpClient.HttpClient, HttpClient.mapRequest(noted))
     const httpClient = Layer.provide(Layer.effect(HttpClient.HttpClient, noting), serviceOf().httpClient)
@@ -69,8 +69,8 @@ describe("a request with a body", () => {
   })
 })
 
-describe("an answer", () => {
-  it.each([204, 205])("without a body, %d, is a Response", async (status) => {
+describe("response", () => {
+  it.each([204, 205])("status %d without a body gives a Response", async (status) => {
     await using advisor = clientOf(serviceOf(() => new Response(null, { status })))
     const response = await advisor.fetch("/v2/diary", { method: "DELETE" })
     expect([response.status, response.body]).toEqual([status, null])
@@ -87,7 +87,7 @@ describe("an answer", () => {
     expect([headers.has("content-encoding"), headers.has("content-length")]).toEqual([!isDecoded, !isDecoded])
   })
 
-  it("that grows while it is decompressed is read up to the limit, whatever length it names", async () => {
+  it("a compressed body is read up to the limit, regardless of its content-length", async () => {
     let pulled = 0
     const body = new ReadableStream({
       pull: (controller) => {
@@ -101,7 +101,7 @@ describe("an answer", () => {
     expect(pulled).toBeLessThan(32)
   })
 
-  it("of a token route that is a page and says it is JSON is told as one, without a word of it", async () => {
+  it("an HTML page of the token route that claims to be JSON is reported without its text", async () => {
     const page = () => new Response("<!DOCTYPE html>blocked", { headers: { "content-type": "application/json" } })
     await using advisor = clientOf(serviceOf(undefined, page))
     const error = await advisor.search("oats").catch((error: unknown) => error)
@@ -110,8 +110,8 @@ describe("an answer", () => {
   })
 })
 
-describe("what is asked of fetch", () => {
-  it("is nothing that the platforms of workers lack", async () => {
+describe("fetch call", () => {
+  it("it uses nothing that worker platforms lack", async () => {
     const service = serviceOf()
     await using advisor = clientOf(service)
     await advisor.search("oats")
@@ -122,7 +122,7 @@ describe("what is asked of fetch", () => {
     }
   })
 
-  it.each(["", "/"])("has the path of the base URL in front, also where that ends with %j", async (end) => {
+  it.each(["", "/"])("the path starts with the path of the base URL, even if that ends with %j", async (end) => {
     const service = serviceOf()
     await using advisor = clientOf(service, { baseUrl: `https://advisor.example/a/b${end}` })
     await Promise.all([advisor.search("oats"), advisor.fetch("/v2/plan")])
@@ -130,7 +130,7 @@ describe("what is asked of fetch", () => {
     expect(paths).toEqual(["/a/b/v2/", "/a/b/v2/", "/a/b/v2/"])
   })
 
-  it("asks for no compression that a caller forwards", async () => {
+  it("the caller's accept-encoding is not forwarded", async () => {
     const service = serviceOf()
     await using advisor = clientOf(service)
     await advisor.search("oats", { headers: { "accept-encoding": "gzip, br, zstd" } })
@@ -138,7 +138,7 @@ describe("what is asked of fetch", () => {
     expect(service.sent.map(({ headers }) => headers.get("accept-encoding"))).toEqual([null, null])
   })
 
-  it("leaves nothing on a signal that fifty calls share", async () => {
+  it("fifty calls leave no listener on a shared signal", async () => {
     await using advisor = clientOf(serviceOf())
     const { signal } = new AbortController()
     const warn = vi.spyOn(process, "emitWarning")
@@ -148,12 +148,12 @@ describe("what is asked of fetch", () => {
   })
 })
 
-describe("a connection that the service has closed while it was idle", () => {
+describe("connection that the service closed while it was idle", () => {
   const closed = () => Promise.reject(new TypeError("fetch failed", { cause: { code: "UND_ERR_SOCKET" } }))
 
   const service = () => serviceOf((_, index) => index === 0 ? closed() : json({ results: ["oats"] }))
 
-  it.effect("is told as passing, and with RequestRetry the search is sent again", () =>
+  it.effect("the error is transient, and RequestRetry repeats the search", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(Effect.provide(search, advisorOf(service())))
       expect(error).toMatchObject({ _tag: "TransportError", reason: "Aborted", code: "UND_ERR_SOCKET" })
@@ -163,18 +163,18 @@ describe("a connection that the service has closed while it was idle", () => {
     }))
 })
 
-it.effect("a name that can't be looked up for the moment is told by its code", () =>
+it.effect("a host name that temporarily can't be resolved fails with its code", () =>
   Effect.gen(function*() {
     const fails = () => Promise.reject(new TypeError("fetch failed", { cause: { code: "EAI_AGAIN" } }))
     const error = yield* Effect.flip(Effect.provide(search, advisorOf(serviceOf(fails))))
     expect(error).toMatchObject({ _tag: "TransportError", reason: "Connection", code: "EAI_AGAIN" })
   }))
 
-describe("a Retry-After of an hour", () => {
+describe("Retry-After of an hour", () => {
   const busy = () => json({}, { status: 503, headers: { "retry-after": "3600" } })
 
   it.effect.each(["search", "token"] as const)(
-    "of a %s ends it at once, and tells how long",
+    "a %s fails at once, and the error says how long to wait",
     (operation) =>
       Effect.gen(function*() {
         const service = operation === "search" ? serviceOf(busy) : serviceOf(undefined, busy)
@@ -186,7 +186,7 @@ describe("a Retry-After of an hour", () => {
   )
 })
 
-describe("the license key", () => {
+describe("license key", () => {
   it.each([
     ["the line break of a file", `${key}\n`],
     ["a line break of Windows", `${key}\r\n`],
@@ -202,7 +202,7 @@ describe("the license key", () => {
     expect(service.exchanges).toEqual([])
   })
 
-  it.effect("is in no error, log line or span where fetch repeats the URL it failed for", () =>
+  it.effect("it is in no error, log line or span if fetch repeats the URL in its error", () =>
     Effect.gen(function*() {
       const seen: Array<unknown> = []
       const logger = Logger.replace(Logger.defaultLogger, Logger.make((entry) => void seen.push(entry)))
@@ -228,8 +228,8 @@ describe("the license key", () => {
     }))
 })
 
-describe("a variable", () => {
-  it.effect("that is there and blank is as one that is not set", () =>
+describe("environment variable", () => {
+  it.effect("a blank variable counts as unset", () =>
     Effect.gen(function*() {
       const service = serviceOf()
       const optional =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import * as Header from "../../src/internal/http/header.js"
 
-describe("a value of ours", () => {
+describe("header value", () => {
   it.each(["x", "xy", "x y", "!", "~", "Bearer a.b-c_d=="])("may be %j", (value) => {
     expect(Header.isHeaderValue(value)).toBe(true)
   })
@@ -11,7 +11,7 @@ describe("a value of ours", () => {
   })
 })
 
-describe("a name", () => {
+describe("header name", () => {
   it.each(["Service-ID", "x", "x1", "9", "!#$%&'*+-.^_`|~"])("may be %j", (name) => {
     expect(Header.isHeaderName(name)).toBe(true)
   })

@@ -21,7 +21,7 @@ describe("no secret shows, raw or encoded, in any sink", () => {
       expect(seen).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
     }))
 
-  it("for the outcomes hold each error, and each of its reasons", () => {
+  it("the outcomes include each error and each of its reasons", () => {
     const ends = new Set(outcomes.map(({ end }) => end.split(" ")[0]))
     expect(NutritionAdvisorError.errors.filter(({ _tag }) => !ends.has(_tag))).toEqual([])
     const { literals } = NutritionAdvisorError.ForbiddenReason
@@ -29,7 +29,7 @@ describe("no secret shows, raw or encoded, in any sink", () => {
   })
 })
 
-describe("no secret shows where a client of one's own", () => {
+describe("no secret shows with a custom HttpClient", () => {
   it.live.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
     ["dies with the request in its hands", Effect.die],
     ["throws the request", (error) => {
@@ -71,7 +71,7 @@ const careless = (fails: boolean) => {
   )
 }
 
-describe("the collector sees a careless client", () => {
+describe("leak detector with a careless client", () => {
   const shown = async (fails: boolean) => {
     const { leaks } = await observe({
       layer: careless(fails),
@@ -93,11 +93,11 @@ describe("the collector sees a careless client", () => {
     "what reaches the service"
   ]
 
-  it("in each sink of a success", async () => {
+  it("it finds the secret in each sink of a success", async () => {
     expect(await shown(false)).toEqual([...always, "services, status, token and settings", "value of a success"].sort())
   })
 
-  it("in each sink of a failure", async () => {
+  it("it finds the secret in each sink of a failure", async () => {
     const ofFailure = [
       "Cause and Exit",
       "Cause.pretty",
@@ -111,7 +111,7 @@ describe("the collector sees a careless client", () => {
     expect(await shown(true)).toEqual([...always, ...ofFailure].sort())
   })
 
-  it.each(Secrets.forms)("in the form $name", ({ of }) => {
+  it.each(Secrets.forms)("it finds the secret in the form $name", ({ of }) => {
     for (const secret of [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]) {
       expect(Secrets.shownIn(`before ${of(secret)} after`).length).toBeGreaterThan(0)
       expect(Secrets.shownIn(JSON.stringify({ nested: JSON.stringify({ text: of(secret) }) })).length).toBeGreaterThan(

@@ -11,17 +11,17 @@ const responseOf = (status: number, headers: Record<string, string> = {}, body =
   })
 
 describe("a response as the platform has it", () => {
-  it.effect("has status, headers and body of the answer", () =>
+  it.effect("it has the status, headers and body of the response", () =>
     Effect.gen(function*() {
       const response = responseOf(203, { "x-one": "1" }, "found")
       expect([response.status, { ...response.headers }, yield* response.text]).toEqual([203, { "x-one": "1" }, "found"])
     }))
 
-  it("leaves out headers that HTTP does not allow, which a web response would throw at", () => {
+  it("headers that HTTP does not allow are left out, since a web Response would throw", () => {
     expect({ ...responseOf(200, { "x-one": "1", "x bad": "1", "x-bad": "a\nb" }).headers }).toEqual({ "x-one": "1" })
   })
 
-  it.effect.each([204, 205])("of %d has no body", (status) =>
+  it.effect.each([204, 205])("a response with status %d has no body", (status) =>
     Effect.gen(function*() {
       expect(yield* responseOf(status).text).toBe("")
     }))

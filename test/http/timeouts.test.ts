@@ -36,7 +36,7 @@ describe("timeouts", () => {
     }
   )
 
-  test("that came leave the others where they are, also where one leaves after it", function*() {
+  test("timeouts that have fired leave the others in place, even if one is removed afterward", function*() {
     let now = 0
     const seen: Array<number> = []
     const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
@@ -52,7 +52,7 @@ describe("timeouts", () => {
     expect(seen).toEqual([1, 2])
   })
 
-  test("come in time, though one fiber watches over all, and come again after none was left", function*() {
+  test("one fiber fires all timeouts on time, and starts again after none was left", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
     timeouts.add(new Noted(1, seen))
@@ -67,7 +67,7 @@ describe("timeouts", () => {
     expect(seen).toEqual([1, 2, 3])
   })
 
-  it.scopedLive("come in time where a test fakes the timers, and not the clock that counts", () =>
+  it.scopedLive("timeouts fire on time in a test with fake timers and a real monotonic clock", () =>
     Effect.gen(function*() {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
       const seen: Array<number> = []
@@ -77,7 +77,7 @@ describe("timeouts", () => {
       expect(seen).toEqual([1])
     }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))))
 
-  test("cut off all where their scope is closed, and whoever comes later", function*() {
+  test("closing the scope ends all pending calls and later ones", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Effect.scoped(
       Effect.tap(

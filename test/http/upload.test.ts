@@ -119,9 +119,9 @@ const bodyOf = (content: unknown) =>
     ? HttpBody.formData(content as FormData)
     : HttpBody.raw(content)
 
-describe("a request body", () => {
+describe("request body", () => {
   it.each([...inMemory, ...toRead, ...streams])(
-    "of fetch that is %s is sent as bytes, and again after a renewal",
+    "fetch: %s is sent as bytes, and again after a renewal",
     async (_, body, ...expected) => {
       const service = rejecting()
       await using advisor = createClient({ ...settings, httpClient: service.httpClient })
@@ -131,7 +131,7 @@ describe("a request body", () => {
   )
 
   it.effect.each([...inMemory, ...toRead])(
-    "of httpClient that is %s is sent as bytes, and again after a renewal",
+    "httpClient: %s is sent as bytes, and again after a renewal",
     ([, body, ...expected]) =>
       Effect.gen(function*() {
         const service = rejecting()
@@ -140,7 +140,7 @@ describe("a request body", () => {
       })
   )
 
-  it.effect.each(streams)("of httpClient that is %s is streamed", ([, body, ...expected]) =>
+  it.effect.each(streams)("httpClient: %s is streamed", ([, body, ...expected]) =>
     Effect.gen(function*() {
       const service = serviceOf()
       yield* Effect.provide(post(bodyOf(body())), advisorOf(service))
@@ -170,7 +170,7 @@ const stalledForm = () => {
   return Object.assign(form, { [Symbol.iterator]: fields })
 }
 
-describe("a request body that stalls", () => {
+describe("request body that stalls", () => {
   it.effect.each<readonly [string, () => unknown]>([
     ["a web stream", () => stalled().stream],
     ["a Blob", stalledFile],
@@ -186,7 +186,7 @@ describe("a request body that stalls", () => {
       expect(service.sent).toEqual([])
     }))
 
-  it("in fetch ends with requestTimeout and is canceled", async () => {
+  it("fetch: requestTimeout cancels it", async () => {
     const { cancel, stream } = stalled()
     const { httpClient, sent } = serviceOf()
     await using advisor = createClient({ ...settings, httpClient, requestTimeout: 20 })
@@ -195,7 +195,7 @@ describe("a request body that stalls", () => {
     expect(cancel).toHaveBeenCalled()
   })
 
-  it("in fetch ends with the signal and is canceled", async () => {
+  it("fetch: the signal cancels it", async () => {
     const { cancel, pull, stream } = stalled()
     const controller = new AbortController()
     await using advisor = createClient({ ...settings, httpClient: serviceOf().httpClient })
@@ -206,7 +206,7 @@ describe("a request body that stalls", () => {
     await vi.waitFor(() => expect(cancel).toHaveBeenCalled())
   })
 
-  it("in fetch ends when the client is closed", async () => {
+  it("fetch: closing the client cancels it", async () => {
     const { stream } = stalled()
     const advisor = createClient({ ...settings, httpClient: serviceOf().httpClient })
     const sending = advisor.fetch("/v2/x", { method: "POST", body: stream }).catch((error: unknown) => error)

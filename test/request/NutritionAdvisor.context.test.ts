@@ -34,7 +34,7 @@ const observedClient = (observe: (url: URL) => Effect.Effect<unknown>) =>
 
 const isExchange = (url: URL) => url.pathname.includes("token-cache")
 
-describe("the header of the identifier", () => {
+describe("redaction of the identifier header in logs", () => {
   const headers = { "x-tenant": "tenant-4711", "service-id": "customer-4711" }
 
   /** As a program logs a request of its own. */
@@ -57,7 +57,7 @@ describe("the header of the identifier", () => {
       )]
   ]
 
-  test.each(layers)("is logged redacted in a program over %s, and no longer once that is closed", function*([, layer]) {
+  test.each(layers)("the header is redacted in a program over %s until its layer is closed", function*([, layer]) {
     const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
     const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
     expect(before).toContain("tenant-4711")
@@ -65,22 +65,22 @@ describe("the header of the identifier", () => {
     expect(after).toContain("tenant-4711")
   })
 
-  test("is logged redacted beside that of another layer", function*() {
+  test("the headers of two layers are both redacted", function*() {
     const over = (serviceIdHeader: string) =>
       Layer.provide(NutritionAdvisor.layer({ ...options, serviceIdHeader }), Simulator.layerHttpClient())
     const text = yield* logged.pipe(Effect.provide(over("x-tenant")), Effect.provide(over("service-id")))
     expect(["tenant-4711", "customer-4711"].filter((value) => text.includes(value))).toEqual([])
   })
 
-  test("is noted once, however many clients a fiber opens", function*() {
+  test("the header is registered once, however many clients a fiber opens", function*() {
     yield* Effect.provide(Effect.replicateEffect(NutritionAdvisor.make(options), 3), Simulator.layerHttpClient())
     const names = yield* FiberRef.get(Headers.currentRedactedNames)
     expect(names.filter((name) => name === "service-id")).toHaveLength(1)
   })
 })
 
-describe("an exchange runs in the context of the layer, not of the caller who started it", () => {
-  test("as for the ConfigProvider that the license key is read from", function*() {
+describe("exchange runs in the context of the layer, not of its caller", () => {
+  test("the license key is read from the ConfigProvider of the layer", function*() {
     const keys: Array<string | undefined> = []
     const client = observedClient((url) =>
       Effect.sync(() => isExchange(url) && keys.push(url.pathname.split("/").at(-1)))
@@ -96,7 +96,7 @@ describe("an exchange runs in the context of the layer, not of the caller who st
     expect(keys).toEqual(["key-of-the-layer"])
   })
 
-  test("as for a FiberRef of the user's, log annotations and the log level", function*() {
+  test("FiberRefs, log annotations and the log level are those of the layer", function*() {
     const tenant = yield* FiberRef.make("layer")
     const seen = yield* Deferred.make<readonly [string, ReadonlyArray<string>]>()
     const client = observedClient((url) =>
@@ -112,7 +112,7 @@ describe("an exchange runs in the context of the layer, not of the caller who st
     expect(yield* Deferred.await(seen)).toEqual(["layer", []])
   })
 
-  test("as for the fetch function of FetchHttpClient", function*() {
+  test("the fetch function of FetchHttpClient is that of the layer", function*() {
     const callers: Array<string> = []
     const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
       if (isExchange(new URL(String(input)))) callers.push(name)
@@ -126,7 +126,7 @@ describe("an exchange runs in the context of the layer, not of the caller who st
     expect(callers).toEqual(["layer"])
   })
 
-  test("as for the loggers and their level", function*() {
+  test("loggers and their level are those of the layer", function*() {
     const lines: Array<string> = []
     const record = (name: string) =>
       Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(`${name}: ${String(message)}`)))

@@ -55,7 +55,7 @@ describe("layerConfig", () => {
       expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
     }).pipe(Effect.provide(configured({ [name]: "3 seconds" }))))
 
-  test("takes NUTRITION_ADVISOR_MAX_RESPONSE_BYTES for the largest body", function*() {
+  test("NUTRITION_ADVISOR_MAX_RESPONSE_BYTES sets the largest body", function*() {
     expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
   }, configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))
 
@@ -78,7 +78,7 @@ describe("layerConfig", () => {
     }
   )
 
-  test("takes NUTRITION_ADVISOR_OBSERVE_HEADERS for names with commas between them", function*() {
+  test("NUTRITION_ADVISOR_OBSERVE_HEADERS is a comma-separated list of names", function*() {
     const { respondNext } = yield* Simulator.Simulator
     yield* respondNext("search", { status: 500, headers: { "x-a": "1", "x-b": "2", "x-c": "3" } })
     expect(yield* Effect.flip(search)).toMatchObject({ headers: { "x-a": "1", "x-b": "2" } })
@@ -96,7 +96,7 @@ describe("layerConfig", () => {
     expect(String(error)).not.toContain(value)
   })
 
-  test("ends in a ConfigError whose message names the variable of a key that is missing", function*() {
+  test("a ConfigError names the variable of a missing key", function*() {
     const layer = Layer.provide(NutritionAdvisor.layerConfig(), Simulator.layerHttpClient())
     const provider = ConfigProvider.fromMap(new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl]]))
     expect(yield* Effect.flip(Effect.withConfigProvider(built(layer), provider)))
@@ -126,7 +126,7 @@ describe("layerConfig", () => {
     !(name in required)
   )
 
-  test("counts blank variables as unset", function*() {
+  test("blank variables count as unset", function*() {
     yield* search
     expect(yield* requests).toHaveLength(2)
   }, configured(Object.fromEntries(optional.map((name) => [name, " "]))))
@@ -135,7 +135,7 @@ describe("layerConfig", () => {
 
   const none = JSON.parse("{}")
 
-  test("reads a variable for what is not given, or given as undefined", function*() {
+  test("an option that is missing or undefined is read from its variable", function*() {
     yield* search
     expect((yield* requests).map(({ headers, path }) => [headers["user-agent"], path])).toEqual([
       ["given/1", "/v2/token-cache/unified/oauth/token/{key}"],
@@ -143,7 +143,7 @@ describe("layerConfig", () => {
     ])
   }, configured(other, { userAgent: Config.succeed("given/1"), tokenRoute: none.tokenRoute }))
 
-  test("does not need the variable of what is given", function*() {
+  test("the variable of a given option is not needed", function*() {
     const layer = NutritionAdvisor.layerConfig({ licenseKey: Config.redacted("SHOP_KEY") }).pipe(
       Layer.provide(Layer.setConfigProvider(ConfigProvider.fromMap(
         new Map([["NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl], ["SHOP_KEY", "demo-key-7f3a"]])
@@ -155,15 +155,15 @@ describe("layerConfig", () => {
 
   const whole = Config.succeed({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
 
-  test("reads no variable beside one Config of all settings", function*() {
+  test("no variable is read if one Config has all settings", function*() {
     yield* search
     expect((yield* requests).map(({ path }) => path)[0])
       .toBe("/v2/token-cache/nutrition-advisor/oauth/licence/{key}")
   }, configured({ ...other, NUTRITION_ADVISOR_LICENSE_KEY: "" }, whole))
 })
 
-describe("a refused setting", () => {
-  test("names the variable that it was read from, and the rule that it broke", function*() {
+describe("ConfigurationError of a rejected setting", () => {
+  test("it names the variable that was read, and the rule", function*() {
     const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
     expect(error).toMatchObject({
       field: "licenseKey",
@@ -188,17 +188,17 @@ describe("a refused setting", () => {
     expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
   })
 
-  test("names no variable where it was given, though there is one", function*() {
+  test("it names no variable if the option was given in code", function*() {
     const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
     expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
   })
 
-  test("names no variable where all settings are in one Config", function*() {
+  test("it names no variable if all settings are in one Config", function*() {
     const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
     expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
   })
 
-  test("names no variable that is not set", function*() {
+  test("it names no variable that is not set", function*() {
     const error = yield* Effect.flip(built(shared({ NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds" })))
     expect(error).toMatchObject({ field: "lease" })
     expect(error).not.toHaveProperty("variable")
@@ -221,7 +221,7 @@ describe("layerSharedConfig", () => {
       NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds"
     })))
 
-  test("reads a variable for what is not given", function*() {
+  test("an option that is missing is read from its variable", function*() {
     const layer = NutritionAdvisor.layerSharedConfig({ lease: Config.duration("SHOP_LEASE") }).pipe(
       Layer.provide(from({ SHOP_LEASE: "1 second", NUTRITION_ADVISOR_LEASE: "20 seconds" })),
       Layer.provide([Simulator.layerHttpClient(), SharedTokenCache.layerMemory])

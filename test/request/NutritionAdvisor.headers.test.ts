@@ -39,7 +39,7 @@ test.each([
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
 
-test("a header of a caller is sent with that call alone", function*({ search }) {
+test("search headers: a caller's header is sent with that call only", function*({ search }) {
   for (const id of ["1", "2", "3"]) yield* search("oats", { headers: { "x-request-id": id } })
   yield* search("oats")
   expect((yield* sent).map((headers) => headers["x-request-id"])).toEqual(["1", "2", "3", undefined])

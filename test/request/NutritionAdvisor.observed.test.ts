@@ -49,30 +49,30 @@ const tracing = Effect.map(Effect.tracer, (own) => {
   return { spans, tracer }
 })
 
-describe("a header that is observed", () => {
-  test.each(refusals)("of an answer of %i is on %s, and no other header", function*([status, tag]) {
+describe("observeHeaders", () => {
+  test.each(refusals)("only the listed header of a response with status %i is on %s", function*([status, tag]) {
     const error = yield* failureOf([{ status, headers: identified }])
     expect([error._tag, headersOf(error)]).toEqual([tag, shown])
   })
 
-  test("is on the error of an answer that is not JSON", function*() {
+  test("the error of a response that is not JSON has it", function*() {
     const error = yield* failureOf([{ status: 200, body: "<html>", headers: identified }])
     expect(error).toMatchObject({ reason: "NotJson", headers: shown })
   })
 
-  test("is on the error of an answer of another shape", function*() {
+  test("the error of a response with another shape has it", function*() {
     const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
     expect(yield* failureOf([{ ...found, headers: identified }], undefined, search))
       .toMatchObject({ reason: "Schema", headers: shown })
   })
 
-  test("is on the errors of httpClient too", function*() {
+  test("errors of httpClient have it, too", function*() {
     const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
     expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], undefined, request, "request")))
       .toEqual(shown)
   })
 
-  test("is that of the second answer after a renewal", function*() {
+  test("after a renewal, it is the header of the second response", function*() {
     const error = yield* failureOf([
       { status: 403, headers: { "x-request-id": "request-1" } },
       { status: 403, headers: { "x-request-id": "request-2" } }
@@ -80,27 +80,27 @@ describe("a header that is observed", () => {
     expect([error._tag, headersOf(error)]).toEqual(["Forbidden", { "x-request-id": "request-2" }])
   })
 
-  test("is not there where it is empty or missing", function*() {
+  test("an empty or missing header is left out", function*() {
     const headers = { "x-request-id": "request-1", "x-trace": "" }
     const error = yield* failureOf([{ status: 500, headers }], ["x-request-id", "x-trace", "x-none"])
     expect(headersOf(error)).toEqual(shown)
   })
 
-  test("is cut at 256 characters", function*() {
+  test("a header is cut at 256 characters", function*() {
     const error = yield* failureOf([{ status: 500, headers: { "x-request-id": "x".repeat(300) } }])
     expect(headersOf(error)).toEqual({ "x-request-id": "x".repeat(256) })
   })
 
-  test("is absent where none is listed", function*() {
+  test("no header is on an error if none is listed", function*() {
     expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], []))).toBeUndefined()
   })
 
-  test("is never one of the token route", function*() {
+  test("headers of the token route are never observed", function*() {
     const error = yield* failureOf([{ status: 400, headers: identified }], undefined, undefined, "token")
     expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
   })
 
-  test("is an attribute of the request's span, also of one that succeeds, and of no other span", function*() {
+  test("only the request's span has it as an attribute, even if the request succeeds", function*() {
     const { spans, tracer } = yield* tracing
     yield* Effect.flatMap(
       Simulator.Simulator,

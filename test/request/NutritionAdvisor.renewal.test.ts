@@ -28,7 +28,7 @@ const searchesOf = (simulator: Simulator.Service) =>
       }))
   )
 
-describe("a search", () => {
+describe("renewal: a search", () => {
   search(
     "whose rejection comes after another one was renewed is sent with that token, at no cost",
     function*({ httpClient, search, simulator }) {
@@ -50,11 +50,11 @@ describe("a search", () => {
   )
 })
 
-describe("a token route that is down for 30 minutes", () => {
+describe("renewal: token route down for 30 minutes", () => {
   const oncePerMinute = (search: NutritionAdvisor.Service["search"]) =>
     Effect.replicateEffect(Effect.zipLeft(Effect.exit(search("oats")), Time.pass("1 minute")), 30)
 
-  search("costs one search if one 403 is not about the token", function*({ httpClient, search, simulator }) {
+  search("one 403 that is not about the token fails one search", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("token", { status: 503 })
     yield* simulator.respondNext("request", { status: 403 })
     const rejected = yield* Effect.fork(Effect.flip(httpClient.get("/v2/plan")))
@@ -63,7 +63,7 @@ describe("a token route that is down for 30 minutes", () => {
     expect((yield* oncePerMinute(search)).filter(Exit.isFailure)).toEqual([])
   })
 
-  search("fails each search after a revocation, and the first exchange that succeeds heals all", function*(
+  search("each search fails after a revocation until an exchange succeeds", function*(
     { search, simulator }
   ) {
     yield* simulator.respondAlways("token", { status: 400 })
@@ -76,8 +76,8 @@ describe("a token route that is down for 30 minutes", () => {
   })
 })
 
-describe("a 403 that is not about the token", () => {
-  search("costs eight exchanges a minute at most, and leaves the others their answers", function*(services) {
+describe("renewal: a 403 that is not about the token", () => {
+  search("it costs at most eight exchanges a minute, and other searches succeed", function*(services) {
     const { httpClient, search, simulator } = services
     yield* simulator.respondAlways("request", { status: 403 })
     const forbidden = Effect.all(Effect.replicate(Effect.exit(httpClient.get("/v2/forbidden")), 50), {
@@ -89,7 +89,7 @@ describe("a 403 that is not about the token", () => {
     expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
   })
 
-  search("lets a true revocation wait for 15 s at most", function*({ httpClient, search, simulator }) {
+  search("it delays the renewal after a real revocation by at most 15 s", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("request", { status: 403 })
     yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
     yield* simulator.revoke

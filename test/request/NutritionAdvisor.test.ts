@@ -290,7 +290,7 @@ describe("customer identifier", () => {
   }, advisor({ serviceIdHeader: "X-Customer" }, { serviceIdHeader: "X-Customer" }))
 })
 
-describe("a rejected token", () => {
+describe("rejected token", () => {
   it.effect.each(
     [[401, undefined], [403, undefined], [419, [419]]] as const
   )(
@@ -303,14 +303,14 @@ describe("a rejected token", () => {
       }).pipe(Effect.provide(advisor({ rejectedStatuses })))
   )
 
-  test("sends the same query and headers twice", function*() {
+  test("the retry has the same query and headers", function*() {
     yield* respondNext("search", rejected)
     yield* NutritionAdvisor.search("a b", { urlParams: { page: 2 }, headers: { "x-trace": "1" } })
     const [first, second] = yield* seen("search")
     expect([second?.query, second?.headers]).toEqual([first?.query, first?.headers])
   })
 
-  test("is told by the statuses of rejectedStatuses alone", function*() {
+  test("only the status codes in rejectedStatuses count as a rejection", function*() {
     yield* respondNext("search", { status: 401 })
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
       new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 401, reason: "Status" })
@@ -321,20 +321,20 @@ describe("a rejected token", () => {
   const forbidden = (reason: NutritionAdvisorError.Forbidden["reason"], status = 403) =>
     new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
 
-  test("ends as RejectedAgain after exactly two searches, with the status of the second answer", function*() {
+  test("a second rejection fails with RejectedAgain and its status, after exactly two requests", function*() {
     yield* respondNext("search", rejected, { status: 401 }, rejected)
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("RejectedAgain", 401))
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
   })
 
-  test("gives way to a new one, with which the next search is sent though it was rejected once, too", function*() {
+  test("the next search uses the new token, though it was rejected once", function*() {
     yield* respondNext("search", rejected, rejected)
     yield* Effect.flip(NutritionAdvisor.search("apple"))
     yield* NutritionAdvisor.search("apple")
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
   })
 
-  test("ends as TokenUnchanged, with no second search, where the exchange hands it back", function*() {
+  test("an exchange that returns the same token fails with TokenUnchanged, and no retry is sent", function*() {
     yield* Effect.flatMap(Simulator.Simulator, ({ setHandsBackToken }) => setHandsBackToken(true))
     yield* respondNext("search", rejected)
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("TokenUnchanged"))
@@ -355,15 +355,15 @@ describe("a rejected token", () => {
   })
 })
 
-describe("any other answer", () => {
-  test.each(otherRefusals)("leaves the token alone: %d", function*([status]) {
+describe("response that does not reject the token", () => {
+  test.each(otherRefusals)("status %d does not renew the token", function*([status]) {
     yield* respondNext("search", { status })
     yield* Effect.flip(NutritionAdvisor.search("apple"))
     yield* NutritionAdvisor.search("apple")
     expect(yield* counters).toMatchObject({ exchanges: 1, searches: 2 })
   })
 
-  test("keeps what the service said of the replay that was rejected too", function*() {
+  test("the error of a rejected retry has its response body", function*() {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"))
     yield* respondNext("search", rejecting("second"))
@@ -378,27 +378,27 @@ describe("any other answer", () => {
   })
 })
 
-describe("the body of an answer", () => {
-  test("is NotJson where there is none (204)", function*() {
+describe("response body", () => {
+  test("a missing body (204) fails with NotJson", function*() {
     yield* respondNext("search", { status: 204 })
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toMatchObject({ status: 204, reason: "NotJson" })
   })
 
-  test("is TooLarge above maxResponseBytes", function*() {
+  test("a body above maxResponseBytes fails with TooLarge", function*() {
     yield* respondNext("search", { status: 200, body: JSON.stringify("x".repeat(99)) })
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
       new NutritionAdvisorError.UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" })
     )
   }, advisor({ maxResponseBytes: 100 }))
 
-  test("does not bound the token answer by maxResponseBytes", function*() {
+  test("maxResponseBytes does not limit the token response", function*() {
     yield* respondNext("search", { status: 200, body: 1 })
     expect(yield* NutritionAdvisor.search("apple")).toBe(1)
   }, advisor({ maxResponseBytes: 10 }))
 })
 
 describe("requestTimeout", () => {
-  test("counts from the request on, not from the wait for a token", function*() {
+  test("it starts with the request, not with the wait for a token", function*() {
     const simulator = yield* Simulator.Simulator
     yield* simulator.setLatency("token", "4 seconds")
     yield* simulator.setLatency("search", "4 seconds")
@@ -463,19 +463,19 @@ describe("httpClient", () => {
     expect((yield* seen("request")).map(look)).toEqual([expected])
   }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
 
-  test("gives the headers of the answer", function*() {
+  test("a response has its headers", function*() {
     yield* respondNext("request", { status: 200, headers: { "x-left": "3" }, body: {} })
     expect((yield* execute(HttpClientRequest.get("/v2/plan"))).headers["x-left"]).toBe("3")
   }, advisor({}, planRoutes))
 
-  test("keeps both headers out of the request on its answer", function*() {
+  test("the response's request does not contain the two token headers", function*() {
     const { request } = yield* execute(
       HttpClientRequest.get("/v2/plan", { headers: { authorization: "own", "service-id": "own", "x-trace": "1" } })
     )
     expect(Object.keys(request.headers).sort()).toEqual(["x-trace"])
   }, advisor({}, planRoutes))
 
-  test("sends the same bytes again after a renewal", function*() {
+  test("the same bytes are sent again after a renewal", function*() {
     yield* respondNext("request", rejected)
     yield* execute(HttpClientRequest.bodyUnsafeJson(HttpClientRequest.post("/v2/plan"), { plan: "größer 🥑" }))
     const [first, second] = yield* seen("request")
@@ -487,11 +487,11 @@ describe("httpClient", () => {
     Stream.make(new Uint8Array([1, 2, 3]))
   )
 
-  test("sends a streamed body", function*() {
+  test("a streamed body is sent", function*() {
     expect(yield* Effect.flatMap(execute(streamed), ({ json }) => json)).toEqual({ received: 3 })
   }, advisor({}, planRoutes))
 
-  test("does not send a streamed body twice", function*() {
+  test("a streamed body is not sent twice", function*() {
     yield* respondNext("request", rejected)
     expect(yield* Effect.flip(execute(streamed))).toEqual(
       new NutritionAdvisorError.Forbidden({ operation: "request", status: 403, reason: "BodyNotReplayable" })
@@ -527,7 +527,7 @@ describe("httpClient", () => {
     })
   }, advisor({}, planRoutes))
 
-  test("works with the combinators of HttpClient", function*() {
+  test("the combinators of HttpClient work", function*() {
     const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
     const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
     const response = yield* plans.get("/plan")
@@ -540,7 +540,7 @@ test("a layer sends nothing while it is built", function*() {
   expect((yield* Effect.flatMap(Simulator.Simulator, ({ requests }) => requests)).length).toBe(0)
 })
 
-describe("a layer", () => {
+describe("NutritionAdvisor.layer", () => {
   const searching = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, HttpClient.HttpClient>) =>
     Layer.provide(Layer.effectDiscard(NutritionAdvisor.search("apple")), layer)
 
@@ -551,12 +551,12 @@ describe("a layer", () => {
       return [(yield* counters).exchanges, values.length, new Set(values).size]
     }).pipe(Effect.provide(Simulator.layerHttpClient()))
 
-  plainTest("that is provided in two places is one client, with one token", function*() {
+  plainTest("a layer provided in two places is one client with one token", function*() {
     const one = NutritionAdvisor.layer(settings)
     expect(yield* spentBy(searching(one), searching(one))).toEqual([1, 2, 1])
   })
 
-  plainTest("has a token of its own beside those of the same key at other routes", function*() {
+  plainTest("clients of one key with other routes have separate tokens", function*() {
     const at = (tokenRoute: NutritionAdvisor.Options["tokenRoute"]) =>
       searching(NutritionAdvisor.layer({ ...settings, tokenRoute }))
     expect(yield* spentBy(at("unified"), at("advisor-token"), at("advisor-licence"))).toEqual([3, 3, 3])
@@ -577,7 +577,7 @@ describe("layerWithoutTokens", () => {
       Layer.provideMerge(Simulator.layerHttpClient())
     )
 
-  it.effect("sends the token and the identifier of the provider in its context", () =>
+  it.effect("the token and identifier come from the provider in its context", () =>
     Effect.gen(function*() {
       yield* respondNext("search", { status: 200, body: {} })
       yield* NutritionAdvisor.search("apple")
@@ -585,7 +585,7 @@ describe("layerWithoutTokens", () => {
       expect((yield* seen("search")).map(twoHeaders)).toEqual([["Bearer own-token", "own-id"]])
     }).pipe(Effect.provide(over(token))))
 
-  it.effect("sends a request three times at most where each renewal brings the token of a peer, which is rejected", () =>
+  it.effect("if each renewal returns a rejected token of a peer, a request is sent at most three times", () =>
     Effect.gen(function*() {
       yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
       const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
@@ -593,7 +593,7 @@ describe("layerWithoutTokens", () => {
     }).pipe(Effect.provide(over(fromPeer))))
 })
 
-describe("a second layer for the same key", () => {
+describe("warning about a second layer for the same key", () => {
   const build = (licenseKey: string, options?: Partial<NutritionAdvisor.Options>) =>
     Layer.build(
       NutritionAdvisor.layer({ baseUrl: "https://service.example", licenseKey: Redacted.make(licenseKey), ...options })
@@ -613,13 +613,13 @@ describe("a second layer for the same key", () => {
       return warnings
     })
 
-  plainTest("is warned of without the key while the first one is open", function*() {
+  plainTest("it is logged, without the key, while the first layer is open", function*() {
     const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
     expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
     expect(warnings.join()).not.toContain("marker7f3a")
   })
 
-  plainTest("is warned of once, however many follow", function*() {
+  plainTest("it is logged once, however many layers follow", function*() {
     expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
   })
 

@@ -20,7 +20,7 @@ const sent = Effect.gen(function*() {
 
 const plan = HttpClientRequest.post("/v2/plan").pipe(HttpClientRequest.bodyUnsafeJson({ day: 1 }))
 
-describe("the User-Agent", () => {
+describe("User-Agent header", () => {
   it.effect.each<readonly [what: string, setting: string | undefined, sent: string]>([
     ["the version of the package", undefined, `effect-nutrition-advisor/${version}`],
     ["the setting", "shop/2 (a b)", "shop/2 (a b)"]
@@ -31,7 +31,7 @@ describe("the User-Agent", () => {
       expect(yield* sent).toEqual([["token", own], ["search", own], ["request", own]])
     }).pipe(Effect.provide(over(setting))))
 
-  it.effect("is the one of a call's own headers, where those have one", () =>
+  it.effect("a call's own User-Agent replaces it", () =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple", { headers: { "User-Agent": "mine/1" } })
       yield* execute(HttpClientRequest.setHeader(plan, "User-Agent", "mine/2"))

@@ -153,8 +153,8 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ["cacheTimeout", /duration/, [{ cacheTimeout: 0 }]]
 ]
 
-describe("a setting is refused", () => {
-  it.each(refusals)("by its name and its rule, and not repeated: %s %s", (field, rule, all) => {
+describe("rejected setting", () => {
+  it.each(refusals)("the error has its name and rule, but not its value: %s %s", (field, rule, all) => {
     for (const options of all) {
       const error = Either.getOrThrow(Either.flip(check(options)))
       expect(error).toMatchObject({ field, rule: expect.stringMatching(rule) })
@@ -162,13 +162,13 @@ describe("a setting is refused", () => {
     }
   })
 
-  it("in a row of this file, for each option that has a rule", () => {
+  it("this file has a row for each option with a rule", () => {
     const refused = new Set(refusals.map(([field]) => field))
     const all = Object.keys(Environment.sharedAdvisor()).filter((option) => option !== "allowInsecureHttp")
     expect(all.filter((option) => !refused.has(option))).toEqual([])
   })
 
-  it("without its value", () => {
+  it("the error does not contain its value", () => {
     for (const options of [url("http://marker7f3a.example"), key("marker7f3a\n"), { serviceId: "marker7f3a\n" }]) {
       const error = Either.getOrThrow(Either.flip(check(options)))
       expect(`${error} ${JSON.stringify(error)} ${error.stack}`).not.toContain("marker7f3a")
@@ -194,7 +194,7 @@ const lookalikes = [
   "a_b__c"
 ]
 
-describe("a setting is taken", () => {
+describe("accepted setting", () => {
   it.each<readonly [string, ReadonlyArray<Partial<Options>>]>([
     ["baseUrl, as plain http to this machine", ["http://localhost:3000", "http://127.9.9.9", "http://[::1]"].map(url)],
     ["baseUrl, as plain http where that is allowed", [{ ...url("http://a.example"), allowInsecureHttp: true }]],
@@ -229,7 +229,7 @@ describe("a setting is taken", () => {
     expect(Either.getOrThrow(check({ tokenRoute })).routeTemplate).toBe(route)
   })
 
-  it("with these defaults", () => {
+  it("the defaults are these", () => {
     expect(Either.getOrThrow(check({ serviceId: "customer-1" }))).toMatchObject({
       serviceId: Redacted.make("customer-1"),
       serviceIdHeader: "service-id",

@@ -65,8 +65,8 @@ const outdated = Effect.gen(function*() {
   return { ...(yield* doubles), first, second }
 })
 
-describe("Replicas that share a token", () => {
-  test("spend one exchange on a token that grows old", function*() {
+describe("sharing: replicas", () => {
+  test("they refresh a token with one exchange", function*() {
     const all = yield* replicas(4)
     yield* Effect.forEach(all, from)
     yield* Time.set(3_600_000 - 100_000)
@@ -76,7 +76,7 @@ describe("Replicas that share a token", () => {
     expect(exchanges).toBe(1)
   }, service({ tokenLifetime: 3_600 }))
 
-  test("find what a peer has exchanged after one rejection, without an exchange, revocation after revocation", function*() {
+  test("after each revocation, they find a peer's new token without an exchange", function*() {
     const { first, second } = yield* both
     for (let revocations = 0; revocations < 4; revocations += 1) {
       yield* Time.pass("1 hour")
@@ -86,7 +86,7 @@ describe("Replicas that share a token", () => {
     }
   })
 
-  test("lose tokenTimeout, and no more, to an exchange that hangs: then a peer exchanges", function*({ simulator }) {
+  test("an exchange that hangs costs them tokenTimeout: then a peer exchanges", function*({ simulator }) {
     yield* simulator.respondNext("token", "hang")
     const [first, second] = [yield* replica(), yield* replica()]
     const hanging = yield* Effect.fork(Effect.flip(searchOf(first)))
@@ -101,7 +101,7 @@ describe("Replicas that share a token", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2 })
   })
 
-  test("take no rejected token out of the cache again while the exchange after it fails", function*({ simulator }) {
+  test("they do not use the rejected token from the cache again while the exchange fails", function*({ simulator }) {
     const one = yield* replica()
     yield* from(one)
     yield* simulator.provoke("token", "server-error")
@@ -115,7 +115,7 @@ describe("Replicas that share a token", () => {
     expect(yield* endOf(one)).toBe("success")
   })
 
-  test("do not touch the cache while they have a token that is fresh", function*({ cache }) {
+  test("they make no cache call while their token is fresh", function*({ cache }) {
     const here = yield* replica()
     yield* from(here)
     const before = (yield* cache.calls).length
@@ -123,7 +123,7 @@ describe("Replicas that share a token", () => {
     expect((yield* cache.calls).length).toBe(before)
   })
 
-  test("spend one exchange each on twenty searches at once where the cache can't be read", function*({ cache }) {
+  test("twenty concurrent searches cost one exchange per replica if the cache can't be read", function*({ cache }) {
     yield* cache.behaveAlways("read", Cache.fails)
     const here = yield* replica()
     const { exchanges, sends } = yield* spent(
@@ -175,8 +175,8 @@ describe("sharing: the timeout of a flight", () => {
   )
 })
 
-describe("A token that a peer left and that is rejected", () => {
-  test("is followed by one exchange, and the request is sent a last time", function*() {
+describe("sharing: a rejected token of a peer", () => {
+  test("one exchange follows, and the request is sent a third time", function*() {
     const { second } = yield* outdated
     const counted = yield* added(
       Effect.map(spent(endOf(second)), (all) => expect(all).toEqual({ result: "success", exchanges: 1, sends: 3 })),
@@ -185,18 +185,18 @@ describe("A token that a peer left and that is rejected", () => {
     expect(counted).toEqual({ AcceptedAfterRenewal: 1 })
   })
 
-  test("costs the other replicas no exchange", function*() {
+  test("the other replicas need no exchange", function*() {
     const { first, second } = yield* outdated
     yield* from(second)
     expect(yield* spent(endOf(first))).toEqual({ result: "success", exchanges: 0, sends: 2 })
   })
 
-  test("is followed by one exchange in a replica that has never had another", function*() {
+  test("one exchange follows in a replica that has had no other token", function*() {
     yield* outdated
     expect(yield* spent(Effect.flatMap(replica(), endOf))).toEqual({ result: "success", exchanges: 1, sends: 2 })
   })
 
-  test("ends in Forbidden after three sendings and one exchange where every token is rejected", function*() {
+  test("if every token is rejected, it fails with Forbidden after three requests and one exchange", function*() {
     const { second, simulator } = yield* outdated
     yield* simulator.respondAlways("search", { status: 403 })
     expect(yield* spent(endOf(second))).toMatchObject({
@@ -207,7 +207,7 @@ describe("A token that a peer left and that is rejected", () => {
     expect(yield* spent(endOf(second))).toMatchObject({ result: { reason: "CoolingDown" }, exchanges: 0, sends: 1 })
   })
 
-  test("costs each replica eight exchanges a minute at most where every token is rejected", function*() {
+  test("if every token is rejected, each replica makes at most eight exchanges a minute", function*() {
     const { first, second, simulator } = yield* outdated
     yield* simulator.respondAlways("search", { status: 403 })
     const { exchanges } = yield* spent(
@@ -225,7 +225,7 @@ describe("A token that a peer left and that is rejected", () => {
       replica
     ))
 
-  test("is replaced for the request that follows a body that can be sent once only", function*() {
+  test("it is replaced for the request after one whose body can be sent only once", function*() {
     const { second } = yield* outdated
     const plan = HttpClientRequest.post("/v2/plan")
     const once = HttpClientRequest.bodyStream(plan, Stream.make(new TextEncoder().encode("lunch")))
@@ -234,8 +234,8 @@ describe("A token that a peer left and that is rejected", () => {
   }, service({ routes: { "POST /v2/plan": () => ({ status: 201, body: {} }) } }))
 })
 
-describe("The counters of exchanges", () => {
-  test("leave a token out that was handed over", function*() {
+describe("sharing: exchange counters", () => {
+  test("a token from a peer is not counted", function*() {
     const all = yield* replicas(3)
     const counted = yield* added(
       Effect.zipRight(Effect.forEach(all, from), Effect.zipRight(revoke, Effect.forEach(all, from))),

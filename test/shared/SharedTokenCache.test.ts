@@ -7,7 +7,7 @@ import { laws } from "../system/laws/cacheLaws.js"
 
 const opened = Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
 
-describe("A cache in memory", () => {
+describe("SharedTokenCache in memory", () => {
   it.effect.each(laws)("$title", ({ holds }) => Effect.flatMap(opened, (cache) => holds(cache, Time.pass)))
 
   it.effect.each([[3_600_000], [-3_600_000]] as const)(
@@ -26,7 +26,7 @@ describe("A cache in memory", () => {
       })
   )
 
-  it.effect("is another one each time it is built", () =>
+  it.effect("each build makes another cache", () =>
     Effect.gen(function*() {
       const [one, two] = yield* Effect.all([opened, opened])
       yield* one.lease("name", "owner", 1_000)
@@ -35,7 +35,7 @@ describe("A cache in memory", () => {
     }))
 })
 
-describe("A SharedTokenCacheError", () => {
+describe("SharedTokenCacheError", () => {
   it.each(
     [
       [{ reason: "Unavailable" }, "The shared token cache could not be used: see whether it runs and takes writes."],
@@ -52,7 +52,10 @@ describe("A SharedTokenCacheError", () => {
     expect(new SharedTokenCache.SharedTokenCacheError(fields).message).toBe(message)
   })
 
-  it.each(["redis://user:word@host", "two words", ""])("takes no code that could be more than a word: %j", (code) => {
-    expect(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code })).toThrow()
-  })
+  it.each(["redis://user:word@host", "two words", ""])(
+    "a code that could be more than a word is dropped: %j",
+    (code) => {
+      expect(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code })).toThrow()
+    }
+  )
 })

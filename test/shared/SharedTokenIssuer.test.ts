@@ -93,7 +93,7 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return lines
   })
 
-describe("A cold start", () => {
+describe("sharing: cold start", () => {
   test(
     "of five replicas costs one exchange, and gives all of them the token with its identifier",
     function*({ issuer }) {
@@ -118,8 +118,8 @@ describe("A cold start", () => {
   )
 })
 
-describe("A token in the cache", () => {
-  test("is handed over for one look, with the times that its peer saw", function*({ cache, issuer }) {
+describe("sharing: token in the cache", () => {
+  test("it is returned after one cache call, with the times of the peer's exchange", function*({ cache, issuer }) {
     const first = yield* settle(missing(yield* replica()))
     yield* Time.pass("1 minute")
     const before = (yield* cache.calls).length
@@ -129,7 +129,7 @@ describe("A token in the cache", () => {
     expect(yield* issuer.calls).toBe(1)
   })
 
-  test("does not count where it is the one that is replaced", function*({ issuer }) {
+  test("it is ignored if it is the token to be replaced", function*({ issuer }) {
     const first = yield* settle(missing(yield* replica()))
     yield* settle((yield* replica()).issue(replacing(first, { reason: "refresh" })))
     expect(yield* issuer.calls).toBe(2)
@@ -172,14 +172,14 @@ describe("A token in the cache", () => {
     }
   )
 
-  test("may be dropped when it expires", function*({ cache }) {
+  test("its entry can expire with it", function*({ cache }) {
     yield* Time.set(5_000_000)
     yield* newReplicaGot
     expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options))
       .toEqual([{ owner: expect.any(String), timeToLive: life }])
   })
 
-  test("that nobody can read counts as none, and is written over", function*({ cache, issuer, shared }) {
+  test("an unreadable entry counts as none, and is overwritten", function*({ cache, issuer, shared }) {
     yield* newReplicaGot
     const name = yield* cache.lastName
     yield* shared.lease(name, "stranger", 1)
@@ -205,7 +205,7 @@ describe("A token in the cache", () => {
     }
   )
 
-  test("of a peer whose clock is ahead is fresh here, and lives no longer", function*() {
+  test("a token of a peer whose clock is ahead is fresh, and expires no later", function*() {
     const ahead = ManualClock.besides(yield* Effect.clock)
     ahead.wall = hour
     yield* settle(Effect.withClock(missing(yield* replica()), ahead))
@@ -216,7 +216,7 @@ describe("A token in the cache", () => {
   })
 })
 
-describe("The lease", () => {
+describe("sharing: lease", () => {
   test(
     "is taken for its time by another owner each time, and the entry is written before it is given back",
     function*({ cache }) {
@@ -249,7 +249,7 @@ describe("The lease", () => {
     expect([exit, yield* isFree]).toEqual([yield* Effect.exit(outcome), true])
   })
 
-  test("is given back by one who is interrupted after any number of steps", function*({ cache, issuer }) {
+  test("it is released by a replica that is interrupted after any number of steps", function*({ cache, issuer }) {
     yield* issuer.setLatency(1)
     const here = yield* replica()
     yield* squat(1)
@@ -263,12 +263,12 @@ describe("The lease", () => {
     expect((yield* cache.callsOf("lease")).length).toBeGreaterThan(70)
   })
 
-  test("that the cache granted and never said so is given back", function*({ cache, issuer }) {
+  test("it is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
     yield* cache.behaveNext("lease", Cache.losesAnswer)
     expect([yield* newReplicaGot, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
   })
 
-  test("of one who died is waited for, and then taken by one of those who wait", function*({ issuer }) {
+  test("if its owner has died, the others wait for its end, and one of them takes it", function*({ issuer }) {
     yield* squat(400)
     const replicas = yield* Effect.replicateEffect(replica(), 3)
     const before = yield* issuer.calls
@@ -321,7 +321,7 @@ describe("The lease", () => {
   )
 })
 
-describe("A cache that", () => {
+describe("sharing: a cache that", () => {
   const manners = [["fails", Cache.fails, "Unavailable", 0], ["hangs", Cache.hangs, "Timeout", 1_000], [
     "hangs and can't be interrupted",
     Cache.hangsUninterruptibly,
@@ -352,14 +352,14 @@ describe("A cache that", () => {
   )
 })
 
-test("A cache that fails at a write has its lease back all the same", function*({ cache }) {
+test("sharing: the lease is released even if writing the token fails", function*({ cache }) {
   yield* cache.behaveNext("write", Cache.fails)
   yield* newReplicaGot
   expect(yield* isFree).toBe(true)
 })
 
-describe("Closing", () => {
-  test("ends an exchange, and gives its lease back", function*({ issuer }) {
+describe("sharing: closing the layer", () => {
+  test("it ends a running exchange, and releases its lease", function*({ issuer }) {
     const { close, fiber } = yield* exchanging
     yield* settle(close)
     expect([Exit.isInterrupted(yield* Fiber.await(fiber)), yield* isFree, yield* issuer.interrupted])
@@ -386,8 +386,8 @@ describe("Closing", () => {
   })
 })
 
-describe("The license key", () => {
-  test("is read once for each token", function*() {
+describe("sharing: license key", () => {
+  test("it is read once for each token", function*() {
     let reads = 0
     const licenseKey = Effect.sync(() => Redacted.make(`license-${reads += 1}`))
     const here = yield* replica({ licenseKey })

@@ -30,15 +30,15 @@ const everywhere = (answer: Effect.Effect<never>): Cache => ({
   release: () => answer
 })
 
-describe("a shared token", () => {
-  it("is done without where its cache never answers", async () => {
+describe("sharing: token in the cache", () => {
+  it("a cache that never responds is skipped", async () => {
     const service = serviceOf()
     await using advisor = replica(service, everywhere(Effect.never))
     expect(await advisor.search("oats")).toEqual({ results: ["oats"] })
     expect(service.exchanges).toHaveLength(1)
   })
 
-  it("is done without where Redis refuses, of whose password no log line tells", async () => {
+  it("a Redis that rejects commands is skipped, and no log line contains its password", async () => {
     const lines: Array<unknown> = []
     const error = Object.assign(new Error("WRONGPASS invalid"), { command: { name: "auth", args: ["redis-word"] } })
     const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })
@@ -49,14 +49,14 @@ describe("a shared token", () => {
     expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
   })
 
-  it.each(["", "{}", "{\"access_token\":null}", "null"])("is not taken from an entry such as %j", async (entry) => {
+  it.each(["", "{}", "{\"access_token\":null}", "null"])("an entry such as %j is ignored", async (entry) => {
     const service = serviceOf()
     await using advisor = replica(service, { ...memory(), read: () => Effect.succeed(Option.some(entry)) })
     await advisor.search("oats")
     expect(service.sent[0]?.headers.get("authorization")).toBe("Bearer token-1")
   })
 
-  it("that a peer has renewed is taken after a rejection, with no exchange, and ends when the peer's does", async () => {
+  it("after a rejection, a peer's renewed token is used without an exchange, and expires when the peer's does", async () => {
     const service = serviceOf(({ headers }) =>
       headers.get("authorization") === "Bearer token-1" && service.sent.length > 2
         ? json({}, { status: 403 })
@@ -74,7 +74,7 @@ describe("a shared token", () => {
     expect(Option.getOrThrow(expiresAt)).toBe(Option.getOrThrow(peers))
   })
 
-  it.effect("is neither written nor released by a replica whose lease another one has by now", () =>
+  it.effect("a replica whose lease has passed to another one neither writes nor releases it", () =>
     Effect.gen(function*() {
       const cache = memory()
       expect(yield* cache.lease("name", "late", 1_000)).toBe(true)
@@ -86,8 +86,8 @@ describe("a shared token", () => {
     }))
 })
 
-describe("an exchange that callers share", () => {
-  it("goes on where the one who began it leaves", async () => {
+describe("exchange that callers share", () => {
+  it("it continues if the caller that started it is interrupted", async () => {
     let bring = (_: Response): void => {}
     const service = serviceOf(undefined, () => new Promise((resolve) => bring = resolve))
     await using advisor = createClient({ ...settings, httpClient: service.httpClient })

@@ -36,7 +36,7 @@ const tokens = FastCheck.record({
   expiresAt: millis
 }).map(AccessToken.make)
 
-describe("A sealed token", () => {
+describe("sealed token", () => {
   it.effect.prop(
     "opens to an equal token with a seal that a peer made of the same key and identity",
     [tokens, FastCheck.string({ unit: "grapheme", minLength: 1 }), FastCheck.array(FastCheck.string())],
@@ -49,7 +49,7 @@ describe("A sealed token", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("opens where another edition, or an earlier version, sealed it", () =>
+  it.effect("an entry that another edition or an earlier version sealed can be opened", () =>
     Effect.gen(function*() {
       const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
       const { name, open } = yield* sealOf()
@@ -58,7 +58,7 @@ describe("A sealed token", () => {
       expect(yield* open(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
     }))
 
-  it.effect("is another entry each time, and shows nothing of the token", () =>
+  it.effect("each sealing gives another entry, which shows nothing of the token", () =>
     Effect.gen(function*() {
       const entries = yield* Effect.replicateEffect(sealed, 20)
       expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(20)
@@ -69,7 +69,7 @@ describe("A sealed token", () => {
       expect(decoded.join()).not.toMatch(/token-1|customer-1|license-key|search/)
     }))
 
-  it.effect("hides its secrets again when it is opened", () =>
+  it.effect("secrets are Redacted again after opening", () =>
     Effect.gen(function*() {
       const again = Option.getOrThrow(yield* opened(yield* sealed))
       expect(inspect(again) + JSON.stringify(again)).not.toMatch(/token-1|customer-1/)

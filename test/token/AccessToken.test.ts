@@ -16,7 +16,7 @@ const lives = [
   { life: 31_536_000_000, window: 300_000, margin: 10_000 }
 ]
 
-describe("stateAt", () => {
+describe("AccessToken.stateAt", () => {
   it.each(lives)(
     "is fresh until the window of $window ms in a life of $life ms, then stale until its margin of $margin ms, then expired",
     ({ life, margin, window }) => {
@@ -55,7 +55,7 @@ describe("stateAt", () => {
   )
 })
 
-describe("isSame", () => {
+describe("AccessToken.isSame", () => {
   const make = (parts: Partial<Parameters<typeof AccessToken.make>[0]> = {}) =>
     AccessToken.make({ value: "value", serviceId: "customer", receivedAt: 1, expiresAt: 2, ...parts })
 
@@ -75,8 +75,8 @@ describe("isSame", () => {
   })
 })
 
-describe("make", () => {
-  it("takes secrets as texts, and as they are where they are Redacted already", () => {
+describe("AccessToken.make", () => {
+  it("it accepts secrets as strings and as Redacted values", () => {
     const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
     const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
     expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])

@@ -5,7 +5,7 @@ import { policyOf } from "../support/doubles/policy.js"
 
 const refused = (policy: object) => Either.flip(RefreshPolicy.make(policy))
 
-describe("make", () => {
+describe("RefreshPolicy.make", () => {
   it("fills in the defaults, in milliseconds", () => {
     expect(policyOf()).toEqual({
       background: true,
@@ -34,20 +34,20 @@ describe("make", () => {
     expect(refused(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
-  it("takes undefined for a field that is not given", () => {
+  it("an undefined field counts as missing", () => {
     const none = JSON.parse("{}")
     expect(policyOf({ coolDown: none.coolDown, attempts: none.attempts, background: none.background })).toEqual(
       policyOf()
     )
   })
 
-  it.each(["windowFraction", "schedule", "Window", "constructor"])("refuses a field that there is not: %s", (field) => {
+  it.each(["windowFraction", "schedule", "Window", "constructor"])("an unknown field is rejected: %s", (field) => {
     expect(refused({ [field]: 1 }))
       .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is no field of the policy" }))
   })
 })
 
-describe("a token's life", () => {
+describe("RefreshPolicy: token lifetime", () => {
   it.each([
     { life: 200, window: 20, margin: 2, pause: 1_250 },
     { life: 20_000, window: 2_000, margin: 200, pause: 1_250 },
@@ -64,7 +64,7 @@ describe("a token's life", () => {
   })
 })
 
-describe("the Schedule", () => {
+describe("RefreshPolicy: Schedule", () => {
   it.effect("checks a token at least a second and at most 72 s after the last check", () =>
     Effect.gen(function*() {
       const pauses = [1_250, 1_250, 60_000, 60_000].map((millis) => Duration.millis(millis))
@@ -74,7 +74,7 @@ describe("the Schedule", () => {
     }))
 })
 
-describe("betweenAttempts", () => {
+describe("RefreshPolicy.betweenAttempts", () => {
   const waitsOf = (attempts: number, atLeast: number, random: number) =>
     Schedule.run(
       Schedule.delays(RefreshPolicy.betweenAttempts(policyOf({ attempts }), () => atLeast)),
@@ -90,13 +90,13 @@ describe("betweenAttempts", () => {
       expect((yield* waitsOf(4, 0, 0)).slice(0, 3)).toEqual([160, 320, 640])
     }))
 
-  it.effect("waits as long as the error asks for, where that is longer", () =>
+  it.effect("it waits for the Retry-After of the error if that is longer", () =>
     Effect.gen(function*() {
       expect((yield* waitsOf(3, 500, 0)).slice(0, 2)).toEqual([500, 500])
     }))
 })
 
-describe("backoffAfter", () => {
+describe("RefreshPolicy.backoffAfter", () => {
   it.each([
     { failures: 1, random: 0, millis: 1_000 },
     { failures: 1, random: 1, millis: 800 },

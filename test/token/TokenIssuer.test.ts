@@ -68,7 +68,7 @@ const endOf = (
     return { outcome, calls: exchanges, millis: (yield* Clock.currentTimeMillis) - started }
   }).pipe(Effect.provide(Simulator.layerHttpClient()))
 
-describe("expires_in", () => {
+describe("token response: expires_in", () => {
   test.each([
     [86_155.482, 86_155_482],
     [3600, 3_600_000],
@@ -89,17 +89,17 @@ describe("expires_in", () => {
   const texts = ["", " ", "abc", "0", "-1", "NaN", "Infinity", "1e400", "12 seconds"]
 
   test.each(named([0, -5, -0.001, 0.0001, null, undefined, ...texts, true, [], [3600], {}, { seconds: 3600 }]))(
-    "is refused where it is no positive finite number: %s",
+    "a value that is no positive finite number is rejected: %s",
     ([, given]) => refused(response({ expires_in: given }), "Schema")
   )
 
   test.each([["1e400", "Schema"], ["NaN", "NotJson"]] as const)(
-    "is refused where JSON holds what is no number: %s",
+    "a JSON value that is no number is rejected: %s",
     ([number, reason]) => refused(JSON.stringify(response()).replace("3600", number), reason)
   )
 
   it.effect.prop(
-    "is never rounded up by a millisecond",
+    "it is never rounded up by a millisecond",
     [FastCheck.integer({ min: 1, max: 31_536_000_000 }), FastCheck.constantFrom(0, 0.25, 0.5, 0.75)],
     ([millis, part]) =>
       Effect.gen(function*() {
@@ -108,7 +108,7 @@ describe("expires_in", () => {
     { fastCheck: { examples: [[86_155_482, 0], [1, 0.75], [31_535_999_999, 0.75]] } }
   )
 
-  simulated("counts from the moment the answer was received", function*(simulator) {
+  simulated("it counts from when the response was received", function*(simulator) {
     yield* simulator.setLatency("token", "2 seconds")
     yield* Time.set(1_000_000)
     const token = yield* settle(issue())
@@ -116,7 +116,7 @@ describe("expires_in", () => {
   })
 })
 
-describe("token_type", () => {
+describe("token response: token_type", () => {
   test.each(named(["Bearer", "bearer", "BEARER", null, undefined]))("is read as Bearer: %s", function*([, type]) {
     expect((yield* answered(response({ token_type: type }))).tokenType).toBe("Bearer")
   })
@@ -127,7 +127,7 @@ describe("token_type", () => {
   )
 })
 
-describe("access_token", () => {
+describe("token response: access_token", () => {
   const unsendable = ["", " ", "\t", "a b", "token\n", "a\r\nb", "a\u0000b", "\u007f", "tokén", "🥑", "\ud800"]
 
   test.each(named([...unsendable, null, undefined, 1, {}, ["token"]]))(
@@ -136,9 +136,9 @@ describe("access_token", () => {
   )
 })
 
-describe("customer_id", () => {
+describe("token response: customer_id", () => {
   test.each(named([null, undefined, "", " ", "\t\n"]))(
-    "ends as MissingServiceId where it says nothing: %s",
+    "a missing value fails with MissingServiceId: %s",
     function*([, id]) {
       const error = yield* Effect.flip(answered(response({ customer_id: id })))
       expect(error).toEqual(new NutritionAdvisorError.MissingServiceId({ operation: "token" }))
@@ -151,7 +151,7 @@ describe("customer_id", () => {
   )
 
   test.each(named([undefined, null, "", 1, {}, "a\r\nb", "another"]))(
-    "does not count where a serviceId is configured: %s",
+    "it is ignored if a serviceId is configured: %s",
     function*([, id]) {
       const token = yield* answered(response({ customer_id: id }), { serviceId: "configured" })
       expect(secretsOf(token)).toEqual(["token-1", "configured"])
@@ -159,7 +159,7 @@ describe("customer_id", () => {
   )
 })
 
-describe("scope", () => {
+describe("token response: scope", () => {
   test.each([
     ["is kept", "read:search", Option.some("read:search")],
     ["may be missing", undefined, Option.none()],
@@ -168,7 +168,7 @@ describe("scope", () => {
     expect((yield* answered(response({ scope }))).scope).toEqual(expected)
   })
 
-  test("is left out where it repeats the token, the key or the identifier, also encoded", function*() {
+  test("it is left out if it repeats the token, the key or the identifier, even encoded", function*() {
     const secrets = [fields.access_token, Redacted.value(Simulator.licenseKey), "id/1", "id%2f1", "ID%2F1"]
     const answers = secrets.map((secret) => answered(response({ scope: `read:${secret}`, customer_id: "id/1" })))
     const kept = yield* Effect.all(answers)
@@ -214,7 +214,7 @@ describe("the token response", () => {
   )
 
   it.effect.prop(
-    "never ends in anything but a token or a typed error",
+    "any response gives a token or a typed error",
     [FastCheck.oneof(FastCheck.json(), FastCheck.string({ unit: "binary" }))],
     ([body]) =>
       Effect.gen(function*() {
@@ -223,7 +223,7 @@ describe("the token response", () => {
       })
   )
 
-  simulated.each([201, 202, 206])("is read from any 2xx answer: %d", function*(status, simulator) {
+  simulated.each([201, 202, 206])("any 2xx response is read: %d", function*(status, simulator) {
     yield* simulator.respondAlways("token", { status, body: response() })
     expect(secretsOf(yield* issue())).toEqual(["token-1", "customer-1"])
   })
@@ -263,7 +263,7 @@ describe("a token response that can't be used", () => {
   })
 })
 
-describe("attempts", () => {
+describe("token exchange: attempts", () => {
   const failed: Simulator.Reply = { status: 500 }
 
   const busy = (retryAfter: string): Simulator.Reply => ({ status: 503, headers: { "retry-after": retryAfter } })
@@ -351,7 +351,7 @@ describe("attempts", () => {
     expect(yield* Ref.get(calls)).toBe(1)
   })
 
-  test("abort the request when tokenTimeout is over", function*() {
+  test("the request is aborted after tokenTimeout", function*() {
     const interrupted = yield* Ref.make(false)
     const client = HttpClient.make(() => Effect.onInterrupt(Effect.never, () => Ref.set(interrupted, true)))
     yield* settle(Effect.exit(Effect.provideService(issue(), HttpClient.HttpClient, client)))
@@ -359,7 +359,7 @@ describe("attempts", () => {
   })
 
   test.each(lasting.filter(([status]) => status >= 400))(
-    "end with what the service said, redacted: %d",
+    "the error has the redacted response body: %d",
     function*([status]) {
       const body = "unknown: demo-key-7f3a"
       const { outcome } = yield* endOf([{ status, headers: { "content-type": "text/plain" }, body }])
@@ -369,7 +369,7 @@ describe("attempts", () => {
   )
 })
 
-describe("licenseKey", () => {
+describe("license key of an exchange", () => {
   const seenPaths = (licenseKey: TokenIssuer.Options["licenseKey"], times: number) =>
     Effect.gen(function*() {
       const paths = yield* Ref.make<ReadonlyArray<string>>([])
@@ -386,46 +386,49 @@ describe("licenseKey", () => {
       return yield* Ref.get(paths)
     })
 
-  test("is read at each exchange where it is an effect", function*() {
+  test("an effect is run at each exchange", function*() {
     const reads = yield* Ref.make(0)
     const licenseKey = Effect.map(Ref.updateAndGet(reads, (n) => n + 1), (n) => Redacted.make(`key-no-${n}`))
     const paths = yield* seenPaths(licenseKey, 3)
     expect(paths.map((path) => path.split("/").at(-1))).toEqual(["key-no-1", "key-no-2", "key-no-3"])
   })
 
-  test("is not read while the issuer is made", function*() {
+  test("it is not read when the issuer is built", function*() {
     const reads = yield* Ref.make(0)
     const licenseKey = Effect.as(Ref.update(reads, (n) => n + 1), Simulator.licenseKey)
     yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(Effect.provide(Simulator.layerHttpClient()))
     expect(yield* Ref.get(reads)).toBe(0)
   })
 
-  test("is the one that an issuer around this one has read, if there is one", function*() {
+  test("if an outer issuer has read it, that value is used", function*() {
     const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
     const end = Effect.provideService(endOf([], { licenseKey }), LicenseKey, Simulator.licenseKey)
     expect((yield* end).calls).toBe(1)
   })
 
-  test("passes on the error of the effect that reads it", function*() {
+  test("the error of the effect that reads it is returned", function*() {
     const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
     expect((yield* endOf([], { licenseKey: Effect.fail(error) })).outcome).toEqual(error)
   })
 
-  test("ends as Timeout where the effect that reads it hangs", function*() {
+  test("an effect that hangs fails with Timeout", function*() {
     expect(yield* endOf([], { licenseKey: Effect.never, tokenTimeout: "2 seconds" }))
       .toMatchObject({ calls: 0, outcome: { _tag: "TransportError", reason: "Timeout" } })
   })
 
   const impossible = ["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"]
 
-  test.each(impossible)("is LicenseKeyUnavailable, with nothing sent, where what was read is %j", function*(key) {
-    const licenseKey = Effect.succeed(Redacted.make(key))
-    expect(yield* endOf([], { licenseKey }))
-      .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
-  })
+  test.each(impossible)(
+    "if the effect returns %j, the exchange fails with LicenseKeyUnavailable and sends nothing",
+    function*(key) {
+      const licenseKey = Effect.succeed(Redacted.make(key))
+      expect(yield* endOf([], { licenseKey }))
+        .toMatchObject({ calls: 0, outcome: { _tag: "LicenseKeyUnavailable", operation: "token" } })
+    }
+  )
 
   it.effect.prop(
-    "is one segment of the path that decodes to itself",
+    "it is one path segment that decodes to itself",
     [FastCheck.string({ unit: "binary", minLength: 1 }).filter((key) => !/[\s\p{Cf}]$|\p{Cc}/u.test(key))],
     ([key]) =>
       Effect.gen(function*() {
@@ -440,8 +443,8 @@ describe("licenseKey", () => {
   )
 })
 
-describe("layer", () => {
-  it.effect("gives the issuer of its module", () =>
+describe("TokenIssuer.layer", () => {
+  it.effect("it provides the TokenIssuer", () =>
     Effect.gen(function*() {
       const issuer = yield* TokenIssuer.TokenIssuer
       expect((yield* issuer.issue(Issuer.missing)).tokenType).toBe("Bearer")
@@ -465,7 +468,7 @@ describe("layer", () => {
   })
 })
 
-test("an interrupted exchange ends only once a client that ignores its signal has ended, so that none begins beside it", function*() {
+test("token exchange: an interrupted one ends only after a client that ignores its signal, so that no other one starts beside it", function*() {
   const deaf = HttpClient.make(() =>
     Effect.uninterruptible(Effect.zipRight(Effect.sleep("30 seconds"), Effect.interrupt))
   )

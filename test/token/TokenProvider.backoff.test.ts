@@ -9,7 +9,7 @@ const expiry = 1_000_000
 
 const { unavailable } = Issuer
 
-describe("the end of a backoff", () => {
+describe("backoff: retryAt", () => {
   it.effect("is told in whole milliseconds, in the status as in the log", () => {
     const told: Array<unknown> = []
     const logger = Logger.make(({ annotations, message }) => {
@@ -38,15 +38,15 @@ describe("the end of a backoff", () => {
   })
 })
 
-describe("the backoff", () => {
-  cold("opens after a defect as after an error", function*() {
+describe("backoff", () => {
+  cold("it starts after a defect as after an error", function*() {
     yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
     const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
     expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
       .toEqual([true, 1])
   })
 
-  fresh("is not cleared by an invalidation", function*() {
+  fresh("an invalidation does not clear it", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(windowStart)
     yield* store.invalidate(yield* provider.get)
@@ -55,8 +55,8 @@ describe("the backoff", () => {
   })
 })
 
-describe("the status", () => {
-  cold("is none before the first token", function*() {
+describe("TokenProvider.status", () => {
+  cold("there is no token before the first exchange", function*() {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
   })
 
@@ -66,7 +66,7 @@ describe("the status", () => {
       .toEqual({ state: "stale", expiresAt: Option.some(expiry), lastFailure: Option.none() })
   })
 
-  fresh("costs no exchange", function*() {
+  fresh("reading it costs no exchange", function*() {
     yield* Time.set(expiry)
     yield* Effect.repeatN(provider.status, 10)
     yield* Time.pass(0)

@@ -27,8 +27,8 @@ const scheduled = arranged(skewed(), doubles)
 /** Without the Schedule. */
 const onDemand = arranged(skewed({ background: false }), doubles)
 
-describe("a wall clock that jumps forward, as after a sleep", () => {
-  onDemand("makes the next call wait for a new token, with no timer having fired", function*({ clock, get, issuer }) {
+describe("wall clock jumps forward, as after a sleep", () => {
+  onDemand("the next call waits for a new token, though no timer has fired", function*({ clock, get, issuer }) {
     yield* issuer.setLatency("1 second")
     clock.wall += 8 * hour
     const caller = yield* Effect.fork(get)
@@ -38,14 +38,14 @@ describe("a wall clock that jumps forward, as after a sleep", () => {
     expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
   })
 
-  scheduled("leaves the Schedule able to refresh the next token too", function*({ clock, get, issuer }) {
+  scheduled("the Schedule refreshes the next token, too", function*({ clock, get, issuer }) {
     clock.wall += 8 * hour
     yield* get
     yield* Time.pass(950_001)
     expect(yield* issuer.calls).toBe(3)
   })
 
-  onDemand("and back costs one exchange a jump, and no more", function*({ clock, get, issuer }) {
+  onDemand("a jump forward and back costs one exchange per jump", function*({ clock, get, issuer }) {
     clock.wall += 2 * hour
     yield* Effect.repeatN(get, 10)
     yield* Time.pass("1 second")
@@ -83,8 +83,8 @@ const test = arranged(Effect.void, doubles)
 
 const timedOut = { _tag: "TransportError", reason: "Timeout" }
 
-describe("an exchange whose process is stopped", () => {
-  test("is repeated once for its callers, and begins no backoff", function*() {
+describe("exchange in a process that is stopped", () => {
+  test("it is repeated once for its callers, and starts no backoff", function*() {
     const { callers, get, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 60_000))
     yield* Time.pass(9_100)
     const tokens = yield* Fiber.join(callers)
@@ -92,13 +92,13 @@ describe("an exchange whose process is stopped", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
-  test("is not repeated if its timer is only a little late", function*() {
+  test("it is not repeated if its timer is only a little late", function*() {
     const { callers, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 1_000))
     yield* Time.pass(9_100)
     expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
   })
 
-  test("is repeated only after the first one has ended, if that can't be interrupted", function*() {
+  test("an uninterruptible exchange is repeated only after it has ended", function*() {
     const { callers, issuer } = yield* exchanging(late, (clock) => stop(clock, 60_000))
     yield* Time.pass(13_900)
     const before = yield* issuer.calls
@@ -107,26 +107,29 @@ describe("an exchange whose process is stopped", () => {
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
   })
 
-  test("is not repeated beside a first one that never ends: its callers time out", function*() {
+  test("it is not repeated beside a first one that never ends: its callers time out", function*() {
     const { callers, issuer } = yield* exchanging(stuck, (clock) => stop(clock, 60_000))
     yield* Time.pass("20 seconds")
     expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
   })
 })
 
-describe("an exchange during which the wall clock is set", () => {
-  test.each([5_000, hour, -60_000])("times out after tokenTimeout and is not repeated: by %i ms", function*(millis) {
-    const { callers, issuer } = yield* exchanging(hanging, (clock) => {
-      clock.wall += millis
-    })
-    yield* Time.pass("8999 millis")
-    const before = yield* Fiber.poll(callers)
-    yield* Time.pass("1 millis")
-    expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
-      .toMatchObject([Option.none(), timedOut, 2])
-  })
+describe("wall clock is set during an exchange", () => {
+  test.each([5_000, hour, -60_000])(
+    "the exchange times out after tokenTimeout and is not repeated: by %i ms",
+    function*(millis) {
+      const { callers, issuer } = yield* exchanging(hanging, (clock) => {
+        clock.wall += millis
+      })
+      yield* Time.pass("8999 millis")
+      const before = yield* Fiber.poll(callers)
+      yield* Time.pass("1 millis")
+      expect([before, yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls])
+        .toMatchObject([Option.none(), timedOut, 2])
+    }
+  )
 
-  test.each([hour, -60_000])("keeps its backoff: by %i ms", function*(millis) {
+  test.each([hour, -60_000])("the backoff is kept: by %i ms", function*(millis) {
     const { clock, get, issuer } = yield* skewed({ background: false })
     clock.wall += hour
     yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
@@ -140,8 +143,8 @@ describe("an exchange during which the wall clock is set", () => {
   })
 })
 
-describe("exchanges that can't be interrupted and hang", () => {
-  test("overlap only after tokenTimeout and the backoff, so that a hang is no outage", function*() {
+describe("uninterruptible exchanges that hang", () => {
+  test("the next one starts after tokenTimeout and the backoff, so that a hang is no outage", function*() {
     const { callers, get, issuer } = yield* exchanging(stuck, () => {})
     yield* Time.pass("9 seconds")
     yield* Effect.flip(Fiber.join(callers))
@@ -152,15 +155,15 @@ describe("exchanges that can't be interrupted and hang", () => {
   })
 })
 
-describe("a wall clock that is set back", () => {
-  scheduled("has the token refreshed by the Schedule within a minute", function*({ clock, issuer }) {
+describe("wall clock is set back", () => {
+  scheduled("the Schedule refreshes the token within a minute", function*({ clock, issuer }) {
     clock.wall -= hour
     yield* Time.pass("1 minute")
     expect([yield* issuer.calls, Option.map(yield* store.current, Issuer.valueOf)])
       .toEqual([2, Option.some(Issuer.secretOf(2))])
   })
 
-  scheduled("costs one exchange, not one a call", function*({ clock, get, issuer }) {
+  scheduled("it costs one exchange, not one per call", function*({ clock, get, issuer }) {
     clock.wall -= hour
     yield* Effect.repeatN(Effect.zipRight(get, Time.pass("1 second")), 70)
     expect(yield* issuer.calls).toBe(2)

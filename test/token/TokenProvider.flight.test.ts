@@ -23,8 +23,8 @@ describe("a cold start", () => {
   )
 })
 
-describe("those who join a flight", () => {
-  cold("at its beginning, in its middle and just before its end get the same token", function*() {
+describe("callers that join a running exchange", () => {
+  cold("they get the same token at its start, in its middle and just before its end", function*() {
     yield* issuer.setLatency("9 seconds")
     const waiters = []
     for (const until of ["4 seconds", "4999 millis", "1 millis"] as const) {
@@ -35,20 +35,20 @@ describe("those who join a flight", () => {
   })
 })
 
-describe("a finished flight", () => {
-  cold("leaves no fiber behind, such as one that sleeps until its timeout", function*() {
+describe("a finished exchange", () => {
+  cold("it leaves no fiber behind, such as one that sleeps until the timeout", function*() {
     const before = yield* Time.fibers
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* Time.fibers).toBe(before)
   })
 
-  cold("is not replayed once its token is gone from the store", function*() {
+  cold("its token is not returned once it is gone from the store", function*() {
     yield* store.invalidate(yield* provider.get)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  cold("shares its failure with the 50 who waited, an object for each, at the cost of one exchange", function*() {
+  cold("50 waiting callers fail after one exchange, each with its own error object", function*() {
     yield* issuer.setLatency("100 millis")
     yield* issuer.respondNext(Effect.fail(unavailable))
     const waiters = yield* Effect.fork(
@@ -60,7 +60,7 @@ describe("a finished flight", () => {
     expect(new Set(errors).size).toBe(50)
   })
 
-  it.effect("starts no other flight for a caller who read the store before it ended, and is not replayed to a later one", () =>
+  it.effect("a caller that read the store before it ended starts no other exchange, and a later one does not get its result", () =>
     Effect.gen(function*() {
       const issuer = yield* Issuer.IssuerDouble
       const inner = yield* TokenStore.make
@@ -87,7 +87,7 @@ describe("a finished flight", () => {
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
 
-describe("a caller that leaves", () => {
+describe("an interrupted caller", () => {
   const flying = Effect.gen(function*() {
     const { issuer, provider, store } = yield* Issuer.services
     yield* issuer.setLatency("9 seconds")
@@ -98,7 +98,7 @@ describe("a caller that leaves", () => {
     return { first, issuer, provider, second, store }
   })
 
-  cold("ends at once, while the flight goes on, also for later callers", function*() {
+  cold("it ends at once, while the exchange continues for later callers", function*() {
     const { first, issuer, provider, second, store } = yield* flying
     const exit = yield* Fiber.interruptAll([first, second]).pipe(Effect.zipRight(Fiber.await(second)))
     expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
@@ -108,7 +108,7 @@ describe("a caller that leaves", () => {
       .toEqual([Issuer.secretOf(1), 1, 0])
   })
 
-  test("takes no renewal with it when the fiber that built the layer has ended", function*() {
+  test("it does not cancel the renewal if the fiber that built the layer has ended", function*() {
     const scope = yield* Scope.make()
     const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
     const context = yield* Fiber.join(builder)
@@ -120,7 +120,7 @@ describe("a caller that leaves", () => {
   })
 })
 
-describe("a scope that closes", () => {
+describe("a TokenProvider whose scope closes", () => {
   const opened = Effect.gen(function*() {
     const scope = yield* Scope.make()
     const beside = Layer.effectDiscard(Effect.yieldNow())
@@ -133,7 +133,7 @@ describe("a scope that closes", () => {
     }
   })
 
-  test("ends all who wait for a flight, and later callers, in a typed failure, and stores nothing any more", function*() {
+  test("waiting and later callers fail with a typed error, and nothing more is stored", function*() {
     const { close, issuer, provider, store } = yield* opened
     yield* issuer.setLatency("10 seconds")
     const waiters = yield* Effect.replicateEffect(Effect.fork(Effect.flip(provider.get)), 10)
@@ -146,7 +146,7 @@ describe("a scope that closes", () => {
       .toEqual([new Set(["TransportError"]), 1, Option.none()])
   })
 
-  test("ends the very first call in a typed failure when it came before that", function*() {
+  test("the very first call fails with a typed error if it started before", function*() {
     const { close, provider } = yield* opened
     yield* close
     const caller = yield* Effect.fork(Effect.flip(provider.get))
@@ -155,7 +155,7 @@ describe("a scope that closes", () => {
       .toEqual(Option.some(Exit.succeed("TransportError")))
   })
 
-  test("leaves no fiber behind, and no timer that would keep a script alive, also beside another layer", function*() {
+  test("no fiber is left, and no timer that would keep a script alive, even beside another layer", function*() {
     const before = yield* Time.fibers
     const { close, provider } = yield* opened
     yield* provider.get

@@ -47,8 +47,8 @@ const tryFor = (seconds: number) =>
     ({ get }) => Effect.repeatN(Effect.zipRight(Effect.exit(get), Time.pass("1 second")), seconds - 1)
   )
 
-describe("a failed exchange", () => {
-  test("is a warning that says what failed and when the next try is", function*({ issuer, provider }) {
+describe("log of a failed exchange", () => {
+  test("a warning says what failed and when the next attempt is", function*({ issuer, provider }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Effect.exit(provider.get)
     expect(lines).toEqual([{
@@ -59,7 +59,7 @@ describe("a failed exchange", () => {
     }])
   })
 
-  test("after a rejection says that the rejected token is sent again", function*({ issuer, provider }) {
+  test("after a rejection, the warning says that the rejected token is sent again", function*({ issuer, provider }) {
     const token = yield* provider.get
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.exit(provider.renew(token))
@@ -83,7 +83,7 @@ describe("a failed exchange", () => {
     expect(lines.map((line) => line.annotations)).toEqual([{ ...annotations, retryAt: 1_000 }])
   })
 
-  test("is told as a defect where the issuer has a bug", function*({ issuer, provider }) {
+  test("a bug of the issuer is reported as a defect", function*({ issuer, provider }) {
     yield* issuer.respondAlways(Effect.die("a bug"))
     yield* Effect.exit(provider.get)
     expect(messages()).toEqual([
@@ -104,13 +104,13 @@ describe("a failed exchange", () => {
     expect([levels(), messages()]).toEqual([["WARN"], [expect.stringContaining(told)]])
   })
 
-  test("is a warning each time: the backoff bounds how many there are", function*({ issuer }) {
+  test("each failure writes a warning, and the backoff limits their number", function*({ issuer }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* tryFor(60)
     expect([yield* issuer.calls, levels()]).toEqual([6, Array.from({ length: 6 }, () => "WARN")])
   })
 
-  test("is no warning where the layer is closed, which cuts it off", function*() {
+  test("closing the layer during an exchange writes no warning", function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(Layer.fresh(Issuer.layerOnDemand), scope)
     yield* Effect.gen(function*() {
@@ -124,8 +124,8 @@ describe("a failed exchange", () => {
   })
 })
 
-describe("the first exchange that succeeds after a warning", () => {
-  test("is one line that says how many had failed", function*({ issuer, provider }) {
+describe("log of the first successful exchange after a warning", () => {
+  test("one line says how many exchanges have failed", function*({ issuer, provider }) {
     yield* issuer.respondNext(...Array.from({ length: 3 }, () => Effect.fail(unavailable)))
     yield* tryFor(8)
     yield* provider.get
@@ -136,7 +136,7 @@ describe("the first exchange that succeeds after a warning", () => {
     }]])
   })
 
-  test("is no line where nothing had failed", function*({ provider }) {
+  test("no line is written if nothing has failed", function*({ provider }) {
     yield* provider.get
     expect(lines).toEqual([])
   })

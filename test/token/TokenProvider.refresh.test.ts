@@ -23,8 +23,8 @@ const coldAtFirst = arranged(Effect.void, Issuer.layerProvider(), atFirst)
 /** A caller comes as the window begins, and the refresh that this starts has ended. */
 const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
 
-describe("callers", () => {
-  fresh("are served at once within the window, and start one exchange, whose token they are served then", function*() {
+describe("refresh: callers", () => {
+  fresh("within the window they get the token at once, and start one exchange, whose token they get next", function*() {
     const first = yield* store.current
     yield* issuer.setLatency("5 seconds")
     yield* Time.set(windowStart + 1_000)
@@ -54,8 +54,8 @@ describe("callers", () => {
   )
 })
 
-describe("a token that is expired on arrival", () => {
-  cold("ends its caller in a typed failure after one exchange, and is not stored", function*() {
+describe("refresh: token that is expired on arrival", () => {
+  cold("the caller fails with a typed error after one exchange, and the token is not stored", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 0))
     const error = yield* Effect.flip(provider.get)
     expect([error._tag, yield* issuer.calls, yield* store.current]).toEqual(["UnexpectedResponse", 1, Option.none()])
@@ -68,13 +68,13 @@ describe("a token that is expired on arrival", () => {
     expect(error.message).toContain("expires_in")
   })
 
-  fresh("is replaced by one that holds, though that one ends earlier", function*() {
+  fresh("a valid token replaces it, even if that one expires earlier", function*() {
     yield* Time.set(marginStart + 1_000)
     yield* issuer.setLife(5_000)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("costs a handful of exchanges where the service hands it back until its very end", function*() {
+  fresh("it costs a few exchanges if the service returns it until its very end", function*() {
     yield* Time.set(marginStart)
     yield* issuer.respondAlways(
       Effect.map(Clock.currentTimeMillis, (now) => Issuer.token(1, now, expiry - now))
@@ -84,13 +84,13 @@ describe("a token that is expired on arrival", () => {
   })
 })
 
-describe("the Schedule", () => {
-  freshAtFirst("refreshes at the start of the window where chance says so, with nobody calling", function*() {
+describe("refresh: Schedule", () => {
+  freshAtFirst("an idle process refreshes at the start of the window if chance says so", function*() {
     yield* Time.pass(windowStart + 100)
     expect((yield* issuer.starts).slice(1)).toEqual([windowStart])
   })
 
-  freshScheduled("goes on from token to token while they are used", function*() {
+  freshScheduled("it refreshes token after token while they are used", function*() {
     yield* Effect.repeatN(Effect.zipRight(Time.pass("100 seconds"), provider.get), 40)
     const starts = yield* issuer.starts
     const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0))
@@ -98,7 +98,7 @@ describe("the Schedule", () => {
     expect(gaps.length).toBe(4)
   })
 
-  coldScheduled("looks once a minute, give or take a fifth, though the token holds for a year", function*() {
+  coldScheduled("it checks once a minute, give or take a fifth, even if the token is valid for a year", function*() {
     yield* issuer.setLife(31_536_000_000)
     yield* provider.get
     yield* Time.pass("90 seconds")
@@ -106,7 +106,7 @@ describe("the Schedule", () => {
     expect((yield* Time.wakes).filter((end) => end - now > 72_000)).toEqual([])
   })
 
-  it.scoped("goes on after the store has died for a while", () =>
+  it.scoped("it continues after the store has failed for a while", () =>
     Effect.gen(function*() {
       const store = yield* TokenStore.make
       const isDown = yield* Ref.make(false)
@@ -125,7 +125,7 @@ describe("the Schedule", () => {
       expect(yield* issuer.calls).toBe(2)
     }).pipe(Effect.provide(Issuer.layer)))
 
-  coldScheduled("leaves lives under 20 s to callers", function*() {
+  coldScheduled("tokens that live less than 20 s are left to callers", function*() {
     yield* issuer.setLife(19_999)
     yield* provider.get
     yield* Time.pass("10 minutes")
@@ -133,33 +133,33 @@ describe("the Schedule", () => {
   })
 
   // Looks at whole seconds: on a clock that shows fractions of a millisecond such a life may seem a hair shorter.
-  coldAtFirst("refreshes a life of 20 s, and the next ones, with nobody calling", function*() {
+  coldAtFirst("an idle process refreshes a token that lives 20 s, and the next ones", function*() {
     yield* issuer.setLife(20_000)
     yield* provider.get
     yield* Time.pass("60 seconds")
     expect(yield* issuer.starts).toEqual([0, 18_000, 36_000, 54_000])
   })
 
-  coldScheduled("starts with the first token, not with the layer", function*() {
+  coldScheduled("it starts with the first token, not with the layer", function*() {
     yield* Time.pass("1 hour")
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
 
-  freshAtFirst("shows a refresh that failed in the status, with nobody calling", function*() {
+  freshAtFirst("in an idle process, the status shows a failed refresh", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.pass(windowStart)
     expect((yield* provider.status).lastFailure)
       .toEqual(Option.some({ error: unavailable, at: windowStart, retryAt: windowStart + 1_000 }))
   })
 
-  freshAtFirst("tries again when it looks after the backoff", function*() {
+  freshAtFirst("it retries at its first check after the backoff", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.pass(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
   })
 
-  freshAtFirst("and callers who come at the same moment share one refresh", function*() {
+  freshAtFirst("callers at the same moment share its refresh", function*() {
     yield* issuer.setLatency("5 seconds")
     yield* Time.pass(windowStart)
     yield* Effect.replicateEffect(provider.get, 3)
@@ -167,7 +167,7 @@ describe("the Schedule", () => {
     expect([yield* issuer.calls, Issuer.valueOf(yield* provider.get)]).toEqual([2, Issuer.secretOf(2)])
   })
 
-  freshScheduled("tends a token that someone else put into the store once it is used", function*() {
+  freshScheduled("it refreshes a token that other code put into the store, once it is used", function*() {
     yield* store.put(Issuer.token(9, 0, 100_000))
     yield* provider.get
     yield* Time.pass(95_001)
@@ -175,7 +175,7 @@ describe("the Schedule", () => {
       .toEqual([2, Option.some(Issuer.secretOf(2))])
   })
 
-  it.effect("does not spin over a store that keeps its stale token", () =>
+  it.effect("it does not loop over a store that keeps its stale token", () =>
     Effect.gen(function*() {
       yield* Time.set(windowStart)
       const issuer = yield* Issuer.IssuerDouble
@@ -192,7 +192,7 @@ describe("the Schedule", () => {
 
 const handedBack = Effect.map(Clock.currentTimeMillis, (now) => Issuer.token(1, now, expiry - now))
 
-describe("a service that hands back the same token", () => {
+describe("refresh: service that returns the same token", () => {
   freshAtFirst(
     "is asked again by the next look of the Schedule, a tenth of the window later at the earliest",
     function*() {
@@ -203,7 +203,7 @@ describe("a service that hands back the same token", () => {
     }
   )
 
-  fresh("is asked again by callers after a tenth of the window, not with each call", function*() {
+  fresh("callers start another exchange after a tenth of the window, not with each call", function*() {
     yield* issuer.respondAlways(handedBack)
     yield* Time.set(windowStart)
     yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 89)
@@ -211,7 +211,7 @@ describe("a service that hands back the same token", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
   })
 
-  fresh("goes on being used with that token, and has not failed", function*() {
+  fresh("the token stays in use, and the refresh has not failed", function*() {
     yield* issuer.respondAlways(handedBack)
     yield* refreshedByCaller
     yield* Time.set(marginStart - 1)
@@ -219,20 +219,20 @@ describe("a service that hands back the same token", () => {
       .toEqual([Issuer.secretOf(1), Option.none()])
   })
 
-  fresh("may say that it holds for longer, and is then believed", function*() {
+  fresh("a later expiry in the response is accepted", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, expiry))
     yield* refreshedByCaller
     expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
   })
 
-  fresh("has its token judged by the whole life of it, not by what was left", function*() {
+  fresh("the token is judged by its whole lifetime, not by what was left", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 150_000))
     yield* refreshedByCaller
     yield* Time.set(windowStart + 150_000 - 105_000)
     expect((yield* provider.status).state).toBe("stale")
   })
 
-  fresh("is asked for another one at once when callers no longer have a token", function*() {
+  fresh("another exchange starts at once if callers no longer have a token", function*() {
     yield* issuer.respondNext(handedBack)
     yield* Time.set(marginStart - 1)
     yield* provider.get
@@ -241,8 +241,8 @@ describe("a service that hands back the same token", () => {
   })
 })
 
-describe("of two tokens", () => {
-  fresh("a refresh keeps the current one where the new one ends earlier", function*() {
+describe("refresh: choice between two tokens", () => {
+  fresh("the current one is kept if the new one expires earlier", function*() {
     const first = yield* store.current
     yield* issuer.setLife(50_000)
     yield* refreshedByCaller
@@ -250,20 +250,20 @@ describe("of two tokens", () => {
       .toEqual([true, 2])
   })
 
-  fresh("a refresh keeps the current one where the new one is from the future", function*() {
+  fresh("the current one is kept if the new one is from the future", function*() {
     yield* issuer.respondNext(Effect.succeed(Issuer.token(2, windowStart + 1, 5_000_000)))
     yield* refreshedByCaller
     expect([Option.map(yield* store.current, Issuer.valueOf), yield* issuer.calls])
       .toEqual([Option.some(Issuer.secretOf(1)), 2])
   })
 
-  fresh("a refresh that fails leaves the current one where it is", function*({ first }) {
+  fresh("the current one is kept if the refresh fails", function*({ first }) {
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* refreshedByCaller
     expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
   })
 
-  fresh("a refresh does not bring back one that a peer replaced meanwhile by a longer one", function*() {
+  fresh("a longer one from a peer is not replaced by the refreshed one", function*() {
     yield* issuer.setLatency("1 second")
     yield* Time.set(windowStart)
     yield* provider.get

@@ -12,30 +12,30 @@ const { unavailable } = Issuer
 
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
-describe("renew", () => {
-  fresh("exchanges for another token and stores it, and tells the issuer which one was rejected", function*({ first }) {
+describe("renewal", () => {
+  fresh("an exchange stores another token, and the issuer receives the rejected one", function*({ first }) {
     const renewed = yield* provider.renew(first)
     expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.replaced])
       .toEqual([Issuer.secretOf(2), true, [Option.none(), Option.some(first)]])
   })
 
-  fresh("takes the token that a peer has put into the store, without an exchange", function*({ first }) {
+  fresh("a token that a peer has put into the store is used without an exchange", function*({ first }) {
     yield* store.put(Issuer.token(9, 0, 1_000_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(9), 1])
   })
 
-  fresh("takes no expired token from the store", function*({ first }) {
+  fresh("an expired token in the store is not used", function*({ first }) {
     yield* Time.set(10_000)
     yield* store.put(Issuer.token(9, 0, 10_000))
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("is an ordinary exchange where the store is empty", function*({ first }) {
+  fresh("an empty store leads to an ordinary exchange", function*({ first }) {
     yield* store.invalidate(first)
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("compares by the value of the token, not by its object", function*() {
+  fresh("tokens are compared by value, not by identity", function*() {
     yield* provider.renew(Issuer.token(1, 5, 7))
     expect(yield* issuer.calls).toBe(2)
   })
@@ -50,7 +50,7 @@ describe("renew", () => {
     }
   )
 
-  fresh("makes callers without a rejection wait for the new token, too", function*({ first }) {
+  fresh("callers without a rejection wait for the new token, too", function*({ first }) {
     yield* issuer.setLatency("9 seconds")
     yield* Effect.fork(provider.renew(first))
     yield* Time.pass("1 second")
@@ -59,13 +59,13 @@ describe("renew", () => {
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("fails with the error of its exchange, and puts the rejected token back", function*({ first }) {
+  fresh("a failed exchange puts the rejected token back, and callers get its error", function*({ first }) {
     yield* issuer.respondNext(Effect.fail(unavailable))
     expect(yield* Effect.flip(provider.renew(first))).toEqual(unavailable)
     expect([yield* store.current, yield* provider.get]).toEqual([Option.some(first), first])
   })
 
-  fresh("leaves nobody the rejected token while its exchange runs", function*({ first }) {
+  fresh("no caller gets the rejected token while the exchange runs", function*({ first }) {
     yield* issuer.setLatency("1 second")
     yield* issuer.respondNext(Effect.fail(unavailable))
     const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
@@ -76,7 +76,7 @@ describe("renew", () => {
     expect([during, yield* store.current]).toEqual([Option.none(), Option.some(first)])
   })
 
-  fresh("that fails gives callers who waited without a rejection the token that is back", function*({ first }) {
+  fresh("after a failure, waiting callers without a rejection get the token that was put back", function*({ first }) {
     yield* issuer.setLatency("1 second")
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.fork(provider.renew(first))
@@ -86,13 +86,13 @@ describe("renew", () => {
     expect(yield* Fiber.join(caller)).toBe(first)
   })
 
-  fresh("that fails with a defect puts the rejected token back, too", function*({ first }) {
+  fresh("a defect puts the rejected token back, too", function*({ first }) {
     yield* issuer.respondNext(Effect.die("a bug"))
     yield* Effect.exit(provider.renew(first))
     expect(yield* provider.get).toBe(first)
   })
 
-  fresh("that fails does not replace a token that has arrived meanwhile", function*({ first }) {
+  fresh("a failure does not replace a token that has arrived in the meantime", function*({ first }) {
     const other = Issuer.token(9, 0, 1_000_000)
     yield* issuer.setLatency("1 second")
     yield* issuer.respondNext(Effect.fail(unavailable))
@@ -104,7 +104,7 @@ describe("renew", () => {
     expect(yield* store.current).toEqual(Option.some(other))
   })
 
-  fresh("that fails gives nobody a token that has expired meanwhile", function*({ first }) {
+  fresh("after a failure, no caller gets a token that has expired in the meantime", function*({ first }) {
     yield* issuer.setLatency("5 seconds")
     yield* Time.set(987_000)
     yield* issuer.respondNext(Effect.fail(unavailable))
@@ -115,7 +115,7 @@ describe("renew", () => {
     expect(yield* Fiber.join(caller)).toEqual(unavailable)
   })
 
-  fresh("whose exchange can't be interrupted and hangs puts the rejected token back after tokenTimeout", function*(
+  fresh("an uninterruptible exchange that hangs puts the rejected token back after tokenTimeout", function*(
     { first }
   ) {
     yield* issuer.respondNext(Effect.uninterruptible(Effect.never))
@@ -125,7 +125,7 @@ describe("renew", () => {
     expect(yield* provider.get).toBe(first)
   })
 
-  fresh("that hands back the rejected token ends all who joined as TokenUnchanged, and costs one exchange", function*(
+  fresh("if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange", function*(
     { first }
   ) {
     yield* issuer.respondAlways(Issuer.issued(1, 1_000_000))
@@ -138,7 +138,7 @@ describe("renew", () => {
       .toEqual([new Set(["TokenUnchanged"]), 2])
   })
 
-  fresh("that joins a refresh which hands back the rejected token exchanges once more", function*({ first }) {
+  fresh("if a running refresh returns the rejected token, one more exchange follows", function*({ first }) {
     yield* Time.set(windowStart)
     yield* issuer.setLatency("100 millis")
     yield* issuer.respondNext(Issuer.issued(1, 1_000_000))
@@ -149,30 +149,30 @@ describe("renew", () => {
   })
 })
 
-describe("a cool-down", () => {
-  coolingDown("keeps its token in the store", function*({ held }) {
+describe("renewal during a cool-down", () => {
+  coolingDown("the token stays in the store", function*({ held }) {
     yield* Effect.flip(provider.renew(held))
     expect(Option.getOrThrow(yield* store.current)).toBe(held)
   })
 
-  coolingDown("does not hold up a refresh of the token", function*({ calls }) {
+  coolingDown("a refresh is not delayed", function*({ calls }) {
     yield* Time.set(windowStart)
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* issuer.calls).toBe(calls + 1)
   })
 
-  coolingDown("does not hold up a rejection of an older token, for that costs nothing", function*({ first, held }) {
+  coolingDown("the rejection of an older token is not delayed, since it needs no exchange", function*({ first, held }) {
     expect(yield* provider.renew(first)).toBe(held)
   })
 
-  coolingDown("fails a renewal with Forbidden, reason CoolingDown", function*({ held }) {
+  coolingDown("callers fail with Forbidden, reason CoolingDown", function*({ held }) {
     expect(yield* Effect.flip(provider.renew(held))).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown" })
   })
 })
 
-describe("the counters", () => {
-  cold("add up over success, stale serve, failure, same token and rejection", function*() {
+describe("exchange counters", () => {
+  cold("success, stale token, failure, unchanged token and rejection are counted", function*() {
     const script = Effect.gen(function*() {
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)

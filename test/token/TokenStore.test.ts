@@ -6,33 +6,33 @@ import * as Issuer from "../support/doubles/IssuerDouble.js"
 
 const [first, second] = [Issuer.token(1, 0, 3_600_000), Issuer.token(2, 1_000, 3_600_000)]
 
-describe("layer", () => {
+describe("TokenStore.layer", () => {
   const inMemory = arranged(TokenStore.TokenStore, TokenStore.layer)
 
-  inMemory("holds what was put last, also an earlier token", function*(store) {
+  inMemory("it holds the token that was put last, even an earlier one", function*(store) {
     yield* store.put(second)
     yield* store.put(first)
     expect(yield* store.current).toEqual(Option.some(first))
   })
 
-  inMemory("removes a token that is still the current one, by its value", function*(store) {
+  inMemory("it removes a token that is still the current one, compared by value", function*(store) {
     yield* store.put(first)
     expect([yield* store.invalidate(Issuer.token(1, 5, 7)), yield* store.current]).toEqual([true, Option.none()])
   })
 
-  inMemory("keeps the current token where another one is to be removed, and when it is empty", function*(store) {
+  inMemory("it keeps the current token if another one is removed, and can be empty", function*(store) {
     expect(yield* store.invalidate(first)).toBe(false)
     yield* store.put(second)
     expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(second)])
   })
 
-  test("is another store each time it is built", function*() {
+  test("each build makes another store", function*() {
     const putInto = Effect.flatMap(TokenStore.TokenStore, (store) => Effect.zipLeft(store.current, store.put(first)))
     const found = yield* Effect.replicateEffect(Effect.provide(putInto, TokenStore.layer), 2)
     expect(found).toEqual([Option.none(), Option.none()])
   })
 
-  test("is another store for each layer that it is provided to, in one build too", function*() {
+  test("each layer that it is provided to gets another store, even in one build", function*() {
     const stores = new Set<TokenStore.Service>()
     const noted = Effect.map(TokenStore.TokenStore, (store) => stores.add(store))
     const user = () => Layer.provide(Layer.effectDiscard(noted), TokenStore.layer)
@@ -41,20 +41,20 @@ describe("layer", () => {
   })
 })
 
-describe("layerStatic", () => {
+describe("TokenStore.layerStatic", () => {
   const fixed = arranged(TokenStore.TokenStore, TokenStore.layerStatic(first))
 
-  fixed("holds the given token, and takes no other one", function*(store) {
+  fixed("it holds the given token, and stores no other one", function*(store) {
     yield* store.put(second)
     expect(Option.getOrThrow(yield* store.current)).toBe(first)
   })
 
-  fixed("keeps the token when it is to be removed, and says so", function*(store) {
+  fixed("it keeps the token on removal, and says so", function*(store) {
     expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(first)])
   })
 })
 
-describe("a store of one's own", () => {
+describe("a custom TokenStore", () => {
   /** Its methods need their `this`. */
   class Vault implements TokenStore.Service {
     private held = Option.none<AccessToken.AccessToken>()
@@ -69,7 +69,7 @@ describe("a store of one's own", () => {
     }
   }
 
-  it.scoped("may be a class, whose token is used without another exchange", () =>
+  it.scoped("it can be a class, and its token is used without another exchange", () =>
     Effect.gen(function*() {
       const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
       const { calls } = yield* Issuer.IssuerDouble

@@ -16,7 +16,7 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     return yield* exchange({ policy: policyOf(), issuer, store }, request, { span: undefined, withdrawn: undefined })
   })
 
-it.effect("A refresh counts as shared where a peer had exchanged, and as issued where we did, whichever token stays", () =>
+it.effect("refresh metrics: a token of a peer counts as shared, and an exchange as issued, whichever token is kept", () =>
   Effect.gen(function*() {
     const long = () => token(1, 0, 2_000_000)
     const short = () => token(2, 0, 1_000_000)

@@ -50,8 +50,8 @@ const sleeper = arranged(
   Layer.empty
 )
 
-describe("the end of a token", () => {
-  sleeper("is watched in steps that fit into a timer, also where it is 90 days away", function*({ clock, here }) {
+describe("token expiry", () => {
+  sleeper("a refresh 90 days away is scheduled in steps that fit into a timer", function*({ clock, here }) {
     const exchanges = here(Effect.map(counted, ({ exchanges }) => exchanges))
     yield* here(Effect.flatMap(Simulator.Simulator, ({ setTokenLifetime }) => setTokenLifetime(90 * 86_400)))
     yield* here(search)
@@ -62,7 +62,7 @@ describe("the end of a token", () => {
     expect(yield* exchanges).toBe(2)
   })
 
-  sleeper("is noticed by itself after a machine has slept past it", function*({ clock, here }) {
+  sleeper("it is noticed after the machine has slept past it", function*({ clock, here }) {
     yield* here(search)
     clock.wall += 48 * hour
     yield* Time.pass("2 minutes")
@@ -91,7 +91,7 @@ describe("the end of a token", () => {
     }
   )
 
-  test("is not put off where the refresh fails: a token that has ended is never sent", function*({ simulator }) {
+  test("a failed refresh does not postpone it: an expired token is never sent", function*({ simulator }) {
     yield* simulator.setTokenLifetime(600)
     yield* search
     yield* simulator.provoke("token", "unavailable")
@@ -102,7 +102,7 @@ describe("the end of a token", () => {
   })
 })
 
-describe("a refresh that fails", () => {
+describe("failed refresh", () => {
   test.each(["bad-request", "forbidden", "html", "drop", "missing-token", "missing-customer-id"] as const)(
     "as by %s leaves the token that still holds in use",
     function*(fault, { simulator }) {
@@ -115,25 +115,28 @@ describe("a refresh that fails", () => {
     }
   )
 
-  test("is tried again: no failure is kept for good", function*({ simulator }) {
+  test("it is retried: no failure is permanent", function*({ simulator }) {
     yield* simulator.provoke("token", "hang", 1)
     expect(yield* Effect.flip(Time.settle("1 second")(search))).toMatchObject({ reason: "Timeout" })
     yield* Time.pass("2 seconds")
     yield* search
   })
 
-  test("for good costs twelve searches within a minute seven exchanges at most", function*({ simulator }) {
-    yield* simulator.provoke("token", "forbidden")
-    for (let at = 0; at < 60; at += 5) {
-      expect(yield* Effect.flip(search)).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
-      yield* Time.pass("5 seconds")
+  test(
+    "if every exchange fails, twelve searches within a minute cost at most seven exchanges",
+    function*({ simulator }) {
+      yield* simulator.provoke("token", "forbidden")
+      for (let at = 0; at < 60; at += 5) {
+        expect(yield* Effect.flip(search)).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
+        yield* Time.pass("5 seconds")
+      }
+      expect((yield* counted).exchanges).toBeLessThanOrEqual(7)
     }
-    expect((yield* counted).exchanges).toBeLessThanOrEqual(7)
-  })
+  )
 })
 
-describe("a rejection", () => {
-  test("of five searches at once costs one exchange and no search", function*({ simulator }) {
+describe("rejected token", () => {
+  test("five concurrent rejections cost one exchange, and all searches succeed", function*({ simulator }) {
     yield* search
     yield* simulator.setLatency("search", "1 second")
     yield* simulator.setLatency("token", "1 second")
@@ -169,7 +172,7 @@ describe("a rejection", () => {
     }
   )
 
-  test("of a token right after it was issued is healed by one more exchange", function*({ simulator }) {
+  test("a rejection right after the exchange is fixed by one more exchange", function*({ simulator }) {
     yield* simulator.provoke("search", "unauthorized", 1)
     yield* search
     expect(yield* counted).toMatchObject({ exchanges: 2, searches: 2 })
@@ -199,7 +202,7 @@ describe("a rejection", () => {
     }
   )
 
-  fresh("shares one exchange with a refresh and with who comes meanwhile", function*({ first, issuer, provider }) {
+  fresh("a rejection, a running refresh and later callers share one exchange", function*({ first, issuer, provider }) {
     yield* Time.set(first.expiresAt - 60 * second)
     yield* issuer.setLatency("5 seconds")
     yield* provider.get

@@ -44,7 +44,7 @@ const standing: Readonly<Record<string, ReadonlyArray<Labels>>> = {
   shared_cache_failures_total: ["Unavailable", "Timeout"].map((reason) => ({ reason }))
 }
 
-describe("a counter", () => {
+describe("metrics: counter", () => {
   test.each(Object.entries(standing))(
     "stands at zero from the start with each of its labels: %s",
     function*([name, all]) {
@@ -77,7 +77,7 @@ const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
   throw new Error("a schema of the user's that throws")
 }))
 
-describe("a data request", () => {
+describe("metrics: data request", () => {
   test.each<
     readonly [string, string, Effect.Effect<unknown, unknown, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>]
   >([
@@ -101,7 +101,7 @@ describe("a data request", () => {
     (timed) => ({ count: timed?.count ?? 0, sum: timed?.sum ?? 0 })
   )
 
-  test("takes the same seconds while the wall clock is set back by an hour", function*() {
+  test("its duration is the same if the wall clock is set back by an hour", function*() {
     yield* slow("search", "2 seconds")
     const clock = ManualClock.besides(yield* Effect.clock)
     const before = yield* timed
@@ -113,7 +113,7 @@ describe("a data request", () => {
     expect((yield* timed).sum - before.sum).toBeCloseTo(2)
   })
 
-  test("is timed in seconds", function*() {
+  test("its duration is measured in seconds", function*() {
     yield* slow("search", "2 seconds")
     const before = yield* timed
     yield* Time.settle("1 second")(NutritionAdvisor.search("rice"))
@@ -122,7 +122,7 @@ describe("a data request", () => {
       .toEqual({ count: 1, sum: expect.closeTo(2) })
   })
 
-  test("is not timed where it was not sent", function*() {
+  test("no duration is recorded if it was not sent", function*() {
     const timed = Effect.map(measured("request_duration_seconds", { outcome: "BadRequest" }), (all) => all?.count ?? 0)
     const before = yield* timed
     yield* Effect.exit(NutritionAdvisor.search(" "))
@@ -130,8 +130,8 @@ describe("a data request", () => {
   })
 })
 
-describe("an exchange", () => {
-  test("has the Unix time told at which its token expires", function*({ setTokenLifetime }) {
+describe("metrics: exchange", () => {
+  test("the Unix time at which the token expires is reported", function*({ setTokenLifetime }) {
     yield* setTokenLifetime(4_000.5)
     yield* NutritionAdvisor.search("rice")
     const { expiresAt } = yield* Effect.flatMap(TokenProvider.TokenProvider, ({ status }) => status)

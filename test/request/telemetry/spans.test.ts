@@ -34,8 +34,8 @@ const linksOf = (span: ReadableSpan) => span.links.map(({ context }) => context.
 const answering = (operation: Simulator.Operation, status: number) =>
   Effect.flatMap(Simulator.Simulator, ({ respondAlways }) => respondAlways(operation, { status }))
 
-describe("the span of an exchange", () => {
-  it.live("is a root, though a caller's span is there", () =>
+describe("span of an exchange", () => {
+  it.live("it is a root span, even within a caller's span", () =>
     Effect.map(spansOf(searches(1)), (spans) => {
       expect(named(spans, "TokenIssuer.issue").map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined])
     }))
@@ -52,12 +52,12 @@ describe("the span of an exchange", () => {
       expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(count).fill([exchange]))
     }))
 
-  it.live("is not linked from a search that found a token", () =>
+  it.live("a search that has a token does not link to it", () =>
     Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
       expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
     }))
 
-  testLive("that renews a rejected token is linked from each search that was rejected", function*() {
+  testLive("each rejected search links to the span of its renewal", function*() {
     const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke)
     const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoked), Effect.zipRight(searches(4))))
     const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
@@ -85,7 +85,7 @@ testLive.each(
   expect(seen.sort()).toEqual(names)
 })
 
-describe("the span of a search", () => {
+describe("span of a search", () => {
   it.live.each(
     [
       ["is a child of the caller's", searches(2)],
@@ -102,7 +102,7 @@ describe("the span of a search", () => {
     }))
 })
 
-describe("a span", () => {
+describe("span", () => {
   const template = {
     "NutritionAdvisor.search": "/v2/products/napi/food/search/semantic",
     "NutritionAdvisor.request": undefined,
@@ -147,12 +147,12 @@ describe("a span", () => {
       })
   )
 
-  it.live("of what succeeded counts as succeeded", () =>
+  it.live("the span of a successful call has status ok", () =>
     Effect.map(spansOf(searches(1)), (spans) => {
       expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
     }))
 
-  testLive("takes the time from the beginning of a search to its end", function*() {
+  testLive("it covers the time from the start of a search to its end", function*() {
     const slow = Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("search", "300 millis"))
     const [search] = named(yield* spansOf(Effect.zipRight(slow, searches(1))), "NutritionAdvisor.search")
     const [seconds = 0, nanos = 0] = search?.duration ?? []
