@@ -22,7 +22,7 @@ const chunks = FastCheck.array(chunk, { maxLength: 30 })
 
 describe("BodyBytes", () => {
   it.prop(
-    "gives the bytes of all chunks in order, as far as there is room, and says of which chunks something is missing",
+    "the bytes of all chunks are in order up to the limit, and chunks that were cut are reported",
     [chunks, FastCheck.integer({ min: 0, max: 3_000_000 })],
     ([chunks, maxBytes]) => {
       const { areWhole, bytes } = gathered(chunks, maxBytes)
@@ -45,7 +45,7 @@ describe("BodyBytes", () => {
   })
 })
 
-describe("the memory of a body", () => {
+describe("BodyBytes: memory", () => {
   it.each([[1, 65_536, 1_000], [100, 200, 1_000], [5_000, 65_536, 100]])(
     "is at most twice its length where its pieces of %d bytes are views of %d",
     (length, memory, count) => {

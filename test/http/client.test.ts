@@ -57,7 +57,7 @@ describe("HTTP response", () => {
       "that is larger than its content-length behind a content-encoding",
       () => new Response("x".repeat(1_000), { headers: { "content-encoding": "gzip", "content-length": "5" } })
     ]
-  ])("is refused with a body %s", function*([, respond]) {
+  ])("it is rejected with a body %s", function*([, respond]) {
     expect(yield* Effect.flip(send(answering(respond)))).toMatchObject({
       _tag: "UnexpectedResponse",
       status: 200,
@@ -122,15 +122,18 @@ describe("HTTP request without a response", () => {
     [failing(circular), { reason: "Connection" }],
     [HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
     [HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
-  ])("ends in TransportError (case %#), and shows nothing of the request or of what the client said", function*(
-    [client, expected]
-  ) {
-    const exit = yield* Effect.exit(send(client))
-    expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toMatchObject({ _tag: "TransportError", ...expected })
-    for (const shown of [inspect(exit, { depth: 9 }), JSON.stringify(exit), String(exit)]) {
-      expect(shown).not.toMatch(/secret|advisor\.example/)
+  ])(
+    "it fails with TransportError (case %#), and the error contains nothing of the request or of the message of the client",
+    function*(
+      [client, expected]
+    ) {
+      const exit = yield* Effect.exit(send(client))
+      expect(Exit.isFailure(exit) && Cause.squash(exit.cause)).toMatchObject({ _tag: "TransportError", ...expected })
+      for (const shown of [inspect(exit, { depth: 9 }), JSON.stringify(exit), String(exit)]) {
+        expect(shown).not.toMatch(/secret|advisor\.example/)
+      }
     }
-  })
+  )
 
   test("TransportError: `code` leaves out what is longer than 80 characters", function*() {
     expect(yield* Effect.flip(send(failing(withCode("E".repeat(81)))))).not.toHaveProperty("code")

@@ -176,7 +176,7 @@ describe("content-encoding header", () => {
   }
 
   it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd, br", "gzip,gzip"])(
-    "%j of a body that fetch has decoded is left out, and so is its length",
+    "%j is dropped for a body that fetch has decoded, and so is content-length",
     async (coding) => {
       expect(await look(coding, text)).toEqual([null, null])
     }

@@ -50,7 +50,7 @@ describe("request with a body", () => {
   it.each([
     ["text", () => "oats"],
     ["a stream, which goes out as bytes", () => new Blob(["oats"]).stream()]
-  ])("of %s is sent again whole after a rejection, and its caller gets the second answer", async (_, body) => {
+  ])("of %s is sent again in full after a rejection, and the caller gets the second response", async (_, body) => {
     const service = rejectingOnce()
     await using advisor = clientOf(service)
     const response = await advisor.fetch("/v2/diary", { method: "POST", body: body() })
@@ -194,7 +194,7 @@ describe("license key", () => {
     ["the quotation marks of an env file", `"${key}"`],
     ["the dots of a page that hides it", `${key.slice(0, 9)}••••`],
     ["the ellipsis of an example", `${key.slice(0, 9)}…`]
-  ])("with %s is refused before anything is sent, and not repeated", (_, licenseKey) => {
+  ])("with %s is rejected before anything is sent, and is not in the error", (_, licenseKey) => {
     const service = serviceOf()
     const refusal = Either.flip(Either.try(() => clientOf(service, { licenseKey })))
     expect(refusal).toMatchObject({ right: { _tag: "ConfigurationError", field: "licenseKey" } })

@@ -10,7 +10,7 @@ const responseOf = (status: number, headers: Record<string, string> = {}, body =
     body: new TextEncoder().encode(body)
   })
 
-describe("a response as the platform has it", () => {
+describe("platform response", () => {
   it.effect("it has the status, headers and body of the response", () =>
     Effect.gen(function*() {
       const response = responseOf(203, { "x-one": "1" }, "found")

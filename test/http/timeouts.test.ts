@@ -18,7 +18,7 @@ class Noted extends Timeouts.Timed {
 
 describe("timeouts", () => {
   it.prop(
-    "cut off in order those who are still there, whoever was taken out",
+    "pending calls time out in order, whichever others were removed",
     [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 30 })],
     ([leaves]) => {
       let now = 0

@@ -37,48 +37,48 @@ describe("isWellFormed", () => {
   }, { fastCheck: { examples: [["\ud800"], ["\udc00"], ["🥑"], ["\ud800\udc00"], ["\udc00\ud800"], ["a\ud800b"]] } })
 })
 
-describe("encode", () => {
-  it.prop("is undone by one decoding", [wellFormed], ([text]) => {
+describe("URL encode", () => {
+  it.prop("one decoding restores the string", [wellFormed], ([text]) => {
     expect(decodeURIComponent(Url.encode(text))).toBe(text)
   }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
 
-  it.prop("leaves unreserved characters and escapes alone in its result", [wellFormed], ([text]) => {
+  it.prop("the result has only unreserved characters and escapes", [wellFormed], ([text]) => {
     expect(Url.encode(text)).toMatch(/^([\w.~-]|%[\dA-F]{2})*$/)
   }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
 
-  it("writes every reserved character of RFC 3986 as an escape", () => {
+  it("every reserved character of RFC 3986 is escaped", () => {
     expect(Url.encode(":/?#[]@!$&'()*+,;=")).toBe("%3A%2F%3F%23%5B%5D%40%21%24%26%27%28%29%2A%2B%2C%3B%3D")
   })
 
-  it.prop("gives a path segment that URL parsers keep whole", [wellFormed], ([text]) => {
+  it.prop("URL parsers keep an encoded path segment whole", [wellFormed], ([text]) => {
     FastCheck.pre(!Url.isDotSegment(Url.encode(text)))
     const encoded = Url.encode(text)
     expect(new URL(`https://advisor.example/a/${encoded}`).href).toBe(`https://advisor.example/a/${encoded}`)
   }, { fastCheck: { examples: [["%2e"], ["..."], ["/.."], ["?&#+%/"], ["a\r\nb"], ["\\"], ["🥑"]] } })
 })
 
-describe("query", () => {
-  it.prop("is read back as the same pairs", [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))], ([pairs]) => {
+describe("URL query", () => {
+  it.prop("parsing it gives the same pairs", [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))], ([pairs]) => {
     FastCheck.pre(pairs.every(([name, value]) => name !== "" || value !== ""))
     expect([...new URLSearchParams(Url.query(pairs))]).toEqual(pairs)
   }, { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } })
 
-  it("is empty for no pairs", () => {
+  it("no pairs give an empty query", () => {
     expect(Url.query([])).toBe("")
   })
 })
 
 describe("isDotSegment", () => {
-  it.each([".", "..", "%2e", "%2E", ".%2e", "%2e.", "%2e%2E"])("recognizes %s", (segment) => {
+  it.each([".", "..", "%2e", "%2E", ".%2e", "%2e.", "%2e%2E"])("%s is a dot segment", (segment) => {
     expect(Url.isDotSegment(segment)).toBe(true)
   })
 
-  it.each(["", "...", "a.", ".a", "%2e%2e%2e", "%252e", "%2f"])("passes %j", (segment) => {
+  it.each(["", "...", "a.", ".a", "%2e%2e%2e", "%252e", "%2f"])("%j is not a dot segment", (segment) => {
     expect(Url.isDotSegment(segment)).toBe(false)
   })
 })
 
-describe("below", () => {
+describe("URL below the base URL", () => {
   it.each([
     ["/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
     ["v2/x", "https://advisor.example/proxy/advisor/v2/x"],

@@ -46,9 +46,9 @@ for (const { layer, name } of clients) {
     }
   ]
   for (const { open, whose } of owners) {
-    describe(`A layer that is closed, over ${name}, ${whose}`, () => {
+    describe(`closed NutritionAdvisor layer over ${name}, ${whose}`, () => {
       testLive(
-        "fails a search with reason Closed, also one that can't be interrupted, leaves the service, and sends no other",
+        "a search fails with reason Closed, even if uninterruptible, its connection ends, and no other is sent",
         function*() {
           const { advisor, close, isLeft, service } = yield* open
           const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))

@@ -30,7 +30,7 @@ const searchesOf = (simulator: Simulator.Service) =>
 
 describe("renewal: a search", () => {
   search(
-    "whose rejection comes after another one was renewed is sent with that token, at no cost",
+    "a rejection that arrives after another renewal is retried with that token, without an exchange",
     function*({ httpClient, search, simulator }) {
       yield* simulator.setLatency("request", "5 seconds")
       const slow = yield* Effect.fork(httpClient.get("/v2/plan"))

@@ -95,7 +95,7 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 describe("sharing: cold start", () => {
   test(
-    "of five replicas costs one exchange, and gives all of them the token with its identifier",
+    "five replicas make one exchange, and all get the token with its identifier",
     function*({ issuer }) {
       yield* issuer.setLatency("2 seconds")
       const replicas = yield* Effect.replicateEffect(replica(), 5)
@@ -136,7 +136,7 @@ describe("sharing: token in the cache", () => {
   })
 
   test.each([[999, 1], [1_001, 2]] as const)(
-    "received at 1,000 counts only where the one that is replaced was received before: %i",
+    "a token received at 1,000 is used only if the replaced one was received before: %i",
     function*([receivedAt, exchanges], { issuer }) {
       yield* Time.set(1_000)
       yield* newReplicaGot
@@ -172,7 +172,7 @@ describe("sharing: token in the cache", () => {
     }
   )
 
-  test("its entry can expire with it", function*({ cache }) {
+  test("its entry is written with the lifetime of the token", function*({ cache }) {
     yield* Time.set(5_000_000)
     yield* newReplicaGot
     expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options))
@@ -218,7 +218,7 @@ describe("sharing: token in the cache", () => {
 
 describe("sharing: lease", () => {
   test(
-    "is taken for its time by another owner each time, and the entry is written before it is given back",
+    "each exchange takes it with another owner, and writes the entry before the release",
     function*({ cache }) {
       const first = yield* replica({ lease: "20 seconds" })
       yield* settle(first.issue(replacing(yield* settle(missing(first)))))
@@ -232,7 +232,7 @@ describe("sharing: lease", () => {
   )
 
   test(
-    "is followed by another look: a token that was written meanwhile costs no exchange",
+    "a second read follows it, so that a token written in the meantime costs no exchange",
     function*({ cache, issuer }) {
       const [peer, late] = yield* Effect.all([replica(), replica()])
       yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
@@ -243,11 +243,14 @@ describe("sharing: lease", () => {
   test.each<readonly [string, Issuer.Outcome]>([
     ["fails", Effect.fail(Issuer.unavailable)],
     ["dies", Effect.die("an issuer that was written in a hurry")]
-  ])("is given back where the exchange %s, and the end is that of the exchange", function*([, outcome], { issuer }) {
-    yield* issuer.respondNext(outcome)
-    const exit = yield* Effect.exit(newReplicaGot)
-    expect([exit, yield* isFree]).toEqual([yield* Effect.exit(outcome), true])
-  })
+  ])(
+    "it is released if the exchange %s, and the caller gets the outcome of the exchange",
+    function*([, outcome], { issuer }) {
+      yield* issuer.respondNext(outcome)
+      const exit = yield* Effect.exit(newReplicaGot)
+      expect([exit, yield* isFree]).toEqual([yield* Effect.exit(outcome), true])
+    }
+  )
 
   test("it is released by a replica that is interrupted after any number of steps", function*({ cache, issuer }) {
     yield* issuer.setLatency(1)
@@ -279,7 +282,7 @@ describe("sharing: lease", () => {
   })
 
   test(
-    "that is never free is waited for as long as `lease` and `tokenTimeout`; then one exchanges alone, and publishes nothing",
+    "if it is never free, a replica waits for `lease` and `tokenTimeout`, then exchanges alone and publishes nothing",
     function*({ cache }) {
       yield* squat(hour)
       const counted = yield* added(
@@ -330,7 +333,7 @@ describe("sharing: a cache that", () => {
   ]] as const
 
   test.each(Cache.operations.flatMap((operation) => manners.map((manner) => [manner[0], operation, manner] as const)))(
-    "%s at %s costs the time of one call, a warning and a metric, and no token",
+    "%s at %s costs the time of one call, a warning and a metric, but no token",
     function*([, operation, [, manner, reason, longest]], { cache }) {
       yield* cache.behaveNext(operation, manner)
       const here = yield* replica()
@@ -371,7 +374,7 @@ describe("sharing: closing the layer", () => {
       ["waits for a publication and a release", Cache.takes(300), 600, true],
       ["does not wait longer than for one call", Cache.hangsUninterruptibly, 1_000, false]
     ] as const
-  )("%s under way", function*([, manner, longest, isPublished], { cache }) {
+  )("it %s in progress", function*([, manner, longest, isPublished], { cache }) {
     const { close } = yield* exchanging
     yield* cache.behaveNext("write", manner)
     yield* cache.behaveNext("release", Cache.takes(300))
@@ -397,7 +400,7 @@ describe("sharing: license key", () => {
   })
 
   test(
-    "that is another one finds nothing of the one before, and the one before finds its own again",
+    "another key finds no entry of the previous one, and the previous one still finds its own",
     function*({ issuer }) {
       let key = "october"
       const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })

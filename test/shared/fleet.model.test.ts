@@ -20,7 +20,7 @@ describe.each(seeds)("fleet: history %s", (seed) => {
     ["cache outages", { trouble: "Cache" }],
     ["outages of cache and token route", { trouble: "All" }],
     ["a day", { trouble: "All", size: 3, duration: 24 * hour, life: 8 * hour, pause: 10 * minute }]
-  ])("keeps the rules of docs/sharing.md through %s", (_, changes) =>
+  ])("follows the rules of docs/sharing.md through %s", (_, changes) =>
     PlainCrypto.using(async () => {
       const { violations } = await play({ ...plan, ...changes, seed })
       expect(violations).toEqual([])

@@ -38,7 +38,7 @@ const tokens = FastCheck.record({
 
 describe("sealed token", () => {
   it.effect.prop(
-    "opens to an equal token with a seal that a peer made of the same key and identity",
+    "a peer with the same key and identity opens an equal token",
     [tokens, FastCheck.string({ unit: "grapheme", minLength: 1 }), FastCheck.array(FastCheck.string())],
     ([token, key, about]) =>
       Effect.gen(function*() {
@@ -91,7 +91,7 @@ describe("sealed token", () => {
     }))
 })
 
-describe("An entry is none where", () => {
+describe("sealed token: an entry is ignored if", () => {
   it.effect.each<readonly [string, (entry: string) => ReadonlyArray<string>]>([
     [
       "a byte of it is another",

@@ -18,7 +18,7 @@ const lives = [
 
 describe("AccessToken.stateAt", () => {
   it.each(lives)(
-    "is fresh until the window of $window ms in a life of $life ms, then stale until its margin of $margin ms, then expired",
+    "a token is fresh until the window of $window ms in a life of $life ms, then stale until its margin of $margin ms, then expired",
     ({ life, margin, window }) => {
       const states = (...moments: ReadonlyArray<number>) =>
         moments.map((after) => AccessToken.stateAt(ofLife(life), receivedAt + after, timing))
@@ -30,21 +30,21 @@ describe("AccessToken.stateAt", () => {
     }
   )
 
-  it("is stale where the token was received 1 ms in the future", () => {
+  it("a token received 1 ms in the future is stale", () => {
     expect(AccessToken.stateAt(ofLife(3_600_000), receivedAt - 1, timing)).toBe("stale")
   })
 
-  it("is expired at its expiry, even where it claims to be received after it", () => {
+  it("a token is expired at its expiry, even if it claims to be received later", () => {
     const token = { ...ofLife(-1), receivedAt: receivedAt + 1_000 }
     expect(AccessToken.stateAt(token, receivedAt, timing)).toBe("expired")
   })
 
-  it("is never expired for a token that ends with Infinity", () => {
+  it("a token that expires at Infinity never expires", () => {
     expect(AccessToken.stateAt(ofLife(Infinity), Number.MAX_SAFE_INTEGER, timing)).toBe("fresh")
   })
 
   it.prop(
-    "follows the policy it is given",
+    "the given policy applies",
     [fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1_000, max: 100_000 })],
     ([seconds, life]) => {
       const own = policyOf({ window: `${seconds} seconds`, margin: 1 })
@@ -62,14 +62,14 @@ describe("AccessToken.isSame", () => {
   const one = make()
 
   it.each([
-    ["holds for an object and itself", one, true],
+    ["a token is the same as itself", one, true],
     [
-      "holds for the same value and identifier, whenever they were received",
+      "tokens with the same value and identifier are the same, whenever they were received",
       make({ receivedAt: 5, expiresAt: 9, scope: "read:search" }),
       true
     ],
-    ["does not hold for another value", make({ value: "other" }), false],
-    ["does not hold for another identifier", make({ serviceId: "other" }), false]
+    ["a token with another value is a different one", make({ value: "other" }), false],
+    ["a token with another identifier is a different one", make({ serviceId: "other" }), false]
   ])("%s", (_, other, expected) => {
     expect(AccessToken.isSame(one, other)).toBe(expected)
   })

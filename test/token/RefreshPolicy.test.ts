@@ -6,7 +6,7 @@ import { policyOf } from "../support/doubles/policy.js"
 const refused = (policy: object) => Either.flip(RefreshPolicy.make(policy))
 
 describe("RefreshPolicy.make", () => {
-  it("fills in the defaults, in milliseconds", () => {
+  it("missing fields get their defaults, in milliseconds", () => {
     expect(policyOf()).toEqual({
       background: true,
       window: 300_000,
@@ -54,7 +54,7 @@ describe("RefreshPolicy: token lifetime", () => {
     { life: 60_000, window: 6_000, margin: 600, pause: 1_500 },
     { life: 900_000, window: 90_000, margin: 9_000, pause: 22_500 },
     { life: 86_155_482, window: 300_000, margin: 10_000, pause: 60_000 }
-  ])("of $life ms has a window of $window, a margin of $margin, and $pause ms between two looks", (row) => {
+  ])("of $life ms has a window of $window, a margin of $margin, and $pause ms between two checks", (row) => {
     const life = { receivedAt: 1_000, expiresAt: 1_000 + row.life }
     expect([
       RefreshPolicy.windowOf(policyOf(), life),
@@ -65,7 +65,7 @@ describe("RefreshPolicy: token lifetime", () => {
 })
 
 describe("RefreshPolicy: Schedule", () => {
-  it.effect("checks a token at least a second and at most 72 s after the last check", () =>
+  it.effect("the next check comes at least 1 s and at most 72 s after the last one", () =>
     Effect.gen(function*() {
       const pauses = [1_250, 1_250, 60_000, 60_000].map((millis) => Duration.millis(millis))
       const waits = yield* Schedule.run(Schedule.delays(RefreshPolicy.checks), 0, pauses)
@@ -85,7 +85,7 @@ describe("RefreshPolicy.betweenAttempts", () => {
       Effect.withRandom(Random.fixed([random]))
     )
 
-  it.effect("doubles the wait, give or take a fifth, and allows one attempt fewer than there are in all", () =>
+  it.effect("the wait doubles, give or take a fifth, with one retry fewer than there are attempts", () =>
     Effect.gen(function*() {
       expect((yield* waitsOf(4, 0, 0)).slice(0, 3)).toEqual([160, 320, 640])
     }))

@@ -117,9 +117,12 @@ describe("token response: expires_in", () => {
 })
 
 describe("token response: token_type", () => {
-  test.each(named(["Bearer", "bearer", "BEARER", null, undefined]))("is read as Bearer: %s", function*([, type]) {
-    expect((yield* answered(response({ token_type: type }))).tokenType).toBe("Bearer")
-  })
+  test.each(named(["Bearer", "bearer", "BEARER", null, undefined]))(
+    "a token type is read as Bearer: %s",
+    function*([, type]) {
+      expect((yield* answered(response({ token_type: type }))).tokenType).toBe("Bearer")
+    }
+  )
 
   test.each(["mac", "", "Basic", "Bearer ", "Bearer\n", "bearer mac", 1, {}])(
     "is refused: %j",
@@ -131,7 +134,7 @@ describe("token response: access_token", () => {
   const unsendable = ["", " ", "\t", "a b", "token\n", "a\r\nb", "a\u0000b", "\u007f", "tokén", "🥑", "\ud800"]
 
   test.each(named([...unsendable, null, undefined, 1, {}, ["token"]]))(
-    "is refused where no header can carry it: %s",
+    "a value that no header can carry is rejected: %s",
     ([, value]) => refused(response({ access_token: value }), "Schema")
   )
 })
@@ -146,7 +149,7 @@ describe("token response: customer_id", () => {
   )
 
   test.each(named([1, {}, [], true, "a\r\nb", "customer\n", "é", "🥑", "\u0000"]))(
-    "is refused where no header can carry it: %s",
+    "a value that no header can carry is rejected: %s",
     ([, id]) => refused(response({ customer_id: id }), "Schema")
   )
 
@@ -176,7 +179,7 @@ describe("token response: scope", () => {
   })
 })
 
-describe("the token response", () => {
+describe("token response", () => {
   const kibibytes = (count: number) => {
     const bare = JSON.stringify(response({ padding: "" })).length
     return JSON.stringify(response({ padding: "x".repeat(count * 1024 - bare) }))
@@ -229,7 +232,7 @@ describe("the token response", () => {
   })
 })
 
-describe("a token response that can't be used", () => {
+describe("unusable token response", () => {
   const wrong: ReadonlyArray<readonly [field: string, value: unknown]> = [
     ["access_token", undefined],
     ["access_token", "a b"],
@@ -458,7 +461,7 @@ describe("TokenIssuer.layer", () => {
       [{ tokenTimeout: 0 }, "tokenTimeout"],
       [{ refresh: { attempts: 0 } }, "refresh.attempts"]
     ] as const
-  )("refuses a setting that can't work (case %#)", function*([options, field]) {
+  )("a setting that can't work is rejected (case %#)", function*([options, field]) {
     const error = yield* Layer.build(TokenIssuer.layer({ ...defaults, ...options })).pipe(
       Effect.provide(Simulator.layerHttpClient()),
       Effect.scoped,

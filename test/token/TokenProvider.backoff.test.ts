@@ -10,7 +10,7 @@ const expiry = 1_000_000
 const { unavailable } = Issuer
 
 describe("backoff: retryAt", () => {
-  it.effect("is told in whole milliseconds, in the status as in the log", () => {
+  it.effect("it is in whole milliseconds in the status and in the log", () => {
     const told: Array<unknown> = []
     const logger = Logger.make(({ annotations, message }) => {
       if (String(message) === "An exchange failed") {
@@ -60,7 +60,7 @@ describe("TokenProvider.status", () => {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
   })
 
-  fresh("is that of the token", function*() {
+  fresh("it is that of the current token", function*() {
     yield* Time.set(windowStart)
     expect(yield* provider.status)
       .toEqual({ state: "stale", expiresAt: Option.some(expiry), lastFailure: Option.none() })

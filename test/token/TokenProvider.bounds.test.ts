@@ -48,9 +48,9 @@ const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((ca
   { call, how: "hangs and can't be interrupted", fault: Effect.uninterruptible(Effect.never) }
 ])
 
-describe("a part", () => {
+describe("TokenProvider: an issuer or store", () => {
   test.each(hanging)(
-    "whose $call $how ends all callers in Timeout after tokenTimeout, and later ones get a token",
+    "whose $call $how makes all callers fail with Timeout after tokenTimeout, and later ones get a token",
     function*({ call, fault }) {
       const { caller, faults } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
       const callers = yield* Effect.replicateEffect(Effect.fork(Effect.flip(caller)), 2)
@@ -64,7 +64,7 @@ describe("a part", () => {
     }
   )
 
-  test("that hangs is bounded by 10 s where nobody says otherwise", function*() {
+  test("that hangs is limited to 10 s by default", function*() {
     const { caller } = yield* meeting("issue", Effect.never)
     const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("10 seconds")
@@ -83,7 +83,7 @@ describe("a part", () => {
   )
 
   test.each(["issue", "put"] as const)(
-    "whose %s comes back after the flight has ended stores nothing",
+    "whose %s returns after the exchange has ended stores nothing",
     function*(call) {
       const { caller, store } = yield* meeting(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
       const waiting = yield* Effect.fork(Effect.flip(caller))
@@ -93,7 +93,7 @@ describe("a part", () => {
   )
 
   test.each(["issue", "put"] as const)(
-    "whose %s interrupts itself ends its caller in Aborted, and keeps no token from the next one",
+    "whose %s interrupts itself makes its caller fail with Aborted, and the next one gets a token",
     function*(call) {
       const { caller, faults } = yield* meeting(call, Effect.interrupt)
       expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))

@@ -11,7 +11,7 @@ const { unavailable } = Issuer
 
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
-describe("a cold start", () => {
+describe("cold start", () => {
   cold.each([13, 50])(
     "costs one exchange for 500 callers that yield every %s operations",
     function*(operations) {

@@ -88,9 +88,9 @@ testLive.each(
 describe("span of a search", () => {
   it.live.each(
     [
-      ["is a child of the caller's", searches(2)],
+      ["it is a child of the caller's span", searches(2)],
       [
-        "is over once the search is, so that the next search is not its child",
+        "it ends with the search, so that the next search is not its child",
         Effect.zipRight(searches(1), searches(1))
       ]
     ] as const
@@ -125,7 +125,7 @@ describe("span", () => {
       ["TokenIssuer.issue", "POST", 200]
     ] as const
   )(
-    "of %s carries method, status, server, error and the template of a known route, and nothing else",
+    "%s has method, status, server, error and the template of a known route, and no other attribute",
     ([name, method, status]) =>
       Effect.map(spansOf(Effect.zipRight(searches(1), request)), (spans) => {
         expect(named(spans, name).map(({ attributes }) => attributes)).toEqual([attributesOf(name, method, status)])
@@ -138,7 +138,7 @@ describe("span", () => {
       ["TokenIssuer.issue", "token", 400, "BadRequest"]
     ] as const
   )(
-    "of %s that failed has the status of the answer and the tag of the error, and counts as failed",
+    "a failed %s has the status of the response and the tag of the error, and status error",
     ([name, operation, status, error]) =>
       Effect.map(spansOf(Effect.zipRight(answering(operation, status), searches(1))), (spans) => {
         const [span] = named(spans, name)
