@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { runs } from "../support/doubles/runs.js"
-import { calls, endings, playEach } from "../support/model/interruption.js"
-import { clients } from "../support/model/MemoryService.js"
+import { calls, endings, playEach } from "./interruption/interruption.js"
+import { clients } from "./interruption/MemoryService.js"
 
 /** Each operation with `RUNS=1`, in five minutes or so; every eighth in `npm run test:system`. */
 const stride = Math.ceil(8 / runs(8))

@@ -1,5 +1,5 @@
 import type { Fiber } from "effect"
-import { ShakenScheduler } from "./ShakenScheduler.js"
+import { ShakenScheduler } from "../../support/model/ShakenScheduler.js"
 
 /** Tells before each operation of one fiber, and lets it yield there where it is told to. */
 export class WatchingScheduler extends ShakenScheduler {

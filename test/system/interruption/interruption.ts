@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises"
 import { HttpBody } from "@effect/platform"
 import { Cause, type Context, Effect, Exit, type Fiber, Layer, Redacted, Schema, Scope, Stream } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
-import { seeded } from "../doubles/runtime.js"
+import { seeded } from "../../support/doubles/runtime.js"
 import { clients, MemoryService, type Route } from "./MemoryService.js"
 import { WatchingScheduler } from "./WatchingScheduler.js"
 
