@@ -14,7 +14,7 @@ type Search = NutritionAdvisor.Service["search"]
 
 /** Options with a field that nothing in the package knows. */
 interface WithFurther extends NutritionAdvisor.SearchOptions {
-  readonly serviceId?: unknown
+  readonly futureOption?: unknown
 }
 
 const cache = SearchCache.layer({ timeToLive: "1 hour" })
@@ -37,7 +37,7 @@ const tenant = () => new Map([["x-tenant", "a"]]).entries()
 
 const unavailable = Effect.fail(new NutritionAdvisorError.ServerError({ operation: "search", status: 503 }))
 
-const further = (serviceId: unknown): WithFurther => ({ serviceId })
+const further = (futureOption: unknown): WithFurther => ({ futureOption })
 
 describe.each(layers)("%s", (_, around) => {
   const options: WithFurther = { ...further("other-customer"), urlParams: { page: 2 } }
@@ -54,13 +54,13 @@ describe.each(layers)("%s", (_, around) => {
   test("passes an option that it doesn't know: search", function*() {
     const { all, layer } = received()
     yield* Effect.provide(NutritionAdvisor.search("oats", options), layer)
-    expect(all).toMatchObject([{ serviceId: "other-customer" }])
+    expect(all).toMatchObject([{ futureOption: "other-customer" }])
   })
 
   test("passes an option that it doesn't know: searchAs", function*() {
     const { all, layer } = received()
     yield* Effect.provide(NutritionAdvisor.searchAs(Schema.Unknown)("oats", options), layer)
-    expect(all).toMatchObject([{ serviceId: "other-customer" }])
+    expect(all).toMatchObject([{ futureOption: "other-customer" }])
   })
 
   test("passes an option that it doesn't know: promise client", function*() {
@@ -69,7 +69,7 @@ describe.each(layers)("%s", (_, around) => {
       await using client = fromLayer(layer)
       await client.search("oats", options)
     })
-    expect(all).toMatchObject([{ serviceId: "other-customer" }])
+    expect(all).toMatchObject([{ futureOption: "other-customer" }])
   })
 
   test("passes no options if there are none", function*() {
@@ -124,13 +124,13 @@ describe("SearchCache", () => {
   const worldOf = () => {
     const calls: Array<unknown> = []
     const search: Search = (_, options: WithFurther = {}) => {
-      calls.push(options.serviceId)
-      return Effect.delay(Effect.sync(() => `payload ${calls.lastIndexOf(options.serviceId)}`), 100)
+      calls.push(options.futureOption)
+      return Effect.delay(Effect.sync(() => `payload ${calls.lastIndexOf(options.futureOption)}`), 100)
     }
     return { calls, world: new AdvisorWorld(over(cache, search)) }
   }
 
-  const searchFor = (world: AdvisorWorld, serviceId: unknown) => world.search("oats", further(serviceId))
+  const searchFor = (world: AdvisorWorld, futureOption: unknown) => world.search("oats", further(futureOption))
 
   it.each(pairs)(
     "two searches never share a payload if an option that it doesn't know differs: %s",
@@ -206,7 +206,7 @@ describe("NutritionAdvisorTest", () => {
       Effect.zipRight(Effect.flatten(NutritionAdvisorTest.RecordedSearches)),
       Effect.provide(NutritionAdvisorTest.layerRecording())
     )
-    expect(searches).toEqual([{ term: "oats", options: { serviceId: "a" } }])
+    expect(searches).toEqual([{ term: "oats", options: { futureOption: "a" } }])
   })
 
   test("layerRecording records an iterator as an array, and its search can read it, too", function*() {

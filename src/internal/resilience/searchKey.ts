@@ -16,7 +16,8 @@ const isComparable = (value: unknown) => Equal.isEqual(value) || (!Predicate.isO
 /** Undefined if an option can't be compared: such a search is equal to no other. */
 export const keyOf = (term: string, options: Partial<Read> = {}): SearchKey | undefined => {
   const { headers = {}, urlParams = [], ...rest } = options
-  const others = Record.filter(rest, Predicate.isNotUndefined)
+  const further: Readonly<Record<string, unknown>> = rest
+  const others = Record.filter(further, Predicate.isNotUndefined)
   if (!Object.values(others).every(isComparable)) return undefined
   return new SearchKey({
     known: JSON.stringify([term, urlParams, Object.entries(headers)]),
