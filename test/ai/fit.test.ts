@@ -94,6 +94,13 @@ describe("a tool result", () => {
     (payload, result) => expect(fit(payload)).toEqual({ result })
   )
 
+  it("is a failure that names the limit if not even one element of an array fits", () => {
+    const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
+    expect(fit(tooLong, { maxResultBytes: 300 })).toBe(
+      "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term."
+    )
+  })
+
   it("is a failure if the payload is nested too deep to be written", () => {
     const payload: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000))
     for (const fields of [[], ["name"]]) {

@@ -96,7 +96,7 @@ export const fit = (payload: unknown, options: FitOptions = {}): JsonObject | st
     const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
     const picked = fields.length === 0 ? json : pickFields(json, new Set(fields))
     return cut(picked, maxResultBytes, note) ??
-      `The result has more than ${maxResultBytes} bytes, and no array that could be cut. Search with a narrower term.`
+      `The result has more than ${maxResultBytes} bytes, and cutting an array doesn't make it fit. Search with a narrower term.`
   } catch {
     return "The result can't be written as JSON. Search with another term."
   }
