@@ -7,6 +7,9 @@
  *     export NUTRITION_ADVISOR_BASE_URL=https://... NUTRITION_ADVISOR_LICENSE_KEY=...
  *     npx tsx bulk-search.ts terms.txt foods.jsonl
  *
+ * Each line is one term, as it is. If your terms are a column of a CSV file, write that column to a text
+ * file first.
+ *
  * This file is all you need: copy it. To try it without a license key of your own, start
  * `npx effect-nutrition-advisor-simulator`, and use the base URL and the key that it prints.
  *
