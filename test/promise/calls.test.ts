@@ -1,4 +1,4 @@
-import { getEventListeners } from "node:events"
+import { EventEmitter, getEventListeners } from "node:events"
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Schema } from "effect"
@@ -49,6 +49,31 @@ const nativeSignal = (reason?: unknown) => {
   return { signal: controller.signal, abort: () => controller.abort(reason) }
 }
 
+/** It listens to the other one, so that `this` is never the signal that the caller gave. */
+const proxiedSignal = () => {
+  const { abort, signal } = nativeSignal("left")
+  const get = (target: AbortSignal, name: keyof AbortSignal) => {
+    const value = target[name]
+    return typeof value === "function" ? value.bind(target) : value
+  }
+  return { signal: new Proxy(signal, { get: (target, name) => get(target, name as keyof AbortSignal) }), abort }
+}
+
+/** Like that of node-abort-controller, which emits its event through an EventEmitter. */
+const emittingSignal = () => {
+  const emitter = new EventEmitter()
+  const signal = Object.assign(new EventTarget(), {
+    aborted: false,
+    addEventListener: emitter.on.bind(emitter),
+    removeEventListener: emitter.off.bind(emitter)
+  })
+  const abort = () => {
+    signal.aborted = true
+    emitter.emit("abort")
+  }
+  return { signal: signal as EventTarget as AbortSignal, abort }
+}
+
 describe("signal", () => {
   const reason = new Error("the caller has left")
 
@@ -82,7 +107,9 @@ describe("signal", () => {
     ["a string as its reason", () => nativeSignal("left"), "left"],
     ["null as its reason", () => nativeSignal(null), null],
     ["the default reason", nativeSignal, expect.objectContaining({ name: "AbortError" })],
-    ["no reason at all", oldSignal, expect.objectContaining({ name: "AbortError" })]
+    ["no reason at all", oldSignal, expect.objectContaining({ name: "AbortError" })],
+    ["a Proxy around it", proxiedSignal, "left"],
+    ["the events of an EventEmitter", emittingSignal, expect.objectContaining({ name: "AbortError" })]
   ])("signal: a signal with %s rejects calls with it, before and during a call", async (_, signalOf, expected) => {
     await using advisor = doubled(() => Effect.never)
     const { abort, signal } = signalOf()

@@ -23,6 +23,15 @@ export interface Limits {
 /** The fiber of a call; empty once it has ended: fibers that an old Set refers to are collected late, which costs a search 6 %. */
 type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
 
+/**
+ * The calls with one signal. They share a listener, since Node warns of an eleventh. It knows its calls by itself, because not every
+ * signal calls it with itself as `this`: one in a Proxy doesn't, nor does that of node-abort-controller.
+ */
+interface Group {
+  readonly calls: Set<Call>
+  readonly interrupt: () => void
+}
+
 type Timed = <A, R>(call: Effect.Effect<A, unknown, R>) => Effect.Effect<A, unknown, R>
 
 type Fork = <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>, timed: Timed) => Fiber.RuntimeFiber<A, unknown>
@@ -68,7 +77,7 @@ export interface Calls {
 /** The calls of one client, over a layer that the first of them builds. */
 export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
   const runtime = ManagedRuntime.make(layer)
-  const calls = new Map<Signal, Set<Call>>()
+  const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
 
   let fork: Fork = (call, timed) =>
@@ -85,9 +94,17 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
   const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
     Cause.isInterruptedOnly(cause) ? interruptionOf(operation, signal) : Cause.originalError(Cause.squash(cause))
 
-  /** All calls on a signal share this listener, since Node warns of an eleventh. */
-  function interrupt(this: AbortSignal) {
-    for (const [fiber] of calls.get(this) ?? []) fiber?.unsafeInterruptAsFork(FiberId.none)
+  const groupOf = (signal: Signal): Group => {
+    const known = groups.get(signal)
+    if (known !== undefined) return known
+    const calls = new Set<Call>()
+    const interrupt = () => {
+      for (const [fiber] of calls) fiber?.unsafeInterruptAsFork(FiberId.none)
+    }
+    const group = { calls, interrupt }
+    groups.set(signal, group)
+    signal?.addEventListener("abort", interrupt)
+    return group
   }
 
   const run = async <A>(
@@ -98,16 +115,15 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
     if (hasAborted(signal) || closing !== undefined) throw interruptionOf(operation, signal)
     const fiber = fork(effect, timedBy(operation, timeout))
     const call: Call = [fiber]
-    const beside = calls.get(signal) ?? new Set()
-    calls.set(signal, beside.add(call))
-    signal?.addEventListener("abort", interrupt)
+    const { calls, interrupt } = groupOf(signal)
+    calls.add(call)
     // What the call has run so far may have aborted the signal or closed the client.
     if (hasAborted(signal) || closing !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
     call.pop()
-    beside.delete(call)
-    if (signal && beside.size === 0) {
-      calls.delete(signal)
+    calls.delete(call)
+    if (signal && calls.size === 0) {
+      groups.delete(signal)
       signal.removeEventListener("abort", interrupt)
     }
     if (exit._tag === "Success") return exit.value
@@ -117,7 +133,7 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
     throw error
   }
 
-  const end = Effect.suspend(() => Fiber.interruptAll([...calls.values()].flatMap((beside) => [...beside].flat())))
+  const end = Effect.suspend(() => Fiber.interruptAll([...groups.values()].flatMap(({ calls }) => [...calls].flat())))
 
   return { run, close: () => closing ??= Effect.runPromise(Effect.zipRight(end, runtime.disposeEffect)) }
 }
