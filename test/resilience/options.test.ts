@@ -198,6 +198,20 @@ describe("SearchCache", () => {
     expect(searches.map(outcomeOf)).toEqual(["payload 0", "payload 0"])
     expect(calls).toHaveLength(1)
   })
+
+  it.each<readonly [string, UrlParams.Input, UrlParams.UrlParams]>([
+    ["in a record", { limit: null, page: 2 }, [["page", "2"]]],
+    ["in a list of a record", { page: [null, 2, undefined] }, [["page", "2"]]],
+    ["in a record of a record", { filter: { limit: null, page: 2 } }, [["filter[page]", "2"]]],
+    ["in a list of pairs", [["limit", null], ["page", 2]], [["page", "2"]]]
+  ])("a query parameter that is null is left out, and the payload is kept: %s", (_, urlParams, expected) => {
+    const sent: Array<unknown> = []
+    const search: Search = (_, options) => Effect.sync(() => sent.push(options?.urlParams))
+    const world = new AdvisorWorld(over(cache, search))
+    world.search("oats", { urlParams })
+    world.search("oats", { urlParams })
+    expect(sent).toEqual([expected])
+  })
 })
 
 describe("NutritionAdvisorTest", () => {
