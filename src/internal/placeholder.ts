@@ -1,10 +1,21 @@
 /** Values that a platform, a template or a person should have replaced. Each is recognized by its form: a test may use any key. */
 
-/** Of templates: shells, Compose and Terraform, GitHub Actions and Helm, Kubernetes and Azure Pipelines, Octopus, ERB. */
-const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|#\{.*\}|<%.*%>/
+/** Of templates: shells, Compose and Terraform, GitHub Actions and Helm, Kubernetes and Azure Pipelines, Octopus, Puppet, ERB. */
+const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|[#%]\{.*\}|<%.*%>/
 
 const references = [
   /^\$(env:)?[A-Z_][A-Z\d_]*$/,
+  // PowerShell and Grafana: $env:licenseKey, $__file{/run/key}
+  /^\$env:\w+$/i,
+  /^\$__\w+\{.*\}$/,
+  // Azure Pipelines at run time, ARM, Concourse and Cloud Foundry, dotenvx
+  /^\$\[.*\]$/,
+  /^\[[a-z]+\('.*'\).*\]$/i,
+  /^\(\(.+\)\)$/,
+  /^encrypted:[\w+/=]+$/,
+  // process.env.NAME, import.meta.env.NAME, secrets.NAME, ENV['NAME'], os.environ['NAME']
+  /^(process\.env|import\.meta\.env|secrets|env|vars|var|local)\.[a-z_]\w*$/i,
+  /^(ENV|os\.environ|process\.env)\[(['"]).*\2\]$/,
   /^\$(env:)?[a-z]+(_[a-z]+)+$/,
   /^\$ANSIBLE_VAULT;/,
   /^%\w+%$/,
@@ -17,14 +28,15 @@ const references = [
   /^!\w+ /,
   // op://, sm://, ref+vault://, https://
   /^[a-z][\w+.-]*:\/\//i,
-  /^(arn|aws|azurekeyvault|doppler|env|file|gcp|gcpsm|gsm|keyvault|keyvaultref|secretref|secretsmanager|ssm|vault):\S/i,
+  /^(akv|arn|aws|azurekeyvault|bao|doppler|env|file|gcp|gcpsm|gsm|keyvault|keyvaultref|secretref|secretsmanager|ssm|vault):\S/i,
+  /^(aws-?(kms|secretsmanager|sm|ssm)|gcp-secret-?manager):\S/i,
   /^\w[\w-]*@azurekeyvault/i,
   /^projects\/[^/]+\/secrets\//,
-  /^(\/var)?\/run\/secrets\//
+  /^(\/var\/run|\/run|\/etc|\/mnt|\/vault)\/secrets(-store)?\//
 ]
 
 const placeholder =
-  /^(null|\[object \w+\]|<.*>|\{.*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
+  /^(null|\[object \w+\]|<.*>|\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
 
 /** What no value of a secret, an identifier or an address looks like. */
 export const holdsTemplate = (text: string): boolean => template.test(text)

@@ -145,7 +145,8 @@ const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Che
 }
 
 const carriesSecrets = (name: string) =>
-  /^(authorization|cookie|proxy-authenticate|proxy-authorization|set-cookie|www-authenticate|x-api-key)$/.test(name)
+  /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
+  /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
 
 /** They belong to the connection, to the body, or to each request of the client. */
 const isReserved = (name: string) =>

@@ -19,6 +19,24 @@ const references = [
   "$NUTRITION_ADVISOR_LICENSE_KEY",
   "$license_key",
   "$env:LICENSE_KEY",
+  "$Env:licenseKey",
+  "$__file{/run/license-key}",
+  "$[variables.licenseKey]",
+  "[parameters('licenseKey')]",
+  "((nutrition/license-key))",
+  "encrypted:BDb7t3QkTRp2WsdU1mQ9abcdef",
+  "process.env.LICENSE_KEY",
+  "import.meta.env.LICENSE_KEY",
+  "secrets.LICENSE_KEY",
+  "ENV['LICENSE_KEY']",
+  "%{LICENSE_KEY}",
+  "awssm:nutrition/license-key",
+  "aws-ssm:/nutrition/license-key",
+  "gcp-secret-manager:nutrition",
+  "bao:secret/data/nutrition#license-key",
+  "/etc/secrets/license-key",
+  "/mnt/secrets-store/license-key",
+  "/vault/secrets/license-key",
   "%LICENSE_KEY%",
   "${LICENSE_KEY}",
   "${{ secrets.LICENSE_KEY }}",
@@ -109,7 +127,12 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   [
     "serviceIdHeader",
     /credentials/,
-    ["Authorization", "proxy-authorization", "Cookie", "set-cookie", "WWW-Authenticate", "X-Api-Key"]
+    [
+      ..."Authorization PROXY-authorization Cookie set-cookie Set-Cookie2 WWW-Authenticate Authentication-Info".split(
+        " "
+      ),
+      ..."X-Api-Key Api-Key X-Goog-Api-Key X-Auth-Token X-Amz-Security-Token X-Forwarded-Authorization".split(" ")
+    ]
       .map((serviceIdHeader) => ({ serviceIdHeader }))
   ],
   [
@@ -122,7 +145,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   [
     "observeHeaders",
     /secrets/,
-    ["Authorization", "Set-Cookie", "Cookie", "www-authenticate", "Service-ID"].map((name) => ({
+    ["Authorization", "Set-Cookie", "Cookie", "www-authenticate", "X-Access-Token", "Service-ID"].map((name) => ({
       observeHeaders: ["x-request-id", name]
     }))
   ],
@@ -178,6 +201,9 @@ describe("rejected setting", () => {
 
 const lookalikes = [
   "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+  "{6F9619FF-8B86-D011-B42D-00CF4FC964FF}",
+  "secrets.2024",
+  "acme:7f3a91c0",
   "eyJhbGciOiJIUzI1NiJ9.e30.ZRrHA1JJJW8opsbCGfG_HACGpVUMN_a9IV7pAx_Zmeo",
   "c2VjcmV0L2tleQ==",
   "/9j+secret/key==",
