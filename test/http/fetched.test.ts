@@ -1,7 +1,7 @@
 /** Any fetch: what it resolves with may be of any class, and is not changed. */
 import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
-import { gzipSync } from "node:zlib"
+import { deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
 import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
@@ -93,6 +93,20 @@ describe("custom fetch that resolves with", () => {
     await used.text()
     const { client } = clientOf(() => used)
     await expect(client.search("oats")).rejects.toMatchObject({ code: "ERR_FETCH_RESPONSE" })
+    await client.close()
+  })
+
+  it("a body with status 205, which may have none: fetch resolves without it", async () => {
+    const { client } = clientOf(() => ({ status: 205, headers: {}, text: async () => text }))
+    await expect(client.fetch("/v2/session")).resolves.toMatchObject({ status: 205, body: null })
+    await client.close()
+  })
+
+  it("a body that is still coded, by deflate after gzip: its content-encoding is kept", async () => {
+    const body = Readable.from([deflateSync(gzipSync(text))])
+    const { client } = clientOf(() => nodeFetched(body, { "content-encoding": ["gzip, deflate"] }))
+    const { headers } = await client.fetch("/v2/session")
+    expect(headers.get("content-encoding")).toBe("gzip, deflate")
     await client.close()
   })
 

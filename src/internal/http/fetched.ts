@@ -106,6 +106,7 @@ export class FetchReading {
 /** A coding that some runtimes undo, and some fetches only by itself and in lower case: a frame of it begins so. */
 const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
   "zstd": [0x28, 0xb5, 0x2f, 0xfd],
+  "deflate": [0x78, 0x9c],
   "gzip": [0x1f, 0x8b],
   "x-gzip": [0x1f, 0x8b]
 }

@@ -23,7 +23,8 @@ import { isWebResponse, setCookiesOf, sourceOf, statusTextOf } from "./source.js
 import type { Content } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
 
-const withoutBody = new Set([204, 205, 304])
+/** The statuses of responses that have no body. */
+export const withoutBody: ReadonlySet<number> = new Set([204, 205, 304])
 
 type ClientError = HttpClientError.HttpClientError
 

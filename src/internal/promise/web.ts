@@ -8,6 +8,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { BadRequest, ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { withoutBody } from "../http/platform.js"
 import { hasFetch } from "../http/processFetch.js"
 import { setCookiesOf, statusTextOf, urlOf } from "../http/source.js"
 import * as Upload from "../http/upload.js"
@@ -93,7 +94,9 @@ const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
     headers.delete("set-cookie")
     for (const cookie of setCookiesOf(response)) headers.append("set-cookie", cookie)
     const init = { status: response.status, statusText: statusTextOf(response), headers }
-    return withUrl(new Response(body.byteLength === 0 ? null : body, init), urlOf(response))
+    // Not every client drops the body that such a response may not have, and Response throws at one.
+    const isEmpty = body.byteLength === 0 || withoutBody.has(response.status)
+    return withUrl(new Response(isEmpty ? null : body, init), urlOf(response))
   })
 
 /** What fetch does, below the base URL. */
