@@ -199,7 +199,7 @@ describe("SearchCache", () => {
     expect(calls).toHaveLength(1)
   })
 
-  it.each<readonly [string, UrlParams.Input, UrlParams.UrlParams]>([
+  it.each<readonly [string, UrlParams.Input, ReadonlyArray<readonly [string, string]>]>([
     ["in a record", { limit: null, page: 2 }, [["page", "2"]]],
     ["in a list of a record", { page: [null, 2, undefined] }, [["page", "2"]]],
     ["in a record of a record", { filter: { limit: null, page: 2 } }, [["filter[page]", "2"]]],
