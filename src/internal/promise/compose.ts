@@ -92,7 +92,11 @@ const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenC
     ? Effect.map(Settings.readOptions(given), NutritionAdvisor.build)
     : Effect.map(
       Effect.zipLeft(Settings.readSharedOptions(given), check(sharedTokenCache)),
-      (options) => Effect.provide(NutritionAdvisor.buildShared(options), sharedTokenCache)
+      (options) =>
+        Effect.flatMap(
+          Layer.build(sharedTokenCache),
+          (cache) => Effect.provide(NutritionAdvisor.buildShared(options), cache)
+        )
     )
 
 /** One layer for the whole client, not a stack of them: each keeps some kB alive, and a backend may have thousands of clients. */
