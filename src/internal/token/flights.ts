@@ -28,6 +28,9 @@ export interface Options extends Exchange.Options {
   readonly run: RunInBackground
 }
 
+/** How long callers wait for a store to take the rejected token back, in milliseconds. */
+const longestPutBack = 1_000
+
 const interrupted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
 
 /** Waits for the result of the flight. A flight has many callers, so its span has no parent; the span of each caller links to it. */
@@ -88,12 +91,16 @@ export const make = (options: Options) =>
 
     const running = (flight: Flight) =>
       Effect.uninterruptibleMask((restore) => {
-        const putBack = withTimeout(Exchange.putBack(options, flight), flightTimeout, () => "Timeout" as const)
+        const putBack = withTimeout(
+          Exchange.putBack(options, flight),
+          Math.min(flightTimeout, longestPutBack),
+          () => "Timeout" as const
+        )
         return Exchange.exchange(options, flight.request, flight).pipe(
           withTokenTimeout(flightTimeout),
           restore,
           Effect.matchCauseEffect({
-            onFailure: (cause) => Effect.zipRight(Effect.ignore(restore(putBack)), fail(flight, cause)),
+            onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),
             onSuccess: (exchanged) => succeed(flight, exchanged)
           })
         )
