@@ -46,5 +46,5 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   Effect.gen(function*() {
     const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
     const flightTimeout = settings.lease + 2 * settings.tokenTimeout + 3 * settings.cacheTimeout
-    return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout })
+    return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout, issuerRepeats: true })
   })

@@ -14,7 +14,7 @@ import { ownError } from "../ownError.js"
 import * as Exchange from "./exchange.js"
 import * as Report from "./report.js"
 import * as State from "./state.js"
-import { withTimeout, withTokenTimeout } from "./withTimeout.js"
+import { withExtendedTimeout, withTimeout, withTokenTimeout } from "./withTimeout.js"
 
 /** An exchange, shared by all callers that wait for it. */
 export interface Flight extends Exchange.Progress {
@@ -25,6 +25,8 @@ export interface Flight extends Exchange.Progress {
 export interface Options extends Exchange.Options {
   /** The timeout of a flight, in milliseconds. */
   readonly flightTimeout: number
+  /** Whether the issuer itself repeats an exchange during which the process was stopped. If not, the flight repeats it. */
+  readonly issuerRepeats?: boolean
   readonly run: RunInBackground
 }
 
@@ -64,7 +66,8 @@ const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.fa
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */
 export const make = (options: Options) =>
   Effect.gen(function*() {
-    const { flightTimeout, policy, run } = options
+    const { flightTimeout, issuerRepeats = false, policy, run } = options
+    const inTime = (issuerRepeats ? withExtendedTimeout : withTokenTimeout)(flightTimeout)
     let state: State.State<Flight> = State.initial
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
@@ -97,7 +100,7 @@ export const make = (options: Options) =>
           () => "Timeout" as const
         )
         return Exchange.exchange(options, flight.request, flight).pipe(
-          withTokenTimeout(flightTimeout),
+          inTime,
           restore,
           Effect.matchCauseEffect({
             onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),

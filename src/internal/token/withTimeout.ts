@@ -3,26 +3,30 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Predicate from "effect/Predicate"
 import { TransportError } from "../../NutritionAdvisorError.js"
-import { monotonicMillis } from "../clock.js"
+import { currentMonotonicMillis, monotonicMillis } from "../clock.js"
 
 /**
- * Fails with `onTimeout` after a number of milliseconds, and ends at once if it is interrupted. This holds even if the effect can't be
+ * Fails with `onTimeout` when the timer ends, and ends at once if it is interrupted. This holds even if the effect can't be
  * interrupted: it then continues in the background until it can. `Effect.timeoutFail` isn't used because it may lose an interruption that
  * arrives just as its race ends.
  */
-export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
+const withTimer = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, timer: Effect.Effect<void>, onTimeout: () => E2) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
       const end = yield* Deferred.make<A, E | E2>()
       const timeout = Deferred.failSync(end, onTimeout)
       const work = yield* Effect.forkDaemon(Effect.interruptible(Effect.intoDeferred(effect, end)))
-      const timer = yield* Effect.forkDaemon(Effect.interruptible(Effect.delay(timeout, millis)))
+      const waiting = yield* Effect.forkDaemon(Effect.interruptible(Effect.zipRight(timer, timeout)))
       return yield* Effect.ensuring(
         restore(Deferred.await(end)),
-        Effect.zipRight(Fiber.interruptFork(timer), Fiber.interruptFork(work))
+        Effect.zipRight(Fiber.interruptFork(waiting), Fiber.interruptFork(work))
       )
     })
   )
+
+/** Fails with `onTimeout` after a number of milliseconds. If the effect can't be interrupted, it continues in the background. */
+export const withTimeout = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, millis: number, onTimeout: () => E2) =>
+  withTimer(effect, Effect.sleep(millis), onTimeout)
 
 const timedOut = () => new TransportError({ operation: "token", reason: "Timeout" })
 
@@ -48,3 +52,16 @@ export const withTokenTimeout = (millis: number) => <A, E, R>(effect: Effect.Eff
       () => withTimeout(second, millis, timedOut)
     )
   })
+
+/**
+ * The timeout of an issuer that repeats its exchange by itself if the process was stopped. The issuer then gets the whole time once more.
+ * Only the issuer knows when its first exchange has ended, so this doesn't start another one.
+ */
+export const withExtendedTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
+  const timer = Effect.gen(function*() {
+    const latest = (yield* currentMonotonicMillis) + millis + stoppedAfter
+    yield* Effect.sleep(millis)
+    if ((yield* currentMonotonicMillis) > latest) yield* Effect.sleep(millis)
+  })
+  return withTimer(effect, timer, timedOut)
+}

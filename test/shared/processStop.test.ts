@@ -1,0 +1,65 @@
+/** A client that shares its token, in a process that is stopped during an exchange. */
+import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer } from "effect"
+import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { arranged } from "../doubles/arranged.js"
+import * as Cache from "../doubles/CacheDouble.js"
+import * as ManualClock from "../doubles/ManualClock.js"
+import { settings } from "../doubles/simulatedAdvisor.js"
+
+/** A service that counts how many exchanges run at once. The first exchange ends as told, without a response. */
+const serviceWith = (first: Effect.Effect<void>) => {
+  const exchanges = { begun: 0, running: 0, most: 0 }
+  const ended = Effect.sync(() => {
+    exchanges.running -= 1
+  })
+  const client = HttpClient.make((request) => {
+    const respond = (json: unknown) => Effect.sync(() => HttpClientResponse.fromWeb(request, Response.json(json)))
+    if (request.method !== "POST") return respond([])
+    exchanges.begun += 1
+    exchanges.running += 1
+    exchanges.most = Math.max(exchanges.most, exchanges.running)
+    const exchange = exchanges.begun === 1
+      ? Effect.zipRight(first, new HttpClientError.RequestError({ request, reason: "Transport" }))
+      : Effect.delay(respond({ access_token: "token-1", expires_in: 3_600, customer_id: "customer-1" }), "200 millis")
+    return Effect.ensuring(exchange, ended)
+  })
+  return { client, exchanges }
+}
+
+/** A search whose exchange runs while the process is stopped for a minute: both clocks go on, and no timer fires. */
+const stoppedDuring = (first: Effect.Effect<void>) =>
+  Effect.gen(function*() {
+    const clock = ManualClock.besides(yield* Effect.clock)
+    const { client, exchanges } = serviceWith(first)
+    const layer = NutritionAdvisor.layerShared({
+      ...settings,
+      tokenTimeout: "1 second",
+      lease: "1500 millis",
+      cacheTimeout: "100 millis"
+    }).pipe(Layer.provide([Layer.succeed(HttpClient.HttpClient, client), SharedTokenCache.layerMemory]))
+    const context = yield* Effect.withClock(Layer.build(layer), clock)
+    const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+    const searching = yield* Effect.fork(Effect.withClock(Effect.exit(search("oats")), clock))
+    yield* Cache.pass(100)
+    clock.wall += 60_000
+    clock.monotonic += 60_000
+    yield* Cache.pass(10_000)
+    return { exchanges, exit: yield* Fiber.join(searching) }
+  })
+
+const test = arranged(Effect.void, Layer.empty)
+
+describe("sharing: a process stop during an exchange", () => {
+  test("costs the search no more than time if the exchange can be interrupted", function*() {
+    const { exchanges, exit } = yield* stoppedDuring(Effect.never)
+    expect([Exit.isSuccess(exit), exchanges.begun, exchanges.most]).toEqual([true, 2, 1])
+  })
+
+  test("starts no other exchange beside one that can't be interrupted and runs for longer", function*() {
+    const { exchanges, exit } = yield* stoppedDuring(Effect.uninterruptible(Effect.sleep("5 seconds")))
+    expect(Exit.isFailure(exit)).toBe(true)
+    expect(exchanges.most).toBe(1)
+  })
+})
