@@ -5,16 +5,23 @@
  * @module
  */
 import * as HttpClient from "@effect/platform/HttpClient"
+import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { check, known, namesOf, pause } from "./internal/check.js"
+import { closed } from "./internal/closed.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import { retries } from "./internal/resilience/metrics.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
-import { type ConfigurationError, isTransient, type NutritionAdvisorError } from "./NutritionAdvisorError.js"
+import {
+  type ConfigurationError,
+  isTransient,
+  type NutritionAdvisorError,
+  type Operation
+} from "./NutritionAdvisorError.js"
 
 /**
  * The options of RequestRetry: how often, how soon and how much it retries.
@@ -54,7 +61,16 @@ const make = (options: Options) =>
     const longest = yield* pause("cap", cap)
     const advisor = yield* NutritionAdvisor
     let budget = 10
+    const closing = yield* Deferred.make<null>()
+    yield* Effect.addFinalizer(() => Deferred.succeed(closing, null))
     retries.start()
+
+    /** Waits before a retry. Fails at once when the layer is closed, even if the caller can't be interrupted. */
+    const wait = (millis: number, operation: Operation) =>
+      Effect.raceFirst(
+        Effect.interruptible(Effect.sleep(millis)),
+        Effect.interruptible(Effect.zipRight(Deferred.await(closing), Effect.suspend(() => closed(operation))))
+      )
 
     const mayRepeat = () => {
       const isWithinBudget = Math.round(budget * 1e6) >= 1e6
@@ -69,7 +85,9 @@ const make = (options: Options) =>
         if (repeats === times || !isRepeatable(error) || requested > longest || !mayRepeat()) return Effect.fail(error)
         const backoff = Math.min(longest, first * 2 ** repeats)
         return Random.next.pipe(
-          Effect.flatMap((random) => Effect.sleep(Math.ceil(Math.max(requested, backoff * (0.5 + random / 2))))),
+          Effect.flatMap((random) =>
+            wait(Math.ceil(Math.max(requested, backoff * (0.5 + random / 2))), error.operation)
+          ),
           Effect.zipRight(attempt(self, repeats + 1))
         )
       })
@@ -101,4 +119,4 @@ const make = (options: Options) =>
  * @category layers
  */
 export const layer = (options: Options = {}): Layer.Layer<NutritionAdvisor, ConfigurationError, NutritionAdvisor> =>
-  Layer.fresh(Layer.effect(NutritionAdvisor, make(options)))
+  Layer.fresh(Layer.scoped(NutritionAdvisor, make(options)))

@@ -5,7 +5,7 @@ import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nu
 import { test } from "../support/doubles/arranged.js"
 import { added } from "../support/doubles/counters.js"
 import * as AdvisorDouble from "./AdvisorDouble.js"
-import { AdvisorWorld } from "./AdvisorWorld.js"
+import { AdvisorWorld, outcomeOf } from "./AdvisorWorld.js"
 
 const { ServerError, TooManyRequests, TransportError } = NutritionAdvisorError
 
@@ -89,6 +89,15 @@ describe("RequestRetry", () => {
     const double = AdvisorDouble.answering(Effect.fail(error), payload)
     expect(failureOf(yield* endedOver(double, search))).toBe(error)
     expect(double.sent).toHaveLength(1)
+  })
+
+  test("RequestRetry: closing the layer ends waits for a retry with TransportError \"Closed\"", function*() {
+    const double = AdvisorDouble.answering(unavailable(4))
+    const world = new AdvisorWorld(provided(double))
+    const callers = [world.search("oats"), world.run(Effect.uninterruptible(world.advisor.search("oats")))]
+    expect(outcomeOf(world.close())).toBeUndefined()
+    expect(callers.map(outcomeOf)).toEqual(Array(2).fill(new TransportError({ operation: "search", reason: "Closed" })))
+    expect(double.sent).toHaveLength(2)
   })
 
   test.each(["GET", "HEAD"] as const)("repeats a %s through httpClient", function*(method) {
