@@ -43,6 +43,7 @@ const make = (options: Options) =>
     const timeToLive = toMillis(options.timeToLive)
     yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
     const payloads = Payloads.make(yield* count("capacity", options.capacity ?? 1_000))
+    yield* Effect.addFinalizer(() => Effect.sync(payloads.clear))
     const join = yield* InFlight.make<Payloads.Reader>()
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor

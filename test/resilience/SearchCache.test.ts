@@ -192,6 +192,14 @@ describe("equal searches at once", () => {
     )
   })
 
+  it("SearchCache: after the layer is closed, a cached search fails with TransportError \"Closed\", too", () => {
+    const { world } = worldOverSlow()
+    world.search("oats")
+    world.pass(100)
+    world.close()
+    expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Closed" }))
+  })
+
   it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {
     const world = worldOver(AdvisorDouble.answering(Effect.interrupt))
     expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))

@@ -45,6 +45,7 @@ export const make = (capacity: number) => {
       byUse.delete(entry)
       byUse.add(entry)
       return entry.reader
-    }
+    },
+    clear: (): void => byUse.forEach(remove)
   }
 }
