@@ -15,13 +15,14 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { type AccessToken, isSame } from "./AccessToken.js"
 import { currentMonotonicMillis } from "./internal/clock.js"
+import { closed } from "./internal/closed.js"
 import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
 import { LicenseKey, readLicenseKey } from "./internal/token/licenseKey.js"
 import { withTokenTimeout } from "./internal/token/withTimeout.js"
-import type { ConfigurationError } from "./NutritionAdvisorError.js"
+import type { ConfigurationError, TokenError } from "./NutritionAdvisorError.js"
 import * as RefreshPolicy from "./RefreshPolicy.js"
 import { SharedTokenCache } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
@@ -93,10 +94,15 @@ export const around = (
     const cache = yield* SharedTokenCache
     const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
     const inTime = withTokenTimeout(tokenTimeout)
+    let isClosed = false
     /** Closing it waits for a publication and a release under way. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
-      (scope) => Effect.ignore(Lease.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
+      (scope) =>
+        Effect.suspend(() => {
+          isClosed = true
+          return Effect.ignore(Lease.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
+        })
     )
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** It is not taken out of the cache again where the exchange after the rejection has failed. */
@@ -104,14 +110,14 @@ export const around = (
     /** The peer's token that replaced a rejected one. If it is rejected within the cool-down, too, the key must be exchanged. */
     let handedOver: { readonly token: AccessToken; readonly until: number } | undefined
 
-    /** In a fiber of its own: where the caller leaves, it goes on as far as it must. */
-    const inScope: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E> = (effect) =>
+    /** Runs in a fiber of its own. If the caller leaves, the fiber continues as far as it must. */
+    const inScope = <A>(effect: Effect.Effect<A, TokenError>): Effect.Effect<A, TokenError> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
           Effect.forkIn(Effect.interruptible(effect), scope),
-          (fiber) => Effect.onInterrupt(restore(Fiber.join(fiber)), () => Fiber.interruptFork(fiber))
+          (fiber) => Effect.onInterrupt(restore(Fiber.await(fiber)), () => Fiber.interruptFork(fiber))
         )
-      )
+      ).pipe(Effect.flatMap((exit) => isClosed && Exit.isInterrupted(exit) ? closed("token") : exit))
 
     const issue: TokenIssuer.Service["issue"] = (request) =>
       Effect.gen(function*() {

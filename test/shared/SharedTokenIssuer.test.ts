@@ -118,6 +118,20 @@ describe("sharing: cold start", () => {
   )
 })
 
+describe("SharedTokenIssuer: closing", () => {
+  test("fails exchanges under way and later ones with TransportError \"Closed\"", function*({ issuer }) {
+    const closed = { _tag: "TransportError", operation: "token", reason: "Closed" }
+    yield* issuer.setLatency("5 seconds")
+    const scope = yield* Scope.make()
+    const here = yield* Scope.extend(replica(), scope)
+    const waiting = yield* Effect.fork(Effect.flip(missing(here)))
+    yield* quiet
+    yield* settle(Scope.close(scope, Exit.void))
+    expect(yield* settle(Fiber.join(waiting))).toMatchObject(closed)
+    expect(yield* settle(Effect.flip(missing(here)))).toMatchObject(closed)
+  })
+})
+
 describe("sharing: token in the cache", () => {
   test("it is returned after one cache call, with the times of the peer's exchange", function*({ cache, issuer }) {
     const first = yield* settle(missing(yield* replica()))
@@ -365,7 +379,7 @@ describe("sharing: closing the layer", () => {
   test("it ends a running exchange, and releases its lease", function*({ issuer }) {
     const { close, fiber } = yield* exchanging
     yield* settle(close)
-    expect([Exit.isInterrupted(yield* Fiber.await(fiber)), yield* isFree, yield* issuer.interrupted])
+    expect([Exit.isFailure(yield* Fiber.await(fiber)), yield* isFree, yield* issuer.interrupted])
       .toEqual([true, true, 1])
   })
 
