@@ -74,6 +74,7 @@ export class FetchReading {
   /** There once the head of a response was. */
   status: number | undefined
   private body: WebBody | undefined
+  private reading: Promise<Response> | undefined
   private isCanceled = false
 
   constructor(
@@ -82,19 +83,30 @@ export class FetchReading {
   ) {}
 
   through(fetch: Fetch): Fetch {
-    return async (input, init) => {
-      const { body, headers, response, status, statusText } = headOf(await fetch(input, init))
-      this.status = status
-      this.body = new WebBody(response, body)
-      if (this.isCanceled) this.body.cancel()
-      const content = await this.body.read(this.receiver.maxBytesOf(status))
-      const parts = { status, statusText, headers, ...content }
-      if (!content.isWhole) {
-        this.receiver.onAnswer(parts)
-        this.leave()
-      }
-      return new WholeResponse(parts, "")
+    return (input, init) => {
+      const response = this.read(fetch(input, init))
+      this.reading = response
+      return response
     }
+  }
+
+  private async read(fetched: ReturnType<Fetch>) {
+    const { body, headers, response, status, statusText } = headOf(await fetched)
+    this.status = status
+    this.body = new WebBody(response, body)
+    if (this.isCanceled) this.body.cancel()
+    const content = await this.body.read(this.receiver.maxBytesOf(status))
+    const parts = { status, statusText, headers, ...content }
+    if (!content.isWhole) {
+      this.receiver.onAnswer(parts)
+      this.leave()
+    }
+    return new WholeResponse(parts, "")
+  }
+
+  /** Resolves when fetch has ended. A fetch that ignores its signal ends late. */
+  async ended() {
+    await Promise.allSettled([this.reading])
   }
 
   cancel() {

@@ -158,7 +158,7 @@ export const dispatchThrough =
     })
     return () => {
       leave()
-      return Fiber.await(fiber)
+      return Effect.zipRight(Fiber.await(fiber), Effect.promise(() => reading.ended()))
     }
   }
 

@@ -1,0 +1,33 @@
+import { FetchHttpClient } from "@effect/platform"
+import { describe, expect } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { arranged } from "../doubles/arranged.js"
+import * as Cache from "../doubles/CacheDouble.js"
+import * as ManualClock from "../doubles/ManualClock.js"
+import { settings } from "../doubles/simulatedAdvisor.js"
+
+const test = arranged(Effect.void, Layer.empty)
+
+describe("exchange: a fetch that ignores its signal", () => {
+  test("is not repeated beside itself after the process was stopped", function*() {
+    const clock = ManualClock.besides(yield* Effect.clock)
+    let calls = 0
+    const hanging: typeof fetch = () => {
+      calls += 1
+      return new Promise(() => {})
+    }
+    const layer = NutritionAdvisor.layer(settings).pipe(
+      Layer.provide([FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, hanging)])
+    )
+    const context = yield* Effect.withClock(Layer.build(layer), clock)
+    const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+    const searching = yield* Effect.fork(Effect.withClock(Effect.flip(search("oats")), clock))
+    yield* Cache.pass(1_000)
+    clock.wall += 60_000
+    clock.monotonic += 60_000
+    yield* Cache.pass(20_000, 500)
+    expect(yield* Fiber.join(searching)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
+    expect(calls).toBe(1)
+  })
+})
