@@ -3,10 +3,10 @@ import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platfor
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
-import { arranged } from "../doubles/arranged.js"
-import * as Cache from "../doubles/CacheDouble.js"
-import * as ManualClock from "../doubles/ManualClock.js"
-import { settings } from "../doubles/simulatedAdvisor.js"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Cache from "../support/doubles/CacheDouble.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
+import { settings } from "../support/doubles/simulatedAdvisor.js"
 
 /** A service that counts how many exchanges run at once. The first exchange ends as told, without a response. */
 const serviceWith = (first: Effect.Effect<void>) => {

@@ -2,10 +2,10 @@ import { FetchHttpClient } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { arranged } from "../doubles/arranged.js"
-import * as Cache from "../doubles/CacheDouble.js"
-import * as ManualClock from "../doubles/ManualClock.js"
-import { settings } from "../doubles/simulatedAdvisor.js"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Cache from "../support/doubles/CacheDouble.js"
+import * as ManualClock from "../support/doubles/ManualClock.js"
+import { settings } from "../support/doubles/simulatedAdvisor.js"
 
 const test = arranged(Effect.void, Layer.empty)
 

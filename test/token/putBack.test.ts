@@ -2,9 +2,9 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
-import { arranged } from "../doubles/arranged.js"
-import * as Issuer from "../doubles/IssuerDouble.js"
-import * as Time from "../doubles/Time.js"
+import { arranged } from "../support/doubles/arranged.js"
+import * as Issuer from "../support/doubles/IssuerDouble.js"
+import * as Time from "../support/doubles/Time.js"
 
 /** A provider that has a token. Its store fails to take the next ones. */
 const withFailingPut = (fault: Effect.Effect<void>) =>
