@@ -35,6 +35,9 @@ describe("createClient: settings", () => {
     ["retry.cap", { retry: { cap: "-1 seconds" } }],
     ["throttle.rate.limit", { throttle: { rate: { limit: 0, interval: "1 second" } } }],
     ["cache.timeToLive", { cache: { timeToLive: 0 } }],
+    ["logger", untyped({ logger: {} })],
+    ["logger", untyped({ logger: null })],
+    ["logger", untyped({ logger: { debug: () => {}, info: () => {}, warn: () => {} } })],
     ["cache.capacity", { retry: true, cache: { timeToLive: "1 minute", capacity: 0.5 } }]
   ])("createClient throws a ConfigurationError that names the wrong setting %s, case %#", (field, wrong) => {
     const error = thrownBy(() => Advisor.createClient({ ...settings, ...wrong }))

@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import type * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import * as Scheduler from "effect/Scheduler"
 import * as NutritionAdvisor from "../../NutritionAdvisor.js"
 import { ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
@@ -13,6 +14,7 @@ import * as RequestRetry from "../../RequestRetry.js"
 import * as SearchCache from "../../SearchCache.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as Throttle from "../../Throttle.js"
+import { check } from "../check.js"
 import { asConfigurationError } from "../environment.js"
 import * as Logger from "./logger.js"
 import * as Settings from "./settings.js"
@@ -64,7 +66,7 @@ const idleAdvisor = Layer.succeed(NutritionAdvisor.NutritionAdvisor, {
  * Fails with what is wrong with a layer, as far as that can be known at once: builds it up to its first asynchronous step, and closes
  * it again.
  */
-const check = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
+const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const scheduler = new Scheduler.SyncScheduler()
     const fiber = Effect.runFork(Effect.scoped(Effect.asVoid(Layer.build(layer))), { scheduler })
@@ -82,8 +84,18 @@ type Advisor = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>
 /** Fails with the setting of a layer around the client that is wrong, such as "retry.times". */
 const checkAround = ([option, layer]: Named) =>
   Effect.mapError(
-    check(Layer.provide(layer, idleAdvisor)),
+    checkLayer(Layer.provide(layer, idleAdvisor)),
     (error) => new ConfigurationError({ ...error, field: `${option}.${error.field}` })
+  )
+
+const checkLogger = (logger: Options["logger"]) =>
+  check(
+    "logger",
+    [
+      logger === undefined ||
+      Logger.levels.every((level) => Predicate.isFunction(Predicate.isNotNullable(logger) && logger[level])),
+      `must have the methods ${Logger.levels.join(", ")}`
+    ]
   )
 
 /** The client without the layers around it. */
@@ -91,7 +103,7 @@ const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenC
   sharedTokenCache === undefined
     ? Effect.map(Settings.readOptions(given), NutritionAdvisor.build)
     : Effect.map(
-      Effect.zipLeft(Settings.readSharedOptions(given), check(sharedTokenCache)),
+      Effect.zipLeft(Settings.readSharedOptions(given), checkLayer(sharedTokenCache)),
       (options) =>
         Effect.flatMap(
           Layer.build(sharedTokenCache),
@@ -105,6 +117,7 @@ const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle
     const client = yield* clientOf(given, sharedTokenCache)
     const around = layersAround({ cache, retry, throttle })
     yield* Effect.forEach(around, checkAround)
+    yield* checkLogger(logger)
     const whole: Advisor = Layer.scopedContext(Effect.gen(function*() {
       const sending = yield* Layer.build(httpClient ?? fetchLayer)
       let built = yield* Effect.provide(client, sending)

@@ -27,6 +27,8 @@ const isFieldsFirst = (logger: object): logger is FieldsFirst => "bindings" in l
 /** A console breaks an object into lines. */
 const isConsole = (logger: object): logger is Console => "groupCollapsed" in logger
 
+export const levels = ["debug", "info", "warn", "error"] as const
+
 const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
 
 const write = (logger: Logger, level: keyof Logger, message: string, fields: Fields) => {

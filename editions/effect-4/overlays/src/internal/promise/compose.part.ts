@@ -7,7 +7,7 @@ const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Result<A, E> =>
     Effect.provideService(Effect.result(effect), ConfigProvider.ConfigProvider, ConfigProvider.fromEnv())
   )
 
-const check = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
+const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
   Effect.flatMap(ConfigProvider.ConfigProvider, (provider) => {
     const build = Effect.scoped(Effect.asVoid(Layer.build(layer)))
     const exit = Effect.runSyncExit(Effect.provideService(build, ConfigProvider.ConfigProvider, provider))
