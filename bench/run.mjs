@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--only throughput,pairs,storms,memory,bundle,fleet] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
+ * `npm run bench -- [--only throughput,pairs,storms,memory,clients,bundle,fleet] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
  * search costs, beside five peers. `--base` compiles an older commit, and the pairs then measure it beside this one in the same run. With
  * `BENCH_CHUNKED=1` no answer of the server names its length.
  */

@@ -1,6 +1,8 @@
 /** What is measured. Each scenario gives tables; clients take turns, and ratios are formed within a round. */
+import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import { open } from "./stage.mjs"
@@ -166,6 +168,25 @@ export const memory = async ({ libraries, say, searches }) => {
     await performer.end()
   }
   return [{ title: "Memory", columns: ["client", "what", "heap"], rows }]
+}
+
+/** What one more client of a process keeps alive, and what it costs to build it and to search with it once. */
+export const clients = async ({ libraries, say }) => {
+  const rows = []
+  for (const kind of ["make", "createClient"]) {
+    for (const [name, library] of Object.entries(libraries)) {
+      say(`clients: ${kind}, ${name}`)
+      const program = join(import.meta.dirname, "clientCost.mjs")
+      const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", program, library, kind])
+      const { bytes, opening, search } = JSON.parse(stdout)
+      rows.push([kind, name, (bytes / 1024).toFixed(1), opening.toFixed(0), search.toFixed(0)])
+    }
+  }
+  return [{
+    title: "One more client, over a service in memory",
+    columns: ["by", "library", "KB kept", "CPU µs of building and the first search", "of a warm search"],
+    rows
+  }]
 }
 
 const bundled = async (path, external) => {

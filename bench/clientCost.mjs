@@ -1,0 +1,83 @@
+/** What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <make|createClient>`. */
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+
+const [library, kind] = process.argv.slice(2)
+
+const { make } = await import(`${library}/NutritionAdvisor.js`)
+
+const { createClient } = await import(`${library}/promise/index.js`)
+
+const token = JSON.stringify({
+  access_token: "token",
+  expires_in: 86_155,
+  token_type: "Bearer",
+  customer_id: "customer"
+})
+
+const service = Layer.succeed(
+  HttpClient.HttpClient,
+  HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, new Response(token))))
+)
+
+const scope = Effect.runSync(Scope.make())
+
+const baseUrl = "https://service.example"
+
+/** Each client has a license key of its own. */
+const builders = {
+  make: async (key) => {
+    const options = { baseUrl, licenseKey: Redacted.make(key) }
+    const advisor = await Effect.runPromise(Effect.provide(Scope.extend(make(options), scope), service))
+    return () => Effect.runPromise(advisor.search("oats"))
+  },
+  createClient: async (key) => {
+    const advisor = createClient({ baseUrl, licenseKey: key, httpClient: service })
+    return () => advisor.search("oats")
+  }
+}
+
+const searches = []
+
+const open = async (count) => {
+  for (let index = 0; index < count; index++) {
+    const search = await builders[kind](`license-${searches.length}`)
+    await search()
+    searches.push(search)
+  }
+}
+
+const cpuOf = async (work) => {
+  const before = process.cpuUsage()
+  await work()
+  const { system, user } = process.cpuUsage(before)
+  return system + user
+}
+
+const heap = async () => {
+  for (let turn = 0; turn < 4; turn++) {
+    globalThis.gc()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return process.memoryUsage().heapUsed
+}
+
+const clients = 500
+
+const warmSearches = 5_000
+
+await open(clients)
+const before = await heap()
+const opening = await cpuOf(() => open(clients))
+const kept = await heap() - before
+const searching = await cpuOf(async () => {
+  for (let index = 0; index < warmSearches; index++) await searches[0]()
+})
+console.log(JSON.stringify({ bytes: kept / clients, opening: opening / clients, search: searching / warmSearches }))
+await Effect.runPromise(Scope.close(scope, Exit.void))
+process.exit()
