@@ -87,7 +87,7 @@ describe("log of a failed exchange", () => {
     yield* issuer.respondAlways(Effect.die("a bug"))
     yield* Effect.exit(provider.get)
     expect(messages()).toEqual([
-      "The license key could not be exchanged. The exchange ended in a defect. There is no usable token; the next " +
+      "The license key could not be exchanged. The exchange failed with a defect. There is no usable token; the next " +
       "try is not before 1970-01-01T00:00:01.000Z."
     ])
   })

@@ -27,7 +27,7 @@ export const succeeded = (
 
 /** The message of a failure, and the labels that identify it in the log. */
 const described = Option.match({
-  onNone: () => ({ message: "The exchange ended in a defect.", labels: { error: "Defect" } }),
+  onNone: () => ({ message: "The exchange failed with a defect.", labels: { error: "Defect" } }),
   onSome: (error: TokenError) => ({
     message: error.message,
     labels: {
