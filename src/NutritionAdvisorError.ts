@@ -1,7 +1,7 @@
 /**
- * Every error a caller can meet. Each is matched by `_tag`, and says in its `message` what happened and what to do. Its fields
- * are numbers, literals, texts of the client's own, `headers` with those that `observeHeaders` names, and `body`, what the service
- * said, which is redacted. None holds a request, a response, a URL or a foreign cause.
+ * All errors of the client. Match them by `_tag`; the `message` says what happened and what to do. The fields are numbers, literals,
+ * strings that the client wrote itself, the `headers` that `observeHeaders` lists, and the response body in `body`, which is redacted.
+ * No error contains a request, a response, a URL or the error of another library.
  *
  * @since 1.0.0
  * @module
@@ -13,7 +13,7 @@ import { sentenceOf } from "./internal/sentences.js"
 import { isPermanent } from "./internal/transportCodes.js"
 
 /**
- * The call an error belongs to: the exchange of the license key, a food search, or a request through the authorized client.
+ * The schema of `operation`, the call that failed: the token exchange, a food search, or a request through the authorized client.
  *
  * @since 1.0.0
  * @category models
@@ -21,7 +21,7 @@ import { isPermanent } from "./internal/transportCodes.js"
 export const Operation = Schema.Literal("token", "search", "request")
 
 /**
- * The call an error belongs to: "token", "search" or "request".
+ * The call that failed: "token", "search" or "request".
  *
  * @since 1.0.0
  * @category models
@@ -29,62 +29,66 @@ export const Operation = Schema.Literal("token", "search", "request")
 export type Operation = typeof Operation.Type
 
 /**
- * A string that may repeat what the service sent. It is redacted in every rendering and never encoded: it stays in the process. Whatever
- * takes its place in the JSON of an error is ignored.
+ * A redacted string that may repeat what the service sent. It is never printed and never encoded, so it stays in the process. Decoding
+ * ignores any value in its place.
  */
 const Hidden = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schema.RedactedFromSelf(Schema.String)), {
   decode: () => Option.none(),
   encode: () => Option.none()
 })
 
-/** The class of an error. Its identifier is a name that a component of an OpenAPI document may have. */
+/** Creates the class of an error. OpenAPI allows its identifier as the name of a component. */
 const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
   Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields)
 
-/** What an error says of the answer that it came from. */
+/** The fields of an error that is caused by a response. */
 const ofAnswer = {
   /** The call that failed. */
   operation: Operation,
-  /** The status of the answer. */
+  /** The status code of the response. */
   status: Schema.Number,
-  /** What the service said: the first 4 KiB of a text or JSON answer. It may repeat secrets; no rendering and no encoding shows it. */
+  /** The first 4 KiB of the response body, if it is text or JSON. It may repeat secrets, so it is never printed and never encoded. */
   body: Hidden,
-  /** Headers of the answer that `observeHeaders` lists, by their names in lower case. */
+  /** The response headers that `observeHeaders` lists, with their names in lower case. */
   headers: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
 }
 
 /**
- * The service called the request malformed (400, SERVICE.md section 7), or the client refused it before it was sent: a blank
- * or ill-formed search term, or a URL outside the base URL.
+ * The service rejected the request as malformed (400, SERVICE.md section 7), or the client refused to send it, for example because of
+ * a blank or ill-formed search term, or a URL outside the base URL.
  *
  * @since 1.0.0
  * @category errors
  */
 export class BadRequest extends tagged<BadRequest>()("BadRequest", {
   ...ofAnswer,
-  /** The status of the answer, 400; absent when there was none. */
+  /** The status code of the response, 400. Absent if the request was not sent. */
   status: Schema.optional(Schema.Number),
-  /** Why the client did not send the call, in its own words; never a text of the service. */
+  /** Why the client did not send the request. It never repeats what the service sent. */
   detail: Schema.optional(Schema.String)
 }) {}
 
 /**
- * The service failed (5xx, SERVICE.md section 7).
+ * The service failed with a 5xx status code (SERVICE.md section 7).
  *
  * @since 1.0.0
  * @category errors
  */
 export class ServerError extends tagged<ServerError>()("ServerError", {
   ...ofAnswer,
-  /** The seconds to wait, where the service named a time (RFC 9110 section 10.2.3). */
+  /** The time to wait, in seconds, if the response has a Retry-After header (RFC 9110 section 10.2.3). */
   retryAfter: Schema.optional(Schema.Number)
 }) {}
 
 /**
- * Why a {@link Forbidden} is final: `RejectedAgain` after one renewal; `TokenUnchanged`, the exchange handed back the very
- * token that was rejected; `CoolingDown`, renewals cool down, and the next one must wait; `KeyRejected`, the
- * token route refused the license key; `BodyNotReplayable`, the token was renewed, but this body can't be sent
- * twice: a stream, or raw and neither text nor bytes.
+ * The schema of the `reason` of a {@link Forbidden}:
+ *
+ * - `RejectedAgain`: the new token was rejected, too.
+ * - `TokenUnchanged`: the exchange returned the rejected token again.
+ * - `CoolingDown`: the token was renewed too often, and can't be renewed again yet.
+ * - `KeyRejected`: the token route rejected the license key.
+ * - `BodyNotReplayable`: the token was renewed, but this body can't be sent twice. It is a stream, or a raw body that is neither a
+ *   string nor bytes.
  *
  * @since 1.0.0
  * @category models
@@ -98,7 +102,7 @@ export const ForbiddenReason = Schema.Literal(
 )
 
 /**
- * Why a {@link Forbidden} is final.
+ * Why the client doesn't try again after a {@link Forbidden}.
  *
  * @since 1.0.0
  * @category models
@@ -106,21 +110,21 @@ export const ForbiddenReason = Schema.Literal(
 export type ForbiddenReason = typeof ForbiddenReason.Type
 
 /**
- * A token was rejected and renewing it did not help or would be pointless (SERVICE.md section 5, rule 6), or the token route
- * refused the license key.
+ * The service rejected the token, and renewing it did not help or was not possible (SERVICE.md section 5, rule 6), or the token route
+ * rejected the license key.
  *
  * @since 1.0.0
  * @category errors
  */
 export class Forbidden extends tagged<Forbidden>()("Forbidden", {
   ...ofAnswer,
-  /** Why it is final. */
+  /** Why the client doesn't try again. */
   reason: ForbiddenReason
 }) {}
 
 /**
- * The exchange brought no customer identifier and none is configured, so no data request can be sent (SERVICE.md section 5,
- * rule 4).
+ * The exchange returned no customer identifier and `serviceId` is not set, so the client can't send a data request (SERVICE.md
+ * section 5, rule 4).
  *
  * @since 1.0.0
  * @category errors
@@ -131,22 +135,22 @@ export class MissingServiceId extends tagged<MissingServiceId>()("MissingService
 }) {}
 
 /**
- * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and sent nothing.
+ * The service asked for fewer requests (429, RFC 6585 section 4), or the client held the call back and did not send it.
  *
  * @since 1.0.0
  * @category errors
  */
 export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests", {
   ...ofAnswer,
-  /** The status of the answer, 429; absent when the call was held back and nothing was sent. */
+  /** The status code of the response, 429. Absent if the call was held back and not sent. */
   status: Schema.optional(Schema.Number),
-  /** The seconds to wait, where a time is known. */
+  /** The time to wait, in seconds, if it is known. */
   retryAfter: Schema.optional(Schema.Number)
 }) {}
 
 /**
- * No response, or an incomplete one: the service could not be reached, the connection broke, the request timed out, or the client
- * is closed.
+ * There was no response, or an incomplete one: the service could not be reached, the connection broke, the request timed out, or the
+ * client is closed.
  *
  * @since 1.0.0
  * @category errors
@@ -154,48 +158,48 @@ export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests"
 export class TransportError extends tagged<TransportError>()("TransportError", {
   /** The call that failed. */
   operation: Operation,
-  /** Whether the request timed out, the service was not reached, the request was cut off, or the client is closed. */
+  /** What happened: the request timed out, the service could not be reached, the request was cut off, or the client is closed. */
   reason: Schema.Literal("Timeout", "Connection", "Aborted", "Closed"),
-  /** The code of Node, undici or OpenSSL that says why, if there is one; "BAD_PORT" for a port that fetch blocks. */
+  /** The error code of Node, undici or OpenSSL, if there is one, or "BAD_PORT" for a port that fetch blocks. */
   code: Schema.optional(Schema.String)
 }) {}
 
 /**
- * A response that the client can't use: another status code, a redirect, a body that is too large, not JSON, or not what the schema
- * expects. `body` is set if `reason` is "Status".
+ * The client can't use the response: it has another status code, is a redirect, or its body is too large, is not JSON, or doesn't match
+ * the schema. `body` is set only if `reason` is "Status".
  *
  * @since 1.0.0
  * @category errors
  */
 export class UnexpectedResponse extends tagged<UnexpectedResponse>()("UnexpectedResponse", {
   ...ofAnswer,
-  /** What the client can't use about the response. */
+  /** Why the client can't use the response. */
   reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
-  /** The field of a token response that is missing or wrong, such as "expires_in"; never its value. */
+  /** The name of the field of a token response that is missing or invalid, such as "expires_in"; never its value. */
   field: Schema.optional(Schema.String),
   /**
-   * Where and why the payload doesn't match the schema of `searchAs`, in that schema's words: at most 4,096 characters. It may repeat the
-   * payload, so it is redacted like `body`: unwrap it to print it while you develop a schema.
+   * Where and why the payload doesn't match the schema of `searchAs`: the message of the schema, cut to 4,096 characters. It may repeat
+   * the payload, so it is redacted like `body`. Unwrap it to print it while you develop a schema.
    */
   issue: Hidden
 }) {}
 
 /**
- * The license key is not available: the effect that reads it failed, or what it read can't be a key. Create this error in that
- * effect.
+ * The license key is not available: the Effect that reads it failed, or the value that it returned can't be a key. Fail with this error
+ * in that Effect.
  *
  * @since 1.0.0
  * @category errors
  */
 export class LicenseKeyUnavailable extends tagged<LicenseKeyUnavailable>()("LicenseKeyUnavailable", {
-  /** The call that failed; "token" by default. */
+  /** The call that failed. "token" by default. */
   operation: Operation.pipe(Schema.propertySignature, Schema.withConstructorDefault(() => "token" as const)),
-  /** Why; the message shows it, so put nothing into it that was read from the place of the key. */
+  /** The reason. It is part of the message, so don't include anything that was read together with the key. */
   detail: Schema.optional(Schema.String)
 }) {}
 
 /**
- * A setting that the client can't work with, found while the layer is built. Its value is never repeated.
+ * A setting is missing or invalid. Building the layer fails with this error. It never contains the value.
  *
  * @since 1.0.0
  * @category errors
@@ -203,14 +207,14 @@ export class LicenseKeyUnavailable extends tagged<LicenseKeyUnavailable>()("Lice
 export class ConfigurationError extends tagged<ConfigurationError>()("ConfigurationError", {
   /** The name of the setting. */
   field: Schema.String,
-  /** The one rule that it broke, in the client's own words, such as "looks like a placeholder". */
+  /** The rule that the value breaks, such as "looks like a placeholder". */
   rule: Schema.optional(Schema.String),
-  /** The variable that it was read from, such as NUTRITION_ADVISOR_LICENSE_KEY; absent where it was read from none. */
+  /** The variable that the setting was read from, such as NUTRITION_ADVISOR_LICENSE_KEY. Absent if it was not read from a variable. */
   variable: Schema.optional(Schema.String)
 }) {}
 
 /**
- * The classes of all errors that a call can end in. ConfigurationError is not among them: it ends the building of a layer.
+ * The classes of all errors that a call can fail with. ConfigurationError is not one of them, because only building a layer fails with it.
  *
  * @since 1.0.0
  * @category errors
@@ -227,7 +231,7 @@ export const errors = [
 ] as const
 
 /**
- * What a search or an authorized request can end in. A token error that ends one keeps `operation` "token".
+ * Any error that a search or an authorized request can fail with. If the token exchange failed, `operation` is "token".
  *
  * @since 1.0.0
  * @category models
@@ -235,7 +239,7 @@ export const errors = [
 export type NutritionAdvisorError = InstanceType<(typeof errors)[number]>
 
 /**
- * The schema of all errors that a call can end in, and what `instanceof` knows them by. Encoding leaves `body` out.
+ * The schema of all errors that a call can fail with. It also works with `instanceof`. Encoding omits `body` and `issue`.
  *
  * @since 1.0.0
  * @category schemas
@@ -245,14 +249,14 @@ export const NutritionAdvisorError = Schema.Union(...errors) as Schema.Union<[..
 }
 
 /**
- * What an exchange of the license key can end in: the same errors, with `operation` "token".
+ * Any error that a token exchange can fail with: the same errors, with `operation` "token".
  *
  * @since 1.0.0
  * @category models
  */
 export type TokenError = NutritionAdvisorError
 
-/** Guards look for it: so they know an error of another copy of this package, as after a reload, or in a page and a route of Next.js. */
+/** The guards check for this symbol, so they also accept errors of another copy of this package, as after a hot reload or in Next.js. */
 const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 
 for (const { prototype } of [...errors, ConfigurationError]) {
@@ -271,7 +275,7 @@ for (const { prototype } of [...errors, ConfigurationError]) {
 }
 
 /**
- * Whether it is one of the errors that a call can end in, also one of another copy of this package.
+ * Checks whether a value is one of the errors that a call can fail with. Errors of another copy of this package count, too.
  *
  * @since 1.0.0
  * @category guards
@@ -281,7 +285,7 @@ export const isNutritionAdvisorError = (error: unknown): error is NutritionAdvis
 
 Object.defineProperty(NutritionAdvisorError, Symbol.hasInstance, { value: isNutritionAdvisorError })
 
-/** What an error means to a backend: whether the same call may succeed later, and the status to pass on to its own caller. */
+/** What an error means for a backend: whether the same call may succeed later, and which status code to return to its own callers. */
 const meanings = {
   BadRequest: { isTransient: false, passedOnAs: 400 },
   ServerError: { isTransient: true, passedOnAs: 502 },
@@ -298,7 +302,7 @@ type TransientTag = {
 }[keyof typeof meanings]
 
 /**
- * An error that {@link isTransient} accepts. A TransportError is none if its `reason` is "Closed", nor with some codes.
+ * An error that {@link isTransient} accepts. A TransportError is not transient if its `reason` is "Closed", or with some values of `code`.
  *
  * @since 1.0.0
  * @category models
@@ -308,9 +312,9 @@ export type TransientError =
   | TransportError & { readonly reason: Exclude<TransportError["reason"], "Closed"> }
 
 /**
- * Whether the same call may succeed later, because the error passes by itself: ServerError, TooManyRequests, and TransportError unless
- * the client is closed or its `code` says that somebody has to act, as for a refused certificate or a port that fetch blocks. Whether the call can be sent again is up to the caller: a request that changes something may have been carried
- * out although its response did not arrive.
+ * Checks whether the same call may succeed later without any change. This is true of ServerError, TooManyRequests and TransportError,
+ * unless the client is closed or `code` stands for a lasting problem, such as a rejected certificate or a port that fetch blocks. You
+ * decide whether to retry: if a request changes something, the service may have processed it even though no response arrived.
  *
  * @since 1.0.0
  * @category guards
@@ -320,8 +324,8 @@ export const isTransient = (error: unknown): error is TransientError =>
   !(error._tag === "TransportError" && (error.reason === "Closed" || isPermanent(error.code)))
 
 /**
- * The HTTP status with which a backend passes an error on to its own caller, as docs/errors.md lists them: that of the service where the
- * caller can act on it, and 503 where the exchange of the license key failed.
+ * Returns the HTTP status code that a backend can send to its own callers for an error, as listed in docs/errors.md: 400 and 429 are
+ * passed on, because callers can act on them, and a failed token exchange is a 503.
  *
  * @since 1.0.0
  * @category getters

@@ -12,7 +12,7 @@ const retryText = (retryAfter: number | undefined) =>
 
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
-/** If only the service knows what it rejected. */
+/** For errors whose cause is known only to the service. */
 const hintAtBody = (body: unknown) => body === undefined ? "" : " The response body is in the error's body, redacted."
 
 const hintAtIssue = (issue: unknown) => issue === undefined ? "" : " The mismatch is in the error's issue, redacted."
@@ -24,7 +24,7 @@ const sharedAdvice = {
     "Check that the license covers this call, that serviceId is yours, and that no proxy between you and the service rejects it."
 }
 
-/** What follows "was rejected". */
+/** The rest of the sentence after "was rejected". */
 const forbiddenTexts: Record<ForbiddenReason, string> = {
   RejectedAgain: `, and rejected again with a new token. ${sharedAdvice.license}`,
   TokenUnchanged: `, and the token exchange returned the same token again. ${sharedAdvice.license}`,
@@ -63,10 +63,10 @@ const unexpectedTexts = {
   Schema: { what: "JSON that doesn't match the schema", advice: "Check the schema." }
 }
 
-/** An issuer may also return a token that has already expired. */
+/** A custom issuer may return a token that has already expired. */
 const faultsOf = (field: string) => field === "expires_in" ? "missing, invalid or already over" : "missing or invalid"
 
-/** What happened, and what to do. */
+/** The message of each error: what happened, and what to do. */
 const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
@@ -111,6 +111,6 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   }
 }
 
-/** The message of an error. A prototype has no tag and no message: mocks of Jest and Vitest read it. */
+/** Returns the message of an error. A prototype has no tag, so its message is empty: the mocks of Jest and Vitest read it. */
 export const sentenceOf = <E extends AnyError>(error: E): string =>
   (sentences[error._tag] as ((error: E) => string) | undefined)?.(error) ?? ""
