@@ -14,7 +14,7 @@ import type { ExchangeOptions } from "./settings.js"
 export const variableOf = (field: string) =>
   `NUTRITION_ADVISOR_${field.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`
 
-/** Undefined where the variable is blank or not set. An error does not repeat the value: it may be a secret in the wrong place. */
+/** Reads a variable; undefined if it is blank or not set. Errors don't repeat the value, because it may be a misplaced secret. */
 const optional = <A>(field: string, expected: string, parse: (text: string) => Option.Option<A>) =>
   Config.string(variableOf(field)).pipe(
     Config.mapOrFail((text): Either.Either<A | undefined, ConfigError.ConfigError> =>
@@ -41,7 +41,7 @@ const flags = new Map(
 const flag = (field: string) =>
   optional(field, "true or false", (text) => Option.fromNullable(flags.get(text.toLowerCase())))
 
-/** What `layerConfig` of NutritionAdvisor reads. `Config.redacted` would not say which variable is missing. */
+/** The variables that `NutritionAdvisor.layerConfig` reads. `Config.redacted` would not report which variable is missing. */
 export const advisor = () => ({
   baseUrl: Config.string(variableOf("baseUrl")),
   licenseKey: Config.map(Config.string(variableOf("licenseKey")), (key) => Redacted.make(key)),
@@ -60,18 +60,18 @@ export const advisor = () => ({
   )
 })
 
-/** What `layerSharedConfig` of NutritionAdvisor reads. */
+/** The variables that `NutritionAdvisor.layerSharedConfig` reads. */
 export const sharedAdvisor = () => ({ ...advisor(), lease: duration("lease"), cacheTimeout: duration("cacheTimeout") })
 
 export const redisVariableOf = (field: string): string => variableOf(`redis_${field}`)
 
-/** What `layerConfig` of RedisTokenCache reads. */
+/** The variables that `RedisTokenCache.layerConfig` reads. */
 export const redis = () => ({
   url: Config.map(Config.string(redisVariableOf("url")), (url) => Redacted.make(url)),
   prefix: text("redis_prefix")
 })
 
-/** What is made of settings of which some are given, and the others are read from variables, whose names are in its errors. */
+/** Calls `make` with the given settings, and reads the others from variables. A ConfigurationError names the variable. */
 export const makeFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,
   variables: Config.Config.Wrap<O>,
@@ -88,7 +88,7 @@ export const makeFrom = <O extends object, A, R>(
   return Effect.flatMap(config, (settings) => Effect.mapError(make(settings), (error) => named(error, settings)))
 }
 
-/** The same for a layer. */
+/** Builds a layer in the same way. */
 export const layerFrom = <O extends object, A, R>(
   given: Partial<Config.Config.Wrap<O>>,
   variables: Config.Config.Wrap<O>,
@@ -98,8 +98,9 @@ export const layerFrom = <O extends object, A, R>(
   Layer.scopedContext(makeFrom(given, variables, (settings) => Layer.build(layer(settings)), nameOf))
 
 /**
- * A program without Effect knows no ConfigError: one ConfigurationError names all variables that are missing. Of two alternatives the first
- * one counts. The error of a Config which is not ours may repeat the value.
+ * Converts a ConfigError to a ConfigurationError, because programs without Effect don't know ConfigError. The error names all missing
+ * variables. If a Config has alternatives, only the first one counts. The message of a custom Config is dropped, because it may repeat the
+ * value.
  */
 export const asConfigurationError = (error: unknown): unknown => {
   if (!ConfigError.isConfigError(error)) return error

@@ -17,50 +17,56 @@ const routes = {
 } as const
 
 interface CommonOptions {
-  /** The address of the service: https; http only to a loopback host, or with `allowInsecureHttp`. A path prefix is kept. */
+  /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
   readonly baseUrl: string | URL
-  /** Allows plain http to any host, for tests; false by default. */
+  /** Allows plain http to any host, for tests. `false` by default. */
   readonly allowInsecureHttp?: boolean | undefined
-  /** The User-Agent of every request; "effect-nutrition-advisor/" and the version by default. */
+  /** The User-Agent header of every request. "effect-nutrition-advisor/" plus the version by default. */
   readonly userAgent?: string | undefined
 }
 
 interface ProviderOptions {
-  /** The numbers of a token's life, each with a default; the TokenIssuer uses `attempts`. */
+  /** The refresh options. Every field has a default. A TokenIssuer uses only `attempts`. */
   readonly refresh?: Partial<RefreshPolicy.RefreshPolicy> | undefined
-  /** The time for one exchange, its retries included; 10 seconds by default. A number is milliseconds. */
+  /** The timeout of one token exchange, including its retries. A number means milliseconds. 10 seconds by default. */
   readonly tokenTimeout?: Duration.DurationInput | undefined
 }
 
 export interface ExchangeOptions extends ProviderOptions, CommonOptions {
-  /** The key itself, or an effect that is run at each exchange, so that a rotated key is picked up. */
+  /** The license key, or an Effect that reads it. The Effect runs at each exchange, so that a rotated key is used. */
   readonly licenseKey: Redacted.Redacted<string> | Effect.Effect<Redacted.Redacted<string>, LicenseKeyUnavailable>
-  /** The route of the exchange (SERVICE.md sections 4.1 to 4.3); "advisor-licence" by default. */
+  /** The token route, by name (SERVICE.md sections 4.1 to 4.3) or as a path that ends with `/{key}`. "advisor-licence" by default. */
   readonly tokenRoute?: keyof typeof routes | `/${string}{key}` | undefined
-  /** The identifier from the product dashboard; it wins over the customer_id of the exchange. */
+  /** The customer identifier from the product dashboard. It overrides the `customer_id` of the token response. */
   readonly serviceId?: string | Redacted.Redacted<string> | undefined
 }
 
 export interface DataOptions extends CommonOptions {
-  /** The header that carries the customer identifier; "Service-ID" by default (SERVICE.md section 5, rule 3). */
+  /** The name of the header for the customer identifier (SERVICE.md section 5, rule 3). "Service-ID" by default. */
   readonly serviceIdHeader?: string | undefined
-  /** The statuses, 400 to 499, that reject a token; 401 and 403 by default (SERVICE.md section 5, rule 6; RFC 6750 section 3.1). */
+  /**
+   * The status codes, from 400 to 499, that mean that the token is rejected (SERVICE.md section 5, rule 6; RFC 6750 section 3.1). 401 and
+   * 403 by default.
+   */
   readonly rejectedStatuses?: ReadonlyArray<number> | undefined
-  /** The time for one data request, its body included; 30 seconds by default. A number is milliseconds. */
+  /** The timeout of one data request, including the response body. A number means milliseconds. 30 seconds by default. */
   readonly requestTimeout?: Duration.DurationInput | undefined
-  /** The largest body of a data response, in bytes; 16 MiB by default. A token response may have 64 KiB. */
+  /** The maximum size of the body of a data response, in bytes. 16 MiB by default. For token responses it is always 64 KiB. */
   readonly maxResponseBytes?: number | undefined
-  /** Response headers that errors and spans may show, 256 characters of each; none by default. Those that carry secrets are refused. */
+  /**
+   * The response headers to include in errors and spans, each cut to 256 characters. Headers that carry secrets are not allowed. None by
+   * default.
+   */
   readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
 
 export interface SharingOptions extends ExchangeOptions {
   /**
-   * How long one replica may exchange while the others wait; 15 seconds by default. At least `tokenTimeout` plus twice
-   * `cacheTimeout`, so that the lease doesn't end during an exchange. A number is milliseconds.
+   * How long one replica may exchange the license key while the others wait. Must be at least `tokenTimeout` plus twice `cacheTimeout`, so
+   * that the lease doesn't end during an exchange. A number means milliseconds. 15 seconds by default.
    */
   readonly lease?: Duration.DurationInput | undefined
-  /** The timeout of one call to the cache; 1 second by default. A number is milliseconds. */
+  /** The timeout of one call to the cache. A number means milliseconds. 1 second by default. */
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
@@ -85,14 +91,14 @@ const sharedClientOptions = [
   ...namesOf<Omit<SharingOptions, keyof ExchangeOptions>>({ lease: true, cacheTimeout: true })
 ]
 
-/** A part of a composition may be given the options of the whole. */
+/** Each part of a composition accepts the options of the whole. */
 const knownToAny = (options: CommonOptions) => known(options, sharedClientOptions)
 
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
 
-/** A file of a secret or of variables may add white space or quotation marks. */
+/** Secret files and env files may add white space or quotation marks. */
 const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
   [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "has white space or a line break at its beginning or end"],
   [!/^(["'`]).*\1$|\s#/.test(text), "is in quotation marks or ends with a comment: docker's --env-file keeps both"]
@@ -117,7 +123,7 @@ const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<
     return { href: url.origin + pathname, origin: url.origin, pathname }
   })
 
-/** A license key is one path segment that percent-encodes, and no value of a forgotten setting. */
+/** Checks that a license key can be percent-encoded as one path segment, and is not a placeholder. */
 export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void> => {
   const key = String(Redacted.value(secret))
   const isSegment = Url.isWellFormed(key) && !/\p{Cc}/u.test(key) && !Url.isDotSegment(key)
@@ -148,7 +154,7 @@ const carriesSecrets = (name: string) =>
   /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
   /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
 
-/** They belong to the connection, to the body, or to each request of the client. */
+/** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
 const isReserved = (name: string) =>
   /^(accept(-.*)?|connection|content-.*|date|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|user-agent|via)$/
     .test(name)
@@ -159,14 +165,14 @@ const common = (options: CommonOptions) =>
     yield* checkHeaderValue("userAgent", userAgent)
     return {
       base: yield* parseBaseUrl(options.baseUrl, options.allowInsecureHttp === true),
-      /** Of each request that has none of its own. */
+      /** The default headers of each request. */
       ownHeaders: { "user-agent": userAgent }
     }
   })
 
-// Each ends in the first rule that an option breaks. All times are in milliseconds.
+// Each parser fails with the first rule that an option breaks. All times in its result are in milliseconds.
 
-/** Also for a TokenProvider in a composition of one's own: it has these by itself, and knows neither route nor key. */
+/** Parses the options of a TokenProvider, which can be part of a custom composition and needs neither the token route nor the key. */
 export const parseProvider = (options: ProviderOptions) =>
   Either.all({
     policy: RefreshPolicy.make(options.refresh),
@@ -217,7 +223,7 @@ export const parseData = (options: DataOptions) =>
     )
     return {
       ...yield* common(options),
-      /** In lower case, as HttpClient keeps headers. */
+      /** In lower case, as in the headers of an HttpClient request. */
       serviceIdHeader,
       rejectedStatuses,
       requestTimeout: yield* millis("requestTimeout", options.requestTimeout ?? "30 seconds"),
