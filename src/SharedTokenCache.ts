@@ -1,5 +1,6 @@
 /**
- * Where replicas leave a token for each other: one entry under a name, and a lease for the one who exchanges.
+ * The cache through which replicas share a token. Under each name it has one entry, and a lease for the replica that exchanges the
+ * license key.
  *
  * @since 1.0.0
  * @module
@@ -12,7 +13,7 @@ import * as Schema from "effect/Schema"
 import { currentMonotonicMillis } from "./internal/clock.js"
 
 /**
- * The cache failed. No search ends in this error: SharedTokenIssuer exchanges by itself, and logs a warning.
+ * The cache failed. Searches never fail with this error: SharedTokenIssuer logs a warning and exchanges the license key by itself.
  *
  * @since 1.0.0
  * @category errors
@@ -21,7 +22,7 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
   "effect-nutrition-advisor/SharedTokenCacheError"
 )("SharedTokenCacheError", {
   reason: Schema.Literal("Unavailable", "Timeout"),
-  /** The cache's own code for it, such as READONLY or OOM. */
+  /** The error code of the cache, such as READONLY or OOM. */
   code: Schema.optional(Schema.String.pipe(Schema.pattern(/^\w{1,64}$/)))
 }) {
   override get message(): string {
@@ -33,33 +34,33 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
 }
 
 /**
- * What a cache does. Names are keyed hashes and entries are sealed by SharedTokenIssuer: a cache never sees a token, and need not
- * keep secrets. Each call can end in SharedTokenCacheError.
+ * The operations of a cache. Names are keyed hashes, and SharedTokenIssuer encrypts the entries, so the cache never sees a token and
+ * doesn't need to keep secrets. Each call can fail with SharedTokenCacheError.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
-  /** The entry under this name, if there is one. */
+  /** Returns the entry with this name, if there is one. */
   readonly read: (name: string) => Effect.Effect<Option.Option<string>, SharedTokenCacheError>
-  /** Replaces the entry, but only while this owner has the lease; returns whether it did. Looking and writing are one step. */
+  /** Replaces the entry if this owner has the lease, and returns whether it did. The check and the write must be atomic. */
   readonly write: (
     name: string,
     entry: string,
     options: {
       readonly owner: string
-      /** Milliseconds after which the entry may be dropped. */
+      /** The time in milliseconds after which the cache may drop the entry. */
       readonly timeToLive: number
     }
   ) => Effect.Effect<boolean, SharedTokenCacheError>
-  /** Gives the owner the lease for this many milliseconds, but only if nobody has it; returns whether it did. */
+  /** Gives the lease to the owner for `duration` milliseconds if it is free, and returns whether it did. */
   readonly lease: (name: string, owner: string, duration: number) => Effect.Effect<boolean, SharedTokenCacheError>
-  /** Ends the lease, but only if this owner has it. */
+  /** Ends the lease if this owner has it. */
   readonly release: (name: string, owner: string) => Effect.Effect<void, SharedTokenCacheError>
 }
 
 /**
- * What replicas share so that one exchange serves them all.
+ * The cache that replicas share, so that one token exchange is enough for all of them.
  *
  * @since 1.0.0
  * @category tags
@@ -70,7 +71,7 @@ export class SharedTokenCache
 
 interface Expiring {
   readonly value: string
-  /** In milliseconds of the monotonic clock. */
+  /** In milliseconds, on the monotonic clock. */
   readonly until: number
 }
 
@@ -105,7 +106,7 @@ const makeMemory: Effect.Effect<Service> = Effect.sync(() => {
 })
 
 /**
- * A cache in the memory of one process: for the clients of one Worker, and for tests.
+ * Provides a cache in the memory of the process. Use it to share a token between the clients of one Worker, and in tests.
  *
  * @since 1.0.0
  * @category layers

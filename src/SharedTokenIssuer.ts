@@ -1,5 +1,6 @@
 /**
- * A TokenIssuer around a TokenIssuer: replicas share one token through a SharedTokenCache, and one of them exchanges.
+ * A TokenIssuer that shares one token between replicas: it wraps another TokenIssuer, and only one replica at a time exchanges the
+ * license key. The others read the token from a SharedTokenCache.
  *
  * @since 1.0.0
  * @module
@@ -28,8 +29,8 @@ import { SharedTokenCache } from "./SharedTokenCache.js"
 import * as TokenIssuer from "./TokenIssuer.js"
 
 /**
- * The settings of the TokenIssuer, and two for the sharing. Replicas share a token where base URL, token route, license key and
- * service id are the same.
+ * The options of TokenIssuer, plus `lease` and `cacheTimeout`. Replicas share a token if they have the same `baseUrl`, `tokenRoute`,
+ * `licenseKey` and `serviceId`.
  *
  * @since 1.0.0
  * @category models
@@ -42,7 +43,7 @@ const entryIdentityOf = ({ base, routeTemplate, serviceId }: Settings.ExchangeSe
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
 
-/** Not the token that is replaced, and received no earlier. */
+/** Checks that a token is not the replaced one, and was not received before it. */
 const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
   Option.match(replacing, {
     onNone: () => true,
@@ -50,8 +51,8 @@ const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): 
   })
 
 /**
- * How long a replica may wait for a cache that fails, in milliseconds: half of `tokenTimeout` while callers wait. Callers of a refresh
- * have a token, so it may take as long as that one can be used, up to `lease`.
+ * How long a replica may wait for a failing cache, in milliseconds: half of `tokenTimeout` if callers are waiting. During a refresh,
+ * callers still have a token, so the replica may wait for as long as that token is usable, up to `lease`.
  */
 const patienceOf = (
   { lease, policy, tokenTimeout }: Settings.SharingSettings,
@@ -65,9 +66,10 @@ const patienceOf = (
 }
 
 /**
- * An issuer around the one in the context. It takes a usable token out of the SharedTokenCache; where there is none, it takes
- * the lease, looks again, exchanges and publishes, or waits for the peer who does. A cache that fails costs a warning. Ends in
- * ConfigurationError where a setting is wrong.
+ * Creates an issuer that wraps the one in the context. It returns a usable token from the SharedTokenCache. If there is none, it acquires
+ * the lease, reads the cache again, exchanges the license key and publishes the token. If another replica has the lease, it waits for the
+ * token of that replica. If the cache fails, it logs a warning and exchanges the key by itself. Fails with ConfigurationError if a setting
+ * is invalid.
  *
  * @since 1.0.0
  * @category constructors
@@ -95,7 +97,7 @@ export const around = (
     const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
     const inTime = withTokenTimeout(tokenTimeout)
     let isClosed = false
-    /** Closing it waits for a publication and a release under way. */
+    /** Closing this scope waits for a pending publication and release, for `cacheTimeout` at most. */
     const scope = yield* Effect.acquireRelease(
       Scope.make(ExecutionStrategy.parallel),
       (scope) =>
@@ -105,12 +107,12 @@ export const around = (
         })
     )
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
-    /** It is not taken out of the cache again where the exchange after the rejection has failed. */
+    /** Never read from the cache again, even if the exchange after the rejection failed. */
     let lastRejected = Option.none<AccessToken>()
-    /** The peer's token that replaced a rejected one. If it is rejected within the cool-down, too, the key must be exchanged. */
+    /** The peer's token that replaced a rejected one. If it is also rejected within the cool-down, the key must be exchanged. */
     let handedOver: { readonly token: AccessToken; readonly until: number } | undefined
 
-    /** Runs in a fiber of its own. If the caller leaves, the fiber continues as far as it must. */
+    /** Runs an effect in its own fiber. If the caller is interrupted, the fiber still runs its uninterruptible part. */
     const inScope = <A>(effect: Effect.Effect<A, TokenError>): Effect.Effect<A, TokenError> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(
@@ -153,8 +155,8 @@ export const around = (
   })
 
 /**
- * An issuer around the one in the context, over the SharedTokenCache in the context. Building it ends in ConfigurationError
- * where a setting is wrong.
+ * Provides an issuer that wraps the one in the context and uses the SharedTokenCache in the context. Fails with ConfigurationError if a
+ * setting is invalid.
  *
  * @since 1.0.0
  * @category layers

@@ -1,5 +1,5 @@
 /**
- * License key in, AccessToken out, over a token route of the service.
+ * Exchanges the license key for an AccessToken through a token route of the service.
  *
  * @since 1.0.0
  * @module
@@ -25,31 +25,31 @@ import { type ConfigurationError, Forbidden, isTransient, type TokenError } from
 import * as RefreshPolicy from "./RefreshPolicy.js"
 
 /**
- * What an exchange is asked with. An issuer that always exchanges can ignore all of it.
+ * The argument of `issue`. An issuer that always exchanges the key can ignore it.
  *
  * @since 1.0.0
  * @category models
  */
 export interface ExchangeRequest {
-  /** Why a token is asked for: there is none, the one in use grows old, or the service rejected it. */
+  /** Why a token is needed: there is none, the current one is about to expire, or the service rejected it. */
   readonly reason: "missing" | "refresh" | "rejection"
-  /** The token that must be replaced, if there is one. */
+  /** The token to replace, if there is one. */
   readonly replacing: Option.Option<AccessToken>
 }
 
 /**
- * How the license key is exchanged for a token (SERVICE.md section 5, rules 1 and 2).
+ * The token exchange (SERVICE.md section 5, rules 1 and 2).
  *
  * @since 1.0.0
  * @category models
  */
 export interface Service {
-  /** Exchanges the license key for a token. Ends in any error of TokenError. */
+  /** Exchanges the license key for a token. Can fail with any TokenError. */
   readonly issue: (request: ExchangeRequest) => Effect.Effect<AccessToken, TokenError>
 }
 
 /**
- * Exchanges the license key for a token.
+ * The service that exchanges the license key for a token.
  *
  * @since 1.0.0
  * @category tags
@@ -57,7 +57,7 @@ export interface Service {
 export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssuer")<TokenIssuer, Service>() {}
 
 /**
- * The token routes of SERVICE.md sections 4.1 to 4.3 by name, or a path of one's own that ends with `/{key}`.
+ * The name of a token route of SERVICE.md sections 4.1 to 4.3, or your own path, which starts with `/` and ends with `/{key}`.
  *
  * @since 1.0.0
  * @category models
@@ -65,7 +65,7 @@ export class TokenIssuer extends Context.Tag("effect-nutrition-advisor/TokenIssu
 export type TokenRoute = NonNullable<Settings.ExchangeOptions["tokenRoute"]>
 
 /**
- * The settings of the exchange; only `baseUrl` and `licenseKey` are needed.
+ * The options of the token exchange. Only `baseUrl` and `licenseKey` are required.
  *
  * @since 1.0.0
  * @category models
@@ -74,16 +74,16 @@ export interface Options extends Settings.ExchangeOptions {}
 
 const kind: Answer.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
-/** A route that asks for fewer exchanges is not asked again at once. */
+/** A 429 is not retried at once: the token route asks for fewer exchanges. */
 const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
 
 const retryAfterMillis = (error: TokenError): number =>
   error._tag === "ServerError" && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
 
 /**
- * An issuer over the HttpClient in the context. An exchange is tried again while there is no answer or a 5xx, within
- * `tokenTimeout`; a Retry-After (RFC 9110 section 10.2.3) is respected where it fits in. Ends in ConfigurationError where a
- * setting is wrong.
+ * Creates an issuer that uses the HttpClient in the context. It retries an exchange if there is no response or a 5xx, up to
+ * `refresh.attempts` attempts within `tokenTimeout`. It waits for the time in a Retry-After header (RFC 9110 section 10.2.3), and
+ * doesn't retry if that time is beyond `tokenTimeout`. Fails with ConfigurationError if a setting is invalid.
  *
  * @since 1.0.0
  * @category constructors
@@ -97,13 +97,13 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     )
   )
 
-/** Whether a text repeats a secret, as it is or percent-encoded. */
+/** Checks whether a string contains a secret, as it is or percent-encoded. */
 const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
   [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
     text.toLowerCase().includes(form.toLowerCase())
   )
 
-/** Without a bound of its own: a flight has one. @internal */
+/** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. @internal */
 export const fromSettings = (
   { base, licenseKey, ownHeaders, policy, routeTemplate, serviceId, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
@@ -164,7 +164,7 @@ export const fromSettings = (
   })
 
 /**
- * An issuer over the HttpClient in the context. Building it ends in ConfigurationError where a setting is wrong.
+ * Provides an issuer that uses the HttpClient in the context. Fails with ConfigurationError if a setting is invalid.
  *
  * @since 1.0.0
  * @category layers
