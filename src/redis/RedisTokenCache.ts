@@ -1,5 +1,5 @@
 /**
- * A SharedTokenCache on Redis or Valkey, single or as a cluster, by ioredis 5 or 6.
+ * A SharedTokenCache on Redis or Valkey, standalone or as a cluster, with ioredis 5 or 6.
  *
  * @since 1.0.0
  * @module
@@ -20,17 +20,17 @@ import type { ConfigurationError } from "../NutritionAdvisorError.js"
 import { type Service, SharedTokenCache } from "../SharedTokenCache.js"
 
 /**
- * Where Redis is, and how ioredis connects to it; only `url` is needed.
+ * The options of the cache: the address of Redis, and how ioredis connects to it. Only `url` is required.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** redis:// or, with TLS, rediss://; user, password and database number may be in it. */
+  /** The URL of Redis: redis://, or rediss:// for TLS. It may include a user name, a password and a database number. */
   readonly url: Redacted.Redacted<string>
-  /** What the keys begin with, without braces; "nutrition-advisor:" by default. */
+  /** The prefix of all keys. It must not contain braces. "nutrition-advisor:" by default. */
   readonly prefix?: string | undefined
-  /** Settings of ioredis' own, such as `tls`, `username`, `sentinels`; they win over those of this module. */
+  /** Options of ioredis, such as `tls`, `username` or `sentinels`. They override the defaults of this module. */
   readonly redis?: RedisOptions | undefined
 }
 
@@ -43,8 +43,8 @@ const makeFrom = (
   Either.map(check("prefix", [!/[{}]/.test(prefix), "must hold no braces"]), () => RedisCache.make(connection, prefix))
 
 /**
- * A cache over an ioredis client of one's own, a Cluster included; it stays open. Building it ends in ConfigurationError where
- * the prefix is wrong.
+ * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
+ * prefix is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -60,7 +60,7 @@ export const layerFromClient = (
     )
   )
 
-/** ioredis repeats in an error what it can't decode. A fragment is the rest of a password that was not encoded. */
+/** The errors of ioredis repeat what it can't decode, so check that first. A fragment is the rest of a password that was not encoded. */
 const isAddress = (text: string) => {
   try {
     const { hash, password, username } = new URL(text)
@@ -71,11 +71,11 @@ const isAddress = (text: string) => {
   }
 }
 
-/** Of a database that is no number, ioredis makes NaN, and an error of Redis that ends the process. */
+/** If the database is not a number, ioredis selects NaN, and the error of Redis terminates the process. */
 const hasDatabaseNumber = ({ pathname, searchParams }: URL) =>
   /^\/?\d*\/?$/.test(pathname) && /^\d*$/.test(searchParams.get("db") ?? "")
 
-/** In the spelling that ioredis knows: it finds TLS in "rediss://" only. */
+/** Normalizes the URL, because ioredis detects TLS only if the scheme is spelled "rediss://". */
 const parseUrl = (text: string): Checked<string> =>
   Either.gen(function*() {
     yield* check(
@@ -89,8 +89,9 @@ const parseUrl = (text: string): Checked<string> =>
   })
 
 /**
- * A command without a connection fails with the next attempt to make one. That begins within half a second, so that a refused one is
- * told by its code before `cacheTimeout` is over. Keep-alive: a balancer or NAT forgets what is idle for minutes.
+ * A command without a connection fails if the next connection attempt fails. That attempt starts within half a second, so that the code
+ * of a refused connection is known before `cacheTimeout` ends. Keep-alive is on because load balancers and NATs drop connections that are
+ * idle for minutes.
  */
 const defaults: RedisOptions = {
   connectTimeout: 2_000,
@@ -115,8 +116,8 @@ const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scop
   })
 
 /**
- * A cache over a connection of its own, which is made at its first use, comes back by itself, and ends with the layer. Building it
- * ends in ConfigurationError where the address or the prefix is wrong.
+ * Provides a cache with its own connection. It connects on first use, reconnects automatically, and disconnects with the layer. Fails
+ * with ConfigurationError if the URL or the prefix is invalid.
  *
  * @example
  * ```ts
@@ -136,9 +137,9 @@ export const layer = (options: Options): Layer.Layer<SharedTokenCache, Configura
   Layer.scoped(SharedTokenCache, make(options))
 
 /**
- * A cache with its settings from Config: those that are given, and for the others NUTRITION_ADVISOR_REDIS_URL and, where it is
- * set and not blank, NUTRITION_ADVISOR_REDIS_PREFIX. Building it ends in ConfigError where a setting can't be read, and in
- * ConfigurationError where it is wrong.
+ * Provides a cache with settings from Config. A setting that you don't pass is read from its variable: NUTRITION_ADVISOR_REDIS_URL and, if
+ * it is set and not blank, NUTRITION_ADVISOR_REDIS_PREFIX. Fails with ConfigError if a setting can't be read, and with ConfigurationError
+ * if it is invalid.
  *
  * @since 1.0.0
  * @category layers

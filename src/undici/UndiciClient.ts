@@ -1,5 +1,5 @@
 /**
- * A lean HttpClient over the undici of @effect/platform-node: a pool of connections per origin, and a fast path that returns a whole
+ * A fast HttpClient on the undici of @effect/platform-node. It has a connection pool per origin, and a fast path that returns a whole
  * response in one step.
  *
  * @since 1.0.0
@@ -26,35 +26,35 @@ import { BufferedHandler } from "../internal/undici/handler.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
 /**
- * How connections are made and kept. Durations that are numbers are milliseconds.
+ * The options of the connections. A duration that is a number means milliseconds.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** The most connections to one origin at a time; 64 by default. Further requests wait for one of them. */
+  /** The maximum number of connections to one origin. Further requests wait for a free connection. 64 by default. */
   readonly connections?: number | undefined
-  /** How long an idle connection stays open, unless the server says otherwise; 4 seconds by default. */
+  /** How long an idle connection stays open, unless the server sends its own timeout. 4 seconds by default. */
   readonly keepAliveTimeout?: Duration.DurationInput | undefined
-  /** The time for opening a connection; 10 seconds by default. */
+  /** The timeout for opening a connection. 10 seconds by default. */
   readonly connectTimeout?: Duration.DurationInput | undefined
-  /** The time from the last byte of the request to the end of the response headers; 5 minutes by default. */
+  /** The timeout from the last byte of the request to the end of the response headers. 5 minutes by default. */
   readonly headersTimeout?: Duration.DurationInput | undefined
-  /** The longest time between two pieces of a body; 5 minutes by default. */
+  /** The timeout between two chunks of a response body. 5 minutes by default. */
   readonly bodyTimeout?: Duration.DurationInput | undefined
   /**
-   * The largest body of a response, in bytes on the wire; none by default. NutritionAdvisor has a bound of its own, and the smaller
-   * of the two counts.
+   * The maximum size of a response body, in bytes on the wire. No limit by default. NutritionAdvisor has its own limit, and the smaller
+   * of the two applies.
    */
   readonly maxResponseBytes?: number | undefined
-  /** Options of undici's Agent, such as `connect` for TLS or `localAddress`; they win over the options above. */
+  /** Options of undici's Agent, such as `connect` for TLS or `localAddress`. They override the options above. */
   readonly undici?: Undici.Agent.Options | undefined
 }
 
-/** Seen by undici's redirect interceptor, which would send the headers on. */
+/** Turns off undici's redirect interceptor, which would send the headers to the new location. */
 const unredirected = { maxRedirections: 0 }
 
-/** In place of those that the stock client gives each request: an hour for the headers, none for the body. */
+/** Restores the Agent's timeouts: the platform's client sets an hour for the headers and none for the body on each request. */
 const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
 
 const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
@@ -73,7 +73,7 @@ const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> 
 
 let loading: Promise<typeof NodeHttpClient> | undefined
 
-/** The platform's own client, loaded when the first request is sent that can't take the fast path. */
+/** Loads the platform's own client when the first request can't use the fast path. */
 const stockOf = (dispatcher: Undici.Dispatcher) => {
   const stock = dispatcher.compose((dispatch) => (options, handler) =>
     dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
@@ -85,7 +85,7 @@ const stockOf = (dispatcher: Undici.Dispatcher) => {
     })
 }
 
-/** The stock client leaves a form to undici, to which Node's own is foreign, and parameters as they are. */
+/** The platform's client passes a FormData to undici, which doesn't recognize the one of Node, and doesn't encode a URLSearchParams. */
 const asWritten = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
   const { body } = request
   if (body._tag !== "FormData" && body._tag !== "Raw") return request
@@ -105,7 +105,7 @@ const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
 }
 
 /**
- * A client over an undici dispatcher of one's own: an Agent, a ProxyAgent, a MockAgent. It stays open.
+ * Creates a client on your own undici dispatcher, such as an Agent, a ProxyAgent or a MockAgent. The client never closes it.
  *
  * @since 1.0.0
  * @category constructors
@@ -114,7 +114,7 @@ export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect
   Effect.sync(() => over(dispatcher))
 
 /**
- * The client over an undici dispatcher of one's own.
+ * Provides a client on your own undici dispatcher. The layer never closes it.
  *
  * @since 1.0.0
  * @category layers
@@ -153,7 +153,7 @@ const isMissing = (cause: unknown) => Predicate.hasProperty(cause, "code") && /M
 const loadUndici = Effect.tryPromise({
   try: async () => {
     const module = await import("@effect/platform-node/Undici")
-    // Rollup bundles undici with its names in `default` alone.
+    // In a bundle of Rollup, only `default` has the exports of undici.
     return Object.hasOwn(module, "Agent") ? module : module.default
   },
   catch: (cause) =>
@@ -164,7 +164,7 @@ const loadUndici = Effect.tryPromise({
         : `can't be UndiciClient, since undici does not load (${cause}): leave it out of a bundle`
     })
 }).pipe(
-  // Bun puts a package of its own in place of undici, whose Agent is empty.
+  // Bun replaces undici with its own package, in which Agent is empty.
   Effect.filterOrFail(({ Agent }) => "dispatch" in Agent.prototype, () =>
     new ConfigurationError({
       field: "httpClient",
@@ -173,8 +173,8 @@ const loadUndici = Effect.tryPromise({
 )
 
 /**
- * A client with a pool of connections to each origin, which end with the scope. Ends in ConfigurationError where a setting is
- * wrong, @effect/platform-node is not installed, or the runtime is Bun.
+ * Creates a client with a connection pool per origin. The connections are closed with the scope. Fails with ConfigurationError if a
+ * setting is invalid, if @effect/platform-node is not installed, or if the runtime is Bun.
  *
  * @since 1.0.0
  * @category constructors
@@ -196,8 +196,8 @@ export const make = (
   })
 
 /**
- * The client with a pool of connections to each origin. Building it ends in ConfigurationError where a setting is wrong, and
- * does not connect.
+ * Provides a client with a connection pool per origin. Building the layer opens no connection. Fails with ConfigurationError if a setting
+ * is invalid, if @effect/platform-node is not installed, or if the runtime is Bun.
  *
  * @example
  * ```ts
@@ -217,10 +217,10 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
   Layer.scoped(HttpClient.HttpClient, make(options))
 
 /**
- * The client with its settings from Config: those that are given, and for the others, where they are set, the variables
- * NUTRITION_ADVISOR_CONNECTIONS, NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT, _CONNECT_TIMEOUT, _HEADERS_TIMEOUT, _BODY_TIMEOUT, durations
- * as in "4 seconds". Building it ends in ConfigError where a setting can't be read, and
- * in ConfigurationError where it is wrong.
+ * Provides a client with settings from Config. A setting that you don't pass is read from its variable, if that is set:
+ * NUTRITION_ADVISOR_CONNECTIONS, NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT, NUTRITION_ADVISOR_CONNECT_TIMEOUT,
+ * NUTRITION_ADVISOR_HEADERS_TIMEOUT and NUTRITION_ADVISOR_BODY_TIMEOUT. Durations are written with a unit, as in "4 seconds". Fails with
+ * ConfigError if a setting can't be read, and with ConfigurationError if it is invalid.
  *
  * @since 1.0.0
  * @category layers
