@@ -1,5 +1,5 @@
 /**
- * Retries failed searches, GET and HEAD requests within a budget: a layer around NutritionAdvisor.
+ * A layer around NutritionAdvisor that retries failed searches and failed GET and HEAD requests, within a budget.
  *
  * @since 1.0.0
  * @module
@@ -24,28 +24,28 @@ import {
 } from "./NutritionAdvisorError.js"
 
 /**
- * The options of RequestRetry: how often, how soon and how much it retries.
+ * The options of RequestRetry: the number of retries, their delays and their budget.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** The maximum number of retries of one request. Default: 2, so a request is sent three times at most. */
+  /** The maximum number of retries per request. 2 by default, so a request is sent three times at most. */
   readonly times?: number | undefined
-  /** The delay before the first retry. It doubles with each further retry. Default: "100 millis". */
+  /** The delay before the first retry. It doubles with each further retry. A number means milliseconds. "100 millis" by default. */
   readonly base?: Duration.DurationInput | undefined
-  /** The longest delay, and the longest `retryAfter` to wait for. Default: "5 seconds". */
+  /** The longest delay, and the longest `retryAfter` to wait for. A number means milliseconds. "5 seconds" by default. */
   readonly cap?: Duration.DurationInput | undefined
   /**
-   * The number of retries that each request of a caller adds to the budget. The budget starts at ten retries and holds a hundred at
-   * most. Default: 0.2.
+   * The number of retries that each call adds to the budget. The budget starts at ten retries, and a hundred is its maximum. 0.2 by
+   * default.
    */
   readonly budget?: number | undefined
 }
 
 type Request<A> = Effect.Effect<A, NutritionAdvisorError>
 
-/** No response, or one of 5xx. An exchange of the license key has had its own retries, and a 429 asks for fewer requests. */
+/** Only a missing response or a 5xx is retried. A token exchange has its own retries, and a 429 asks for fewer requests. */
 const isRepeatable = (error: NutritionAdvisorError) =>
   isTransient(error) && error.operation !== "token" && error._tag !== "TooManyRequests"
 
@@ -65,7 +65,7 @@ const make = (options: Options) =>
     yield* Effect.addFinalizer(() => Deferred.succeed(closing, null))
     retries.start()
 
-    /** Waits before a retry. Fails at once when the layer is closed, even if the caller can't be interrupted. */
+    /** Waits before a retry. Fails as soon as the layer is closed, even if the caller can't be interrupted. */
     const wait = (millis: number, operation: Operation) =>
       Effect.raceFirst(
         Effect.interruptible(Effect.sleep(millis)),
@@ -111,9 +111,9 @@ const make = (options: Options) =>
   })
 
 /**
- * Retries searches, and GET and HEAD requests of `httpClient`, that fail with ServerError or TransportError. It doesn't retry other
- * methods, a failed exchange of the license key, or a call on a closed client. Callers get the last error: at once if the budget is
- * empty or the service's `retryAfter` is longer than `cap`. Fails with ConfigurationError if an option is invalid.
+ * Retries searches, and GET and HEAD requests of `httpClient`, that fail with ServerError or a transient TransportError. It doesn't retry
+ * other methods, failed token exchanges, or calls on a closed client. If all retries fail, callers get the last error. They get it at once
+ * if the budget is empty or if `retryAfter` is longer than `cap`. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers

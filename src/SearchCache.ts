@@ -1,5 +1,5 @@
 /**
- * Caches search payloads, and shares one request among equal searches: a layer around NutritionAdvisor.
+ * A layer around NutritionAdvisor that caches search payloads, and sends one request for equal searches that are pending.
  *
  * @since 1.0.0
  * @module
@@ -27,11 +27,11 @@ import type { ConfigurationError } from "./NutritionAdvisorError.js"
  */
 export interface Options {
   /**
-   * How long a payload is cached, measured on the monotonic clock. There is no default, because your terms of use decide how long you
-   * may keep a payload.
+   * How long a payload is cached, on the monotonic clock. A number means milliseconds. There is no default, because your terms of use
+   * determine how long you may keep a payload.
    */
   readonly timeToLive: Duration.DurationInput
-  /** The number of payloads to keep. The least recently used one is removed first. Default: 1,000. */
+  /** The maximum number of cached payloads. The least recently used one is removed first. 1,000 by default. */
   readonly capacity?: number | undefined
 }
 
@@ -62,7 +62,7 @@ const make = (options: Options) =>
       withOptions(given, (options) => {
         const sent = Effect.suspend(() => advisor.search(term, options))
         const key = keyOf(term, options)
-        // A search that can't be compared with others is sent by itself.
+        // A search that can't be compared with others is always sent.
         if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
         return Effect.flatMap(Effect.runtime<never>(), (caller) => {
           const kept = payloads.read(key, now())
@@ -80,8 +80,8 @@ const make = (options: Options) =>
   })
 
 /**
- * Returns the cached payload of an equal search that is younger than `timeToLive`, and sends one request for equal searches that are
- * pending at the same time. Two searches are equal if their terms and all of their options are equal. Each caller gets a copy of the
+ * Returns the cached payload of an equal search if it is younger than `timeToLive`, and sends one request for equal searches that are
+ * pending at the same time. Two searches are equal if their terms and all of their options are equal. Each caller gets its own copy of the
  * payload. Errors are not cached. `httpClient` is passed through unchanged. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0

@@ -1,5 +1,5 @@
 /**
- * Delays requests after a 429, and limits their rate: a layer around NutritionAdvisor.
+ * A layer around NutritionAdvisor that holds requests after a 429, and can limit their rate.
  *
  * @since 1.0.0
  * @module
@@ -18,20 +18,20 @@ import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
- * The options of Throttle: what happens to requests after a 429, and how many may be sent.
+ * The options of Throttle: what happens to requests after a 429, and the rate limit.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** What happens to a request during the hold after a 429: it fails at once with TooManyRequests, or it waits. Default: "fail". */
+  /** Whether requests fail at once with TooManyRequests or wait during the hold after a 429. "fail" by default. */
   readonly onTooManyRequests?: "fail" | "wait" | undefined
   /**
-   * The service gets at most `limit` requests in any `interval`, or one more because of jitter. Requests are sent at even distances,
-   * and wait in order. Default: no limit.
+   * The rate limit: at most `limit` requests in any `interval`, or one more because of jitter. Requests are spaced evenly, and
+   * wait in order. A number as `interval` means milliseconds. No limit by default.
    */
   readonly rate?: { readonly limit: number; readonly interval: Duration.DurationInput } | undefined
-  /** The longest time that one request waits in all, before it fails with TooManyRequests. Default: "30 seconds". */
+  /** The longest total wait of one request before it fails with TooManyRequests. A number means milliseconds. "30 seconds" by default. */
   readonly maxWait?: Duration.DurationInput | undefined
 }
 
@@ -62,11 +62,11 @@ const make = (options: Options) =>
   })
 
 /**
- * Holds all searches and requests after a 429: for the time in its Retry-After, an hour at most, or for one second. Then one request is
- * sent first. The others follow as soon as it gets any response but a 429; after five seconds without a response, the next one is sent
- * in its place. With `rate`, the service gets at most `limit` requests in any `interval`. Each request counts when it is sent, and counts
- * again when it is sent a second time after a renewal. Requests that are not sent fail with TooManyRequests without a `status`; its
- * `retryAfter` is the time, in seconds, until the next request may be sent. Fails with ConfigurationError if an option is invalid.
+ * Holds all searches and requests after a 429, for the time in its Retry-After header (an hour at most), or for one second if there is
+ * none. Then it sends one request first. The others follow as soon as that one gets any response except a 429. After five seconds without
+ * a response, the next request is sent in its place. With `rate`, the service gets at most `limit` requests in any `interval`. A request
+ * that is sent again after a token renewal counts twice. Requests that are not sent fail with TooManyRequests without a `status`; its
+ * `retryAfter` is the time in seconds until the next request can be sent. Fails with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
