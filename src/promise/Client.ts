@@ -1,5 +1,5 @@
 /**
- * The client for programs without Effect: promises that reject with the library's own errors.
+ * The client for programs without Effect. Its calls return promises, which reject with the errors of this library.
  *
  * @since 1.0.0
  * @module
@@ -19,22 +19,22 @@ import * as NutritionAdvisor from "../NutritionAdvisor.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
 
 /**
- * The options of a client: the settings of NutritionAdvisor, and what goes around it. An option that is missing or undefined is read
- * from its variable, if it has one: NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY and so on, as in
- * `NutritionAdvisor.layerConfig`. `lease` and `cacheTimeout` need `sharedTokenCache`.
+ * The options of a client: the settings of NutritionAdvisor, and options for the HttpClient, retries, throttling, caching, a shared token
+ * and logging. An option that is missing or undefined is read from its variable, if it has one: NUTRITION_ADVISOR_BASE_URL,
+ * NUTRITION_ADVISOR_LICENSE_KEY and so on, as in `NutritionAdvisor.layerConfig`. `lease` and `cacheTimeout` require `sharedTokenCache`.
  *
  * @since 1.0.0
  * @category models
  */
 export interface ClientOptions extends Compose.Options {
-  /** Receives what the library logs: pino, winston, `console`. Standard error by default. */
+  /** The logger for the events of this library, such as pino, winston or `console`. The library logs to standard error by default. */
   readonly logger?: ClientLogger | undefined
 }
 
 /**
- * The logger of a program: pino, winston, `console`, or any object with these four methods. Each event is one call, with a message and
- * its fields, such as `error` and `status` of a failed token exchange. The message is the first argument. pino and the logger of Fastify
- * get the fields first, as they expect; a `console` gets one string. No call contains a secret.
+ * The logger of your program: pino, winston, `console`, or any object with these four methods. Each event is one call with a message and
+ * fields, such as `error` and `status` for a failed token exchange. The message is the first argument, except that pino and the logger of
+ * Fastify get the fields first, as they expect. A `console` gets one string. Log events never contain a secret.
  *
  * @since 1.0.0
  * @category models
@@ -42,23 +42,24 @@ export interface ClientOptions extends Compose.Options {
 export interface ClientLogger extends Logger.Logger {}
 
 /**
- * What ends a call early.
+ * The options that end a call early: a signal and a timeout.
  *
  * @since 1.0.0
  * @category models
  */
 export interface CallLimits {
-  /** Aborts the call: the promise rejects with the `reason` of the signal. */
+  /** Aborts the call. The promise rejects with the `reason` of the signal. */
   readonly signal?: AbortSignal | null | undefined
   /**
-   * The time for the whole call, with the token exchange, waits and retries; a number is in milliseconds. After it the promise rejects
-   * with TransportError, reason "Timeout". None by default: `requestTimeout` and `tokenTimeout` apply to each request and exchange.
+   * The timeout of the whole call, including the token exchange, waits and retries. A number means milliseconds. If it elapses, the promise
+   * rejects with TransportError, reason "Timeout". No timeout by default, but `requestTimeout` and `tokenTimeout` always apply to each
+   * request and each exchange.
    */
   readonly timeout?: Duration.DurationInput | undefined
 }
 
 /**
- * The options of one search: `urlParams` and `headers` to add to its request, `signal` and `timeout`.
+ * The options of one search: `urlParams` and `headers` to add to the request, `signal` and `timeout`.
  *
  * @since 1.0.0
  * @category models
@@ -66,7 +67,7 @@ export interface CallLimits {
 export interface CallOptions extends NutritionAdvisor.SearchOptions, CallLimits {}
 
 /**
- * The options of one request: those of fetch, and `timeout`.
+ * The options of one request: the options of fetch, plus `timeout`.
  *
  * @since 1.0.0
  * @category models
@@ -74,24 +75,30 @@ export interface CallOptions extends NutritionAdvisor.SearchOptions, CallLimits 
 export interface FetchOptions extends Omit<RequestInit, "signal">, CallLimits {}
 
 /**
- * The calls of the service as promises. A promise rejects with an error of this module, with the reason of its signal, or with what your
- * own code has thrown, such as a layer or a schema.
+ * The client with promises. A promise rejects with an error of this module, with the reason of its signal, or with whatever your own code
+ * throws, such as a layer or a schema.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Client extends AsyncDisposable {
-  /** Searches for foods. Returns the payload as the service sent it. */
+  /** Searches for foods. Resolves with the payload as the service sent it. */
   readonly search: (term: string, options?: CallOptions) => Promise<unknown>
-  /** Searches for foods, and decodes the payload with a schema of zod, valibot, arktype or effect. A mismatch is UnexpectedResponse "Schema". */
+  /**
+   * Searches for foods, and decodes the payload with a schema of zod, valibot, arktype or Effect. Rejects with UnexpectedResponse, reason
+   * "Schema", if the payload doesn't match.
+   */
   readonly searchAs: <A, I = Schema.Schema.Encoded<Schema.Schema.Any>>(
     schema: NutritionAdvisor.AnySchema<A, I>
   ) => (term: string, options?: CallOptions) => Promise<A>
-  /** Sends a request to any other route, relative to the base URL. A response that is not 2xx rejects, and so does a redirect. */
+  /** Sends a request to any other route, relative to the base URL. Rejects if the response is not 2xx; redirects are not followed. */
   readonly fetch: (path: string, options?: FetchOptions) => Promise<Response>
-  /** The state of the token, for health checks; "none" if the layer has no TokenProvider. */
+  /** Returns the state of the token, for health checks. The state is "none" if the layer has no TokenProvider. */
   readonly status: () => Promise<TokenStatus>
-  /** Ends pending calls with TransportError "Closed", and stops the timer that refreshes the token and keeps the process alive. */
+  /**
+   * Closes the client. Pending calls reject with TransportError, reason "Closed". The timer that refreshes the token and keeps the process
+   * alive is stopped.
+   */
   readonly close: () => Promise<void>
 }
 
@@ -107,7 +114,7 @@ const status = Effect.flatMap(
   Option.match({ onNone: () => Effect.succeed(noStatus), onSome: (provider) => provider.status })
 )
 
-/** What is left of the options is for the service, which may know more of them than this module. */
+/** Passes all other options to the service, which may support more of them than this module knows. */
 const searchWith = <A>(
   run: Calls.Calls["run"],
   search: (
@@ -122,9 +129,9 @@ const searchWith = <A>(
 }
 
 /**
- * Creates a client over your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer;
- * if that fails, each call rejects with the error. A ConfigError becomes a ConfigurationError. The library logs to standard error,
- * unless the layer has a logger.
+ * Creates a client from your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer. If
+ * that fails, every call rejects with the error. A ConfigError becomes a ConfigurationError. The library logs to standard error, unless the
+ * layer has a logger.
  *
  * @since 1.0.0
  * @category constructors
@@ -143,8 +150,8 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
 }
 
 /**
- * Creates a client. Each option that you don't set is read from its variable. Throws a ConfigurationError if a setting is missing, wrong
- * or unknown. Sends nothing before the first call. The library logs to standard error, unless you set `logger`.
+ * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if a setting is missing, invalid
+ * or unknown. Nothing is sent before the first call. The library logs to standard error, unless you set `logger`.
  *
  * @example
  * ```ts
