@@ -1,6 +1,6 @@
 /**
- * The tool `search_foods` for any agent kit: its name, its description, the JSON Schema of its input, and a function that runs it. Needs no
- * agent kit, no MCP SDK and nothing of Node.
+ * The tool `search_foods` for any agent kit: its name, its description, the JSON Schema of its input, and a function that runs it. It
+ * doesn't depend on an agent kit, an MCP SDK or Node.
  *
  * @since 1.0.0
  * @module
@@ -11,7 +11,7 @@ import { fit, type JsonObject } from "../internal/ai/fit.js"
 import { descriptionWith, inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 
 /**
- * What the tool searches with: a client of `effect-nutrition-advisor/promise`, or any object with such a `search` function.
+ * The client that the tool searches with: one of `effect-nutrition-advisor/promise`, or any object with this `search` function.
  *
  * @since 1.0.0
  * @category models
@@ -21,23 +21,23 @@ export interface Advisor {
 }
 
 /**
- * What a result of the tool holds.
+ * The options of the tool: the size and the content of its results.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options {
-  /** The most bytes of JSON in a result; 32 KiB by default. A longer payload is cut at whole elements of an array. */
+  /** The maximum size of a result, in bytes of JSON. A larger payload is cut after whole array elements. 32 KiB by default. */
   readonly maxResultBytes?: number | undefined
-  /** The names of the fields to keep of each food, that is, of the objects in arrays; all fields by default. */
+  /** The names of the fields to keep in each food, that is, in the objects in arrays. All fields by default. */
   readonly fields?: ReadonlyArray<string> | undefined
-  /** A sentence for the model, added to the tool's description and to each result as the field `note`; none by default. */
+  /** A sentence for the model. It is added to the tool's description, and to each result as the field `note`. None by default. */
   readonly note?: string | undefined
 }
 
 /**
- * The JSON Schema of the tool's input. It is a type alias and not readonly, so that it is assignable to the types that agent kits have for a
- * JSON Schema.
+ * The JSON Schema of the tool's input. It is a type alias and not readonly, so that it is assignable to the JSON Schema types of agent
+ * kits.
  *
  * @since 1.0.0
  * @category models
@@ -50,8 +50,8 @@ export type InputSchema = {
 }
 
 /**
- * A search that failed, or a result that can't be given to the model. `message` is written for the model and for the person who set up the
- * tool; it holds no secret. `cause` is the error of the client, if there was one.
+ * The search failed, or its result can't be returned to the model. `message` is written for the model and for the person who set up the
+ * tool, and contains no secret. `cause` is the error of the client, if there is one.
  *
  * @since 1.0.0
  * @category errors
@@ -77,8 +77,9 @@ export interface FoodSearchTool {
   /** The JSON Schema of the input: an object with the string `term`. */
   readonly inputSchema: InputSchema
   /**
-   * Checks the input, searches, and returns the payload as a JSON object of at most `maxResultBytes`. A payload that is not an object is
-   * in the field `result`. Rejects with ToolError; if `signal` aborts, with what the client rejects with, which is the signal's reason.
+   * Checks the input, searches, and resolves with the payload as a JSON object of at most `maxResultBytes`. A payload that is not an object
+   * is returned in the field `result`. Rejects with ToolError. If `signal` aborts, it rejects with the error of the client, which is the
+   * reason of the signal.
    */
   readonly execute: (
     input: unknown,
@@ -95,7 +96,7 @@ const searchWith = async ({ search }: Advisor, term: string, signal: AbortSignal
 }
 
 /**
- * Makes the tool over a client.
+ * Creates the tool from a client.
  *
  * @example
  * ```ts

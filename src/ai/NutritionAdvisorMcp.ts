@@ -1,5 +1,5 @@
 /**
- * The tool `search_foods` for a server of the official MCP SDK, `@modelcontextprotocol/server`.
+ * The tool `search_foods` for servers built with the official MCP SDK, `@modelcontextprotocol/server`.
  *
  * @since 1.0.0
  * @module
@@ -10,7 +10,7 @@ import { type Input, inputMessage, inputSchema, isInput } from "../internal/ai/t
 import * as FoodSearchTool from "./FoodSearchTool.js"
 
 /**
- * What the tool searches with: a client of `effect-nutrition-advisor/promise`, or any object with such a `search` function.
+ * The client that the tool searches with: one of `effect-nutrition-advisor/promise`, or any object with this `search` function.
  *
  * @since 1.0.0
  * @category models
@@ -18,14 +18,14 @@ import * as FoodSearchTool from "./FoodSearchTool.js"
 export interface Advisor extends FoodSearchTool.Advisor {}
 
 /**
- * What a result of the tool holds.
+ * The options of the tool: the size and the content of its results.
  *
  * @since 1.0.0
  * @category models
  */
 export interface Options extends FoodSearchTool.Options {}
 
-/** By hand, so that this module loads nothing of the SDK. */
+/** Written by hand, so that this module doesn't load the SDK. */
 const standardSchema: StandardSchemaWithJSON<Input> = {
   "~standard": {
     version: 1,
@@ -35,7 +35,7 @@ const standardSchema: StandardSchemaWithJSON<Input> = {
   }
 }
 
-/** The McpServer of the older SDK has the method `tool` beside `registerTool`, and reads no Standard Schema. */
+/** The McpServer of the older SDK has the method `tool` in addition to `registerTool`, and doesn't support Standard Schema. */
 const checkServer = (server: object) => {
   if (Predicate.hasProperty(server, "registerTool") && !Predicate.hasProperty(server, "tool")) return
   throw new TypeError(
@@ -47,9 +47,9 @@ const checkServer = (server: object) => {
 const resultOf = (text: string, isError: boolean) => ({ content: [{ type: "text" as const, text }], isError })
 
 /**
- * Registers the tool `search_foods` on a server, read-only and idempotent. A result is JSON. A failed search is a tool error, whose text is
- * written for the model. If the client cancels a call, its search is aborted. Throws a TypeError if `server` is not an McpServer of
- * `@modelcontextprotocol/server`.
+ * Registers the tool `search_foods` on a server, annotated as read-only and idempotent. Results are JSON. A failed search is a tool error
+ * with a message for the model. If the MCP client cancels a call, the search is aborted. Throws a TypeError if `server` is not an McpServer
+ * of `@modelcontextprotocol/server`.
  *
  * @example
  * ```ts

@@ -1,5 +1,6 @@
 /**
- * The tool `search_foods` for `@effect/ai`: results that fit into a model's context, and failures as sentences.
+ * The tool `search_foods` for `@effect/ai`. Results are limited in size to fit into a model's context, and failures are messages for the
+ * model.
  *
  * @since 1.0.0
  * @module
@@ -17,8 +18,8 @@ import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type * as FoodSearchTool from "./FoodSearchTool.js"
 
 /**
- * The tool `search_foods`: takes `{ term }` and returns a JSON object. A failed search is a result that is marked as a failure. Its text is
- * written for the model, so that the model can read it and go on.
+ * The tool `search_foods`, which takes `{ term }` and returns a JSON object. A failed search returns a result that is marked as a failure,
+ * with a message for the model, so that the conversation can continue.
  *
  * @since 1.0.0
  * @category tools
@@ -33,7 +34,7 @@ export const SearchFoods = Tool.make(tool.name, {
   .annotate(Tool.Idempotent, true)
 
 /**
- * The tools of this library, for `LanguageModel.generateText({ toolkit })`. `layer` provides their handlers.
+ * The toolkit of this library, for `LanguageModel.generateText({ toolkit })`. `layer` provides its handlers.
  *
  * @since 1.0.0
  * @category tools
@@ -41,7 +42,7 @@ export const SearchFoods = Tool.make(tool.name, {
 export const toolkit = Toolkit.make(SearchFoods)
 
 /**
- * What a result of the tools holds.
+ * The options of the tool: the size and the content of its results.
  *
  * @since 1.0.0
  * @category models
@@ -49,14 +50,14 @@ export const toolkit = Toolkit.make(SearchFoods)
 export interface Options<A = unknown, I = unknown, R = never>
   extends Pick<FoodSearchTool.Options, "maxResultBytes" | "fields">
 {
-  /** Decodes the payload to what the model gets to see; the whole payload by default. */
+  /** Decodes the payload. The model gets only the decoded value. The whole payload by default. */
   readonly schema?: Schema.Schema<A, I, R> | undefined
-  /** A sentence for the model, added to each result as the field `note`; none by default. */
+  /** A sentence for the model. It is added to each result as the field `note`. None by default. */
   readonly note?: string | undefined
 }
 
 /**
- * The handlers of `toolkit`, over the NutritionAdvisor in the context.
+ * Provides the handlers of `toolkit`, which use the NutritionAdvisor in the context.
  *
  * @since 1.0.0
  * @category layers

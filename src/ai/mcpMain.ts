@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The tool `search_foods` as an MCP server on standard input and output.
+ * A program that serves the tool `search_foods` as an MCP server on standard input and output.
  *
  * @since 1.0.0
  */
@@ -38,7 +38,7 @@ const serve = async (advisor: Client, options: Options) => {
     running += 1
     return advisor.search(...call).finally(() => running -= 1)
   }
-  /** When its input ends, the SDK drops the calls in flight. This input stays open until they have ended. */
+  /** The SDK drops in-flight calls when its input ends, so this input stays open until they are done. */
   const input = process.stdin.pipe(new PassThrough(), { end: false })
   serveStdio(() => {
     const server = new McpServer({ name: "effect-nutrition-advisor", version }, { instructions })
@@ -47,7 +47,7 @@ const serve = async (advisor: Client, options: Options) => {
   }, { transport: new StdioServerTransport(input) })
   const end = () => void advisor.close().finally(() => process.exit())
   process.stdout.once("error", end)
-  // As the first process of a container it would ignore signals that have no listener.
+  // As process 1 of a container, Node would ignore signals that have no listener.
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, end)
   process.stdin.once("end", async () => {
     do await setTimeout(10)
