@@ -10,45 +10,45 @@ import {
   UnexpectedResponse
 } from "../../NutritionAdvisorError.js"
 
-/** The operations of a data request. */
+/** The operation of a data request. */
 export type DataOperation = Exclude<Operation, "token">
 
-/** What holds for every request of one kind. */
+/** The settings that all requests of one kind share. */
 export interface Kind {
   readonly operation: Operation
-  /** Of the body of a 2xx answer; of another one the first 64 KiB are read. */
+  /** The maximum size of the body of a 2xx response, in bytes. Of any other response, the first 64 KiB are read. */
   readonly maxBytes: number
   /** The response headers that errors and spans may show. */
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** A whole answer; where it is not 2xx, the body may be only its beginning (`maxErrorBytes`). */
+/** A response that has been read. If it is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
 export interface Answer {
   readonly kind: Kind
   readonly status: number
   /** The reason phrase, if the client has it. */
   readonly statusText?: string | undefined
-  /** With names in lower case. */
+  /** The headers, with their names in lower case. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
   readonly body: Uint8Array
 }
 
 export const isOk = (status: number) => status >= 200 && status < 300
 
-/** Empty where there is none. */
+/** Returns the value of a header, or an empty string if it is missing. */
 const headerOf = ({ headers }: Answer, name: string) => String(headers[name] ?? "").trim()
 
-/** The forms of a date (RFC 9110, section 5.6.7): those of today and of RFC 850, and that of asctime, which means GMT without saying so. */
+/** The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. */
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
 
-/** Seconds until the time of a Retry-After header (RFC 9110, section 10.2.3); a past date is zero. */
+/** Returns the time in a Retry-After header (RFC 9110, section 10.2.3) as seconds from now. A date in the past is zero. */
 const secondsUntil = (value: string, now: number): number | undefined => {
   if (/^\d{1,15}(\.\d{1,9})?$/.test(value)) return Number(value)
   const millis = date.test(value) ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN
   return Number.isNaN(millis) ? undefined : Math.max(0, (millis - now) / 1000)
 }
 
-/** 0 is what fetch shows of a redirect that it does not follow. */
+/** The status codes of redirects. fetch reports a redirect that it does not follow as 0. */
 const redirects = new Set([0, 301, 302, 303, 307, 308])
 
 const isText = (answer: Answer) => /^(text\/|application\/([\w.-]+\+)?json)/i.test(headerOf(answer, "content-type"))
@@ -57,14 +57,14 @@ const keptBodyBytes = 4 * 1024
 
 const keptHeaderCharacters = 256
 
-/** The headers that errors and spans may show. */
+/** Returns the headers that errors and spans may show. */
 export const observed = ({ headers, kind }: Answer): Record<string, string> =>
   Object.fromEntries(kind.observeHeaders.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
     return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
 
-/** The fields of an error that come from an answer. */
+/** The fields of an error that come from a response. */
 export interface AnswerFields {
   readonly operation: Operation
   readonly status: number
@@ -77,7 +77,7 @@ export const fieldsWithoutBody = (answer: Answer): AnswerFields => {
   return { operation, status, ...observeHeaders.length > 0 && { headers: observed(answer) } }
 }
 
-/** The body may repeat a secret in any disguise, so that it is redacted as a whole. A character that is cut is left out. */
+/** Adds the redacted body, which may repeat a secret in any form. If the limit cuts a character in half, the character is dropped. */
 export const fieldsWithBody = (answer: Answer): AnswerFields => {
   const { body } = answer
   if (body.length === 0 || !isText(answer)) return fieldsWithoutBody(answer)
@@ -90,7 +90,7 @@ const fieldsWithRetryAfter = (answer: Answer, now: number) => {
   return { ...fieldsWithBody(answer), ...retryAfter !== undefined && { retryAfter } }
 }
 
-/** The error of an answer that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
+/** Fails with the error for a response that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
 export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvisorError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
     const { status } = answer
@@ -104,7 +104,7 @@ export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvis
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
-/** The body as JSON; a byte order mark is passed over, as RFC 8259, section 8.1 allows. */
+/** Parses the body as JSON. A byte order mark is ignored, as RFC 8259, section 8.1 allows. */
 export const json = (answer: Answer): Effect.Effect<unknown, UnexpectedResponse> => {
   try {
     return Effect.succeed(JSON.parse(utf8.decode(answer.body)))

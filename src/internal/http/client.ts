@@ -1,4 +1,4 @@
-/** The one boundary to HttpClient: nothing of a request gets out of here, whatever the client fails with. */
+/** The only boundary to HttpClient. No part of a request leaks through it, whatever error the client fails with. */
 import type * as HttpClient from "@effect/platform/HttpClient"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -20,30 +20,30 @@ import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse
 
-/** What has a call in flight, and cancels it where it is interrupted. */
+/** Holds an in-flight call, and cancels it on interruption. */
 export interface Owner {
   call: { readonly cancel: Abort } | undefined
 }
 
-/** Sends a request and reads its whole answer, in bounded memory. It cancels itself where it has no owner that does. */
+/** Sends a request and reads the whole response in bounded memory. Without an `owner`, it cancels itself on interruption. */
 export type Send = (request: Request, kind: Kind, owner?: Owner) => Effect.Effect<Answer, SendError>
 
-/** More than an error shows: a body that is read to its end leaves the connection to the next request. */
+/** More than an error shows: once a body is read to its end, the next request can use the connection. */
 const maxErrorBytes = 64 * 1024
 
 const tooLarge = ({ operation }: Kind, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
-/** As Node, undici and OpenSSL write their codes: no other part of a foreign error is shown. */
+/** The format of the codes of Node, undici and OpenSSL. No other part of a client's error is shown. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
-/** What fetch refuses by itself has a message alone. */
+/** Returns the code of an error. A request that fetch itself refuses fails with a message and no code. */
 const ownCodeOf = ({ code, message }: { readonly code?: unknown; readonly message?: unknown }) => {
   if (typeof code === "string" && knownCode.test(code)) return code
   return message === "bad port" ? badPort : undefined
 }
 
-/** The first known code on the way down the causes, the errors inside an AggregateError included. */
+/** Returns the first known code in the chain of causes, including the errors of an AggregateError. */
 const codeOf = (error: unknown, depth = 5): string | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
   const inside = Array.isArray(error.errors) ? error.errors.slice(0, 16) : []
@@ -67,7 +67,7 @@ const sendErrorOf = (cause: unknown, status: number | undefined, kind: Kind): Se
 
 type Ending = Effect.Effect<Answer, SendError>
 
-/** A request in flight. Once it has ended it holds nothing of the request: old garbage of its fiber would keep it. */
+/** An in-flight request. When it ends, it drops all references to the request, so that its fiber doesn't keep them in memory. */
 class Call extends Timed implements Receiver {
   private resume: ((ending: Ending) => void) | undefined
   private abort: Abort | undefined
@@ -114,7 +114,7 @@ class Call extends Timed implements Receiver {
     return this.leave(Effect.interrupt)
   }
 
-  /** Ends without an answer, and aborts the request. */
+  /** Ends the call without a response, and aborts the request. */
   private leave(ending: Ending): Effect.Effect<unknown> {
     const { abort } = this
     this.settle(ending)
@@ -129,7 +129,7 @@ class Call extends Timed implements Receiver {
   }
 }
 
-/** The canceler of `Effect.async` would be lost to an interruption that comes just as the call has begun: the owner cancels. */
+/** The owner cancels the call. The canceler of `Effect.async` would be lost if an interruption came just after the call began. */
 const callOf =
   (kind: Kind, timeouts: Timeouts | undefined, owner: Owner) =>
   <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>
@@ -140,8 +140,8 @@ const callOf =
     })
 
 /**
- * Owns one call itself: an interruption ends once the client has let go of the request, so that an exchange is never begun beside one
- * that still runs. A search has its own owner, since this would cost it two microseconds.
+ * Sends a request with its own owner. An interruption waits until the client has released the request, so that no exchange starts while
+ * another one is still running. A search brings its own owner, because this one would add two microseconds.
  */
 const ownedHere = (send: (owner: Owner) => Ending): Ending =>
   Effect.suspend(() => {
@@ -149,7 +149,7 @@ const ownedHere = (send: (owner: Owner) => Ending): Ending =>
     return Effect.onInterrupt(send(owner), () => Effect.suspend(() => owner.call?.cancel() ?? Effect.void))
   })
 
-/** Without timeouts, whoever calls bounds the time. */
+/** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
   const dispatchIn = Platform.dispatchThrough(client)

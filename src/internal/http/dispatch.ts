@@ -4,7 +4,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
 import type { Answer } from "./answer.js"
 
-/** Its address in the two parts that a connection needs; the path begins with a slash and holds the query, or the license key. */
+/** A request whose URL is split as a connection needs it. The path starts with a slash, and includes the query or the license key. */
 export interface Request {
   readonly method: HttpMethod
   readonly origin: string
@@ -13,37 +13,37 @@ export interface Request {
   readonly body: HttpBody.HttpBody
 }
 
-/** A request whose body is there as a whole. */
+/** A request whose body is not a stream. */
 export interface BufferedRequest extends Request {
   readonly body: Exclude<HttpBody.HttpBody, HttpBody.Stream>
 }
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
 
-/** An answer as it was read: only the beginning of its body where it is larger than it may be. */
+/** A response as it was read. If the body exceeds the limit, only its beginning is there and `isWhole` is false. */
 export interface Received extends Omit<Answer, "kind"> {
   readonly isWhole: boolean
 }
 
-/** Hears once how a request ended. Nothing but its codes is ever looked at of what a client failed with. */
+/** Receives the result of a request; only the first result counts. Of a client's error, only the code is used. */
 export interface Receiver {
   readonly maxBytesOf: (status: number) => number
   readonly onAnswer: (received: Received) => void
-  /** `status` is there where the head of an answer was. */
+  /** The request failed. `status` is set if the head of a response was received. */
   readonly onFailure: (cause: unknown, status?: number) => void
-  /** The stream of the request's own body failed. */
+  /** The stream of the request body failed. */
   readonly onBodyFailure: () => void
 }
 
-/** Aborts the request. The effect ends once the client has let go of it, which one that ignores its signal does late or never. */
+/** Aborts the request. The effect ends when the client has released it. A client that ignores its signal does so late or never. */
 export type Abort = () => Effect.Effect<unknown>
 
-/** Sends a request. Once it is aborted, the receiver hears no more of it. */
+/** Sends a request. After it is aborted, the receiver ignores its result. */
 export type Dispatch<Req extends Request = Request> = (request: Req, receiver: Receiver) => Abort
 
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 
-/** This very client can bring a whole body in one step; one that is made from it can't. */
+/** Registers a function that returns a whole response in one step. It applies to this client, and not to clients derived from it. */
 export const withDispatch = (
   client: HttpClient.HttpClient,
   dispatch: Dispatch<BufferedRequest>

@@ -3,7 +3,7 @@ import type * as Scope from "effect/Scope"
 import type { RunInBackground } from "../background.js"
 import { monotonicMillis } from "../clock.js"
 
-/** What must end in time, itself a link between those that began before and after it. The three fields are the list's. */
+/** An entry with a timeout. It is a node of a linked list in the order of the start times; only the list uses the three fields. */
 export abstract class Timed {
   end = 0
   before: Timed | undefined
@@ -13,8 +13,8 @@ export abstract class Timed {
 }
 
 /**
- * The same timeout for many requests, which time out in the order they began: one fiber sleeps until the first is due, and a
- * request costs no timer and no fiber of its own. No Set: the table that V8 gives up as it grows keeps all later ones alive.
+ * One timeout for many requests. They time out in the order in which they began, so one fiber sleeps until the first one is due, and no
+ * request needs its own timer or fiber. This is not a Set, because the tables that V8 discards as a Set grows keep all later ones alive.
  */
 export class Timeouts {
   private first: Timed | undefined
@@ -23,7 +23,7 @@ export class Timeouts {
 
   constructor(readonly millis: number, private readonly now: () => number, private readonly watch: () => void) {}
 
-  /** Cuts it off once the time is over, unless it is removed before; at once where nobody may begin any more. */
+  /** Adds an entry, which times out unless it is removed in time. After `close`, the entry ends at once. */
   add(timed: Timed) {
     if (this.isClosed) return timed.onEnd("Closed")
     timed.end = this.now() + this.millis
@@ -34,7 +34,7 @@ export class Timeouts {
     this.watch()
   }
 
-  /** Nothing happens to one who is not there. */
+  /** Removes an entry. Removing it twice is harmless. */
   remove(timed: Timed) {
     if (timed.before === undefined && this.first !== timed) return
     if (timed.before === undefined) this.first = timed.after
@@ -44,7 +44,7 @@ export class Timeouts {
     timed.before = timed.after = undefined
   }
 
-  /** Cuts off all, and all who come later. */
+  /** Ends all entries, and every entry that is added later. */
   close() {
     this.isClosed = true
     while (this.first !== undefined) this.cutOff(this.first, "Closed")
@@ -55,7 +55,7 @@ export class Timeouts {
     timed.onEnd(reason)
   }
 
-  /** Cuts off all that are due, and tells when the first of the others is. */
+  /** Ends all entries that are due, and returns the time at which the next one is due. */
   due(now = this.now()): number | undefined {
     while (this.first !== undefined && this.first.end <= now) this.cutOff(this.first, "Timeout")
     return this.first?.end
@@ -69,7 +69,7 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
 
     const now = () => monotonicMillis(clock)
 
-    /** What was slept has passed, also where a test fakes the timers and not this clock. */
+    /** After a sleep, its end counts as reached, even if a test fakes the timers but not this clock. */
     const watching = Effect.gen(function*() {
       for (let end = timeouts.due(); end !== undefined; end = timeouts.due(Math.max(end, now()))) {
         yield* Effect.sleep(Math.ceil(end - now()))
