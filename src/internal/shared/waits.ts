@@ -11,13 +11,14 @@ const firstRounds: ReadonlyArray<Round> = ["ReadAndLease", "Read", "Read", "Read
  */
 export const roundOf = (index: number): Round => firstRounds[index] ?? "ReadAndLease"
 
-const firstWait = 75
+/** Reads come about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges of 0, 200 and 500 ms, and of a second. */
+const firstWaits = [110, 160, 290, 510]
 
-const longestWait = 850
+const laterWait = 850
 
 /** Added to each wait or subtracted from it. Rounds of a fleet that starts together spread further apart with each wait. */
-const jitter = 25
+const jitter = 15
 
-/** How long to wait after a round: about 75 ms after the first one, then twice as long each time, up to 875 ms. `random` is from 0 to 1. */
+/** How long to wait after a round. `random` is from 0 to 1. */
 export const waitAfter = (index: number, random: number): number =>
-  Math.round(Math.min(longestWait, firstWait * 2 ** Math.min(index, 10)) + jitter * (2 * random - 1))
+  Math.round((firstWaits[index] ?? laterWait) + jitter * (2 * random - 1))
