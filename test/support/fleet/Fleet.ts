@@ -165,8 +165,14 @@ export class Fleet {
       for (let sends = 1; sends <= 3; sends += 1) {
         this.noteSend(replica, Redacted.value(token.value))
         if (yield* this.service.accepts(token)) return
-        this.noteRejection(replica, Redacted.value(token.value))
-        if (sends < 3) token = yield* replica.provider.renew(token)
+        const rejected = Redacted.value(token.value)
+        this.noteRejection(replica, rejected)
+        if (sends < 3) {
+          token = yield* Effect.tapError(
+            replica.provider.renew(token),
+            ({ _tag }) => Effect.sync(() => _tag === "Forbidden" || this.notePutBack(replica, rejected))
+          )
+        }
       }
       return yield* new NutritionAdvisorError.Forbidden({
         operation: "search",
@@ -178,6 +184,11 @@ export class Fleet {
 
   private noteRejection({ rejections }: Replica, value: string) {
     if (!rejections.has(value)) rejections.set(value, this.time.now)
+  }
+
+  /** A token whose renewal failed is in use again. Its next rejection is the first one that counts. */
+  private notePutBack({ rejections }: Replica, value: string) {
+    rejections.delete(value)
   }
 
   /** A rejected token is not sent again later than a cool-down, unless its exchange could not succeed meanwhile. */
