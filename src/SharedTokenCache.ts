@@ -27,9 +27,9 @@ export class SharedTokenCacheError extends Schema.TaggedError<SharedTokenCacheEr
 }) {
   override get message(): string {
     return this.reason === "Timeout"
-      ? "The shared token cache did not answer in time: see whether it is overloaded or cut off."
-      : `The shared token cache could not be used${this.code === undefined ? "" : ` (${this.code})`}: ` +
-        "see whether it runs and takes writes."
+      ? "The shared token cache did not respond in time. Check whether it is overloaded or unreachable."
+      : `The shared token cache could not be used${this.code === undefined ? "" : ` (${this.code})`}. ` +
+        "Check that it runs and accepts writes."
   }
 }
 

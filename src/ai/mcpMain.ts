@@ -16,7 +16,7 @@ import { type Client, createClient, fromLayer } from "../promise/Client.js"
 import type { Options } from "./FoodSearchTool.js"
 import { register } from "./NutritionAdvisorMcp.js"
 
-const simulatedNote = "The foods are simulated: they are no facts about real foods."
+const simulatedNote = "The foods are simulated. They are not facts about real foods."
 
 const simulated = async () => {
   const Simulator = await import("../testing/Simulator.js")

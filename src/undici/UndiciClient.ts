@@ -168,7 +168,7 @@ const loadUndici = Effect.tryPromise({
   Effect.filterOrFail(({ Agent }) => "dispatch" in Agent.prototype, () =>
     new ConfigurationError({
       field: "httpClient",
-      rule: "can't be UndiciClient, since this runtime has no undici: take FetchHttpClient.layer"
+      rule: "can't be UndiciClient, because this runtime has no undici: use FetchHttpClient.layer"
     }))
 )
 

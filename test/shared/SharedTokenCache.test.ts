@@ -38,14 +38,14 @@ describe("SharedTokenCache in memory", () => {
 describe("SharedTokenCacheError", () => {
   it.each(
     [
-      [{ reason: "Unavailable" }, "The shared token cache could not be used: see whether it runs and takes writes."],
+      [{ reason: "Unavailable" }, "The shared token cache could not be used. Check that it runs and accepts writes."],
       [
         { reason: "Unavailable", code: "ECONNREFUSED" },
-        "The shared token cache could not be used (ECONNREFUSED): see whether it runs and takes writes."
+        "The shared token cache could not be used (ECONNREFUSED). Check that it runs and accepts writes."
       ],
       [
         { reason: "Timeout" },
-        "The shared token cache did not answer in time: see whether it is overloaded or cut off."
+        "The shared token cache did not respond in time. Check whether it is overloaded or unreachable."
       ]
     ] as const
   )("says what happened and what to do: %j", (fields, message) => {

@@ -305,7 +305,7 @@ const rows = {
   "Node 24": runs(node("24"), "user.mjs"),
   "Bun": runs(bun, "user.mjs"),
   "Deno": runs(deno, "user.mjs", [], {}, ["run", "--allow-all"]),
-  "UndiciClient on Bun": refuses(runs(bun, "user-undici.mjs", [platformNode]), "take FetchHttpClient.layer"),
+  "UndiciClient on Bun": refuses(runs(bun, "user-undici.mjs", [platformNode]), "use FetchHttpClient.layer"),
   "UndiciClient on Deno": runs(deno, "user-undici.mjs", [platformNode], {}, ["run", "--allow-all"]),
   workerd,
   "CommonJS by require": runs(node("20.19.0"), "user.cjs"),

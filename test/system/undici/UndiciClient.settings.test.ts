@@ -39,7 +39,7 @@ testLive(
     const error = yield* Effect.flip(UndiciClient.make())
     vi.doUnmock("@effect/platform-node/Undici")
     expect(error).toMatchObject({ _tag: "ConfigurationError", field: "httpClient" })
-    expect(error.message).toContain("take FetchHttpClient.layer")
+    expect(error.message).toContain("use FetchHttpClient.layer")
   }
 )
 
