@@ -60,7 +60,7 @@ describe("renewal: token route down for 30 minutes", () => {
     const rejected = yield* Effect.fork(Effect.flip(httpClient.get("/v2/plan")))
     yield* Time.pass("10 seconds")
     expect(yield* Fiber.join(rejected)).toMatchObject({ _tag: "ServerError", operation: "token" })
-    expect((yield* oncePerMinute(search)).filter(Exit.isFailure)).toEqual([])
+    expect((yield* oncePerMinute(search)).filter(Exit.isFailure).length).toBe(0)
   })
 
   search("each search fails after a revocation until an exchange succeeds", function*(
@@ -68,11 +68,11 @@ describe("renewal: token route down for 30 minutes", () => {
   ) {
     yield* simulator.respondAlways("token", { status: 400 })
     yield* simulator.revoke
-    expect((yield* oncePerMinute(search)).filter(Exit.isSuccess)).toEqual([])
+    expect((yield* oncePerMinute(search)).filter(Exit.isSuccess).length).toBe(0)
     yield* simulator.recover
     yield* Time.pass("15 seconds")
     const healed = yield* Effect.all(Effect.replicate(Effect.exit(search("oats")), 20), { concurrency: "unbounded" })
-    expect(healed.filter(Exit.isFailure)).toEqual([])
+    expect(healed.filter(Exit.isFailure).length).toBe(0)
   })
 })
 
