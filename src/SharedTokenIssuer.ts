@@ -109,8 +109,6 @@ export const around = (
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** Never read from the cache again, even if the exchange after the rejection failed. */
     let lastRejected = Option.none<AccessToken>()
-    /** The peer's token that replaced a rejected one. If it is also rejected within the cool-down, the key must be exchanged. */
-    let handedOver: { readonly token: AccessToken; readonly until: number } | undefined
 
     /** Runs an effect in its own fiber. If the caller is interrupted, the fiber still runs its uninterruptible part. */
     const inScope = <A>(effect: Effect.Effect<A, TokenError>): Effect.Effect<A, TokenError> =>
@@ -124,9 +122,7 @@ export const around = (
     const issue: TokenIssuer.Service["issue"] = (request) =>
       Effect.gen(function*() {
         const startedAt = yield* currentMonotonicMillis
-        const isRejection = request.reason === "rejection"
-        const lastHandedOver = handedOver !== undefined && startedAt < handedOver.until ? handedOver.token : undefined
-        if (isRejection) lastRejected = request.replacing
+        if (request.reason === "rejection") lastRejected = request.replacing
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* inTime(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
@@ -139,16 +135,10 @@ export const around = (
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy,
           isNext: isNext(replacing),
-          mustExchange: isRejection && lastHandedOver !== undefined &&
-            Option.exists(request.replacing, (token) => isSame(token, lastHandedOver)),
           exchange: Effect.provideService(inTime(issuer.issue(request)), LicenseKey, licenseKey),
           scope
         }
-        const token = yield* inScope(Lease.getToken(attempt))
-        if (isRejection && token.isFromPeer === true) {
-          handedOver = { token, until: (yield* currentMonotonicMillis) + policy.coolDown }
-        }
-        return token
+        return yield* inScope(Lease.getToken(attempt))
       }).pipe(Effect.withUnhandledErrorLogLevel(Option.none()))
 
     return { issue }

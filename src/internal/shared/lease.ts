@@ -32,8 +32,6 @@ export interface Attempt {
   readonly policy: RefreshPolicy.CheckedPolicy
   /** Whether a token may replace the current one. */
   readonly isNext: Predicate.Predicate<Token>
-  /** Whether a token that was in the cache at the start doesn't count. */
-  readonly mustExchange: boolean
   readonly exchange: Effect.Effect<Token, TokenError>
   /** What is left to do after the token is returned runs in this scope. */
   readonly scope: Scope.Scope
@@ -94,20 +92,16 @@ const issuedAs = (outcome: Issued["outcome"]) => (token: Token): Issued => ({ ou
  * one that it replaces, whatever the clocks of both publishers say, because peers use it only if it is the later one.
  */
 const makeReader = (attempt: Attempt) => {
-  const { isNext, mustExchange, policy } = attempt
-  let first: Option.Option<Token> | undefined
+  const { isNext, policy } = attempt
   let latest = Number.NEGATIVE_INFINITY
-  const isExcluded = (token: Token) =>
-    mustExchange && first !== undefined && Option.exists(first, (seen) => AccessToken.isSame(seen, token))
 
   return {
     read: Effect.gen(function*() {
       const entry = yield* readEntry(attempt)
-      first ??= entry
       latest = Math.max(latest, Option.match(entry, { onNone: () => latest, onSome: ({ receivedAt }) => receivedAt }))
       const now = yield* Clock.currentTimeMillis
       return entry.pipe(
-        Option.filter((token) => isNext(token) && !isExcluded(token)),
+        Option.filter(isNext),
         Option.map((token) => asReceivedHere(token, now)),
         Option.filter((token) => AccessToken.stateAt(token, now, policy) !== "expired")
       )
