@@ -20,9 +20,9 @@ import type { RunInBackground } from "./internal/background.js"
 import * as Background from "./internal/background.js"
 import type { Checked } from "./internal/check.js"
 import * as Environment from "./internal/environment.js"
-import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
 import * as Platform from "./internal/http/platform.js"
+import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Timeouts from "./internal/http/timeouts.js"
 import * as Url from "./internal/http/url.js"
 import * as Metrics from "./internal/metrics.js"
@@ -138,33 +138,35 @@ const fromTokens = (
     const searchWith = <A, R>(
       term: string,
       given: SearchOptions | undefined,
-      decode: (answer: Answer.Answer) => Effect.Effect<A, NutritionAdvisorError, R>
+      decode: (response: ServiceResponse.ServiceResponse) => Effect.Effect<A, NutritionAdvisorError, R>
     ) => {
       const built = withOptions(given, (options) => Build.search(settings, term, options))
       return runSearch(
         searchAttributes,
-        (run) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(run, request), decode))
+        (context) => Effect.flatMap(built, (request) => Effect.flatMap(authorized(context, request), decode))
       )
     }
 
     const execute = (request: HttpClientRequest.HttpClientRequest) =>
-      runRequest({ "http.request.method": request.method }, (run) =>
-        Build.below(settings, request).pipe(
+      runRequest({ "http.request.method": request.method }, (context) =>
+        Build.request(settings, request).pipe(
           Effect.flatMap((built) =>
             Effect.map(
-              authorized(run, built),
-              (answer) => Platform.responseOf(Build.withoutToken(settings, request), built, answer)
+              authorized(context, built),
+              (response) => Platform.responseOf(Build.withoutToken(settings, request), built, response)
             )
           )
         ))
 
     return {
-      search: (term, options) => searchWith(term, options, Answer.json),
+      search: (term, options) => searchWith(term, options, ServiceResponse.json),
       searchAs: (schema) => {
         const decode = makeDecode(schema)
-        const decodedOf = (answer: Answer.Answer) =>
-          Effect.flatMap(Answer.json(answer), (json) => decode(json, Answer.fieldsWithoutBody(answer)))
-        return (term, options) => searchWith(term, options, decodedOf)
+        const decodedOf = (response: ServiceResponse.ServiceResponse) =>
+          Effect.flatMap(ServiceResponse.json(response), (json) =>
+            decode(json, ServiceResponse.fieldsWithoutBody(response)))
+        return (term, options) =>
+          searchWith(term, options, decodedOf)
       },
       httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
         Effect.flatMap(execute),

@@ -42,7 +42,7 @@ const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Stru
   Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields)
 
 /** The fields of an error that is caused by a response. */
-const ofAnswer = {
+const ofResponse = {
   /** The call that failed. */
   operation: Operation,
   /** The status code of the response. */
@@ -61,7 +61,7 @@ const ofAnswer = {
  * @category errors
  */
 export class BadRequest extends tagged<BadRequest>()("BadRequest", {
-  ...ofAnswer,
+  ...ofResponse,
   /** The status code of the response, 400. Absent if the request was not sent. */
   status: Schema.optional(Schema.Number),
   /** Why the client did not send the request. It never repeats what the service sent. */
@@ -75,7 +75,7 @@ export class BadRequest extends tagged<BadRequest>()("BadRequest", {
  * @category errors
  */
 export class ServerError extends tagged<ServerError>()("ServerError", {
-  ...ofAnswer,
+  ...ofResponse,
   /** The time to wait, in seconds, if the response has a Retry-After header (RFC 9110 section 10.2.3). */
   retryAfter: Schema.optional(Schema.Number)
 }) {}
@@ -117,7 +117,7 @@ export type ForbiddenReason = typeof ForbiddenReason.Type
  * @category errors
  */
 export class Forbidden extends tagged<Forbidden>()("Forbidden", {
-  ...ofAnswer,
+  ...ofResponse,
   /** Why the client doesn't try again. */
   reason: ForbiddenReason
 }) {}
@@ -141,7 +141,7 @@ export class MissingServiceId extends tagged<MissingServiceId>()("MissingService
  * @category errors
  */
 export class TooManyRequests extends tagged<TooManyRequests>()("TooManyRequests", {
-  ...ofAnswer,
+  ...ofResponse,
   /** The status code of the response, 429. Absent if the call was held back and not sent. */
   status: Schema.optional(Schema.Number),
   /** The time to wait, in seconds, if it is known. */
@@ -172,7 +172,7 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
  * @category errors
  */
 export class UnexpectedResponse extends tagged<UnexpectedResponse>()("UnexpectedResponse", {
-  ...ofAnswer,
+  ...ofResponse,
   /** Why the client can't use the response. */
   reason: Schema.Literal("Status", "Redirect", "TooLarge", "NotJson", "Schema"),
   /** The name of the field of a token response that is missing or invalid, such as "expires_in"; never its value. */

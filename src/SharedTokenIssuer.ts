@@ -95,7 +95,7 @@ export const around = (
     const { cacheTimeout, lease, policy, tokenTimeout } = settings
     const cache = yield* SharedTokenCache
     const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
-    const inTime = withTokenTimeout(tokenTimeout)
+    const withinTokenTimeout = withTokenTimeout(tokenTimeout)
     let isClosed = false
     /** Closing this scope waits for a pending publication and release, for `cacheTimeout` at most. */
     const scope = yield* Effect.acquireRelease(
@@ -124,7 +124,7 @@ export const around = (
         const startedAt = yield* currentMonotonicMillis
         if (request.reason === "rejection") lastRejected = request.replacing
         const replacing = Option.orElse(request.replacing, () => lastRejected)
-        const licenseKey = yield* inTime(readLicenseKey(settings.licenseKey))
+        const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
           cache,
           cacheTimeout,
@@ -135,7 +135,7 @@ export const around = (
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy,
           isNext: isNext(replacing),
-          exchange: Effect.provideService(inTime(issuer.issue(request)), LicenseKey, licenseKey),
+          exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey),
           scope
         }
         return yield* inScope(Lease.getToken(attempt))

@@ -14,8 +14,8 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { AccessToken } from "./AccessToken.js"
 import { monotonicMillis } from "./internal/clock.js"
-import * as Answer from "./internal/http/answer.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
+import * as ServiceResponse from "./internal/http/serviceResponse.js"
 import * as Url from "./internal/http/url.js"
 import * as Settings from "./internal/settings.js"
 import { readLicenseKey } from "./internal/token/licenseKey.js"
@@ -72,7 +72,7 @@ export type TokenRoute = NonNullable<Settings.ExchangeOptions["tokenRoute"]>
  */
 export interface Options extends Settings.ExchangeOptions {}
 
-const kind: Answer.Kind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
+const kind: ServiceResponse.RequestKind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
 /** A 429 is not retried at once: the token route asks for fewer exchanges. */
 const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
@@ -111,26 +111,26 @@ export const fromSettings = (
     const send = HttpClientBoundary.make(client)
     const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": routeTemplate }
 
-    const tokenOf = (answer: Answer.Answer, key: Redacted.Redacted<string>, receivedAt: number) =>
+    const tokenOf = (response: ServiceResponse.ServiceResponse, key: Redacted.Redacted<string>, receivedAt: number) =>
       Effect.gen(function*() {
-        const { status } = answer
-        const json = yield* Answer.json(answer)
-        const response = yield* TokenResponse.decode(json, status)
-        const id = serviceId ?? (yield* TokenResponse.identifierOf(response, status))
-        const secrets = [key, response.access_token, id]
+        const { status } = response
+        const json = yield* ServiceResponse.json(response)
+        const token = yield* TokenResponse.decode(json, status)
+        const id = serviceId ?? (yield* TokenResponse.identifierOf(token, status))
+        const secrets = [key, token.access_token, id]
         return new AccessToken({
-          value: response.access_token,
+          value: token.access_token,
           serviceId: id,
           tokenType: "Bearer",
-          scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
+          scope: Option.filter(Option.fromNullable(token.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
           receivedAt,
-          expiresAt: receivedAt + TokenResponse.lifeOf(response)
+          expiresAt: receivedAt + TokenResponse.lifeOf(token)
         })
       })
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {
-        const answer = yield* send({
+        const response = yield* send({
           method: "POST",
           origin: base.origin,
           path: base.pathname + routeTemplate.replace("{key}", () => Url.encode(Redacted.value(key))),
@@ -138,13 +138,13 @@ export const fromSettings = (
           body: HttpBody.empty
         }, kind)
         const receivedAt = yield* Clock.currentTimeMillis
-        const { status } = answer
+        const { status } = response
         yield* Effect.annotateCurrentSpan("http.response.status_code", status)
         if (status === 401 || status === 403) {
-          return yield* new Forbidden({ ...Answer.fieldsWithBody(answer), reason: "KeyRejected" })
+          return yield* new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason: "KeyRejected" })
         }
-        if (!Answer.isOk(status)) return yield* Answer.statusError(answer)
-        return yield* tokenOf(answer, key, receivedAt)
+        if (!ServiceResponse.isOk(status)) return yield* ServiceResponse.statusError(response)
+        return yield* tokenOf(response, key, receivedAt)
       })
 
     return {

@@ -1,13 +1,13 @@
 /** Everything that can go wrong at the service, by name. */
-import type { Answer, Operation, Reply } from "./simulatorModel.js"
+import type { Operation, Reply, SimulatedResponse } from "./simulatorModel.js"
 
 /**
  * Replaces the response of the service, which it can ask for. With `revokedToo` the service returns the last token that it issued
  * instead of a new one, even if that was revoked.
  */
-export type Disturbance = (respond: (revokedToo?: boolean) => Answer) => Answer
+export type Disturbance = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
 
-const always = (answer: Answer): Disturbance => () => answer
+const always = (response: SimulatedResponse): Disturbance => () => response
 
 const refusal = (status: number, error: string, headers?: Reply["headers"]): Disturbance =>
   always({ status, headers, body: { error } })

@@ -39,7 +39,6 @@ export const licenseKey: Redacted.Redacted<string> = Redacted.make(demoKey)
 
 export { type Fault, faults } from "./Fault.js"
 export type {
-  Answer,
   Counters,
   Operation,
   Options,
@@ -48,6 +47,7 @@ export type {
   RouteRequest,
   SeenRequest,
   Service,
+  SimulatedResponse,
   State
 } from "./simulatorModel.js"
 

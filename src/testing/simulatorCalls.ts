@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import type { Disturbance } from "./Fault.js"
-import type { Answer, Operation, SeenRequest, State } from "./simulatorModel.js"
+import type { Operation, SeenRequest, SimulatedResponse, State } from "./simulatorModel.js"
 
 /** A response that replaces that of the service. */
 export interface Plan {
-  readonly response: Answer | Disturbance
+  readonly response: SimulatedResponse | Disturbance
   /** The name of the fault, if it is one. */
   readonly fault: string | null
 }

@@ -7,7 +7,7 @@ import { control } from "./controls.js"
 import { disturbanceOf, faults } from "./Fault.js"
 import { SimulatorCalls } from "./simulatorCalls.js"
 import type { Given } from "./simulatorHttp.js"
-import type { Answer, Operation, Options, SeenRequest, Service } from "./simulatorModel.js"
+import type { Operation, Options, SeenRequest, Service, SimulatedResponse } from "./simulatorModel.js"
 import { problem, SimulatorResponses } from "./simulatorResponses.js"
 import { type Route, routeOf, withoutKeys } from "./simulatorRoutes.js"
 import { SimulatorTokens } from "./simulatorTokens.js"
@@ -23,7 +23,7 @@ export interface Incoming {
 
 /** Is called with each call that has a response or whose client has left, and with each revocation. */
 export interface Recorder {
-  readonly call: <A extends Answer>(
+  readonly call: <A extends SimulatedResponse>(
     request: SeenRequest,
     fault: string | null,
     response: Effect.Effect<A>

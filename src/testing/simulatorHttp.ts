@@ -6,10 +6,10 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { Answer, Reply } from "./simulatorModel.js"
+import type { Reply, SimulatedResponse } from "./simulatorModel.js"
 
 /** A response that ends the call. */
-export type Given = Exclude<Answer, "hang">
+export type Given = Exclude<SimulatedResponse, "hang">
 
 const nothing = new Uint8Array()
 

@@ -36,7 +36,7 @@ export interface Reply {
  * @since 1.0.0
  * @category models
  */
-export type Answer = Reply | "hang" | "drop" | "cut-short"
+export type SimulatedResponse = Reply | "hang" | "drop" | "cut-short"
 
 /**
  * A request that the simulator received. The license key in the path of a token call is shown as `{key}`.
@@ -77,7 +77,7 @@ export interface RouteRequest extends SeenRequest {
  * @since 1.0.0
  * @category models
  */
-export type Route = Answer | ((request: RouteRequest) => Answer)
+export type Route = SimulatedResponse | ((request: RouteRequest) => SimulatedResponse)
 
 /**
  * How many calls the simulator received since it was built.
@@ -143,9 +143,9 @@ export interface Service {
   /** Removes every fault and every planned response. A call that already hangs goes on hanging. */
   readonly recover: Effect.Effect<void>
   /** Sets the responses to the next calls of an operation, in order. After them the simulator responds by itself again. */
-  readonly respondNext: (operation: Operation, ...answers: ReadonlyArray<Answer>) => Effect.Effect<void>
+  readonly respondNext: (operation: Operation, ...responses: ReadonlyArray<SimulatedResponse>) => Effect.Effect<void>
   /** Sets the response to every call of an operation. `undefined` removes it. */
-  readonly respondAlways: (operation: Operation, answer: Answer | undefined) => Effect.Effect<void>
+  readonly respondAlways: (operation: Operation, response: SimulatedResponse | undefined) => Effect.Effect<void>
   /** Sets the `expires_in` of new tokens, in seconds. */
   readonly setTokenLifetime: (seconds: number) => Effect.Effect<void>
   /** Delays each response of an operation, by the Clock. A number is milliseconds. */

@@ -5,13 +5,13 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { Recorder } from "./simulatorCore.js"
 import type { CallSeen, SimulatorEvents } from "./simulatorEvents.js"
-import type { Answer, SeenRequest } from "./simulatorModel.js"
+import type { SeenRequest, SimulatedResponse } from "./simulatorModel.js"
 import { hidden } from "./simulatorSecrets.js"
 import { isAccepted, type SimulatorTokens } from "./simulatorTokens.js"
 
 const longestRoute = 300
 
-const statusOf = (exit: Exit.Exit<Answer>): CallSeen["status"] => {
+const statusOf = (exit: Exit.Exit<SimulatedResponse>): CallSeen["status"] => {
   if (Exit.isFailure(exit)) return Cause.isInterruptedOnly(exit.cause) ? "hang" : 500
   return typeof exit.value === "string" ? exit.value : exit.value.status
 }

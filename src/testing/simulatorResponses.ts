@@ -2,7 +2,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { foodIndex } from "./foodIndex.js"
 import { type Food, foods as everyday } from "./foods.js"
-import type { Answer, Options, Reply, Route, SeenRequest } from "./simulatorModel.js"
+import type { Options, Reply, Route, SeenRequest, SimulatedResponse } from "./simulatorModel.js"
 import { decodedKey } from "./simulatorRoutes.js"
 import { isAccepted, type SimulatorTokens } from "./simulatorTokens.js"
 
@@ -60,7 +60,7 @@ export class SimulatorResponses {
   }
 
   /** Of a search, or of a request to another route. */
-  data(request: SeenRequest): Answer {
+  data(request: SeenRequest): SimulatedResponse {
     const refused = this.refusal(request)
     if (refused !== undefined) return refused
     const route = this.routes.get(`${request.method} ${request.path}`)

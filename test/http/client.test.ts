@@ -178,7 +178,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
 
   test("it can respond at once, and later events are ignored", function*() {
     const client = over((_, receiver) => {
-      receiver.onAnswer({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
+      receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
       receiver.onFailure(new Error("too late"))
       return () => Effect.void
     })

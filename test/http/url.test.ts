@@ -98,7 +98,7 @@ describe("URL below the base URL", () => {
     ["v2/a..%2fb", "https://advisor.example/proxy/advisor/v2/a..%2fb"],
     ["v2/x;a=1;b=..%2f", "https://advisor.example/proxy/advisor/v2/x;a=1;b=..%2f"]
   ])("takes %s for %s", (path, expected) => {
-    expect(Url.below(base, path)?.href).toBe(expected)
+    expect(Url.resolveWithin(base, path)?.href).toBe(expected)
   })
 
   it.each([
@@ -112,7 +112,7 @@ describe("URL below the base URL", () => {
     ) => `${scheme}://advisor.example/proxy/advisor/v2/x`),
     ...["data:text/plain,x", "file:///etc/passwd", "javascript:alert(1)"]
   ])("refuses %j, which leaves the origin", (url) => {
-    expect(Url.below(base, url)).toBeUndefined()
+    expect(Url.resolveWithin(base, url)).toBeUndefined()
   })
 
   it.each([
@@ -133,14 +133,14 @@ describe("URL below the base URL", () => {
       ),
     ...["//advisor.example/v2/x", "HTTPS://ADVISOR.EXAMPLE:443/v2/x"]
   ])("refuses %s, which is at the origin and not below the prefix", (url) => {
-    expect(Url.below(base, url)).toBeUndefined()
+    expect(Url.resolveWithin(base, url)).toBeUndefined()
   })
 
   it.prop(
     "never gives a URL of another origin",
     [FastCheck.oneof(FastCheck.webUrl(), FastCheck.string({ unit: "binary" }), FastCheck.webPath())],
     ([path]) => {
-      expect(Url.below(base, path)?.origin ?? base.origin).toBe(base.origin)
+      expect(Url.resolveWithin(base, path)?.origin ?? base.origin).toBe(base.origin)
     },
     {
       fastCheck: {
@@ -157,6 +157,6 @@ describe("URL below the base URL", () => {
   )
 
   it.prop("never gives a URL of another origin where the base has no prefix", [FastCheck.string()], ([path]) => {
-    expect(Url.below(bare, path)?.origin ?? bare.origin).toBe(bare.origin)
+    expect(Url.resolveWithin(bare, path)?.origin ?? bare.origin).toBe(bare.origin)
   }, { fastCheck: { examples: [["@other.example"], [".other.example"], [":8443"], ["\t//other.example"]] } })
 })

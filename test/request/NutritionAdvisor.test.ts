@@ -40,10 +40,10 @@ const seen = (operation: Simulator.Operation) =>
 
 const counters = Effect.flatMap(Simulator.Simulator, (simulator) => simulator.counters)
 
-const respondNext = (operation: Simulator.Operation, ...answers: ReadonlyArray<Simulator.Answer>) =>
+const respondNext = (operation: Simulator.Operation, ...answers: ReadonlyArray<Simulator.SimulatedResponse>) =>
   Effect.flatMap(Simulator.Simulator, (simulator) => simulator.respondNext(operation, ...answers))
 
-const respondAlways = (operation: Simulator.Operation, answer: Simulator.Answer) =>
+const respondAlways = (operation: Simulator.Operation, answer: Simulator.SimulatedResponse) =>
   Effect.flatMap(Simulator.Simulator, (simulator) => simulator.respondAlways(operation, answer))
 
 const execute = (request: HttpClientRequest.HttpClientRequest) =>

@@ -52,7 +52,7 @@ const secretsOf = ({ serviceId, value }: AccessToken.AccessToken) => [Redacted.v
 
 /** How an exchange ends, how often the service was called for it, and how long it took. */
 const endOf = (
-  answers: ReadonlyArray<Simulator.Answer>,
+  answers: ReadonlyArray<Simulator.SimulatedResponse>,
   options: Partial<TokenIssuer.Options> = {},
   request = Issuer.missing
 ) =>
@@ -232,7 +232,7 @@ describe("token response", () => {
   })
 })
 
-describe("unusable token response", () => {
+describe("invalidResponse token response", () => {
   const wrong: ReadonlyArray<readonly [field: string, value: unknown]> = [
     ["access_token", undefined],
     ["access_token", "a b"],
@@ -281,7 +281,7 @@ describe("token exchange: attempts", () => {
     readonly millis?: unknown
   }
 
-  test.each<readonly [string, ReadonlyArray<Simulator.Answer>, Partial<TokenIssuer.Options>, End]>([
+  test.each<readonly [string, ReadonlyArray<Simulator.SimulatedResponse>, Partial<TokenIssuer.Options>, End]>([
     ["go on after two failures of the service, with waits", [failed, failed], {}, {
       outcome: "issued",
       calls: 3,

@@ -5,7 +5,6 @@ import * as Predicate from "effect/Predicate"
 import { BadRequest, TransportError, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import { closed } from "../closed.js"
 import { badPort } from "../transportCodes.js"
-import { type Answer, isOk, type Kind } from "./answer.js"
 import {
   type Abort,
   type Dispatch,
@@ -16,22 +15,23 @@ import {
   type Request
 } from "./dispatch.js"
 import * as Platform from "./platform.js"
+import { isOk, type RequestKind, type ServiceResponse } from "./serviceResponse.js"
 import { Timed, type Timeouts } from "./timeouts.js"
 
 type SendError = BadRequest | TransportError | UnexpectedResponse
 
-/** Holds an in-flight call, and cancels it on interruption. */
-export interface Owner {
+/** Where a caller keeps its in-flight call, so that it can cancel it. */
+export interface CallSlot {
   call: { readonly cancel: Abort } | undefined
 }
 
-/** Sends a request and reads the whole response in bounded memory. Without an `owner`, it cancels itself on interruption. */
-export type Send = (request: Request, kind: Kind, owner?: Owner) => Effect.Effect<Answer, SendError>
+/** Sends a request and reads the whole response in bounded memory. Without a `slot`, it cancels itself on interruption. */
+export type Send = (request: Request, kind: RequestKind, slot?: CallSlot) => Effect.Effect<ServiceResponse, SendError>
 
 /** More than an error shows: once a body is read to its end, the next request can use the connection. */
 const maxErrorBytes = 64 * 1024
 
-const tooLarge = ({ operation }: Kind, status: number) =>
+const tooLarge = ({ operation }: RequestKind, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
 /** The format of the codes of Node, undici and OpenSSL. No other part of a client's error is shown. */
@@ -58,21 +58,21 @@ const reasonOf = (code: string, hasHead: boolean): TransportError["reason"] =>
     ? "Aborted"
     : "Connection"
 
-const sendErrorOf = (cause: unknown, status: number | undefined, kind: Kind): SendError => {
+const sendErrorOf = (cause: unknown, status: number | undefined, kind: RequestKind): SendError => {
   const code = codeOf(cause)
   if (code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" && status !== undefined) return tooLarge(kind, status)
   const reason = reasonOf(code ?? "", status !== undefined)
   return new TransportError({ operation: kind.operation, reason, ...code !== undefined && { code } })
 }
 
-type Ending = Effect.Effect<Answer, SendError>
+type Ending = Effect.Effect<ServiceResponse, SendError>
 
 /** An in-flight request. When it ends, it drops all references to the request, so that its fiber doesn't keep them in memory. */
 class Call extends Timed implements Receiver {
   private resume: ((ending: Ending) => void) | undefined
   private abort: Abort | undefined
 
-  constructor(private readonly kind: Kind, private readonly timeouts: Timeouts | undefined) {
+  constructor(private readonly kind: RequestKind, private readonly timeouts: Timeouts | undefined) {
     super()
   }
 
@@ -88,7 +88,7 @@ class Call extends Timed implements Receiver {
     return isOk(status) ? this.kind.maxBytes : maxErrorBytes
   }
 
-  onAnswer({ body, headers, isWhole, status, statusText }: Received) {
+  onResponse({ body, headers, isWhole, status, statusText }: Received) {
     const { kind } = this
     const isUsable = isWhole || !isOk(status)
     this.settle(
@@ -129,36 +129,36 @@ class Call extends Timed implements Receiver {
   }
 }
 
-/** The owner cancels the call. The canceler of `Effect.async` would be lost if an interruption came just after the call began. */
+/** Whoever passed the slot cancels the call. The canceler of `Effect.async` would be lost if an interruption came just after the call began. */
 const callOf =
-  (kind: Kind, timeouts: Timeouts | undefined, owner: Owner) =>
+  (kind: RequestKind, timeouts: Timeouts | undefined, slot: CallSlot) =>
   <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>
     Effect.async((resume) => {
       const call = new Call(kind, timeouts)
-      owner.call = call
+      slot.call = call
       call.begin(dispatch, request, resume)
     })
 
 /**
- * Sends a request with its own owner. An interruption waits until the client has released the request, so that no exchange starts while
- * another one is still running. A search brings its own owner, because this one would add two microseconds.
+ * Sends a request with its own slot. An interruption waits until the client has released the request, so that no exchange starts while
+ * another one is still running. A search brings its own slot, because this one would add two microseconds.
  */
-const ownedHere = (send: (owner: Owner) => Ending): Ending =>
+const withOwnSlot = (send: (slot: CallSlot) => Ending): Ending =>
   Effect.suspend(() => {
-    const owner: Owner = { call: undefined }
-    return Effect.onInterrupt(send(owner), () => Effect.suspend(() => owner.call?.cancel() ?? Effect.void))
+    const slot: CallSlot = { call: undefined }
+    return Effect.onInterrupt(send(slot), () => Effect.suspend(() => slot.call?.cancel() ?? Effect.void))
   })
 
 /** Creates the function that sends requests. Without `timeouts`, the caller must apply a timeout. */
 export const make = (client: HttpClient.HttpClient, timeouts?: Timeouts): Send => {
   const dispatch = dispatchOf(client)
   const dispatchIn = Platform.dispatchThrough(client)
-  const sendFor = (owner: Owner, request: Request, kind: Kind): Ending => {
-    const call = callOf(kind, timeouts, owner)
+  const sendFor = (slot: CallSlot, request: Request, kind: RequestKind): Ending => {
+    const call = callOf(kind, timeouts, slot)
     return dispatch !== undefined && isBuffered(request)
       ? call(dispatch, request)
       : Effect.flatMap(Effect.runtime(), (runtime) => call(dispatchIn(runtime), request))
   }
-  return (request, kind, owner) =>
-    owner === undefined ? ownedHere((own) => sendFor(own, request, kind)) : sendFor(owner, request, kind)
+  return (request, kind, slot) =>
+    slot === undefined ? withOwnSlot((own) => sendFor(own, request, kind)) : sendFor(slot, request, kind)
 }

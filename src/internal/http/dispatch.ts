@@ -2,7 +2,7 @@ import type * as HttpBody from "@effect/platform/HttpBody"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
-import type { Answer } from "./answer.js"
+import type { ReadResponse } from "./serviceResponse.js"
 
 /** A request whose URL is split as a connection needs it. The path starts with a slash, and includes the query or the license key. */
 export interface Request {
@@ -21,14 +21,14 @@ export interface BufferedRequest extends Request {
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
 
 /** A response as it was read. If the body exceeds the limit, only its beginning is there and `isWhole` is false. */
-export interface Received extends Omit<Answer, "kind"> {
+export interface Received extends ReadResponse {
   readonly isWhole: boolean
 }
 
 /** Receives the result of a request; only the first result counts. Of a client's error, only the code is used. */
 export interface Receiver {
   readonly maxBytesOf: (status: number) => number
-  readonly onAnswer: (received: Received) => void
+  readonly onResponse: (received: Received) => void
   /** The request failed. `status` is set if the head of a response was received. */
   readonly onFailure: (cause: unknown, status?: number) => void
   /** The stream of the request body failed. */

@@ -1,13 +1,14 @@
 import { BodyBytes } from "./bodyBytes.js"
 import type { Receiver } from "./dispatch.js"
 import { fault } from "./processFetch.js"
+import type { ReadResponse } from "./serviceResponse.js"
 import { cookiesIn } from "./source.js"
 import { bytesOf, type Chunks, chunksOf, type Content, gather, hasMethod, quietly } from "./webBody.js"
-import { type Parts, WholeResponse } from "./wholeResponse.js"
+import { WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
 
-const fieldsOf = (headers: Headers): Parts["headers"] => {
+const fieldsOf = (headers: Headers): ReadResponse["headers"] => {
   const fields: Record<string, string | Array<string>> = {}
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
@@ -16,7 +17,7 @@ const fieldsOf = (headers: Headers): Parts["headers"] => {
   return fields
 }
 
-interface Head extends Omit<Parts, "body"> {
+interface Head extends Omit<ReadResponse, "body"> {
   readonly response: object
   readonly body: unknown
 }
@@ -78,7 +79,7 @@ export class FetchReading {
   private isCanceled = false
 
   constructor(
-    private readonly receiver: Pick<Receiver, "maxBytesOf" | "onAnswer">,
+    private readonly receiver: Pick<Receiver, "maxBytesOf" | "onResponse">,
     private readonly leave: () => void
   ) {}
 
@@ -98,7 +99,7 @@ export class FetchReading {
     const content = await this.body.read(this.receiver.maxBytesOf(status))
     const parts = { status, statusText, headers, ...content }
     if (!content.isWhole) {
-      this.receiver.onAnswer(parts)
+      this.receiver.onResponse(parts)
       this.leave()
     }
     return new WholeResponse(parts, "")

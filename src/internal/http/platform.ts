@@ -14,11 +14,11 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import * as Stream from "effect/Stream"
-import type { Answer } from "./answer.js"
 import { BodyBytes } from "./bodyBytes.js"
 import type { Dispatch, Received, Request } from "./dispatch.js"
 import { FetchReading, isDecoded, WebBody } from "./fetched.js"
 import { processFetch } from "./processFetch.js"
+import type { ReadResponse } from "./serviceResponse.js"
 import { isWebResponse, setCookiesOf, sourceOf, statusTextOf } from "./source.js"
 import type { Content } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
@@ -72,9 +72,9 @@ const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
   Number(headers["content-length"]) <= maxBytes
 
 /** Those of the body as it is handed on: fetch leaves the coding that it has undone, and the length before. */
-const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): Answer["headers"] => {
+const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): ReadResponse["headers"] => {
   const { headers, status } = response
-  const all: Answer["headers"] = headers["set-cookie"] === undefined
+  const all: ReadResponse["headers"] = headers["set-cookie"] === undefined
     ? headers
     : { ...headers, "set-cookie": setCookiesOf(response) }
   const coding = headers["content-encoding"]
@@ -124,8 +124,8 @@ const fetchSettings = (reading: FetchReading) =>
     )
   })
 
-/** A client that takes some statuses for errors, as one with `filterStatusOk`, has the answer all the same. */
-const isAnswer = (error: ClientError): error is HttpClientError.ResponseError =>
+/** A client that takes some statuses for errors, as one with `filterStatusOk`, has the response all the same. */
+const isStatusError = (error: ClientError): error is HttpClientError.ResponseError =>
   error._tag === "ResponseError" && error.reason === "StatusCode"
 
 /**
@@ -142,7 +142,7 @@ export const dispatchThrough =
     const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(fetchSettings(reading), request))
     const received = quiet.pipe(
       Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
-      Effect.catchIf(isAnswer, ({ response }) => Effect.succeed(response)),
+      Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
         reading.status = response.status
         return receivedOf(response, request.method, receiver.maxBytesOf(response.status))
@@ -151,7 +151,7 @@ export const dispatchThrough =
     )
     const fiber = Runtime.runFork(runtime, received)
     fiber.addObserver((exit) => {
-      if (Exit.isSuccess(exit)) return receiver.onAnswer(exit.value)
+      if (Exit.isSuccess(exit)) return receiver.onResponse(exit.value)
       reading.cancel()
       // A client that died or interrupted itself did not say why: what it died of may hold the request.
       receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), reading.status)
@@ -166,5 +166,5 @@ export const dispatchThrough =
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
   { origin, path }: Pick<Request, "origin" | "path">,
-  answer: Omit<Answer, "kind">
-): PlatformResponse => HttpClientResponse.fromWeb(request, new WholeResponse(answer, origin + path))
+  response: ReadResponse
+): PlatformResponse => HttpClientResponse.fromWeb(request, new WholeResponse(response, origin + path))

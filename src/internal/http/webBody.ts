@@ -41,10 +41,10 @@ interface Reader {
 
 /** What a stream says about its early end is of no use to anybody. */
 export const quietly = (leave: () => unknown): void => {
-  const left = async () => {
+  const stop = async () => {
     await leave()
   }
-  left().catch(constVoid)
+  stop().catch(constVoid)
 }
 
 /** The chunks of a web stream, a Node stream or any async iterable. */

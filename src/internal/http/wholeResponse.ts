@@ -1,5 +1,5 @@
-import type { Answer } from "./answer.js"
 import { isHeaderField } from "./header.js"
+import type { ReadResponse } from "./serviceResponse.js"
 
 type Fields = ReadonlyArray<readonly [name: string, value: string]>
 
@@ -52,13 +52,10 @@ class WholeHeaders implements Headers {
   }
 }
 
-/** What was read of a response. */
-export type Parts = Omit<Answer, "kind">
-
 const isReasonPhrase = (text: string) => isHeaderField(["reason", text])
 
 /** A header that HTTP does not allow is left out: the Headers of a process would throw at it. */
-const fieldsOf = (headers: Parts["headers"]): Fields =>
+const fieldsOf = (headers: ReadResponse["headers"]): Fields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
     .filter(isHeaderField)
@@ -75,7 +72,7 @@ export class WholeResponse implements Response {
   readonly statusText: string
   readonly headers: WholeHeaders
 
-  constructor(private readonly parts: Parts, readonly url: string) {
+  constructor(private readonly parts: ReadResponse, readonly url: string) {
     const { headers, status, statusText = "" } = parts
     this.status = status
     this.statusText = isReasonPhrase(statusText) ? statusText : ""

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
-import { call, type Connection, unexpected } from "./connection.js"
+import { call, type Connection, unexpectedReply } from "./connection.js"
 
 /** A sealed token has some hundred to some thousand characters. What is longer is cut, and can't be opened. */
 const longestEntry = 16 * 1024
@@ -19,18 +19,18 @@ const releaseScript = `
 const wholeMillis = (millis: number): number => Math.max(1, Math.ceil(millis))
 
 /** With `stringNumbers`, ioredis hands over numbers as texts. */
-const isOne = (answer: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
-  answer === 1 || answer === "1"
+const isOne = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
+  reply === 1 || reply === "1"
     ? Effect.succeed(true)
-    : answer === 0 || answer === "0"
+    : reply === 0 || reply === "0"
     ? Effect.succeed(false)
-    : unexpected
+    : unexpectedReply
 
-const isOk = (answer: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
-  answer === "OK" ? Effect.succeed(true) : answer === null ? Effect.succeed(false) : unexpected
+const isOk = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
+  reply === "OK" ? Effect.succeed(true) : reply === null ? Effect.succeed(false) : unexpectedReply
 
-const entryOf = (answer: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
-  typeof answer === "string" ? Effect.succeed(Option.liftPredicate(answer, (text) => text !== "")) : unexpected
+const entryOf = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTokenCacheError> =>
+  typeof reply === "string" ? Effect.succeed(Option.liftPredicate(reply, (text) => text !== "")) : unexpectedReply
 
 /**
  * The two keys of a name share a slot of Redis Cluster, which hashes the part between the braces. Commands are in lower case: ioredis

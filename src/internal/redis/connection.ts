@@ -29,7 +29,7 @@ export const connected = (open: () => Redis): Effect.Effect<Connection, never, S
     }
   )
 
-/** What the system calls a failure, or the first word of what Redis answers: READONLY, OOM, NOAUTH. */
+/** What the system calls a failure, or the first word of an error reply of Redis: READONLY, OOM, NOAUTH. */
 const wordOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const word = "code" in error ? String(error.code) : /^[A-Z]+(?= )/.exec(error.message)?.[0]
@@ -51,5 +51,5 @@ export const call = (
     catch: (error) => unavailable(wordOf(error) ?? wordOf(lastError()))
   })
 
-/** A Redis, or what is in its place, that answers something else than it is asked for. */
-export const unexpected = Effect.fail(unavailable("UnexpectedAnswer"))
+/** The reply has an unexpected type, so the server is not Redis. */
+export const unexpectedReply = Effect.fail(unavailable("UnexpectedReply"))

@@ -4,12 +4,12 @@ import * as Redacted from "effect/Redacted"
 import type { AccessToken } from "../../AccessToken.js"
 import { Forbidden, type ForbiddenReason, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import type * as TokenProvider from "../../TokenProvider.js"
-import * as Answer from "../http/answer.js"
 import type { Send } from "../http/client.js"
 import type { Request } from "../http/dispatch.js"
+import * as ServiceResponse from "../http/serviceResponse.js"
 import * as Metrics from "../metrics.js"
 import type { DataSettings } from "../settings.js"
-import type { Run } from "./run.js"
+import type { RequestContext } from "./run.js"
 import * as SendGate from "./sendGate.js"
 
 interface Options extends DataSettings {
@@ -27,7 +27,8 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
   (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
 
 /** Whether the status shows that the service has accepted the token. */
-const showsAcceptance = (status: number) => Answer.isOk(status) || (status >= 400 && status < 500 && status !== 429)
+const showsAcceptance = (status: number) =>
+  ServiceResponse.isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
  * Adds the token to the headers of a request. The result is kept, because all searches without custom headers share it. No other place
@@ -49,44 +50,48 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
 }
 
 /** The span shows the last response, a rejection included. */
-const showOn = ({ span }: Run, answer: Answer.Answer) => {
+const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceResponse) => {
   if (span === undefined) return
-  span.attribute("http.response.status_code", answer.status)
-  for (const [name, value] of Object.entries(Answer.observed(answer))) {
+  span.attribute("http.response.status_code", response.status)
+  for (const [name, value] of Object.entries(ServiceResponse.observedHeaders(response))) {
     span.attribute(`http.response.header.${name}`, value)
   }
 }
 
 /** Fails if the status is not 2xx. */
-const answerOrError = (run: Run, answer: Answer.Answer) => {
-  showOn(run, answer)
-  return Answer.isOk(answer.status) ? Effect.succeed(answer) : Answer.statusError(answer)
+const responseOrError = (context: RequestContext, response: ServiceResponse.ServiceResponse) => {
+  showOn(context, response)
+  return ServiceResponse.isOk(response.status) ? Effect.succeed(response) : ServiceResponse.statusError(response)
 }
 
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
 export const make = ({ send, tokens, ...settings }: Options) => {
   const { maxBytes, observeHeaders, rejectedStatuses } = settings
-  const kinds: Record<Answer.DataOperation, Answer.Kind> = {
+  const kinds: Record<ServiceResponse.DataOperation, ServiceResponse.RequestKind> = {
     search: { operation: "search", maxBytes, observeHeaders },
     request: { operation: "request", maxBytes, observeHeaders }
   }
 
   const headersOf = makeHeadersOf(settings)
 
-  const sendOnce = (run: Run, request: Request, token: AccessToken) => {
-    run.isSent = true
+  const sendOnce = (context: RequestContext, request: Request, token: AccessToken) => {
+    context.isSent = true
     const { body, method, origin, path } = request
-    return send({ method, origin, path, headers: headersOf(token, request.headers), body }, kinds[run.operation], run)
+    return send(
+      { method, origin, path, headers: headersOf(token, request.headers), body },
+      kinds[context.operation],
+      context
+    )
   }
 
-  const forbidden = (rejection: Answer.Answer, reason: RequestReason) =>
+  const forbidden = (rejection: ServiceResponse.ServiceResponse, reason: RequestReason) =>
     Effect.suspend(() => {
       Metrics.rejections.count(reason)
-      return new Forbidden({ ...Answer.fieldsWithBody(rejection), reason })
+      return new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
     })
 
   /** The provider doesn't know the response, so the error of a pointless renewal is created here, with status and body. */
-  const renew = (rejected: AccessToken, rejection: Answer.Answer) =>
+  const renew = (rejected: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
     Effect.catchAll(tokens.renew(rejected), (error): Effect.Effect<never, NutritionAdvisorError> => {
       if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return forbidden(rejection, error.reason)
       Metrics.rejections.count("RenewalFailed")
@@ -95,40 +100,43 @@ export const make = ({ send, tokens, ...settings }: Options) => {
 
   /** If the new token comes from another replica and is rejected too, renews once more. That renewal exchanges the license key. */
   const renewAndSend = (
-    run: Run,
+    context: RequestContext,
     request: Request,
     rejected: AccessToken,
-    rejection: Answer.Answer,
+    rejection: ServiceResponse.ServiceResponse,
     mayRenewAgain = true
-  ): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
+  ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
     Effect.gen(function*() {
-      showOn(run, rejection)
+      showOn(context, rejection)
       const renewed = yield* renew(rejected, rejection)
       if (!isReplayable(request.body)) return yield* forbidden(rejection, "BodyNotReplayable")
-      const answer = yield* Effect.tapError(
-        Effect.zipRight(SendGate.pass, Effect.suspend(() => sendOnce(run, request, renewed))),
+      const response = yield* Effect.tapError(
+        Effect.zipRight(SendGate.pass, Effect.suspend(() => sendOnce(context, request, renewed))),
         () => Effect.sync(() => Metrics.rejections.count("RetryFailed"))
       )
-      if (rejectedStatuses.has(answer.status)) {
-        showOn(run, answer)
+      if (rejectedStatuses.has(response.status)) {
+        showOn(context, response)
         return yield* mayRenewAgain && renewed.isFromPeer === true
-          ? renewAndSend(run, request, renewed, answer, false)
-          : forbidden(answer, "RejectedAgain")
+          ? renewAndSend(context, request, renewed, response, false)
+          : forbidden(response, "RejectedAgain")
       }
-      Metrics.rejections.count(showsAcceptance(answer.status) ? "AcceptedAfterRenewal" : "RetryFailed")
-      return answer
+      Metrics.rejections.count(showsAcceptance(response.status) ? "AcceptedAfterRenewal" : "RetryFailed")
+      return response
     })
 
   const getToken = SendGate.passWith(tokens.get)
 
   /** Takes a request without a token, and returns the 2xx response. */
-  return (run: Run, request: Request): Effect.Effect<Answer.Answer, NutritionAdvisorError> =>
+  return (
+    context: RequestContext,
+    request: Request
+  ): Effect.Effect<ServiceResponse.ServiceResponse, NutritionAdvisorError> =>
     Effect.flatMap(
       getToken,
       (token) =>
-        Effect.flatMap(sendOnce(run, request, token), (answer) =>
-          rejectedStatuses.has(answer.status)
-            ? Effect.flatMap(renewAndSend(run, request, token, answer), (last) => answerOrError(run, last))
-            : answerOrError(run, answer))
+        Effect.flatMap(sendOnce(context, request, token), (response) =>
+          rejectedStatuses.has(response.status)
+            ? Effect.flatMap(renewAndSend(context, request, token, response), (last) => responseOrError(context, last))
+            : responseOrError(context, response))
     )
 }

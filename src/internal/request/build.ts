@@ -3,9 +3,9 @@ import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Effect from "effect/Effect"
 import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
-import type { DataOperation } from "../http/answer.js"
 import type { Request } from "../http/dispatch.js"
 import { isHeaderField } from "../http/header.js"
+import type { DataOperation } from "../http/serviceResponse.js"
 import * as Upload from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings.js"
@@ -93,13 +93,13 @@ const sendable = (
 }
 
 /** A request of the authorized client, below the base URL, without a token. */
-export const below = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
+export const request = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
     return notSent("request", "the URL holds half of a surrogate pair")
   }
   const headers = presentHeaders(request.headers)
   if (!areHeaderFields(headers)) return notSent("request", badHeader)
-  const url = Url.below(settings.base, request.url)
+  const url = Url.resolveWithin(settings.base, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
   return Effect.map(sendable(settings, request.body), (body) => ({

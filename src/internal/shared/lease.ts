@@ -193,10 +193,10 @@ const getInTurn = (attempt: Attempt, restore: Restore) =>
         Effect.catchAll((error) => Effect.as(onCacheFailure(error), Option.none()))
       )
       if (Option.isSome(issued)) return issued.value
-      const left = until - (yield* currentMonotonicMillis)
-      if (left <= 0) return exchangeAlone(attempt, restore)
+      const remaining = until - (yield* currentMonotonicMillis)
+      if (remaining <= 0) return exchangeAlone(attempt, restore)
       // In whole milliseconds: a timer of a fraction may fire before the clock has moved.
-      yield* restore(Effect.sleep(Math.min(Math.ceil(left), Waits.waitAfter(waits, yield* Random.next))))
+      yield* restore(Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next))))
     }
   })
 

@@ -9,7 +9,7 @@ import type { ExchangeRequest, Service as Issuer } from "../../TokenIssuer.js"
 import type { Service as Store } from "../../TokenStore.js"
 import { inSpan } from "../span.js"
 import * as Report from "./report.js"
-import { unusable } from "./response.js"
+import { invalidResponse } from "./response.js"
 
 type Token = AccessToken.AccessToken
 
@@ -81,7 +81,7 @@ export const exchange = (
       return issuer.issue(request)
     })
     const now = yield* Clock.currentTimeMillis
-    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* unusable("expires_in")
+    if (AccessToken.stateAt(issued, now, policy) === "expired") return yield* invalidResponse("expires_in")
     const token = tokenThatStays(request, issued, yield* store.current, policy, now)
     yield* store.put(token)
     return { token, outcome: issued.isFromPeer === true ? "shared" : isReplaced(issued) ? "unchanged" : "issued" }

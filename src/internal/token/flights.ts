@@ -67,7 +67,7 @@ const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.fa
 export const make = (options: Options) =>
   Effect.gen(function*() {
     const { flightTimeout, issuerRepeats = false, policy, run } = options
-    const inTime = (issuerRepeats ? withExtendedTimeout : withTokenTimeout)(flightTimeout)
+    const withinTokenTimeout = (issuerRepeats ? withExtendedTimeout : withTokenTimeout)(flightTimeout)
     let state: State.State<Flight> = State.initial
 
     // The order matters: first the state, then the waiting callers, then metrics and logs.
@@ -100,7 +100,7 @@ export const make = (options: Options) =>
           () => "Timeout" as const
         )
         return Exchange.exchange(options, flight.request, flight).pipe(
-          inTime,
+          withinTokenTimeout,
           restore,
           Effect.matchCauseEffect({
             onFailure: (cause) => Effect.zipRight(Effect.exit(restore(putBack)), fail(flight, cause)),

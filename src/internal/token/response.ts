@@ -7,7 +7,7 @@ import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { isHeaderValue } from "../http/header.js"
 
 /** The response to an exchange can't be used: `field` is missing or wrong. Without one, the body is not a JSON object. */
-export const unusable = (field?: string, status = 200): UnexpectedResponse =>
+export const invalidResponse = (field?: string, status = 200): UnexpectedResponse =>
   new UnexpectedResponse({ operation: "token", status, reason: "Schema", ...field !== undefined && { field } })
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
@@ -38,7 +38,7 @@ export const decode = (
 ): Effect.Effect<typeof TokenResponse.Type, UnexpectedResponse> =>
   Effect.mapError(decodeResponse(json), (error) => {
     const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
-    return unusable(first?.path[0]?.toString(), status)
+    return invalidResponse(first?.path[0]?.toString(), status)
   })
 
 /** How long a token lives from the time its response was received, in milliseconds. */
@@ -54,5 +54,5 @@ export const identifierOf = (
   if (id === undefined || id === null || isBlank) return new MissingServiceId({ operation: "token" })
   return typeof id === "string" && isHeaderValue(id)
     ? Effect.succeed(Redacted.make(id))
-    : unusable("customer_id", status)
+    : invalidResponse("customer_id", status)
 }

@@ -54,7 +54,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
 
   private respond(isWhole: boolean) {
     const { bytes, fields, status, statusText } = this
-    this.end()?.onAnswer({ status, statusText, headers: fields, body: bytes.whole, isWhole })
+    this.end()?.onResponse({ status, statusText, headers: fields, body: bytes.whole, isWhole })
   }
 
   private end() {

@@ -186,7 +186,7 @@ describeWithRedis("A call of the cache that fails", () => {
     ["read", null],
     ["lease", "held"],
     ["write", "OK"]
-  ])("has the code UnexpectedAnswer where %s is answered with %j", ([operation, answer]) =>
+  ])("has the code UnexpectedReply where %s is answered with %j", ([operation, answer]) =>
     Effect.gen(function*() {
       const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => answer }))
       const calls: Record<keyof SharedTokenCache.Service, Effect.Effect<unknown, unknown>> = {
@@ -195,7 +195,7 @@ describeWithRedis("A call of the cache that fails", () => {
         write: cache.write(name, "one", first),
         release: cache.release(name, "first")
       }
-      expect(yield* Effect.flip(calls[operation])).toMatchObject({ reason: "Unavailable", code: "UnexpectedAnswer" })
+      expect(yield* Effect.flip(calls[operation])).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
     }).pipe(Effect.scoped))
 })
 

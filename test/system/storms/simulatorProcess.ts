@@ -12,7 +12,7 @@ export type Order =
   | {
     readonly name: "respondAlways"
     readonly operation: Simulator.Operation
-    readonly answer: Simulator.Answer | undefined
+    readonly answer: Simulator.SimulatedResponse | undefined
   }
   | { readonly name: "setLatency"; readonly operation: Simulator.Operation; readonly millis: number }
 

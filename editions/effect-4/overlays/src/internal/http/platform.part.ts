@@ -19,7 +19,7 @@ const fetchSettings = (reading: FetchReading) =>
     return Effect.sync(() => fiber.setContext(changed))
   })
 
-const isAnswer = (
+const isStatusError = (
   error: ClientError
 ): error is ClientError & { readonly response: HttpClientResponse.HttpClientResponse } =>
   error.reason._tag === "StatusCodeError"

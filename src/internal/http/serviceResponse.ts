@@ -14,7 +14,7 @@ import {
 export type DataOperation = Exclude<Operation, "token">
 
 /** The settings that all requests of one kind share. */
-export interface Kind {
+export interface RequestKind {
   readonly operation: Operation
   /** The maximum size of the body of a 2xx response, in bytes. Of any other response, the first 64 KiB are read. */
   readonly maxBytes: number
@@ -22,9 +22,8 @@ export interface Kind {
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** A response that has been read. If it is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
-export interface Answer {
-  readonly kind: Kind
+/** What has been read of a response. If it is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
+export interface ReadResponse {
   readonly status: number
   /** The reason phrase, if the client has it. */
   readonly statusText?: string | undefined
@@ -33,10 +32,15 @@ export interface Answer {
   readonly body: Uint8Array
 }
 
+/** A response of the service, and what is known of its request. */
+export interface ServiceResponse extends ReadResponse {
+  readonly kind: RequestKind
+}
+
 export const isOk = (status: number) => status >= 200 && status < 300
 
 /** Returns the value of a header, or an empty string if it is missing. */
-const headerOf = ({ headers }: Answer, name: string) => String(headers[name] ?? "").trim()
+const headerOf = ({ headers }: ServiceResponse, name: string) => String(headers[name] ?? "").trim()
 
 /** The date formats of RFC 9110, section 5.6.7: IMF-fixdate, RFC 850 and asctime. The last one implies GMT without naming it. */
 const date = /^[A-Z][a-z]+(, .* GMT| .* \d{4})$/
@@ -51,64 +55,65 @@ const secondsUntil = (value: string, now: number): number | undefined => {
 /** The status codes of redirects. fetch reports a redirect that it does not follow as 0. */
 const redirects = new Set([0, 301, 302, 303, 307, 308])
 
-const isText = (answer: Answer) => /^(text\/|application\/([\w.-]+\+)?json)/i.test(headerOf(answer, "content-type"))
+const isText = (response: ServiceResponse) =>
+  /^(text\/|application\/([\w.-]+\+)?json)/i.test(headerOf(response, "content-type"))
 
 const keptBodyBytes = 4 * 1024
 
 const keptHeaderCharacters = 256
 
 /** Returns the headers that errors and spans may show. */
-export const observed = ({ headers, kind }: Answer): Record<string, string> =>
+export const observedHeaders = ({ headers, kind }: ServiceResponse): Record<string, string> =>
   Object.fromEntries(kind.observeHeaders.flatMap((name) => {
     const text = [headers[name] ?? []].flat().join(", ")
     return text === "" ? [] : [[name, text.slice(0, keptHeaderCharacters)]]
   }))
 
 /** The fields of an error that come from a response. */
-export interface AnswerFields {
+export interface ResponseFields {
   readonly operation: Operation
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Redacted.Redacted<string>
 }
 
-export const fieldsWithoutBody = (answer: Answer): AnswerFields => {
-  const { kind: { observeHeaders, operation }, status } = answer
-  return { operation, status, ...observeHeaders.length > 0 && { headers: observed(answer) } }
+export const fieldsWithoutBody = (response: ServiceResponse): ResponseFields => {
+  const { kind: { observeHeaders, operation }, status } = response
+  return { operation, status, ...observeHeaders.length > 0 && { headers: observedHeaders(response) } }
 }
 
 /** Adds the redacted body, which may repeat a secret in any form. If the limit cuts a character in half, the character is dropped. */
-export const fieldsWithBody = (answer: Answer): AnswerFields => {
-  const { body } = answer
-  if (body.length === 0 || !isText(answer)) return fieldsWithoutBody(answer)
+export const fieldsWithBody = (response: ServiceResponse): ResponseFields => {
+  const { body } = response
+  if (body.length === 0 || !isText(response)) return fieldsWithoutBody(response)
   const text = new TextDecoder().decode(body.subarray(0, keptBodyBytes), { stream: body.length > keptBodyBytes })
-  return { ...fieldsWithoutBody(answer), body: Redacted.make(text) }
+  return { ...fieldsWithoutBody(response), body: Redacted.make(text) }
 }
 
-const fieldsWithRetryAfter = (answer: Answer, now: number) => {
-  const retryAfter = secondsUntil(headerOf(answer, "retry-after"), now)
-  return { ...fieldsWithBody(answer), ...retryAfter !== undefined && { retryAfter } }
+const fieldsWithRetryAfter = (response: ServiceResponse, now: number) => {
+  const retryAfter = secondsUntil(headerOf(response, "retry-after"), now)
+  return { ...fieldsWithBody(response), ...retryAfter !== undefined && { retryAfter } }
 }
 
 /** Fails with the error for a response that is not 2xx (SERVICE.md section 7, RFC 9110 section 15). */
-export const statusError = (answer: Answer): Effect.Effect<never, NutritionAdvisorError> =>
+export const statusError = (response: ServiceResponse): Effect.Effect<never, NutritionAdvisorError> =>
   Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<never, NutritionAdvisorError> => {
-    const { status } = answer
-    if (status === 400) return new BadRequest(fieldsWithBody(answer))
-    if (status === 429) return new TooManyRequests(fieldsWithRetryAfter(answer, now))
-    if (status >= 500 && status < 600) return new ServerError(fieldsWithRetryAfter(answer, now))
+    const { status } = response
+    if (status === 400) return new BadRequest(fieldsWithBody(response))
+    if (status === 429) return new TooManyRequests(fieldsWithRetryAfter(response, now))
+    if (status >= 500 && status < 600) return new ServerError(fieldsWithRetryAfter(response, now))
     return redirects.has(status)
-      ? new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "Redirect" })
-      : new UnexpectedResponse({ ...fieldsWithBody(answer), reason: "Status" })
+      ? new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "Redirect" })
+      : new UnexpectedResponse({ ...fieldsWithBody(response), reason: "Status" })
   })
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /** Parses the body as JSON. A byte order mark is ignored, as RFC 8259, section 8.1 allows. */
-export const json = (answer: Answer): Effect.Effect<unknown, UnexpectedResponse> => {
+export const json = (response: ServiceResponse): Effect.Effect<unknown, UnexpectedResponse> => {
   try {
-    return Effect.succeed(JSON.parse(utf8.decode(answer.body)))
+    return Effect.succeed(JSON.parse(utf8.decode(response.body)))
   } catch {
-    return new UnexpectedResponse({ ...fieldsWithoutBody(answer), reason: "NotJson" })
+    return new UnexpectedResponse({ ...fieldsWithoutBody(response), reason: "NotJson" })
   }
 }

@@ -1,16 +1,20 @@
 import { describe, expect } from "@effect/vitest"
 import { Effect, Redacted, TestClock } from "effect"
-import * as Answer from "../../src/internal/http/answer.js"
+import * as ServiceResponse from "../../src/internal/http/serviceResponse.js"
 import { test } from "../support/doubles/arranged.js"
 
-const answer = (status: number, headers: Answer.Answer["headers"] = {}, body = ""): Answer.Answer => ({
+const answer = (
+  status: number,
+  headers: ServiceResponse.ServiceResponse["headers"] = {},
+  body = ""
+): ServiceResponse.ServiceResponse => ({
   kind: { operation: "search", maxBytes: 1_000, observeHeaders: [] },
   status,
   headers,
   body: new TextEncoder().encode(body)
 })
 
-const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(Answer.statusError(answer(...given)))
+const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(ServiceResponse.statusError(answer(...given)))
 
 describe("response body", () => {
   test.each<readonly [number, object]>([
@@ -67,11 +71,11 @@ describe("response body", () => {
   )
 
   test("JSON is parsed even after a byte order mark", function*() {
-    expect(yield* Answer.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
+    expect(yield* ServiceResponse.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
   })
 
   test("bytes that are not UTF-8 fail with NotJson", function*() {
     const bytes = { ...answer(200), body: new Uint8Array([34, 255, 34]) }
-    expect(yield* Effect.flip(Answer.json(bytes))).toMatchObject({ reason: "NotJson" })
+    expect(yield* Effect.flip(ServiceResponse.json(bytes))).toMatchObject({ reason: "NotJson" })
   })
 })
