@@ -129,7 +129,7 @@ const fromTokens = (
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make({ ...settings, tokens, send })
-    const server = Url.serverAttributes(settings.base)
+    const server = Url.serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
     yield* Effect.sync(Metrics.startClient)
@@ -311,10 +311,9 @@ export const make = (
  * A layer with a client that reads its options from environment variables, or from your ConfigProvider. Options that you pass as a
  * `Config` take precedence.
  *
- * `NUTRITION_ADVISOR_BASE_URL` and `NUTRITION_ADVISOR_LICENSE_KEY` are required. The other variables start with `NUTRITION_ADVISOR` as
- * well, and are ignored if they are blank: `_TOKEN_ROUTE`, `_SERVICE_ID`, `_SERVICE_ID_HEADER`, `_TOKEN_TIMEOUT`, `_REQUEST_TIMEOUT`,
- * `_MAX_RESPONSE_BYTES`, `_ALLOW_INSECURE_HTTP`, `_USER_AGENT` and `_OBSERVE_HEADERS` (names separated by commas). Durations need a unit,
- * such as "10 seconds".
+ * `NUTRITION_ADVISOR_BASE_URL` and `NUTRITION_ADVISOR_LICENSE_KEY` are required. Every other option, except `refresh` and
+ * `rejectedStatuses`, has a variable of the same form: the variable of `tokenTimeout` is `NUTRITION_ADVISOR_TOKEN_TIMEOUT`. A blank one is
+ * ignored. Durations need a unit, such as "10 seconds", and names in `NUTRITION_ADVISOR_OBSERVE_HEADERS` are separated by commas.
  *
  * Fails with `ConfigError` if a variable is missing or can't be parsed, and with `ConfigurationError` if an option is invalid.
  *
@@ -327,7 +326,7 @@ export const layerConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient
-> => Environment.layerFrom(options, Environment.advisor(), layer)
+> => Environment.layerFrom(options, Settings.client, layer)
 
 /**
  * Like `layerShared`, with options from environment variables or your ConfigProvider: the variables of `layerConfig`,
@@ -344,7 +343,7 @@ export const layerSharedConfig = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigError.ConfigError | ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => Environment.layerFrom(options, Environment.sharedAdvisor(), layerShared)
+> => Environment.layerFrom(options, Settings.sharedClient, layerShared)
 
 /**
  * Searches for food by meaning (SERVICE.md section 4.4), and returns the parsed JSON of the response. Can fail with any

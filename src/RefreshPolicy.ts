@@ -9,6 +9,7 @@ import * as Either from "effect/Either"
 import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import { check, count, millis } from "./internal/check.js"
+import { rejectUnknown } from "./internal/options.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
 /**
@@ -103,11 +104,10 @@ export const longestLife = 365 * 86_400_000
  */
 export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<CheckedPolicy, ConfigurationError> =>
   Either.gen(function*() {
-    const unknown = Object.keys(policy).find((field) => !Object.hasOwn(defaults, field))
-    yield* check(`refresh.${unknown}`, [unknown === undefined, "is no field of the policy"])
+    yield* rejectUnknown(policy, defaults, "refresh.")
     const { attempts, background, ...durations } = defaults
     const times = yield* Either.all(
-      Record.map(durations, (value, field) => millis(`refresh.${field}`, policy[field] ?? value))
+      Record.map(durations, (value, field) => millis(policy[field] ?? value, `refresh.${field}`))
     )
     const { backoffCap, backoffStart, margin, window } = times
     yield* check("refresh.margin", [margin < window, "must be shorter than `window`"])
@@ -118,7 +118,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
     )
     return {
       background: policy.background ?? background,
-      attempts: yield* count("refresh.attempts", policy.attempts ?? attempts),
+      attempts: yield* count(policy.attempts ?? attempts, "refresh.attempts"),
       ...times,
       renewalsPerCoolDown
     }

@@ -8,10 +8,12 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import { check, known, namesOf, pause } from "./internal/check.js"
+import { check, pause } from "./internal/check.js"
 import { closed } from "./internal/closed.js"
+import { type Declarations, parse } from "./internal/options.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import { retries } from "./internal/resilience/metrics.js"
@@ -49,16 +51,31 @@ type Request<A> = Effect.Effect<A, NutritionAdvisorError>
 const isRepeatable = (error: NutritionAdvisorError) =>
   isTransient(error) && error.operation !== "token" && error._tag !== "TooManyRequests"
 
-const names = namesOf<Options>({ times: true, base: true, cap: true, budget: true })
+/** @internal */
+export const declarations = {
+  times: {
+    default: 2,
+    parse: (times, field) =>
+      Either.map(
+        check(field, [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"]),
+        () => times
+      )
+  },
+  base: { default: "100 millis", parse: pause },
+  cap: { default: "5 seconds", parse: pause },
+  budget: {
+    default: 0.2,
+    parse: (budget, field) =>
+      Either.map(
+        check(field, [budget >= 0 && budget < Number.POSITIVE_INFINITY, "must be a number, 0 or above"]),
+        () => budget
+      )
+  }
+} satisfies Declarations<Options>
 
 const make = (options: Options) =>
   Effect.gen(function*() {
-    const { base = "100 millis", budget: share = 0.2, cap = "5 seconds", times = 2 } = options
-    yield* known(options, names)
-    yield* check("times", [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"])
-    yield* check("budget", [share >= 0 && share < Number.POSITIVE_INFINITY, "must be a number, 0 or above"])
-    const first = yield* pause("base", base)
-    const longest = yield* pause("cap", cap)
+    const { base, budget: share, cap, times } = yield* parse(declarations, options)
     const advisor = yield* NutritionAdvisor
     let budget = 10
     const closing = yield* Deferred.make<null>()
@@ -82,8 +99,8 @@ const make = (options: Options) =>
     const attempt = <A>(self: Request<A>, repeats: number): Request<A> =>
       Effect.catchAll(self, (error) => {
         const requested = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter * 1000 : 0
-        if (repeats === times || !isRepeatable(error) || requested > longest || !mayRepeat()) return Effect.fail(error)
-        const backoff = Math.min(longest, first * 2 ** repeats)
+        if (repeats === times || !isRepeatable(error) || requested > cap || !mayRepeat()) return Effect.fail(error)
+        const backoff = Math.min(cap, base * 2 ** repeats)
         return Random.next.pipe(
           Effect.flatMap((random) =>
             wait(Math.ceil(Math.max(requested, backoff * (0.5 + random / 2))), error.operation)

@@ -6,9 +6,11 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import { check, count, known, namesOf, toMillis } from "./internal/check.js"
+import { check, count, toMillis } from "./internal/check.js"
 import { monotonicMillis } from "./internal/clock.js"
+import { type Declarations, parse } from "./internal/options.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withOptions } from "./internal/request/searchOptions.js"
@@ -35,14 +37,21 @@ export interface Options {
   readonly capacity?: number | undefined
 }
 
-const names = namesOf<Options>({ timeToLive: true, capacity: true })
+/** @internal */
+export const declarations = {
+  timeToLive: {
+    parse: (duration, field) => {
+      const timeToLive = toMillis(duration)
+      return Either.map(check(field, [timeToLive > 0, "must be a duration above zero"]), () => timeToLive)
+    }
+  },
+  capacity: { default: 1_000, parse: count }
+} satisfies Declarations<Options>
 
 const make = (options: Options) =>
   Effect.gen(function*() {
-    yield* known(options, names)
-    const timeToLive = toMillis(options.timeToLive)
-    yield* check("timeToLive", [timeToLive > 0, "must be a duration above zero"])
-    const payloads = Payloads.make(yield* count("capacity", options.capacity ?? 1_000))
+    const { capacity, timeToLive } = yield* parse(declarations, options)
+    const payloads = Payloads.make(capacity)
     yield* Effect.addFinalizer(() => Effect.sync(payloads.clear))
     const join = yield* InFlight.make<Payloads.Reader>()
     const clock = yield* Effect.clock

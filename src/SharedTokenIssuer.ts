@@ -37,9 +37,9 @@ import * as TokenIssuer from "./TokenIssuer.js"
  */
 export interface Options extends Settings.SharingOptions {}
 
-const entryIdentityOf = ({ base, routeTemplate, serviceId }: Settings.ExchangeSettings): ReadonlyArray<string> => [
-  base.href,
-  routeTemplate,
+const entryIdentityOf = ({ baseUrl, serviceId, tokenRoute }: Settings.ExchangeSettings): ReadonlyArray<string> => [
+  baseUrl.href,
+  tokenRoute,
   serviceId === undefined ? "" : Redacted.value(serviceId)
 ]
 
@@ -55,13 +55,13 @@ const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): 
  * callers still have a token, so the replica may wait for as long as that token is usable, up to `lease`.
  */
 const patienceOf = (
-  { lease, policy, tokenTimeout }: Settings.SharingSettings,
+  { lease, refresh, tokenTimeout }: Settings.SharingSettings,
   { reason, replacing }: TokenIssuer.ExchangeRequest,
   now: number
 ): number => {
   const whileCallersWait = tokenTimeout / 2
   if (reason !== "refresh" || Option.isNone(replacing)) return whileCallersWait
-  const usable = replacing.value.expiresAt - RefreshPolicy.marginOf(policy, replacing.value) - now
+  const usable = replacing.value.expiresAt - RefreshPolicy.marginOf(refresh, replacing.value) - now
   return Math.max(whileCallersWait, Math.min(lease, usable))
 }
 
@@ -92,7 +92,7 @@ export const around = (
   settings: Settings.SharingSettings
 ): Effect.Effect<TokenIssuer.Service, never, SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
-    const { cacheTimeout, lease, policy, tokenTimeout } = settings
+    const { cacheTimeout, lease, refresh, tokenTimeout } = settings
     const cache = yield* SharedTokenCache
     const sealOf = Seal.makeCached(() => entryIdentityOf(settings))
     const withinTokenTimeout = withTokenTimeout(tokenTimeout)
@@ -133,7 +133,7 @@ export const around = (
           lease,
           waitsUntil: startedAt + lease + tokenTimeout,
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
-          policy,
+          policy: refresh,
           isNext: isNext(replacing),
           exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey),
           scope

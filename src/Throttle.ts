@@ -7,8 +7,10 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import { check, count, known, millis, namesOf, pause } from "./internal/check.js"
+import { check, count, millis, pause } from "./internal/check.js"
+import { type Declarations, parse } from "./internal/options.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withIteratorsRead } from "./internal/request/searchOptions.js"
 import * as Line from "./internal/resilience/line.js"
@@ -35,20 +37,31 @@ export interface Options {
   readonly maxWait?: Duration.DurationInput | undefined
 }
 
-const names = namesOf<Options>({ onTooManyRequests: true, rate: true, maxWait: true })
+type Rate = NonNullable<Options["rate"]>
 
-const rateNames = namesOf<NonNullable<Options["rate"]>>({ limit: true, interval: true })
+const rateDeclarations = { limit: { parse: count }, interval: { parse: millis } } satisfies Declarations<Rate>
+
+/** @internal */
+export const declarations = {
+  onTooManyRequests: {
+    default: "fail",
+    parse: (reaction, field) =>
+      Either.map(
+        check(field, [["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\""]),
+        () => reaction
+      )
+  },
+  rate: { default: undefined, parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
+  maxWait: { default: "30 seconds", parse: pause }
+} satisfies Declarations<Options>
 
 const make = (options: Options) =>
   Effect.gen(function*() {
-    const { maxWait = "30 seconds", onTooManyRequests = "fail", rate } = options
-    yield* known(options, names)
-    yield* known(rate ?? {}, rateNames, "rate.")
-    yield* check("onTooManyRequests", [["fail", "wait"].includes(onTooManyRequests), "must be \"fail\" or \"wait\""])
+    const { maxWait, onTooManyRequests, rate } = yield* parse(declarations, options)
     const throttled = yield* Line.make({
       onTooManyRequests,
-      maxWait: yield* pause("maxWait", maxWait),
-      pace: rate && makePace(yield* count("rate.limit", rate.limit), yield* millis("rate.interval", rate.interval))
+      maxWait,
+      pace: rate && makePace(rate.limit, rate.interval)
     })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()

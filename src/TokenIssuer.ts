@@ -105,11 +105,11 @@ const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
 
 /** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. @internal */
 export const fromSettings = (
-  { base, licenseKey, ownHeaders, policy, routeTemplate, serviceId, tokenTimeout }: Settings.ExchangeSettings
+  { baseUrl, licenseKey, ownHeaders, refresh, serviceId, tokenRoute, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = HttpClientBoundary.make(client)
-    const attributes = { ...Url.serverAttributes(base), "http.request.method": "POST", "url.template": routeTemplate }
+    const attributes = { ...Url.serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
 
     const tokenOf = (response: ServiceResponse.ServiceResponse, key: Redacted.Redacted<string>, receivedAt: number) =>
       Effect.gen(function*() {
@@ -132,8 +132,8 @@ export const fromSettings = (
       Effect.gen(function*() {
         const response = yield* send({
           method: "POST",
-          origin: base.origin,
-          path: base.pathname + routeTemplate.replace("{key}", () => Url.encode(Redacted.value(key))),
+          origin: baseUrl.origin,
+          path: baseUrl.pathname + tokenRoute.replace("{key}", () => Url.encode(Redacted.value(key))),
           headers: { accept: "*/*", ...ownHeaders },
           body: HttpBody.empty
         }, kind)
@@ -155,7 +155,7 @@ export const fromSettings = (
           const deadline = monotonicMillis(clock) + tokenTimeout
           const key = yield* readLicenseKey(licenseKey)
           return yield* Effect.retry(exchange(key), {
-            schedule: RefreshPolicy.betweenAttempts(policy, retryAfterMillis),
+            schedule: RefreshPolicy.betweenAttempts(refresh, retryAfterMillis),
             while: (error) =>
               isWorthAnotherAttempt(error) && monotonicMillis(clock) + retryAfterMillis(error) < deadline
           })

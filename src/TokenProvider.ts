@@ -125,7 +125,7 @@ export const make = (
   Effect.gen(function*() {
     const settings = yield* Settings.parseProvider({ ...options, refresh: policy })
     return yield* Provider.make({
-      policy: settings.policy,
+      policy: settings.refresh,
       issuer: yield* TokenIssuer,
       store: yield* TokenStore,
       run: yield* Background.make,

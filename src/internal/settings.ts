@@ -1,12 +1,15 @@
+import * as Config from "effect/Config"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
-import { check, type Checked, count, known, millis, namesOf } from "./check.js"
+import { check, type Checked, count, millis } from "./check.js"
+import * as Environment from "./environment.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
+import { type Declarations, parseKnown, rejectUnknown } from "./options.js"
 import { holdsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
@@ -21,7 +24,7 @@ interface CommonOptions {
   readonly baseUrl: string | URL
   /** Allows plain http to any host, for tests. `false` by default. */
   readonly allowInsecureHttp?: boolean | undefined
-  /** The User-Agent header of every request. "effect-nutrition-advisor/" plus the version by default. */
+  /** The User-Agent header of every request. "effect-nutrition-advisor/<version>" by default. */
   readonly userAgent?: string | undefined
 }
 
@@ -45,8 +48,8 @@ export interface DataOptions extends CommonOptions {
   /** The name of the header for the customer identifier (SERVICE.md section 5, rule 3). "Service-ID" by default. */
   readonly serviceIdHeader?: string | undefined
   /**
-   * The status codes, from 400 to 499, that mean that the token is rejected (SERVICE.md section 5, rule 6; RFC 6750 section 3.1). 401 and
-   * 403 by default.
+   * The status codes, from 400 to 499, that mean that the token is rejected (SERVICE.md section 5, rule 6; RFC 6750 section 3.1).
+   * `[401, 403]` by default.
    */
   readonly rejectedStatuses?: ReadonlyArray<number> | undefined
   /** The timeout of one data request, including the response body. A number means milliseconds. 30 seconds by default. */
@@ -54,8 +57,8 @@ export interface DataOptions extends CommonOptions {
   /** The maximum size of the body of a data response, in bytes. 16 MiB by default. For token responses it is always 64 KiB. */
   readonly maxResponseBytes?: number | undefined
   /**
-   * The response headers to include in errors and spans, each cut to 256 characters. Headers that carry secrets are not allowed. None by
-   * default.
+   * The response headers to include in errors and spans, each cut to 256 characters. Headers that carry secrets are not allowed. `[]`
+   * by default.
    */
   readonly observeHeaders?: ReadonlyArray<string> | undefined
 }
@@ -70,30 +73,6 @@ export interface SharingOptions extends ExchangeOptions {
   readonly cacheTimeout?: Duration.DurationInput | undefined
 }
 
-const clientOptions = namesOf<ExchangeOptions & DataOptions>({
-  baseUrl: true,
-  allowInsecureHttp: true,
-  userAgent: true,
-  refresh: true,
-  tokenTimeout: true,
-  licenseKey: true,
-  tokenRoute: true,
-  serviceId: true,
-  serviceIdHeader: true,
-  rejectedStatuses: true,
-  requestTimeout: true,
-  maxResponseBytes: true,
-  observeHeaders: true
-})
-
-const sharedClientOptions = [
-  ...clientOptions,
-  ...namesOf<Omit<SharingOptions, keyof ExchangeOptions>>({ lease: true, cacheTimeout: true })
-]
-
-/** Each part of a composition accepts the options of the whole. */
-const knownToAny = (options: CommonOptions) => known(options, sharedClientOptions)
-
 const isLoopback = (hostname: string) =>
   hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
   /^127(\.\d+){3}$/.test(hostname)
@@ -104,17 +83,26 @@ const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, ru
   [!/^(["'`]).*\1$|\s#/.test(text), "is in quotation marks or ends with a comment: docker's --env-file keeps both"]
 ]
 
-const parseBaseUrl = (value: string | URL, allowInsecureHttp: boolean): Checked<Url.Base> =>
+const parseBaseUrl = (
+  value: string | URL,
+  field: string,
+  { allowInsecureHttp }: CommonOptions
+): Checked<Url.Base> =>
   Either.gen(function*() {
     const text = String(value)
     const isUrl = URL.canParse(text) && Url.isWellFormed(text) && !/[\s\p{Cc}]/u.test(text)
-    const rule = text === "undefined" ? "is not set" : "is not an absolute address such as https://service.example"
-    yield* check("baseUrl", ...nothingAround(text), [!holdsTemplate(text), placeholderRule], [isUrl, rule])
+    yield* check(
+      field,
+      [text !== "undefined", "is not set"],
+      ...nothingAround(text),
+      [!holdsTemplate(text), placeholderRule],
+      [isUrl, "is not an absolute address such as https://service.example"]
+    )
     const url = new URL(text)
-    const isPlain = url.protocol === "http:" && (allowInsecureHttp || isLoopback(url.hostname))
+    const isPlain = url.protocol === "http:" && (allowInsecureHttp === true || isLoopback(url.hostname))
     const isHttp = url.protocol === "https:" || isPlain
     yield* check(
-      "baseUrl",
+      field,
       [isHttp, "must begin with https:// (http is for this machine, or needs allowInsecureHttp)"],
       [url.username === "" && url.password === "", "must not contain a user name or a password"],
       [!/[?#]/.test(text), "must not have a query or a fragment"]
@@ -138,123 +126,171 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
   )
 }
 
-const checkHeaderValue = (field: string, value: string): Checked<void> =>
-  check(field, [isHeaderValue(value), "is blank, or contains characters other than visible ASCII"])
+const parseLicenseKey = (licenseKey: ExchangeOptions["licenseKey"], field: string) => {
+  const isReadable = Redacted.isRedacted(licenseKey) || Effect.isEffect(licenseKey)
+  const checked = Redacted.isRedacted(licenseKey)
+    ? checkLicenseKey(licenseKey)
+    : check(field, [isReadable, "must be a Redacted, or an Effect of one"])
+  return Either.map(checked, () => licenseKey)
+}
 
-const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>): Checked<string> => {
+const parseHeaderValue = (value: string, field: string): Checked<string> => {
+  const rule = "is blank, or contains characters other than visible ASCII"
+  return Either.map(check(field, [isHeaderValue(value), rule]), () => value)
+}
+
+const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: string) =>
+  Either.gen(function*() {
+    const id = Redacted.isRedacted(serviceId) ? serviceId : Redacted.make(serviceId)
+    const text = yield* parseHeaderValue(Redacted.value(id), field)
+    yield* check(field, [!isPlaceholder(text), placeholderRule])
+    return id
+  })
+
+const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, field: string): Checked<string> => {
   const template = Object.hasOwn(routes, route) ? routes[route as keyof typeof routes] : route
   const segments = template.split("/").slice(1, -1)
   const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
   const rule = `must be ${Object.keys(routes).join(", ")}, or a path that starts with / and ends with /{key}`
-  return Either.map(check("tokenRoute", [isPath, rule]), () => template)
+  return Either.map(check(field, [isPath, rule]), () => template)
 }
 
 const carriesSecrets = (name: string) =>
   /^((proxy-)?(authenticate|authentication-info|authorization)|(set-)?cookie2?|dpop|www-authenticate)$/.test(name) ||
   /^(.*-)?(api-?key|(access|auth|private|security)-token|authorization|client-secret|subscription-key)$/.test(name)
 
+const secretHeaderRule = "names a header that carries secrets"
+
 /** Checks for a header that belongs to the connection or the body, or that the client sets on each request. */
 const isReserved = (name: string) =>
   /^(accept(-.*)?|connection|content-.*|date|expect|host|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade|user-agent|via)$/
     .test(name)
 
-const common = (options: CommonOptions) =>
-  Either.gen(function*() {
-    const userAgent = options.userAgent ?? `effect-nutrition-advisor/${version}`
-    yield* checkHeaderValue("userAgent", userAgent)
-    return {
-      base: yield* parseBaseUrl(options.baseUrl, options.allowInsecureHttp === true),
-      /** The default headers of each request. */
-      ownHeaders: { "user-agent": userAgent }
-    }
-  })
+/** Returns the name in lower case, as in the headers of an HttpClient request. */
+const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
+  const name = given.toLowerCase()
+  const checked = check(
+    field,
+    [isHeaderName(name), "is not a valid HTTP header name"],
+    [!carriesSecrets(name), "names a header that carries credentials"],
+    [!isReserved(name), "names a header that the HTTP client sets itself"]
+  )
+  return Either.map(checked, () => name)
+}
 
-// Each parser fails with the first rule that an option breaks. All times in its result are in milliseconds.
+const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
+  const areClientErrors = statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
+  return Either.map(check(field, [areClientErrors, "must be whole numbers from 400 to 499"]), () => new Set(statuses))
+}
 
-/** Parses the options of a TokenProvider, which can be part of a custom composition and needs neither the token route nor the key. */
-export const parseProvider = (options: ProviderOptions) =>
-  Either.all({
-    policy: RefreshPolicy.make(options.refresh),
-    tokenTimeout: millis("tokenTimeout", options.tokenTimeout ?? "10 seconds")
-  })
+const parseObserveHeaders = (given: ReadonlyArray<string>, field: string): Checked<ReadonlyArray<string>> => {
+  const names = given.map((name) => name.toLowerCase())
+  const checked = check(
+    field,
+    [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
+    [!names.some(carriesSecrets), secretHeaderRule]
+  )
+  return Either.map(checked, () => names)
+}
+
+const common = {
+  baseUrl: { parse: parseBaseUrl, variable: Environment.required },
+  allowInsecureHttp: { default: false, parse: Either.right<boolean>, variable: Environment.flag },
+  userAgent: {
+    default: `effect-nutrition-advisor/${version}`,
+    parse: parseHeaderValue,
+    variable: Environment.text
+  }
+} satisfies Declarations<CommonOptions>
+
+const provider = {
+  refresh: { default: {}, parse: (policy) => RefreshPolicy.make(policy) },
+  tokenTimeout: { default: "10 seconds", parse: millis, variable: Environment.duration }
+} satisfies Declarations<ProviderOptions>
+
+const exchange = {
+  ...common,
+  ...provider,
+  licenseKey: {
+    parse: parseLicenseKey,
+    variable: (name) => Config.map(Environment.required(name), (key) => Redacted.make(key))
+  },
+  tokenRoute: {
+    default: "advisor-licence",
+    parse: parseTokenRoute,
+    variable: (name) => Config.map(Environment.text(name), (route) => route as ExchangeOptions["tokenRoute"])
+  },
+  serviceId: { default: undefined, parse: parseServiceId, variable: Environment.text }
+} satisfies Declarations<ExchangeOptions>
+
+const data = {
+  ...common,
+  serviceIdHeader: { default: "Service-ID", parse: parseServiceIdHeader, variable: Environment.text },
+  rejectedStatuses: { default: [401, 403], parse: parseRejectedStatuses },
+  requestTimeout: { default: "30 seconds", parse: millis, variable: Environment.duration },
+  maxResponseBytes: { default: 16 * 1024 * 1024, parse: count, variable: Environment.wholeNumber },
+  observeHeaders: { default: [], parse: parseObserveHeaders, variable: Environment.names }
+} satisfies Declarations<DataOptions>
+
+/** The options that need a SharedTokenCache. */
+export const sharing = {
+  lease: { default: "15 seconds", parse: millis, variable: Environment.duration },
+  cacheTimeout: { default: "1 second", parse: millis, variable: Environment.duration }
+} satisfies Declarations<Omit<SharingOptions, keyof ExchangeOptions>>
+
+/** The options of `NutritionAdvisor.layer`. */
+export const client = { ...exchange, ...data } satisfies Declarations<ExchangeOptions & DataOptions>
+
+/** The options of `NutritionAdvisor.layerShared`. */
+export const sharedClient = { ...client, ...sharing } satisfies Declarations<SharingOptions & DataOptions>
+
+/** The default headers of each request. */
+const ownHeadersOf = ({ userAgent }: { readonly userAgent: string }) => ({ "user-agent": userAgent })
+
+/** Each part of a custom composition accepts the options of the whole client. */
+const knownToAny = (options: CommonOptions) => rejectUnknown(options, sharedClient)
+
+/** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
+export const parseProvider = (options: ProviderOptions) => parseKnown(provider, options)
 
 export const parseExchange = (options: ExchangeOptions) =>
   Either.gen(function*() {
     yield* knownToAny(options)
-    const { licenseKey, serviceId } = options
-    if (Redacted.isRedacted(licenseKey)) yield* checkLicenseKey(licenseKey)
-    else yield* check("licenseKey", [Effect.isEffect(licenseKey), "must be a Redacted, or an Effect of one"])
-    const id = typeof serviceId === "string" ? Redacted.make(serviceId) : serviceId
-    if (id !== undefined) {
-      yield* checkHeaderValue("serviceId", Redacted.value(id))
-      yield* check("serviceId", [!isPlaceholder(Redacted.value(id)), placeholderRule])
-    }
-    return {
-      ...yield* common(options),
-      ...yield* parseProvider(options),
-      licenseKey,
-      routeTemplate: yield* parseTokenRoute(options.tokenRoute ?? "advisor-licence"),
-      serviceId: id
-    }
+    const settings = yield* parseKnown(exchange, options)
+    return { ...settings, ownHeaders: ownHeadersOf(settings) }
   })
 
 export const parseData = (options: DataOptions) =>
   Either.gen(function*() {
     yield* knownToAny(options)
-    const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
-    const rejectedStatuses: ReadonlySet<number> = new Set(options.rejectedStatuses ?? [401, 403])
-    const observeHeaders = (options.observeHeaders ?? []).map((name) => name.toLowerCase())
-    yield* check(
-      "serviceIdHeader",
-      [isHeaderName(serviceIdHeader), "is not a valid HTTP header name"],
-      [!carriesSecrets(serviceIdHeader), "names a header that carries credentials"],
-      [!isReserved(serviceIdHeader), "names a header that the HTTP client sets itself"]
-    )
-    yield* check("rejectedStatuses", [
-      [...rejectedStatuses].every((status) => Number.isInteger(status) && status >= 400 && status < 500),
-      "must be whole numbers from 400 to 499"
-    ])
-    const isSecret = (name: string) => carriesSecrets(name) || name === serviceIdHeader
-    yield* check(
-      "observeHeaders",
-      [observeHeaders.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
-      [!observeHeaders.some(isSecret), "names a header that carries secrets"]
-    )
-    return {
-      ...yield* common(options),
-      /** In lower case, as in the headers of an HttpClient request. */
-      serviceIdHeader,
-      rejectedStatuses,
-      requestTimeout: yield* millis("requestTimeout", options.requestTimeout ?? "30 seconds"),
-      maxBytes: yield* count("maxResponseBytes", options.maxResponseBytes ?? 16 * 1024 * 1024),
-      observeHeaders
-    }
+    const settings = yield* parseKnown(data, options)
+    const { observeHeaders, serviceIdHeader } = settings
+    yield* check("observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
+    return { ...settings, ownHeaders: ownHeadersOf(settings) }
   })
 
 export const parseSharing = (options: SharingOptions) =>
   Either.gen(function*() {
-    const settings = yield* parseExchange(options)
-    const lease = yield* millis("lease", options.lease ?? "15 seconds")
-    const cacheTimeout = yield* millis("cacheTimeout", options.cacheTimeout ?? "1 second")
-    const shortest = settings.tokenTimeout + 2 * cacheTimeout
-    yield* check("lease", [lease >= shortest, "must be at least tokenTimeout + 2 x cacheTimeout"])
-    return { ...settings, lease, cacheTimeout }
+    const settings = { ...yield* parseExchange(options), ...yield* parseKnown(sharing, options) }
+    const shortest = settings.tokenTimeout + 2 * settings.cacheTimeout
+    yield* check("lease", [settings.lease >= shortest, "must be at least tokenTimeout + 2 x cacheTimeout"])
+    return settings
   })
 
 const merge = <A, B>(self: Checked<A>, that: Checked<B>) =>
   Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
 
 export const parseClient = (options: ExchangeOptions & DataOptions) =>
-  Either.flatMap(known(options, clientOptions), () => merge(parseExchange(options), parseData(options)))
+  Either.flatMap(rejectUnknown(options, client), () => merge(parseExchange(options), parseData(options)))
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
   merge(parseSharing(options), parseData(options))
 
-type Parsed<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
+type SettingsOf<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
-export type ExchangeSettings = Parsed<typeof parseExchange>
-export type DataSettings = Parsed<typeof parseData>
-export type SharingSettings = Parsed<typeof parseSharing>
-export type ClientSettings = Parsed<typeof parseClient>
-export type SharedClientSettings = Parsed<typeof parseSharedClient>
+export type ExchangeSettings = SettingsOf<typeof parseExchange>
+export type DataSettings = SettingsOf<typeof parseData>
+export type SharingSettings = SettingsOf<typeof parseSharing>
+export type ClientSettings = SettingsOf<typeof parseClient>
+export type SharedClientSettings = SettingsOf<typeof parseSharedClient>

@@ -19,8 +19,8 @@ export type TokenSource<S, R> = (
   run: RunInBackground
 ) => Effect.Effect<TokenProvider.Service, never, R | Scope.Scope>
 
-const hashOf = ({ base, licenseKey, routeTemplate, serviceId }: Settings.ExchangeSettings) =>
-  pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(base.href + routeTemplate)))
+const hashOf = ({ baseUrl, licenseKey, serviceId, tokenRoute }: Settings.ExchangeSettings) =>
+  pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(baseUrl.href + tokenRoute)))
 
 /** A provider with a store of its own. */
 const providerOver = (options: Omit<Provider.Options, "store" | "storeIsPrompt">) =>
@@ -30,9 +30,9 @@ const providerOver = (options: Omit<Provider.Options, "store" | "storeIsPrompt">
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
     // RFC 2606, section 2: no service responds there, only the simulator in memory.
-    if (!settings.base.origin.endsWith(".invalid")) yield* noteLayer(hashOf(settings))
+    if (!settings.baseUrl.origin.endsWith(".invalid")) yield* noteLayer(hashOf(settings))
     const issuer = yield* TokenIssuer.fromSettings(settings)
-    return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout: settings.tokenTimeout })
+    return yield* providerOver({ policy: settings.refresh, issuer, run, flightTimeout: settings.tokenTimeout })
   })
 
 /**
@@ -46,5 +46,5 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   Effect.gen(function*() {
     const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
     const flightTimeout = settings.lease + 2 * settings.tokenTimeout + 3 * settings.cacheTimeout
-    return yield* providerOver({ policy: settings.policy, issuer, run, flightTimeout, issuerRepeats: true })
+    return yield* providerOver({ policy: settings.refresh, issuer, run, flightTimeout, issuerRepeats: true })
   })

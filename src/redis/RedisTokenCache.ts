@@ -4,7 +4,7 @@
  * @since 1.0.0
  * @module
  */
-import type * as Config from "effect/Config"
+import * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -12,8 +12,9 @@ import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
-import { check, type Checked, known, namesOf } from "../internal/check.js"
+import { check, type Checked } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
+import { type Declarations, parse } from "../internal/options.js"
 import * as RedisCache from "../internal/redis/cache.js"
 import * as Connection from "../internal/redis/connection.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
@@ -34,32 +35,6 @@ export interface Options {
   readonly redis?: RedisOptions | undefined
 }
 
-const names = namesOf<Options>({ url: true, prefix: true, redis: true })
-
-const makeFrom = (
-  connection: Connection.Connection,
-  { prefix = "nutrition-advisor:" }: Pick<Options, "prefix">
-): Checked<Service> =>
-  Either.map(check("prefix", [!/[{}]/.test(prefix), "must hold no braces"]), () => RedisCache.make(connection, prefix))
-
-/**
- * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
- * prefix is invalid.
- *
- * @since 1.0.0
- * @category layers
- */
-export const layerFromClient = (
-  client: Connection.Client,
-  options: Pick<Options, "prefix"> = {}
-): Layer.Layer<SharedTokenCache, ConfigurationError> =>
-  Layer.effect(
-    SharedTokenCache,
-    Effect.suspend(() =>
-      Either.flatMap(known(options, ["prefix"]), () => makeFrom({ client, lastError: () => undefined }, options))
-    )
-  )
-
 /** The errors of ioredis repeat what it can't decode, so check that first. A fragment is the rest of a password that was not encoded. */
 const isAddress = (text: string) => {
   try {
@@ -76,15 +51,17 @@ const hasDatabaseNumber = ({ pathname, searchParams }: URL) =>
   /^\/?\d*\/?$/.test(pathname) && /^\d*$/.test(searchParams.get("db") ?? "")
 
 /** Normalizes the URL, because ioredis detects TLS only if the scheme is spelled "rediss://". */
-const parseUrl = (text: string): Checked<string> =>
+const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<string> =>
   Either.gen(function*() {
+    yield* check(field, [Redacted.isRedacted(secret), "must be a Redacted"])
+    const text = Redacted.value(secret)
     yield* check(
-      "url",
+      field,
       [/^rediss?:\/\//i.test(text), "must be an address that starts with redis:// or rediss://"],
       [isAddress(text), "is no address: check its port, and percent-encode special characters of its password"]
     )
     const url = new URL(text)
-    yield* check("url", [hasDatabaseNumber(url), "must name its database by a number"])
+    yield* check(field, [hasDatabaseNumber(url), "must name its database by a number"])
     return url.href
   })
 
@@ -104,16 +81,56 @@ const defaults: RedisOptions = {
   reconnectOnError: ({ message }) => message.startsWith("READONLY")
 }
 
+const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> => {
+  const { db = 0 } = redis
+  return Either.map(check(`${field}.db`, [Number.isSafeInteger(db), "must be a whole number"]), () => redis)
+}
+
+const prefix = {
+  prefix: {
+    default: "nutrition-advisor:",
+    parse: (prefix, field) => Either.map(check(field, [!/[{}]/.test(prefix), "must hold no braces"]), () => prefix),
+    variable: Environment.text
+  }
+} satisfies Declarations<Pick<Options, "prefix">>
+
+/** @internal */
+export const declarations = {
+  url: {
+    parse: parseUrl,
+    variable: (name) => Config.map(Environment.required(name), (url) => Redacted.make(url))
+  },
+  ...prefix,
+  redis: { default: {}, parse: parseRedis }
+} satisfies Declarations<Options>
+
 const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
   Effect.gen(function*() {
-    yield* known(options, names)
-    yield* check("url", [Redacted.isRedacted(options.url), "must be a Redacted"])
-    const url = yield* parseUrl(Redacted.value(options.url))
-    const { db = 0 } = options.redis ?? {}
-    yield* check("redis.db", [Number.isSafeInteger(db), "must be a whole number"])
-    const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...options.redis }))
-    return yield* makeFrom(connection, options)
+    const { prefix, redis, url } = yield* parse(declarations, options)
+    const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...redis }))
+    return RedisCache.make(connection, prefix)
   })
+
+/**
+ * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
+ * prefix is invalid.
+ *
+ * @since 1.0.0
+ * @category layers
+ */
+export const layerFromClient = (
+  client: Connection.Client,
+  options: Pick<Options, "prefix"> = {}
+): Layer.Layer<SharedTokenCache, ConfigurationError> =>
+  Layer.effect(
+    SharedTokenCache,
+    Effect.suspend(() =>
+      Either.map(
+        parse(prefix, options),
+        ({ prefix }) => RedisCache.make({ client, lastError: () => undefined }, prefix)
+      )
+    )
+  )
 
 /**
  * Provides a cache with its own connection. It connects on first use, reconnects automatically, and disconnects with the layer. Fails
@@ -137,9 +154,9 @@ export const layer = (options: Options): Layer.Layer<SharedTokenCache, Configura
   Layer.scoped(SharedTokenCache, make(options))
 
 /**
- * Provides a cache with settings from Config. A setting that you don't pass is read from its variable: NUTRITION_ADVISOR_REDIS_URL and, if
- * it is set and not blank, NUTRITION_ADVISOR_REDIS_PREFIX. Fails with ConfigError if a setting can't be read, and with ConfigurationError
- * if it is invalid.
+ * Provides a cache with options from Config. An option that you don't pass is read from its environment variable:
+ * `NUTRITION_ADVISOR_REDIS_URL` and, if it is not blank, `NUTRITION_ADVISOR_REDIS_PREFIX`. Fails with ConfigError if a variable is missing,
+ * and with ConfigurationError if an option is invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -147,4 +164,4 @@ export const layer = (options: Options): Layer.Layer<SharedTokenCache, Configura
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<SharedTokenCache, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(options, Environment.redis(), layer, Environment.redisVariableOf)
+  Environment.layerFrom(options, declarations, layer, (field) => Environment.variableOf(`redis_${field}`))

@@ -15,12 +15,14 @@ import type * as Config from "effect/Config"
 import type * as ConfigError from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import { count, known, millis, namesOf } from "../internal/check.js"
+import { count, millis } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import { type BufferedRequest, type Dispatch, withDispatch } from "../internal/http/dispatch.js"
+import { type Declarations, parse } from "../internal/options.js"
 import { written } from "../internal/undici/body.js"
 import { BufferedHandler } from "../internal/undici/handler.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
@@ -122,31 +124,27 @@ export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect
 export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
   Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher))
 
-const names = namesOf<Options>({
-  connections: true,
-  keepAliveTimeout: true,
-  connectTimeout: true,
-  headersTimeout: true,
-  bodyTimeout: true,
-  maxResponseBytes: true,
-  undici: true
-})
+/** @internal */
+export const declarations = {
+  connections: { default: 64, parse: count, variable: Environment.wholeNumber },
+  keepAliveTimeout: { default: "4 seconds", parse: millis, variable: Environment.duration },
+  connectTimeout: { default: "10 seconds", parse: millis, variable: Environment.duration },
+  headersTimeout: { default: "5 minutes", parse: millis, variable: Environment.duration },
+  bodyTimeout: { default: "5 minutes", parse: millis, variable: Environment.duration },
+  maxResponseBytes: { default: undefined, parse: count },
+  undici: { default: {}, parse: Either.right<Undici.Agent.Options> }
+} satisfies Declarations<Options>
 
-const agentOptions = (options: Options): Effect.Effect<Undici.Agent.Options, ConfigurationError> =>
-  Effect.gen(function*() {
-    yield* known(options, names)
-    const { maxResponseBytes, undici = {} } = options
-    const timeout = yield* millis("connectTimeout", options.connectTimeout ?? "10 seconds")
-    return {
-      connections: yield* count("connections", options.connections ?? 64),
-      keepAliveTimeout: yield* millis("keepAliveTimeout", options.keepAliveTimeout ?? "4 seconds"),
-      headersTimeout: yield* millis("headersTimeout", options.headersTimeout ?? "5 minutes"),
-      bodyTimeout: yield* millis("bodyTimeout", options.bodyTimeout ?? "5 minutes"),
-      ...maxResponseBytes !== undefined && { maxResponseSize: yield* count("maxResponseBytes", maxResponseBytes) },
+const agentOptions = (options: Options): Either.Either<Undici.Agent.Options, ConfigurationError> =>
+  Either.map(
+    parse(declarations, options),
+    ({ connectTimeout: timeout, maxResponseBytes, undici, ...others }) => ({
+      ...others,
+      ...maxResponseBytes !== undefined && { maxResponseSize: maxResponseBytes },
       ...undici,
       connect: typeof undici.connect === "function" ? undici.connect : { timeout, ...undici.connect }
-    }
-  })
+    })
+  )
 
 const isMissing = (cause: unknown) => Predicate.hasProperty(cause, "code") && /MODULE_NOT_FOUND/.test(`${cause.code}`)
 
@@ -217,10 +215,10 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
   Layer.scoped(HttpClient.HttpClient, make(options))
 
 /**
- * Provides a client with settings from Config. A setting that you don't pass is read from its variable, if that is set:
- * NUTRITION_ADVISOR_CONNECTIONS, NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT, NUTRITION_ADVISOR_CONNECT_TIMEOUT,
- * NUTRITION_ADVISOR_HEADERS_TIMEOUT and NUTRITION_ADVISOR_BODY_TIMEOUT. Durations are written with a unit, as in "4 seconds". Fails with
- * ConfigError if a setting can't be read, and with ConfigurationError if it is invalid.
+ * Provides a client with options from Config. An option that you don't pass is read from its environment variable, if that is set: the
+ * variable of `keepAliveTimeout` is `NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT`. `maxResponseBytes` and `undici` have no variable. Durations
+ * need a unit, such as "4 seconds". Fails with ConfigError if a variable can't be parsed, and with ConfigurationError if an option is
+ * invalid.
  *
  * @since 1.0.0
  * @category layers
@@ -228,10 +226,4 @@ export const layer = (options?: Options): Layer.Layer<HttpClient.HttpClient, Con
 export const layerConfig = (
   options: Partial<Config.Config.Wrap<Options>> = {}
 ): Layer.Layer<HttpClient.HttpClient, ConfigError.ConfigError | ConfigurationError> =>
-  Environment.layerFrom(options, {
-    connections: Environment.wholeNumber("connections"),
-    keepAliveTimeout: Environment.duration("keepAliveTimeout"),
-    connectTimeout: Environment.duration("connectTimeout"),
-    headersTimeout: Environment.duration("headersTimeout"),
-    bodyTimeout: Environment.duration("bodyTimeout")
-  }, layer)
+  Environment.layerFrom(options, declarations, layer)

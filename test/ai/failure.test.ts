@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isFailure, messageOf } from "../../src/internal/ai/failure.js"
-import { sharedAdvisor } from "../../src/internal/environment.js"
+import { sharedClient } from "../../src/internal/settings.js"
 
 const {
   BadRequest,
@@ -48,7 +48,7 @@ const titled = errors.map((error) => {
   return [`${error.operation} ${error._tag}${reason}`, error] as const
 })
 
-const options = Object.keys(sharedAdvisor()).filter((name) => /[A-Z]/.test(name))
+const options = Object.keys(sharedClient).filter((name) => /[A-Z]/.test(name))
 
 describe("the text of a tool error", () => {
   it.each(titled)("is two or more sentences without a name of an option: %s", (_, error) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { mcpArguments, usage } from "../../src/internal/ai/mcpArguments.js"
-import { advisor, variableOf } from "../../src/internal/environment.js"
+import { variableOf, variablesOf } from "../../src/internal/environment.js"
+import { client } from "../../src/internal/settings.js"
 
 const none = { help: false, version: false, simulator: false, maxResultBytes: undefined, fields: undefined }
 
@@ -51,7 +52,7 @@ describe("the arguments of the MCP program", () => {
 
   it("are listed by --help, with each variable that the program reads", () => {
     const names = ["--max-bytes", "--fields", "--simulator", "--version", "--help"]
-    const variables = Object.keys(advisor()).map((field) => variableOf(field))
+    const variables = Object.keys(variablesOf(client)).map((field) => variableOf(field))
     expect([...names, ...variables].filter((name) => !usage.includes(name))).toEqual([])
   })
 })

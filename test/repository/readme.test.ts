@@ -3,7 +3,6 @@ import { join, posix } from "node:path"
 import { expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { vi } from "vitest"
-import * as Environment from "../../src/internal/environment.js"
 import { pages, programsOf, read, repository } from "../support/readme/blocks.js"
 import { makeImporter } from "../support/readme/importBlock.js"
 
@@ -53,12 +52,6 @@ it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
     printed.mockRestore()
   }
 )
-
-it("README has a row for each option: for each variable, and for the two that have none", () => {
-  const [, table = ""] = read("README.md").split("## Settings")
-  const rows = Array.from(table.matchAll(/^\| `([a-z]\w+)` \|/gm), ([, option]) => option)
-  expect(rows.sort()).toEqual([...Object.keys(Environment.advisor()), "refresh", "rejectedStatuses"].sort())
-})
 
 it("README tells of each error and its fields, docs/errors.md with which status to pass it on", () => {
   const { ConfigurationError, errors, statusOf } = NutritionAdvisorError

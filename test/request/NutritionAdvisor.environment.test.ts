@@ -2,7 +2,9 @@ import { describe, expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import * as Environment from "../../src/internal/environment.js"
+import { variableOf, variablesOf } from "../../src/internal/environment.js"
+import { asConfigurationError } from "../../src/internal/promise/configError.js"
+import { sharedClient } from "../../src/internal/settings.js"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
@@ -115,16 +117,14 @@ describe("layerConfig", () => {
   })
 
   test("ConfigurationError: one error names all variables that are missing", function*() {
-    expect(Environment.asConfigurationError(yield* withoutVariables)).toMatchObject({
+    expect(asConfigurationError(yield* withoutVariables)).toMatchObject({
       _tag: "ConfigurationError",
       message: "The settings baseUrl and licenseKey (NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY) " +
         "are not set."
     })
   })
 
-  const optional = Object.keys(Environment.sharedAdvisor()).map(Environment.variableOf).filter((name) =>
-    !(name in required)
-  )
+  const optional = Object.keys(variablesOf(sharedClient)).map(variableOf).filter((name) => !(name in required))
 
   test("blank variables count as unset", function*() {
     yield* search

@@ -43,7 +43,7 @@ describe("RefreshPolicy.make", () => {
 
   it.each(["windowFraction", "schedule", "Window", "constructor"])("an unknown field is rejected: %s", (field) => {
     expect(refused({ [field]: 1 }))
-      .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is no field of the policy" }))
+      .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is not an option: check its spelling" }))
   })
 })
 

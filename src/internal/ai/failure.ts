@@ -1,7 +1,8 @@
 import * as Predicate from "effect/Predicate"
 import type { ConfigurationError, NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
-import { sharedAdvisor, variableOf } from "../environment.js"
+import { variableOf, variablesOf } from "../environment.js"
+import { sharedClient } from "../settings.js"
 
 type Failure = NutritionAdvisorError | ConfigurationError
 
@@ -17,7 +18,7 @@ const variables = {
 }
 
 /** Only names that are no words of English. */
-const optionNames = Object.keys(sharedAdvisor()).filter((name) => /[A-Z]/.test(name))
+const optionNames = Object.keys(variablesOf(sharedClient)).filter((name) => /[A-Z]/.test(name))
 
 const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 

@@ -1,11 +1,12 @@
 /** The command line of the MCP program. */
 import { parseArgs } from "node:util"
 import * as Either from "effect/Either"
-import { advisor, variableOf } from "../environment.js"
+import { variableOf, variablesOf } from "../environment.js"
+import { client } from "../settings.js"
 
 const needed = ["baseUrl", "licenseKey"]
 
-const further = Object.keys(advisor()).filter((field) => !needed.includes(field))
+const further = Object.keys(variablesOf(client)).filter((field) => !needed.includes(field))
 
 /** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-mcp [options]

@@ -6,8 +6,9 @@ import * as Record from "effect/Record"
 import * as Redacted from "effect/Redacted"
 import type { Options, SharedOptions } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, LicenseKeyUnavailable } from "../../NutritionAdvisorError.js"
-import { check, type Checked, known } from "../check.js"
+import { check, type Checked } from "../check.js"
 import * as Environment from "../environment.js"
+import { type Declarations, rejectUnknown } from "../options.js"
 import * as Settings from "../settings.js"
 
 type Key = string | Redacted.Redacted<string>
@@ -44,35 +45,33 @@ const configsOf = <O extends Options>({ licenseKey, ...others }: Given) => {
   return Record.map(set, (value) => Config.succeed(value)) as Partial<Config.Config.Wrap<O>>
 }
 
-const withoutVariable = ["refresh", "rejectedStatuses"]
-
-const ofSharing = ["lease", "cacheTimeout"]
-
-const checkNames = (given: object, variables: object): Checked<void> => {
-  const shared = ofSharing.find((name) => Object.hasOwn(given, name) && !Object.hasOwn(variables, name))
+const checkNames = (given: object, declarations: object): Checked<void> => {
+  const shared = Object.keys(Settings.sharing).find((name) =>
+    Object.hasOwn(given, name) && !Object.hasOwn(declarations, name)
+  )
   return Either.andThen(
-    known(given, [...Object.keys(variables), ...withoutVariable, ...ofSharing]),
+    rejectUnknown(given, Settings.sharedClient),
     check(`${shared}`, [shared === undefined, "needs sharedTokenCache beside it"])
   )
 }
 
-/** The settings that are given, and of the others those that the variables hold now. */
+/** Returns the given options. Those that are missing are read from their variables, as they are now. */
 const read = <O extends Options>(
   given: Given,
-  variables: Config.Config.Wrap<O> & object,
+  declarations: Declarations<O>,
   parse: (options: O) => Checked<unknown>
 ) =>
   Effect.suspend(() =>
     Effect.zipRight(
-      checkNames(given, variables),
-      Environment.makeFrom(configsOf<O>(given), variables, (options) => Effect.as(parse(options), options))
+      checkNames(given, declarations),
+      Environment.makeFrom(configsOf<O>(given), declarations, (options) => Effect.as(parse(options), options))
     )
   )
 
-/** The settings of a client with a token of its own. */
+/** The options of a client that doesn't share its token. */
 export const readOptions = (given: Given): ReturnType<typeof read<Options>> =>
-  read<Options>(given, Environment.advisor(), Settings.parseClient)
+  read<Options>(given, Settings.client, Settings.parseClient)
 
-/** The settings of a client that shares its token. */
+/** The options of a client that shares its token with other replicas. */
 export const readSharedOptions = (given: Given): ReturnType<typeof read<SharedOptions>> =>
-  read<SharedOptions>(given, Environment.sharedAdvisor(), Settings.parseSharedClient)
+  read<SharedOptions>(given, Settings.sharedClient, Settings.parseSharedClient)

@@ -66,7 +66,7 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
 
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
 export const make = ({ send, tokens, ...settings }: Options) => {
-  const { maxBytes, observeHeaders, rejectedStatuses } = settings
+  const { maxResponseBytes: maxBytes, observeHeaders, rejectedStatuses } = settings
   const kinds: Record<ServiceResponse.DataOperation, ServiceResponse.RequestKind> = {
     search: { operation: "search", maxBytes, observeHeaders },
     request: { operation: "request", maxBytes, observeHeaders }

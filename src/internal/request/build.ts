@@ -55,8 +55,8 @@ export const search = (
   const further = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",
-    origin: settings.base.origin,
-    path: `${settings.base.pathname}${searchRoute}?term=${Url.encode(term)}${further}`,
+    origin: settings.baseUrl.origin,
+    path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${further}`,
     headers: headers === undefined
       ? settings.ownHeaders
       : { ...settings.ownHeaders, ...fromCaller(headers, HttpBody.empty) },
@@ -99,7 +99,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
   }
   const headers = presentHeaders(request.headers)
   if (!areHeaderFields(headers)) return notSent("request", badHeader)
-  const url = Url.resolveWithin(settings.base, request.url)
+  const url = Url.resolveWithin(settings.baseUrl, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
   return Effect.map(sendable(settings, request.body), (body) => ({

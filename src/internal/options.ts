@@ -1,0 +1,59 @@
+import type * as Config from "effect/Config"
+import * as Either from "effect/Either"
+import * as Record from "effect/Record"
+import { check, type Checked } from "./check.js"
+
+/** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
+export interface Declaration<Value, Options, Parsed = unknown> {
+  /** The value if the option is missing. It is `undefined` if the option has no default; a required option doesn't have this field. */
+  readonly default?: Value | undefined
+  /** Checks and converts a value. `options` are those that the value is a part of. */
+  readonly parse: (value: Value, field: string, options: Options) => Checked<Parsed>
+  /** Reads the environment variable of this name; undefined if it is blank or not set. */
+  readonly variable?: (name: string) => Config.Config<Value | undefined>
+}
+
+/** The declaration of every option of an interface. The compiler reports missing ones. */
+export type Declarations<Options> = {
+  readonly [Name in keyof Options]-?: Declaration<Exclude<Options[Name], undefined>, Options>
+}
+
+type ParsedBy<D> = D extends { readonly parse: (...args: infer _) => Checked<infer Parsed> }
+  ? D extends { readonly default: undefined } ? Parsed | undefined : Parsed
+  : never
+
+/** The parsed options, under the same names. */
+export type Parsed<Table> = { readonly [Name in keyof Table]: ParsedBy<Table[Name]> }
+
+/** Rejects the first option that isn't declared, because it may be misspelled. */
+export const rejectUnknown = (options: object, declarations: object, prefix = ""): Checked<void> => {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(declarations, name))
+  return check(`${prefix}${unknown}`, [unknown === undefined, "is not an option: check its spelling"])
+}
+
+const parseOne = <Value, Options>(
+  declaration: Declaration<Value, Options>,
+  given: Value | undefined,
+  field: string,
+  options: Options
+): Checked<unknown> => {
+  const value = given ?? declaration.default
+  if (value !== undefined) return declaration.parse(value, field, options)
+  return check(field, ["default" in declaration, "is not set"])
+}
+
+/** Adds the defaults, and checks and converts the declared options. Fails with the first rule that an option breaks. */
+export const parseKnown = <Options extends object, Table extends Partial<Declarations<Options>>>(
+  declarations: Table,
+  options: Options,
+  prefix = ""
+): Checked<Parsed<Table>> => {
+  const table = declarations as Record.ReadonlyRecord<string, Declaration<unknown, Options>>
+  const given = options as Record.ReadonlyRecord<string, unknown>
+  const parsed = Record.map(table, (declaration, name) => parseOne(declaration, given[name], prefix + name, options))
+  return Either.all(parsed) as Checked<Parsed<Table>>
+}
+
+/** Like `parseKnown`, and rejects options that are not declared. */
+export const parse: typeof parseKnown = (declarations, options, prefix) =>
+  Either.flatMap(rejectUnknown(options, declarations, prefix), () => parseKnown(declarations, options, prefix))

@@ -1,0 +1,93 @@
+import { describe, expect, it } from "@effect/vitest"
+import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
+import { UndiciClient } from "effect-nutrition-advisor/undici"
+import { variableOf, variablesOf } from "../../src/internal/environment.js"
+import * as Settings from "../../src/internal/settings.js"
+import { version } from "../../src/internal/version.js"
+import { read } from "../support/readme/blocks.js"
+
+type Declared = Readonly<Record<string, object>>
+
+const policy = Object.fromEntries(
+  Object.entries(RefreshPolicy.defaults).map(([name, value]) => [name, { default: value }])
+)
+
+const mebibyte = 1024 * 1024
+
+/** The default as a document shows it; undefined if there is none, or if it is an object of further options. */
+const shownDefault = (value: unknown): string | undefined => {
+  if (typeof value === "number") {
+    return value >= mebibyte ? `${value / mebibyte} MiB` : value.toLocaleString("en")
+  }
+  if (typeof value === "string") return value.replace(`/${version}`, "/<version>")
+  if (Array.isArray(value)) return `[${value.join(", ")}]`
+  return typeof value === "boolean" ? String(value) : undefined
+}
+
+const defaultsOf = (declared: Declared) =>
+  Object.entries(declared).flatMap(([name, declaration]) => {
+    const shown = "default" in declaration ? shownDefault(declaration.default) : undefined
+    return shown === undefined ? [] : [[name, shown] as const]
+  })
+
+const plain = (text: string) => text.replace(/\s*\n\s*\*\s*/g, " ").replace(/["`]/g, "").trim()
+
+/** The JSDoc of each field that a source file declares. */
+const docsOf = (path: string): Readonly<Record<string, string>> => {
+  const fields = read(path).matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\s+readonly (\w+)\??:/g)
+  return Object.fromEntries(Array.from(fields, ([, doc = "", name = ""]) => [name, plain(doc)]))
+}
+
+describe("options: the JSDoc states each default", () => {
+  it.each<readonly [string, Declared]>([
+    ["src/internal/settings.ts", Settings.sharedClient],
+    ["src/RefreshPolicy.ts", policy],
+    ["src/RequestRetry.ts", RequestRetry.declarations],
+    ["src/SearchCache.ts", SearchCache.declarations],
+    ["src/Throttle.ts", Throttle.declarations],
+    ["src/undici/UndiciClient.ts", UndiciClient.declarations],
+    ["src/redis/RedisTokenCache.ts", RedisTokenCache.declarations]
+  ])("%s", (path, declared) => {
+    const docs = docsOf(path)
+    expect(Object.keys(declared).filter((name) => docs[name] === undefined)).toEqual([])
+    const wrong = defaultsOf(declared).filter(([name, shown]) => !docs[name]?.includes(`${shown} by default`))
+    expect(wrong).toEqual([])
+  })
+})
+
+/** The default in each row of the table whose first row is about this option. */
+const tableFrom = (path: string, first: string) => {
+  const page = read(path)
+  const [table = ""] = page.slice(page.indexOf(`\n| \`${first}\` |`) + 1).split("\n\n")
+  const rows = table.matchAll(/^\| `(\w+)` \|([^|]*)\|/gm)
+  return Object.fromEntries(Array.from(rows, ([, name = "", cell = ""]) => [name, plain(cell)]))
+}
+
+describe("options: the table of a page has a row for each option, with its default", () => {
+  it.each<readonly [string, string, Declared]>([
+    ["README.md", "baseUrl", Settings.client],
+    ["docs/sharing.md", "lease", Settings.sharing],
+    ["docs/token-life.md", "background", policy],
+    ["docs/http-clients.md", "connections", UndiciClient.declarations]
+  ])("%s, from %s on", (path, first, declared) => {
+    const rows = tableFrom(path, first)
+    expect(Object.keys(rows).sort()).toEqual(Object.keys(declared).sort())
+    expect(defaultsOf(declared).filter(([name, shown]) => rows[name] !== shown)).toEqual([])
+  })
+})
+
+describe("options: each option that can be a string has a variable", () => {
+  it.each<readonly [string, Declared, ReadonlyArray<string>]>([
+    ["client", Settings.sharedClient, ["refresh", "rejectedStatuses"]],
+    ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],
+    ["RedisTokenCache", RedisTokenCache.declarations, ["redis"]]
+  ])("%s", (_, declared, without) => {
+    const withVariable = Object.keys(variablesOf(declared))
+    expect(Object.keys(declared).filter((name) => !withVariable.includes(name)).sort()).toEqual(without)
+  })
+})
+
+it("options: the variable of an option is its name in capitals", () => {
+  expect(variableOf("tokenTimeout")).toBe("NUTRITION_ADVISOR_TOKEN_TIMEOUT")
+})
