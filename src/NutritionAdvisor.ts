@@ -18,7 +18,6 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { RunInBackground } from "./internal/background.js"
 import * as Background from "./internal/background.js"
-import type { Checked } from "./internal/check.js"
 import * as Environment from "./internal/environment.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
 import * as Platform from "./internal/http/platform.js"
@@ -126,6 +125,7 @@ const fromTokens = (
   run: RunInBackground
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
+    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make({ ...settings, tokens, send })
@@ -194,9 +194,7 @@ export const build = (
   options: Options
 ): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = yield* Settings.parseClient(options)
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
-    return yield* clientOver(settings, TokenSource.own)
+    return yield* clientOver(yield* Settings.parseClient(options), TokenSource.own)
   })
 
 /** The same for `layerShared`. @internal */
@@ -204,29 +202,8 @@ export const buildShared = (
   options: SharedOptions
 ): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
   Effect.gen(function*() {
-    const settings = yield* Settings.parseSharedClient(options)
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
-    return yield* clientOver(settings, TokenSource.shared)
+    return yield* clientOver(yield* Settings.parseSharedClient(options), TokenSource.shared)
   })
-
-/** A layer over options that are checked when it is built. */
-const layerFrom = <O, S extends Settings.DataSettings, A, R>(
-  parse: (options: O) => Checked<S>,
-  options: O,
-  layer: (settings: S) => Layer.Layer<A, never, R>
-): Layer.Layer<A, ConfigurationError, R> =>
-  Layer.unwrapEffect(
-    Effect.suspend(() =>
-      Effect.map(parse(options), (settings) =>
-        Layer.provideMerge(
-          layer(settings),
-          Layer.scopedDiscard(Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings)))
-        ))
-    )
-  )
-
-const layerOver = <S extends Settings.DataSettings, R>(source: TokenSource.TokenSource<S, R>) => (settings: S) =>
-  Layer.scopedContext(clientOver(settings, source))
 
 /**
  * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. Options of the exchange are
@@ -238,13 +215,13 @@ const layerOver = <S extends Settings.DataSettings, R>(source: TokenSource.Token
 export const layerWithoutTokens = (
   options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  layerFrom(Settings.parseData, options, (settings) =>
-    Layer.scoped(
-      NutritionAdvisor,
-      Effect.gen(function*() {
-        return yield* fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
-      })
-    ))
+  Layer.scoped(
+    NutritionAdvisor,
+    Effect.gen(function*() {
+      const settings = yield* Settings.parseData(options)
+      return yield* fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
+    })
+  )
 
 /**
  * A layer with the client and its TokenProvider. The token is kept in memory. Build the layer once per process, since each build fetches
@@ -270,7 +247,7 @@ export const layerWithoutTokens = (
 export const layer = (
   options: Options
 ): Layer.Layer<NutritionAdvisor | TokenProvider.TokenProvider, ConfigurationError, HttpClient.HttpClient> =>
-  layerFrom(Settings.parseClient, options, layerOver(TokenSource.own))
+  Layer.scopedContext(build(options))
 
 /**
  * The options of a client that shares its token with other replicas: those of the client, plus `lease` and `cacheTimeout`.
@@ -293,7 +270,7 @@ export const layerShared = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => layerFrom(Settings.parseSharedClient, options, layerOver(TokenSource.shared))
+> => Layer.scopedContext(buildShared(options))
 
 /**
  * Creates the client. Its exchanges and its background refresh stop when the scope is closed. Fails with `ConfigurationError` if an option
