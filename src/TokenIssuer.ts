@@ -10,9 +10,9 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { AccessToken } from "./AccessToken.js"
+import type { AccessToken } from "./AccessToken.js"
 import { monotonicMillis } from "./internal/clock.js"
 import * as HttpClientBoundary from "./internal/http/client.js"
 import * as ServiceResponse from "./internal/http/serviceResponse.js"
@@ -97,12 +97,6 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
     )
   )
 
-/** Checks whether a string contains a secret, as it is or percent-encoded. */
-const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
-  [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
-    text.toLowerCase().includes(form.toLowerCase())
-  )
-
 /** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. @internal */
 export const fromSettings = (
   { baseUrl, licenseKey, ownHeaders, refresh, serviceId, tokenRoute, tokenTimeout }: Settings.ExchangeSettings
@@ -110,23 +104,6 @@ export const fromSettings = (
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = HttpClientBoundary.make(client)
     const attributes = { ...Url.serverAttributes(baseUrl), "http.request.method": "POST", "url.template": tokenRoute }
-
-    const tokenOf = (response: ServiceResponse.ServiceResponse, key: Redacted.Redacted<string>, receivedAt: number) =>
-      Effect.gen(function*() {
-        const { status } = response
-        const json = yield* ServiceResponse.json(response)
-        const token = yield* TokenResponse.decode(json, status)
-        const id = serviceId ?? (yield* TokenResponse.identifierOf(token, status))
-        const secrets = [key, token.access_token, id]
-        return new AccessToken({
-          value: token.access_token,
-          serviceId: id,
-          tokenType: "Bearer",
-          scope: Option.filter(Option.fromNullable(token.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
-          receivedAt,
-          expiresAt: receivedAt + TokenResponse.lifeOf(token)
-        })
-      })
 
     const exchange = (key: Redacted.Redacted<string>): Effect.Effect<AccessToken, TokenError> =>
       Effect.gen(function*() {
@@ -144,7 +121,8 @@ export const fromSettings = (
           return yield* new Forbidden({ ...ServiceResponse.fieldsWithBody(response), reason: "KeyRejected" })
         }
         if (!ServiceResponse.isOk(status)) return yield* ServiceResponse.statusError(response)
-        return yield* tokenOf(response, key, receivedAt)
+        const json = yield* ServiceResponse.json(response)
+        return yield* TokenResponse.tokenFrom(json, { key, serviceId, status, receivedAt })
       })
 
     return {

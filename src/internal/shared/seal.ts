@@ -27,25 +27,32 @@ const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 const HeaderValue = Schema.String.pipe(Schema.filter(isHeaderValue))
 
-/** Its parse errors hold secrets and are dropped where it is used. */
-const Entry = Schema.parseJson(Schema.Struct({
-  value: Schema.Redacted(HeaderValue),
-  serviceId: Schema.Redacted(HeaderValue),
-  scope: Schema.OptionFromNullOr(Schema.String),
-  receivedAt: Schema.JsonNumber,
-  expiresAt: Schema.JsonNumber
-}))
+/** The fields of a token that are the same for all replicas. */
+type SharedField = Exclude<keyof ConstructorParameters<typeof AccessToken>[0], "isFromPeer" | "tokenType">
 
-const encodeEntry = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string =>
-  JSON.stringify({
+const Entry = Schema.Struct(
+  {
+    value: Schema.Redacted(HeaderValue),
+    serviceId: Schema.Redacted(HeaderValue),
+    scope: Schema.OptionFromNullOr(Schema.String),
+    receivedAt: Schema.JsonNumber,
+    expiresAt: Schema.JsonNumber
+  } satisfies Readonly<Record<SharedField, unknown>>
+)
+
+const encodeEntry = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string => {
+  const entry: typeof Entry.Encoded = {
     value: Redacted.value(value),
     serviceId: Redacted.value(serviceId),
     scope: Option.getOrNull(scope),
     receivedAt,
     expiresAt
-  })
+  }
+  return JSON.stringify(entry)
+}
 
-const decodeEntry = Schema.decodeOption(Entry)
+/** The parse errors contain secrets, so they are dropped. */
+const decodeEntry = Schema.decodeOption(Schema.parseJson(Entry))
 
 const encode = (bytes: Uint8Array) => Encoding.encodeBase64Url(bytes)
 

@@ -100,14 +100,7 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
     const { flights, policy } = tokens
     const current = yield* currentOrNone(tokens)
     const now = yield* Clock.currentTimeMillis
-    return {
-      state: Option.match(current, {
-        onNone: () => "none" as const,
-        onSome: (token) => AccessToken.stateAt(token, now, policy)
-      }),
-      expiresAt: Option.map(current, ({ expiresAt }) => expiresAt),
-      lastFailure: yield* flights.lastFailure
-    }
+    return { ...AccessToken.summaryAt(current, now, policy), lastFailure: yield* flights.lastFailure }
   })
 
 export interface Options extends Flights.Options {

@@ -1,10 +1,13 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { AccessToken } from "../../AccessToken.js"
 import { MissingServiceId, UnexpectedResponse } from "../../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { isHeaderValue } from "../http/header.js"
+import * as Url from "../http/url.js"
 
 /** The response to an exchange can't be used: `field` is missing or wrong. Without one, the body is not a JSON object. */
 export const invalidResponse = (field?: string, status = 200): UnexpectedResponse =>
@@ -31,23 +34,20 @@ const TokenResponse = Schema.Struct({
 
 const decodeResponse = Schema.decodeUnknown(TokenResponse)
 
-/** The token response; it fails with the error that names the first field that is missing or wrong. */
-export const decode = (
-  json: unknown,
-  status: number
-): Effect.Effect<typeof TokenResponse.Type, UnexpectedResponse> =>
+type TokenResponse = typeof TokenResponse.Type
+
+/** Fails with the error that names the first field that is missing or wrong. */
+const decode = (json: unknown, status: number): Effect.Effect<TokenResponse, UnexpectedResponse> =>
   Effect.mapError(decodeResponse(json), (error) => {
     const [first] = ParseResult.ArrayFormatter.formatErrorSync(error)
     return invalidResponse(first?.path[0]?.toString(), status)
   })
 
-/** How long a token lives from the time its response was received, in milliseconds. */
-export const lifeOf = ({ expires_in }: Pick<typeof TokenResponse.Type, "expires_in">): number =>
-  Math.min(flooredMillis(expires_in), RefreshPolicy.longestLife)
+/** Returns the lifetime of the token from the time its response was received, in milliseconds. */
+const lifeOf = ({ expires_in }: TokenResponse): number => Math.min(flooredMillis(expires_in), RefreshPolicy.longestLife)
 
-/** The identifier that came with a token. */
-export const identifierOf = (
-  { customer_id: id }: Pick<typeof TokenResponse.Type, "customer_id">,
+const identifierOf = (
+  { customer_id: id }: TokenResponse,
   status: number
 ): Effect.Effect<Redacted.Redacted<string>, MissingServiceId | UnexpectedResponse> => {
   const isBlank = typeof id === "string" && id.trim() === ""
@@ -56,3 +56,34 @@ export const identifierOf = (
     ? Effect.succeed(Redacted.make(id))
     : invalidResponse("customer_id", status)
 }
+
+/** Checks whether a string contains a secret, as it is or percent-encoded. */
+const isRepeatedIn = (text: string) => (secret: Redacted.Redacted<string>) =>
+  [Redacted.value(secret), Url.encode(Redacted.value(secret))].some((form) =>
+    text.toLowerCase().includes(form.toLowerCase())
+  )
+
+/** What an exchange knows besides the JSON of its response. */
+interface Received {
+  readonly key: Redacted.Redacted<string>
+  /** Overrides the `customer_id` of the response. */
+  readonly serviceId: Redacted.Redacted<string> | undefined
+  readonly status: number
+  readonly receivedAt: number
+}
+
+/** Creates the token from the JSON of the response. */
+export const tokenFrom = (json: unknown, { key, receivedAt, serviceId, status }: Received) =>
+  Effect.gen(function*() {
+    const response = yield* decode(json, status)
+    const id = serviceId ?? (yield* identifierOf(response, status))
+    const secrets = [key, response.access_token, id]
+    return new AccessToken({
+      value: response.access_token,
+      serviceId: id,
+      tokenType: "Bearer",
+      scope: Option.filter(Option.fromNullable(response.scope), (scope) => !secrets.some(isRepeatedIn(scope))),
+      receivedAt,
+      expiresAt: receivedAt + lifeOf(response)
+    })
+  })
