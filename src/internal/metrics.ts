@@ -4,7 +4,7 @@ import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as MetricKey from "effect/MetricKey"
 import * as Option from "effect/Option"
-import { errors, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
+import { errors, ForbiddenReason, type NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import type { DataOperation } from "./http/serviceResponse.js"
 
 type Labels = Readonly<Record<string, string>>
@@ -54,11 +54,11 @@ const exchanges = counter<{
   readonly error: Tag | "Interrupted" | "Defect" | "none"
 }>("token_exchanges_total", "Exchanges of the license key for a token")
 
+/** "KeyRejected" belongs to an exchange, not to a request. */
+const requestReasons = ForbiddenReason.literals.filter((reason) => reason !== "KeyRejected")
+
 export const rejections = byLabel("rejections_total", "outcome", [
-  "RejectedAgain",
-  "TokenUnchanged",
-  "CoolingDown",
-  "BodyNotReplayable",
+  ...requestReasons,
   "AcceptedAfterRenewal",
   "RetryFailed",
   "RenewalFailed"
