@@ -10,7 +10,7 @@ const [tag] = process.argv.slice(2)
 const problems = [
   ...["repository", "bugs", "homepage"]
     .filter((field) => manifest[field] === undefined)
-    .map((field) => `package.json has no "${field}". CONTRIBUTING.md says what to fill in.`),
+    .map((field) => `package.json has no "${field}". .github/RELEASING.md says what to fill in.`),
   ...tag === `v${manifest.version}`
     ? []
     : [`The tag is ${tag}, but the version in package.json is ${manifest.version}. Run "npm version" to change both.`],
