@@ -1,69 +1,64 @@
-/** A client as a process of its own: `node client.mjs <name>`. */
+/** A client in a process of its own: `node --expose-gc client.mjs <name>`. */
 import { performance } from "node:perf_hooks"
-import { load } from "./clients.mjs"
+import { clients } from "./clients.mjs"
 import { isPayload, term } from "./payload.mjs"
-import { obey } from "./processes.mjs"
+import { serve } from "./processes.mjs"
+import { cpuTime, usedHeap } from "./usage.mjs"
 
-const make = await load(process.argv[2])
+const make = clients[process.argv[2]]
 
 let client
-let flooded
+let runningStorm
 
-const checked = (answer) => {
-  if (!isPayload(answer)) throw new Error(`not the answer to a search: ${JSON.stringify(answer)}`)
+const check = (value) => {
+  if (!isPayload(value)) throw new Error(`not the response to a search: ${JSON.stringify(value)}`)
 }
 
-/** Keeps so many searches going until the time is over or so many have begun. */
+/** Keeps `concurrency` searches running for that many milliseconds, or until that many searches have started. */
 const drive = async ({ concurrency, millis = Infinity, searches = Infinity }) => {
-  const cpuBefore = process.cpuUsage()
-  const began = performance.now()
+  const cpuBefore = cpuTime()
+  const startedAt = performance.now()
   const latencies = []
   let started = 0
-  const next = () => {
-    if (started >= searches || performance.now() - began >= millis) return undefined
+  const nextTerm = () => {
+    if (started >= searches || performance.now() - startedAt >= millis) return undefined
     return term(started++)
   }
   await client.drive({
     concurrency,
-    next,
-    note: (begun, answer) => {
-      checked(answer)
-      if (latencies.length < 1_000_000) latencies.push(performance.now() - begun)
+    nextTerm,
+    onResult: (searchedAt, value) => {
+      check(value)
+      if (latencies.length < 1_000_000) latencies.push(performance.now() - searchedAt)
     }
   })
-  const took = performance.now() - began
-  const { system, user } = process.cpuUsage(cpuBefore)
+  const took = performance.now() - startedAt
+  const cpu = (cpuTime() - cpuBefore) / started
   latencies.sort((a, b) => a - b)
   const quantile = (part) => latencies[Math.floor(latencies.length * part)] ?? 0
-  return { searches: started, millis: took, cpu: (system + user) / started, p50: quantile(0.5), p99: quantile(0.99) }
+  return { searches: started, millis: took, cpu, p50: quantile(0.5), p99: quantile(0.99) }
 }
 
-/** So many searches at once. */
+/** Starts that many searches at once. */
 const storm = async (searches) => {
-  const began = performance.now()
-  const all = await Promise.allSettled(
-    Array.from({ length: searches }, (_, index) => client.search(term(index)).then(checked))
+  const startedAt = performance.now()
+  const results = await Promise.allSettled(
+    Array.from({ length: searches }, (_, index) => client.search(term(index)).then(check))
   )
-  const failed = all.filter(({ status }) => status === "rejected")
-  return { failures: failed.length, firstFailure: String(failed[0]?.reason), millis: performance.now() - began }
+  const failures = results.filter(({ status }) => status === "rejected").length
+  return { failures, millis: performance.now() - startedAt }
 }
 
-obey({
-  build: async (setting) => {
+serve({
+  build: async (baseUrl) => {
     await client?.close()
-    client = await make(setting)
+    client = await make(baseUrl)
   },
   drive,
   storm,
-  flood: (searches) => {
-    flooded = storm(searches)
+  startStorm: (searches) => {
+    runningStorm = storm(searches)
   },
-  landed: () => flooded,
-  heap: async () => {
-    for (let turn = 0; turn < 4; turn++) {
-      globalThis.gc()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    return process.memoryUsage().heapUsed
-  }
+  awaitStorm: () => runningStorm,
+  heap: usedHeap
 })

@@ -6,6 +6,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
+import { cpuTime, usedHeap } from "./usage.mjs"
 
 const [library, kind] = process.argv.slice(2)
 
@@ -53,18 +54,9 @@ const open = async (count) => {
 }
 
 const cpuOf = async (work) => {
-  const before = process.cpuUsage()
+  const before = cpuTime()
   await work()
-  const { system, user } = process.cpuUsage(before)
-  return system + user
-}
-
-const heap = async () => {
-  for (let turn = 0; turn < 4; turn++) {
-    globalThis.gc()
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  return process.memoryUsage().heapUsed
+  return cpuTime() - before
 }
 
 const clients = 500
@@ -72,9 +64,9 @@ const clients = 500
 const warmSearches = 5_000
 
 await open(clients)
-const before = await heap()
+const before = await usedHeap()
 const opening = await cpuOf(() => open(clients))
-const kept = await heap() - before
+const kept = await usedHeap() - before
 const searching = await cpuOf(async () => {
   for (let index = 0; index < warmSearches; index++) await searches[0]()
 })

@@ -1,4 +1,4 @@
-/** The answer to every search: 2 KB of JSON, and how a client shows that it has read it. */
+/** The response to every search, 2 KB of JSON, and the check that a client has parsed it. */
 const foods = Array.from({ length: 16 }, (_, index) => ({
   id: `food-${1000 + index}`,
   name: `Greek yogurt with honey ${index}`,
@@ -10,7 +10,7 @@ const withPadding = (note) => JSON.stringify({ total: foods.length, note, result
 
 export const payload = withPadding("n".repeat(2048 - withPadding("").length))
 
-export const isPayload = (answer) => Array.isArray(answer?.results) && answer.results.length === foods.length
+export const isPayload = (value) => Array.isArray(value?.results) && value.results.length === foods.length
 
 const terms = ["low sugar breakfast", "greek yogurt", "oats", "crème fraîche", "rye bread & butter", "apple"]
 

@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- [--only throughput,pairs,storms,memory,clients,bundle,fleet] [--pairs ours-fibers] [--base COMMIT] [--quick] [--write]`: what a
- * search costs, beside five peers. `--base` compiles an older commit, and the pairs then measure it beside this one in the same run. With
- * `BENCH_CHUNKED=1` no answer of the server names its length.
+ * `npm run bench -- [--only throughput,pairs,storms,memory,clients,bundle,fleet] [--pairs ours-fibers,…] [--base COMMIT] [--quick] [--write]`
+ * measures what a search costs. With `--base`, the pairs compare the library with an older commit instead of hand-written code. `--write`
+ * puts the tables into RESULTS.md. With `BENCH_CHUNKED=1`, the responses of the server don't state their length.
  */
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { cpus } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { build } from "esbuild"
-import { endAll, pinning } from "./processes.mjs"
+import { killAll, pinning } from "./processes.mjs"
 import * as scenarios from "./scenarios.mjs"
 
 const bench = import.meta.dirname
@@ -21,24 +21,28 @@ const out = join(bench, "out")
 const { values } = parseArgs({
   options: {
     only: { type: "string", default: Object.keys(scenarios).join() },
-    pairs: { type: "string" },
+    pairs: {
+      type: "string",
+      default: "ours-fibers,ours-runPromise,ours-createClient,ours-over-fetch,ours-over-undici"
+    },
     base: { type: "string" },
     quick: { type: "boolean", default: false },
     write: { type: "boolean", default: false }
   }
 })
 
-const sourcesOf = (folder) =>
-  readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts")).map((path) => join(folder, path))
+const names = values.only.split(",")
 
-/** Each module by itself, as the package ships them. */
+/** Compiles each module by itself, as the package ships them. */
 const compile = async (name, folder) => {
   const outdir = join(out, name)
-  await build({ entryPoints: sourcesOf(folder), outdir, outbase: folder, format: "esm", target: "node20" })
+  const entryPoints = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts"))
+    .map((path) => join(folder, path))
+  await build({ entryPoints, outdir, outbase: folder, format: "esm", target: "node20" })
   return outdir
 }
 
-const compileBase = async (commit) => {
+const compileCommit = async (commit) => {
   const folder = join(out, "base-source")
   mkdirSync(folder, { recursive: true })
   const archive = execFileSync("git", ["archive", commit, "src"], { cwd: root, maxBuffer: 64 * 1024 * 1024 })
@@ -46,62 +50,67 @@ const compileBase = async (commit) => {
   return compile("base", join(folder, "src"))
 }
 
-const tableOf = ({ columns, rows, title }) =>
-  [`### ${title}`, "", ...[columns, columns.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`), ""].join(
-    "\n"
-  )
+const peers = Object.keys(JSON.parse(readFileSync(join(bench, "package.json"), "utf8")).dependencies)
 
-rmSync(out, { recursive: true, force: true })
-if (!existsSync(join(bench, "node_modules"))) {
-  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: bench, stdio: "inherit" })
-}
+const usesPeers = names.includes("throughput") || names.includes("storms")
 
 const versionOf = (name) => {
   const path = [bench, root].map((folder) => join(folder, "node_modules", name, "package.json")).find(existsSync)
   return `${name} ${JSON.parse(readFileSync(path, "utf8")).version}`
 }
 
-const { dependencies } = JSON.parse(readFileSync(join(bench, "package.json"), "utf8"))
+const environment = () => {
+  const packages = ["effect", "@effect/platform", "@effect/platform-node", "undici", ...usesPeers ? peers : []]
+  const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim()
+  const day = new Date().toISOString().slice(0, 10)
+  const [{ model }, ...others] = cpus()
+  return `${day}, commit ${commit}${values.base === undefined ? "" : ` beside ${values.base}`}. ${
+    1 + others.length
+  } × ${model}, ${pinning}. ` +
+    `Node ${process.versions.node}, ${packages.map(versionOf).join(", ")}.`
+}
 
-const names = ["effect", "@effect/platform", "@effect/platform-node", "undici", ...Object.keys(dependencies)]
+const sectionOf = ({ columns, rows, title }) => {
+  const table = [columns, columns.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`)
+  return [`## ${title}`, "", environment(), "", ...table, ""].join("\n")
+}
 
-const began = new Date()
+/** Replaces the sections of RESULTS.md that were measured again, and keeps the others. */
+const write = (sections) => {
+  const path = join(bench, "RESULTS.md")
+  const [introduction, ...old] = readFileSync(path, "utf8").split(/^(?=## )/m)
+  const byTitle = new Map([...old, ...sections].map((section) => [section.split("\n", 1)[0], section]))
+  writeFileSync(path, `${introduction}${[...byTitle.values()].map((section) => section.trim()).join("\n\n")}\n`)
+}
+
+rmSync(out, { recursive: true, force: true })
+if (usesPeers && !existsSync(join(bench, "node_modules"))) {
+  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: bench, stdio: "inherit" })
+}
 
 const plan = {
   libraries: {
     own: await compile("own", join(root, "src")),
-    ...(values.base === undefined ? {} : { base: await compileBase(values.base) })
+    ...values.base !== undefined && { base: await compileCommit(values.base) }
   },
   out,
   root,
+  isQuick: values.quick,
+  names: values.pairs.split(","),
+  pairs: values.quick ? 1 : 6,
   millis: values.quick ? 400 : 1_000,
-  only: values.pairs?.split(","),
-  processes: values.quick ? 1 : 6,
-  rounds: values.quick ? 2 : 5,
+  turns: values.quick ? 2 : 5,
   searches: values.quick ? 50_000 : 1_000_000,
-  say: (progress) => process.stderr.write(`${progress}\n`)
+  log: (progress) => process.stderr.write(`${progress}\n`)
 }
 
 try {
-  const tables = []
-  for (const name of values.only.split(",")) tables.push(...await scenarios[name](plan))
-  const text = [
-    `${began.toISOString().slice(0, 10)}: ${cpus().length} cores, ${
-      cpus()[0].model
-    }, ${pinning}; Node ${process.versions.node}, ${names.map(versionOf).join(", ")}.${
-      values.base === undefined ? "" : ` The base is ${values.base}.`
-    }`,
-    "",
-    ...tables.map(tableOf)
-  ].join("\n")
-  console.log(text)
-  const mark = "<!-- written by `npm run bench -- --write` -->\n\n"
-  if (values.write) {
-    const path = join(bench, "RESULTS.md")
-    writeFileSync(path, readFileSync(path, "utf8").split(mark)[0] + mark + text)
-  }
+  const sections = []
+  for (const name of names) sections.push(...(await scenarios[name](plan)).map(sectionOf))
+  console.log(sections.join("\n"))
+  if (values.write) write(sections)
 } catch (error) {
-  endAll()
+  killAll()
   console.error(error)
   process.exitCode = 1
 }

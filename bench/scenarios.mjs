@@ -1,13 +1,14 @@
-/** What is measured. Each scenario gives tables; clients take turns, and ratios are formed within a round. */
+/** The scenarios. Each returns tables. Clients take turns, and a ratio is formed within a turn, so that a change of the machine hits both. */
 import { execFile } from "node:child_process"
 import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
 import { open } from "./stage.mjs"
 
-const peers = ["azure", "google-auth", "axios-auth-refresh", "got", "ky"]
+const base = "hand-written"
 
 const median = (values) => {
   const sorted = [...values].sort((a, b) => a - b)
@@ -15,42 +16,40 @@ const median = (values) => {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-const ratio = (values, references) => median(values.map((value, round) => value / references[round]))
+const ratio = (values, references) => median(values.map((value, turn) => value / references[turn]))
 
-/** What each performer gave in each round; they take turns at going first. */
-const interleaved = async (performers, rounds, measure) => {
-  const measured = new Map(performers.map(({ title }) => [title, []]))
-  for (let round = 0; round < rounds; round++) {
-    for (let index = 0; index < performers.length; index++) {
-      const performer = performers[(index + round) % performers.length]
-      measured.get(performer.title).push(await measure(performer))
+/** Warms up the clients, and returns what each measured per turn. Another client goes first in each turn. */
+const inTurns = async (clients, { concurrency, millis, turns, warmUp }) => {
+  for (const { drive } of clients) await drive({ concurrency, millis: warmUp })
+  const measured = new Map(clients.map(({ title }) => [title, []]))
+  for (let turn = 0; turn < turns; turn++) {
+    for (let index = 0; index < clients.length; index++) {
+      const { drive, title } = clients[(index + turn) % clients.length]
+      measured.get(title).push(await drive({ concurrency, millis }))
     }
   }
-  return measured
+  return (title, figure) => measured.get(title).map((slice) => slice[figure])
 }
 
-const sleep = (millis) => new Promise((resolve) => setTimeout(resolve, millis))
-
-/** The library beside five peers, and beside undici with a token that is hard-coded. */
-export const throughput = async ({ libraries, millis, rounds, say }) => {
+/** The library and five peers beside hand-written code. */
+export const throughput = async ({ libraries, log, millis, turns }) => {
   const tables = []
-  const names = ["undici.request", "hand-written", "stock-undici", ...peers, "ours-fibers", "ours-runPromise"]
+  const peers = ["azure", "google-auth", "axios-auth-refresh", "got", "ky"]
+  const names = [base, "stock-undici", ...peers, "ours-fibers", "ours-runPromise"]
   for (const concurrency of [1, 64]) {
-    say(`throughput at ${concurrency}`)
+    log(`throughput at ${concurrency}`)
     const stage = await open(libraries)
-    const performers = []
-    for (const name of names) performers.push(await stage.perform(name))
-    for (const { slice } of performers) await slice({ concurrency, millis })
-    const measured = await interleaved(performers, rounds, ({ slice }) => slice({ concurrency, millis }))
+    const clients = []
+    for (const name of names) clients.push(await stage.startClient(name))
+    const of = await inTurns(clients, { concurrency, millis, turns, warmUp: millis })
     await stage.end()
-    const of = (name, figure) => measured.get(name).map((slice) => slice[figure])
     tables.push({
-      title: `Throughput, ${concurrency} at once`,
-      columns: ["client", "CPU µs", "of undici.request", "searches/s", "p50 ms", "p99 ms"],
+      title: `Throughput at ${concurrency}`,
+      columns: ["client", "CPU µs", `of ${base}`, "searches/s", "p50 ms", "p99 ms"],
       rows: names.map((name) => [
         name,
         median(of(name, "cpu")).toFixed(1),
-        ratio(of(name, "cpu"), of("undici.request", "cpu")).toFixed(2),
+        ratio(of(name, "cpu"), of(base, "cpu")).toFixed(2),
         median(of(name, "perSecond")).toFixed(0),
         median(of(name, "p50")).toFixed(2),
         median(of(name, "p99")).toFixed(2)
@@ -60,122 +59,106 @@ export const throughput = async ({ libraries, millis, rounds, say }) => {
   return tables
 }
 
-/** Two clients in turn, a short slice each, in six pairs of processes: one process differs from the next by as much as a tenth. */
-const pairsOf = (libraries) => [
-  ["ours-over-undici", "stock-undici", [64]],
-  ["ours-over-fetch", "stock-fetch", [64]],
-  ["ours-over-node:http", "stock-node:http", [64]],
-  ["ours-promises", "ours-runPromise", [1, 64]],
-  ...(libraries.base === undefined ?
-    [] :
-    ["ours-fibers", "ours-runPromise", "ours-over-undici", "ours-over-fetch"].map((name) => [
-      name,
-      `${name}@base`,
-      [64]
-    ]))
-]
-
-export const pairs = async ({ libraries, millis, only, processes, rounds, say }) => {
+/**
+ * The library beside hand-written code, or beside itself at the commit that --base names. Each pair is two new processes, since one process of
+ * a client can differ from the next. A turn is short, because the machine changes faster than the clients.
+ */
+export const pairs = async ({ libraries, log, millis, names, pairs, turns }) => {
   const rows = []
-  for (const [own, other, levels] of pairsOf(libraries)) {
-    if (only !== undefined && !only.includes(own) && !only.includes(other)) continue
-    say(`pairs: ${own} beside ${other}`)
-    const ratios = new Map(levels.map((level) => [level, []]))
-    const costs = new Map(levels.map((level) => [level, { own: [], other: [] }]))
-    for (let process = 0; process < processes; process++) {
+  const concurrency = 64
+  for (const name of names) {
+    const other = libraries.base === undefined ? base : `${name}@base`
+    const each = []
+    for (let pair = 1; pair <= pairs; pair++) {
+      log(`pair ${pair} of ${pairs}: ${name} beside ${other}`)
       const stage = await open(libraries)
-      const performers = [await stage.perform(other), await stage.perform(own)]
-      for (const concurrency of levels) {
-        for (const { slice } of performers) await slice({ concurrency, millis })
-        const load = { concurrency, millis: millis / 4 }
-        const measured = await interleaved(performers, rounds * 4, ({ slice }) => slice(load))
-        const of = (name) => measured.get(name).map(({ cpu }) => cpu)
-        ratios.get(concurrency).push(ratio(of(own), of(other)))
-        costs.get(concurrency).own.push(median(of(own)))
-        costs.get(concurrency).other.push(median(of(other)))
-      }
+      const clients = [await stage.startClient(other), await stage.startClient(name)]
+      const of = await inTurns(clients, { concurrency, millis: millis / 4, turns: turns * 4, warmUp: millis })
       await stage.end()
+      const [own, others] = [of(name, "cpu"), of(other, "cpu")]
+      each.push({ own: median(own), other: median(others), ratio: ratio(own, others) })
     }
-    for (const level of levels) {
-      const all = ratios.get(level)
-      const { other: others, own: owns } = costs.get(level)
-      rows.push([
-        `${own} beside ${other}`,
-        String(level),
-        median(owns).toFixed(1),
-        median(others).toFixed(1),
-        median(all).toFixed(2),
-        `${Math.min(...all).toFixed(2)} to ${Math.max(...all).toFixed(2)}`
-      ])
-    }
+    const ratios = each.map(({ ratio }) => ratio)
+    rows.push([
+      name,
+      String(pairs),
+      median(each.map(({ own }) => own)).toFixed(1),
+      median(each.map(({ other }) => other)).toFixed(1),
+      median(ratios).toFixed(2),
+      `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`
+    ])
   }
   return [{
-    title: `Pairs, ${processes} pairs of processes each`,
-    columns: ["what", "at once", "CPU µs", "of the other", "ratio", "by process"],
+    title: `Pairs at ${concurrency} beside ${libraries.base === undefined ? "hand-written code" : "an older commit"}`,
+    columns: ["client", "pairs", "CPU µs", "of the base", "ratio", "lowest to highest"],
     rows
   }]
 }
 
-/** Ten thousand searches at once that all lack a token, or all carry one that was revoked. */
-export const storms = async ({ libraries, say }) => {
+/** Ten thousand searches at once, first without a token, then with one that was revoked. */
+export const storms = async ({ libraries, log }) => {
   const rows = []
   const stage = await open(libraries)
-  for (const name of ["hand-written", "azure", "google-auth", "axios-auth-refresh", "ours-fibers", "ours-promises"]) {
-    say(`storms: ${name}`)
-    const performer = await stage.perform(name)
-    await performer.storm(1_000)
-    await performer.build()
-    const cold = await performer.storm(10_000)
-    await stage.server.tell("revoke")
-    const revoked = await performer.storm(10_000)
-    for (const [when, { failures, millis, seen }] of [["cold", cold], ["revoked", revoked]]) {
-      rows.push([name, when, ...[seen.exchanges, failures, seen.connections].map(String), millis.toFixed(0)])
+  for (const name of [base, "azure", "google-auth", "axios-auth-refresh", "ours-fibers", "ours-createClient"]) {
+    log(`storms: ${name}`)
+    const client = await stage.startClient(name)
+    await client.storm(1_000)
+    await client.build()
+    const cold = await client.storm(10_000)
+    await stage.server.call("revoke")
+    const revoked = await client.storm(10_000)
+    for (const [token, { counts, failures, millis }] of [["none", cold], ["revoked", revoked]]) {
+      rows.push([name, token, ...[counts.exchanges, failures, counts.connections].map(String), millis.toFixed(0)])
     }
-    await performer.end()
+    await client.end()
   }
   return [{
-    title: "Storms: 10,000 searches at once",
+    title: "Storms of 10,000 searches",
     columns: ["client", "token", "exchanges", "failures", "connections opened", "ms"],
     rows
   }]
 }
 
-/** What a search holds while it waits for its answer, and what a million of them leave behind. */
-export const memory = async ({ libraries, say, searches }) => {
+/** The number of responses that the server holds back, once it no longer grows. */
+const allHeld = async (server, before = 0) => {
+  await sleep(500)
+  const { held } = await server.call("counts")
+  return held > 0 && held === before ? held : allHeld(server, held)
+}
+
+/** The heap that a pending search uses, and what a million searches leave behind. */
+export const memory = async ({ libraries, log, searches }) => {
   const rows = []
   const stage = await open(libraries)
-  for (const name of ["undici.request", "hand-written", "ours-fibers", "ours-runPromise"]) {
-    say(`memory: ${name}`)
-    const performer = await stage.perform(name)
-    await performer.storm(1_000)
-    const before = await performer.tell("heap")
-    await stage.server.tell("hold")
-    await performer.tell("flood", 10_000)
-    for (let held = -1, seen = 0; seen === 0 || seen !== held; ({ held: seen } = await stage.server.tell("look"))) {
-      held = seen
-      await sleep(500)
-    }
-    const during = await performer.tell("heap")
-    await stage.server.tell("release")
-    await performer.tell("landed")
-    rows.push([name, "in flight, KB each", ((during - before) / 10_000 / 1024).toFixed(2)])
+  for (const name of [base, "ours-fibers", "ours-runPromise"]) {
+    log(`memory: ${name}`)
+    const client = await stage.startClient(name)
+    await client.storm(1_000)
+    const before = await client.call("heap")
+    await stage.server.call("hold")
+    await client.call("startStorm", 10_000)
+    await allHeld(stage.server)
+    const during = await client.call("heap")
+    await stage.server.call("release")
+    await client.call("awaitStorm")
+    rows.push([name, "pending search, KB", ((during - before) / 10_000 / 1024).toFixed(2)])
     if (name === "ours-fibers") {
-      const early = await performer.tell("heap")
-      await performer.slice({ concurrency: 64, searches })
-      const growth = (await performer.tell("heap") - early) / 1024 / 1024
+      const early = await client.call("heap")
+      await client.drive({ concurrency: 64, searches })
+      const growth = (await client.call("heap") - early) / 1024 / 1024
       rows.push([name, `left behind by ${searches} searches, MB`, growth.toFixed(2)])
     }
-    await performer.end()
+    await client.end()
   }
   return [{ title: "Memory", columns: ["client", "what", "heap"], rows }]
 }
 
-/** What one more client of a process keeps alive, and what it costs to build it and to search with it once. */
-export const clients = async ({ libraries, say }) => {
+/** What one more client in a process costs: the heap that it keeps, and the CPU time to create it and to search once. */
+export const clients = async ({ libraries, log }) => {
   const rows = []
   for (const kind of ["make", "createClient"]) {
     for (const [name, library] of Object.entries(libraries)) {
-      say(`clients: ${kind}, ${name}`)
+      log(`clients: ${kind}, ${name}`)
       const program = join(import.meta.dirname, "clientCost.mjs")
       const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", program, library, kind])
       const { bytes, opening, search } = JSON.parse(stdout)
@@ -184,7 +167,7 @@ export const clients = async ({ libraries, say }) => {
   }
   return [{
     title: "One more client, over a service in memory",
-    columns: ["by", "library", "KB kept", "CPU µs of building and the first search", "of a warm search"],
+    columns: ["by", "library", "KB kept", "CPU µs to create it and search once", "of a warm search"],
     rows
   }]
 }
@@ -215,7 +198,7 @@ export const bundle = async ({ libraries: { own } }) => {
 }
 
 /** What replicas that share a token cost the token route and the cache, in virtual time. */
-export const fleet = async ({ out, root, rounds, say }) => {
+export const fleet = async ({ isQuick, log, out, root }) => {
   const outfile = join(out, "fleet.mjs")
   await build({
     entryPoints: [join(root, "test/support/fleet/costs.ts")],
@@ -228,8 +211,8 @@ export const fleet = async ({ out, root, rounds, say }) => {
   })
   const { costsOf } = await import(pathToFileURL(outfile).href)
   const rows = []
-  for (const size of rounds > 2 ? [10, 100, 1_000, 10_000] : [10, 100]) {
-    say(`fleet of ${size}`)
+  for (const size of isQuick ? [10, 100] : [10, 100, 1_000, 10_000]) {
+    log(`fleet of ${size}`)
     rows.push(...await costsOf(size))
   }
   const order = ["cold start", "revocation", "refresh", "quiet hour"]
