@@ -20,10 +20,8 @@ const drive = async ({ concurrency, millis = Infinity, searches = Infinity }) =>
   const startedAt = performance.now()
   const latencies = []
   let started = 0
-  const nextTerm = () => {
-    if (started >= searches || performance.now() - startedAt >= millis) return undefined
-    return term(started++)
-  }
+  const isOver = () => started > 0 && performance.now() - startedAt >= millis
+  const nextTerm = () => started >= searches || isOver() ? undefined : term(started++)
   await client.drive({
     concurrency,
     nextTerm,

@@ -97,10 +97,6 @@ const plan = {
   root,
   isQuick: values.quick,
   names: values.pairs.split(","),
-  pairs: values.quick ? 1 : 6,
-  millis: values.quick ? 400 : 1_000,
-  turns: values.quick ? 2 : 5,
-  searches: values.quick ? 50_000 : 1_000_000,
   log: (progress) => process.stderr.write(`${progress}\n`)
 }
 

@@ -32,7 +32,8 @@ export const open = async (libraries) => {
       const { counts, ...measured } = await counted(() => process.call("drive", load))
       assert.equal(counts.searches, measured.searches, `searches of ${title} that the server has seen`)
       assert.equal(counts.rejections + counts.exchanges, 0, `rejections and further exchanges of ${title}`)
-      return { ...measured, perSecond: measured.searches / measured.millis * 1000 }
+      const perSecond = measured.searches / measured.millis * 1000
+      return { ...measured, perSecond, share: measured.cpu * perSecond / 1_000_000 }
     }
     const storm = (searches) => counted(() => process.call("storm", searches))
     return { ...process, title, build, drive, storm }
