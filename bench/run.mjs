@@ -31,13 +31,13 @@ const { values } = parseArgs({
   }
 })
 
-const names = values.only.split(",")
+const selected = values.only.split(",")
 
 /** Compiles each module by itself, as the package ships them. */
 const compile = async (name, folder) => {
   const outdir = join(out, name)
-  const entryPoints = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts"))
-    .map((path) => join(folder, path))
+  const sources = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith(".ts"))
+  const entryPoints = sources.map((path) => join(folder, path))
   await build({ entryPoints, outdir, outbase: folder, format: "esm", target: "node20" })
   return outdir
 }
@@ -52,27 +52,33 @@ const compileCommit = async (commit) => {
 
 const peers = Object.keys(JSON.parse(readFileSync(join(bench, "package.json"), "utf8")).dependencies)
 
-const usesPeers = names.includes("throughput") || names.includes("storms")
+const usesPeers = selected.includes("throughput") || selected.includes("storms")
+
+rmSync(out, { recursive: true, force: true })
+if (usesPeers && !existsSync(join(bench, "node_modules"))) {
+  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: bench, stdio: "inherit" })
+}
 
 const versionOf = (name) => {
   const path = [bench, root].map((folder) => join(folder, "node_modules", name, "package.json")).find(existsSync)
   return `${name} ${JSON.parse(readFileSync(path, "utf8")).version}`
 }
 
-const environment = () => {
-  const packages = ["effect", "@effect/platform", "@effect/platform-node", "undici", ...usesPeers ? peers : []]
-  const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim()
-  const day = new Date().toISOString().slice(0, 10)
-  const [{ model }, ...others] = cpus()
-  return `${day}, commit ${commit}${values.base === undefined ? "" : ` beside ${values.base}`}. ${
-    1 + others.length
-  } × ${model}, ${pinning}. ` +
-    `Node ${process.versions.node}, ${packages.map(versionOf).join(", ")}.`
-}
+const packages = ["effect", "@effect/platform", "@effect/platform-node", "undici", ...usesPeers ? peers : []]
+
+const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim()
+
+const measured = values.base === undefined ? commit : `${commit} beside ${values.base}`
+
+const environment = [
+  `${new Date().toISOString().slice(0, 10)}, commit ${measured}.`,
+  `${cpus().length} × ${cpus()[0].model}, ${pinning}.`,
+  `Node ${process.versions.node}, ${packages.map(versionOf).join(", ")}.`
+].join(" ")
 
 const sectionOf = ({ columns, rows, title }) => {
   const table = [columns, columns.map(() => "---"), ...rows].map((row) => `| ${row.join(" | ")} |`)
-  return [`## ${title}`, "", environment(), "", ...table, ""].join("\n")
+  return [`## ${title}`, "", environment, "", ...table, ""].join("\n")
 }
 
 /** Replaces the sections of RESULTS.md that were measured again, and keeps the others. */
@@ -81,11 +87,6 @@ const write = (sections) => {
   const [introduction, ...old] = readFileSync(path, "utf8").split(/^(?=## )/m)
   const byTitle = new Map([...old, ...sections].map((section) => [section.split("\n", 1)[0], section]))
   writeFileSync(path, `${introduction}${[...byTitle.values()].map((section) => section.trim()).join("\n\n")}\n`)
-}
-
-rmSync(out, { recursive: true, force: true })
-if (usesPeers && !existsSync(join(bench, "node_modules"))) {
-  execFileSync("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: bench, stdio: "inherit" })
 }
 
 const plan = {
@@ -102,7 +103,7 @@ const plan = {
 
 try {
   const sections = []
-  for (const name of names) sections.push(...(await scenarios[name](plan)).map(sectionOf))
+  for (const name of selected) sections.push(...(await scenarios[name](plan)).map(sectionOf))
   console.log(sections.join("\n"))
   if (values.write) write(sections)
 } catch (error) {

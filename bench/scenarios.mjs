@@ -80,9 +80,10 @@ const quieterHalf = (turns) =>
 export const pairs = async ({ isQuick, libraries, log, names }) => {
   const rows = []
   const concurrency = 64
+  const hasCommit = libraries.base !== undefined
   const [pairs, count] = isQuick ? [1, 10] : [6, 40]
   for (const name of names) {
-    const other = libraries.base === undefined ? base : `${name}@base`
+    const other = hasCommit ? `${name}@base` : base
     const measured = []
     for (let pair = 1; pair <= pairs; pair++) {
       log(`pair ${pair} of ${pairs}: ${name} beside ${other}`)
@@ -105,12 +106,12 @@ export const pairs = async ({ isQuick, libraries, log, names }) => {
       median(of("other")).toFixed(1),
       median(of("ratio")).toFixed(2),
       `${Math.min(...of("ratio")).toFixed(2)} to ${Math.max(...of("ratio")).toFixed(2)}`,
-      (libraries.base === undefined && limits[name]) || "",
+      hasCommit ? "" : limits[name] ?? "",
       median(of("share")).toFixed(2)
     ])
   }
   return [{
-    title: `Pairs at ${concurrency} beside ${libraries.base === undefined ? "hand-written code" : "an older commit"}`,
+    title: `Pairs at ${concurrency} beside ${hasCommit ? "an older commit" : "hand-written code"}`,
     columns: ["client", "pairs", "CPU µs", "of the base", "ratio", "lowest to highest", "limit", "share of the core"],
     rows
   }]
