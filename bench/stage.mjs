@@ -20,23 +20,24 @@ export const open = async (libraries) => {
   const startClient = async (title) => {
     const [name, version = "own"] = title.split("@")
     const flags = ["--expose-gc"]
-    const process = start({ file: "client.mjs", args: [name], core: 1, flags, library: libraries[version] })
-    clients.push(process)
-    const build = () => process.call("build", baseUrl)
+    const child = start({ file: "client.mjs", args: [name], core: 1, flags, library: libraries[version] })
+    clients.push(child)
+    const build = () => child.call("build", baseUrl)
     const { counts } = await counted(async () => {
       await build()
-      await process.call("drive", { concurrency: 1, searches: 1 })
+      await child.call("drive", { concurrency: 1, searches: 1 })
     })
-    assert.equal(counts.exchanges, 1, `exchanges of ${title} up to its first search`)
+    assert.equal(counts.exchanges, 1, `${title}: ${counts.exchanges} exchanges up to its first search`)
     const drive = async (load) => {
-      const { counts, ...measured } = await counted(() => process.call("drive", load))
-      assert.equal(counts.searches, measured.searches, `searches of ${title} that the server has seen`)
-      assert.equal(counts.rejections + counts.exchanges, 0, `rejections and further exchanges of ${title}`)
+      const { counts, ...measured } = await counted(() => child.call("drive", load))
+      const { exchanges, rejections, searches } = counts
+      assert.equal(searches, measured.searches, `${title}: the server saw ${searches} of ${measured.searches} searches`)
+      assert.equal(rejections + exchanges, 0, `${title}: ${rejections} rejections, ${exchanges} further exchanges`)
       const perSecond = measured.searches / measured.millis * 1000
       return { ...measured, perSecond, share: measured.cpu * perSecond / 1_000_000 }
     }
-    const storm = (searches) => counted(() => process.call("storm", searches))
-    return { ...process, title, build, drive, storm }
+    const storm = (searches) => counted(() => child.call("storm", searches))
+    return { call: child.call, title, build, drive, storm }
   }
 
   const end = async () => {
