@@ -113,6 +113,7 @@ describe("HTTP request without a response", () => {
     [failing(withCode("UND_ERR_HEADERS_TIMEOUT")), { reason: "Timeout", code: "UND_ERR_HEADERS_TIMEOUT" }],
     [failing(withCode("ECONNRESET")), { reason: "Aborted", code: "ECONNRESET" }],
     [failing(new AggregateError([withCode("ENOTFOUND")])), { reason: "Connection", code: "ENOTFOUND" }],
+    [failing(new TypeError("secret", { cause: { code: "EAI_AGAIN" } })), { reason: "Connection", code: "EAI_AGAIN" }],
     [failing(withCode("HPE_HEADER_OVERFLOW")), { reason: "Connection", code: "HPE_HEADER_OVERFLOW" }],
     [failing(withCode(handshakeFailure)), { reason: "Connection", code: handshakeFailure }],
     [failing(withCode("E".repeat(80))), { reason: "Connection", code: "E".repeat(80) }],

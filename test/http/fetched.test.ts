@@ -189,7 +189,7 @@ describe("content-encoding header", () => {
     return [headers.get("content-encoding"), headers.get("content-length")]
   }
 
-  it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd, br", "gzip,gzip"])(
+  it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd", "zstd, br", "gzip,gzip"])(
     "%j is dropped for a body that fetch has decoded, and so is content-length",
     async (coding) => {
       expect(await look(coding, text)).toEqual([null, null])
@@ -202,6 +202,10 @@ describe("content-encoding header", () => {
       expect(await look(coding, zipped)).toEqual([coding, "9"])
     }
   )
+
+  it("zstd of a body that is still encoded stays, and so does its length", async () => {
+    expect(await look("zstd", new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0]))).toEqual(["zstd", "9"])
+  })
 
   it("it is kept on a response to HEAD", async () => {
     expect(await look("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])

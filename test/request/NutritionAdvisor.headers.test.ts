@@ -28,6 +28,7 @@ test.each([
   ["upgrade", "h2c"],
   ["expect", "100-continue"],
   ["host", "elsewhere.example"],
+  ["accept-encoding", "gzip, br, zstd"],
   ["content-length", "17"]
 ])("%s: %s of a caller is left out of a search and of a request, and others go through", function*(
   [name = "", value],

@@ -1,8 +1,10 @@
+import { inspect } from "node:util"
 import { HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import type { Context } from "effect"
-import { Clock, Effect, Either, Fiber, Layer, Option, Random, Stream } from "effect"
+import { Clock, Effect, Either, Fiber, Layer, Logger, Option, Random, Stream } from "effect"
 import { NutritionAdvisor, SharedTokenCache, type TokenProvider } from "effect-nutrition-advisor"
+import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
@@ -242,5 +244,18 @@ describe("sharing: exchange counters", () => {
       "token_exchanges_total"
     )
     expect(counted).toEqual({ "issued missing none": 1, "issued none rejection": 1 })
+  })
+})
+
+describe("sharing: a Redis that rejects commands", () => {
+  test("it is skipped, and no log line contains its password", function*() {
+    const lines: Array<unknown> = []
+    const error = Object.assign(new Error("WRONGPASS invalid"), { command: { name: "auth", args: ["redis-word"] } })
+    const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })
+    const logger = Logger.replace(Logger.defaultLogger, Logger.make((entry) => void lines.push(entry)))
+    const here = yield* Effect.provide(replica(), Layer.merge(redis, logger))
+    expect(yield* endOf(here)).toBe("success")
+    expect(inspect(lines, { depth: 9 })).toContain("(WRONGPASS)")
+    expect(inspect(lines, { depth: 9 })).not.toContain("redis-word")
   })
 })
