@@ -1,14 +1,15 @@
 import { describe, expect } from "@effect/vitest"
-import { Effect, Exit, Fiber, Option, Redacted } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { added } from "../support/doubles/counters.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { requestsOf, respondNext, tokenHeadersOf } from "../support/doubles/simulator.js"
 import * as Time from "../support/doubles/Time.js"
 
-/** There has been a search. */
-const search = arranged(
+/** A client that has searched once. */
+const test = arranged(
   Effect.gen(function*() {
     const simulator = yield* Simulator.Simulator
     const { httpClient, search } = yield* NutritionAdvisor.NutritionAdvisor
@@ -18,18 +19,8 @@ const search = arranged(
   advisor()
 )
 
-const searchesOf = (simulator: Simulator.Service) =>
-  Effect.map(
-    simulator.requests,
-    (requests) =>
-      requests.filter(({ operation }) => operation === "search").map((request) => ({
-        value: Redacted.value(Option.getOrThrow(request.authorization)),
-        serviceId: Redacted.value(Option.getOrThrow(request.serviceId))
-      }))
-  )
-
-describe("renewal: a search", () => {
-  search(
+describe("renewal", () => {
+  test(
     "a rejection that arrives after another renewal is retried with that token, without an exchange",
     function*({ httpClient, search, simulator }) {
       yield* simulator.setLatency("request", "5 seconds")
@@ -41,11 +32,9 @@ describe("renewal: a search", () => {
       yield* Time.pass("10 seconds")
       yield* Fiber.await(slow)
       const { exchanges, requests } = yield* simulator.counters
-      const sent = (yield* simulator.requests).filter(({ operation }) => operation === "request").map((request) =>
-        Redacted.value(Option.getOrThrow(request.authorization))
-      )
-      const values = (yield* searchesOf(simulator)).map(({ value }) => value)
-      expect([sent, exchanges, requests]).toEqual([[values[0], values[2]], 2, 2])
+      const [first, , renewed] = (yield* requestsOf("search")).map(tokenHeadersOf)
+      expect([(yield* requestsOf("request")).map(tokenHeadersOf), exchanges, requests])
+        .toEqual([[first, renewed], 2, 2])
     }
   )
 })
@@ -54,7 +43,7 @@ describe("renewal: token route down for 30 minutes", () => {
   const oncePerMinute = (search: NutritionAdvisor.Service["search"]) =>
     Effect.replicateEffect(Effect.zipLeft(Effect.exit(search("oats")), Time.pass("1 minute")), 30)
 
-  search("one 403 that is not about the token fails one search", function*({ httpClient, search, simulator }) {
+  test("one 403 that is not about the token fails one search", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("token", { status: 503 })
     yield* simulator.respondNext("request", { status: 403 })
     const rejected = yield* Effect.fork(Effect.flip(httpClient.get("/v2/plan")))
@@ -63,7 +52,7 @@ describe("renewal: token route down for 30 minutes", () => {
     expect((yield* oncePerMinute(search)).filter(Exit.isFailure).length).toBe(0)
   })
 
-  search("each search fails after a revocation until an exchange succeeds", function*(
+  test("each search fails after a revocation until an exchange succeeds", function*(
     { search, simulator }
   ) {
     yield* simulator.respondAlways("token", { status: 400 })
@@ -77,7 +66,7 @@ describe("renewal: token route down for 30 minutes", () => {
 })
 
 describe("renewal: a 403 that is not about the token", () => {
-  search("it costs at most eight exchanges a minute, and other searches succeed", function*(services) {
+  test("it costs at most eight exchanges a minute, and other searches succeed", function*(services) {
     const { httpClient, search, simulator } = services
     yield* simulator.respondAlways("request", { status: 403 })
     const forbidden = Effect.all(Effect.replicate(Effect.exit(httpClient.get("/v2/forbidden")), 50), {
@@ -89,7 +78,7 @@ describe("renewal: a 403 that is not about the token", () => {
     expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
   })
 
-  search("it delays the renewal after a real revocation by at most 15 s", function*({ httpClient, search, simulator }) {
+  test("it delays the renewal after a real revocation by at most 15 s", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("request", { status: 403 })
     yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
     yield* simulator.revoke
@@ -100,8 +89,8 @@ describe("renewal: a 403 that is not about the token", () => {
   })
 })
 
-describe("the counters", () => {
-  search("add up over searches that succeed, fail and are rejected", function*({ search, simulator }) {
+describe("metrics of searches", () => {
+  test("successes, failures and rejections are counted once each", function*({ search, simulator }) {
     const script = Effect.gen(function*() {
       yield* search("oats")
       yield* simulator.respondNext("search", { status: 500 })
@@ -121,39 +110,31 @@ describe("the counters", () => {
     })
   })
 
-  search("count a rejection while renewals cool down, and no exchange", function*({ search, simulator }) {
-    yield* simulator.respondAlways("search", { status: 401 })
-    yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)
-    const third = Effect.map(
-      Effect.flip(search("oats")),
-      (error) => expect(error).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown", status: 401 })
-    )
-    expect(yield* added(third)).toEqual({
-      "rejections_total CoolingDown": 1,
-      "requests_total Forbidden request search": 1
-    })
-  })
-
-  search.each([400, 403])(
-    "count a rejection of which the renewal was answered with %d",
-    function*(status, { search, simulator }) {
-      yield* simulator.revoke
-      yield* simulator.respondNext("token", { status })
-      expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ RenewalFailed: 1 })
+  test(
+    "a rejection while renewals cool down counts as CoolingDown, and no exchange is counted",
+    function*({ search, simulator }) {
+      yield* simulator.respondAlways("search", { status: 401 })
+      yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)
+      const third = Effect.map(
+        Effect.flip(search("oats")),
+        (error) => expect(error).toMatchObject({ _tag: "Forbidden", reason: "CoolingDown", status: 401 })
+      )
+      expect(yield* added(third)).toEqual({
+        "rejections_total CoolingDown": 1,
+        "requests_total Forbidden request search": 1
+      })
     }
   )
 
-  search.each([429, 500])(
-    "count a rejection of which the second sending was answered with %d",
-    function*(status, { search, simulator }) {
-      yield* simulator.respondNext("search", { status: 403 }, { status })
-      expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
-    }
-  )
-
-  search("count a rejection of which the second sending was not answered", function*({ search, simulator }) {
-    yield* simulator.respondNext("search", { status: 403 })
-    yield* simulator.provoke("search", "drop", 1)
-    expect(yield* added(Effect.flip(search("oats")))).toMatchObject({ "rejections_total RetryFailed": 1 })
+  test.each<readonly [outcome: string, operation: "token" | "search", response: Simulator.SimulatedResponse]>([
+    ["RenewalFailed", "token", { status: 400 }],
+    ["RenewalFailed", "token", { status: 403 }],
+    ["RetryFailed", "search", { status: 429 }],
+    ["RetryFailed", "search", { status: 500 }],
+    ["RetryFailed", "search", "drop"]
+  ])("a rejection counts as %s if the next %s call gets %j", function*([outcome, operation, response], { search }) {
+    yield* respondNext("search", { status: 403 })
+    yield* respondNext(operation, response)
+    expect(yield* added(Effect.flip(search("oats")), "rejections_total")).toEqual({ [outcome]: 1 })
   })
 })

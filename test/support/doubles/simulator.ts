@@ -1,0 +1,31 @@
+/** Calls to the simulator of the running test, and what it has received. */
+import type { Duration } from "effect"
+import { Effect, Option, Redacted } from "effect"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+const using = <A, E, R>(use: (simulator: Simulator.Service) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Simulator.Simulator, use)
+
+export const counters = using((simulator) => simulator.counters)
+
+export const requests = using((simulator) => simulator.requests)
+
+export const requestsOf = (operation: Simulator.Operation) =>
+  Effect.map(requests, (all) => all.filter((request) => request.operation === operation))
+
+export const respondNext = (
+  operation: Simulator.Operation,
+  ...responses: ReadonlyArray<Simulator.SimulatedResponse>
+) => using((simulator) => simulator.respondNext(operation, ...responses))
+
+export const respondAlways = (operation: Simulator.Operation, response: Simulator.SimulatedResponse) =>
+  using((simulator) => simulator.respondAlways(operation, response))
+
+export const setLatency = (operation: Simulator.Operation, latency: Duration.DurationInput) =>
+  using((simulator) => simulator.setLatency(operation, latency))
+
+export const revoke = using((simulator) => simulator.revoke)
+
+/** The two headers that come with a token, in plain text. */
+export const tokenHeadersOf = ({ authorization, serviceId }: Simulator.SeenRequest) =>
+  [authorization, serviceId].map((header) => Option.getOrUndefined(Option.map(header, Redacted.value)))
