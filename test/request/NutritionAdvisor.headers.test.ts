@@ -1,4 +1,4 @@
-/** What a caller passes on: headers of its own caller, some of which belong to another connection. */
+/** Headers that a caller forwards, some of which belong to its own connection. */
 import { HttpBody, HttpClientRequest } from "@effect/platform"
 import { expect } from "@effect/vitest"
 import { Effect, Stream } from "effect"
@@ -6,6 +6,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { requests } from "../support/doubles/simulator.js"
 
 const test = arranged(
   NutritionAdvisor.NutritionAdvisor,
@@ -14,7 +15,6 @@ const test = arranged(
 
 /** The headers of data requests. */
 const sent = Effect.gen(function*() {
-  const { requests } = yield* Simulator.Simulator
   return (yield* requests).filter(({ operation }) => operation !== "token").map(({ headers }) => headers)
 })
 
@@ -30,7 +30,7 @@ test.each([
   ["host", "elsewhere.example"],
   ["accept-encoding", "gzip, br, zstd"],
   ["content-length", "17"]
-])("%s: %s of a caller is left out of a search and of a request, and others go through", function*(
+])("headers: the caller's %s is not forwarded by search and httpClient: %s", function*(
   [name = "", value],
   { httpClient, search }
 ) {
@@ -40,33 +40,33 @@ test.each([
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
 
-test("search headers: a caller's header is sent with that call only", function*({ search }) {
+test("headers: the header of a search is sent with that search only", function*({ search }) {
   for (const id of ["1", "2", "3"]) yield* search("oats", { headers: { "x-request-id": id } })
   yield* search("oats")
   expect((yield* sent).map((headers) => headers["x-request-id"])).toEqual(["1", "2", "3", undefined])
 })
 
 test.each([["x-name", "two\r\nlines"], ["x-name", "größer 🥑"], ["two words", "1"]])(
-  "%s: %j is no header that HTTP allows, and nothing is sent with it",
+  "headers: a request with a header that HTTP does not allow is not sent: %s %j",
   function*([name = "", value], { httpClient, search }) {
     const headers = { [name]: value }
     const errors = [
       yield* Effect.flip(search("oats", { headers })),
       yield* Effect.flip(httpClient.get("/v2/x", { headers }))
     ]
-    expect(errors).toMatchObject([{ _tag: "BadRequest", operation: "search" }, {
-      _tag: "BadRequest",
-      operation: "request"
-    }])
+    expect(errors).toMatchObject([
+      { _tag: "BadRequest", operation: "search" },
+      { _tag: "BadRequest", operation: "request" }
+    ])
     yield* Simulator.expectExchanges(0)
   }
 )
 
 test.each<readonly [string, HttpBody.HttpBody, string]>([
-  ["that of the body where the body decides it", HttpBody.text("oats"), "4"],
-  ["that of a stream which says its length", HttpBody.stream(Stream.make(new Uint8Array(4)), undefined, 4), "4"],
+  ["the length of a string", HttpBody.text("oats"), "4"],
+  ["the length given with a stream", HttpBody.stream(Stream.make(new Uint8Array(4)), undefined, 4), "4"],
   ["the caller's for a stream of unknown length", HttpBody.stream(Stream.make(new Uint8Array(17))), "17"]
-])("content-length is %s", function*([, body, length], { httpClient }) {
+])("headers: content-length is %s", function*([, body, length], { httpClient }) {
   const post = HttpClientRequest.post("/v2/x", { body }).pipe(HttpClientRequest.setHeader("content-length", "17"))
   yield* httpClient.execute(post)
   expect((yield* sent).map((headers) => headers["content-length"])).toEqual([length])

@@ -3,8 +3,8 @@ import { HttpClientRequest } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { requests } from "../support/doubles/simulator.js"
 
 const { version }: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
 
@@ -13,18 +13,18 @@ const over = (userAgent?: string) => advisor({ userAgent }, { routes: { "POST /v
 const execute = (request: HttpClientRequest.HttpClientRequest) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.execute(request))
 
-const sent = Effect.gen(function*() {
-  const { requests } = yield* Simulator.Simulator
-  return (yield* requests).map(({ headers, operation }) => [operation, headers["user-agent"]])
-})
+const sent = Effect.map(
+  requests,
+  (all) => all.map(({ headers, operation }) => [operation, headers["user-agent"]])
+)
 
 const plan = HttpClientRequest.post("/v2/plan").pipe(HttpClientRequest.bodyUnsafeJson({ day: 1 }))
 
 describe("User-Agent header", () => {
   it.effect.each<readonly [what: string, setting: string | undefined, sent: string]>([
-    ["the version of the package", undefined, `effect-nutrition-advisor/${version}`],
-    ["the setting", "shop/2 (a b)", "shop/2 (a b)"]
-  ])("is on every request, with %s", ([, setting, own]) =>
+    ["the name and version of the package by default", undefined, `effect-nutrition-advisor/${version}`],
+    ["the setting userAgent", "shop/2 (a b)", "shop/2 (a b)"]
+  ])("on every request, it is %s", ([, setting, own]) =>
     Effect.gen(function*() {
       yield* NutritionAdvisor.search("apple")
       yield* execute(plan)
