@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs"
 import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { NutritionAdvisor, type TokenIssuer } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { requestsOf } from "../support/doubles/simulator.js"
 
 type Name = Exclude<TokenIssuer.TokenRoute, `/${string}`>
 
-/** The path of each named route: the compiler asks for that of a new one. */
+/** The path of each named route. The compiler demands a path for a new one. */
 const paths: Readonly<Record<Name, string>> = {
   "advisor-licence": "/v2/token-cache/nutrition-advisor/oauth/licence/{key}",
   "advisor-token": "/v2/token-cache/nutrition-advisor/oauth/token/{key}",
@@ -22,8 +22,7 @@ const test = arranged(Effect.void, advisor())
 for (const tokenRoute of names) {
   test(`token route ${tokenRoute}: the simulator issues a token at its path`, function*() {
     yield* NutritionAdvisor.search("oats")
-    const { requests } = yield* Simulator.Simulator
-    expect((yield* requests).map(({ path }) => path)[0]).toBe(paths[tokenRoute])
+    expect((yield* requestsOf("token")).map(({ path }) => path)).toEqual([paths[tokenRoute]])
   }, advisor({ tokenRoute }))
 }
 
