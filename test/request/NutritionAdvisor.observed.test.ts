@@ -2,30 +2,33 @@ import { describe, expect } from "@effect/vitest"
 import { Effect, Schema, Tracer } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import type { Simulator } from "effect-nutrition-advisor/testing"
 import { test } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
+import { respondAlways, respondNext } from "../support/doubles/simulator.js"
 import { refusals } from "../support/doubles/statuses.js"
 
 const found: Simulator.Reply = { status: 200, body: { results: [] } }
 
-/** The error where calls of an operation are answered so, the last answer for ever. */
-const failureOf = (
-  [first, second = first]: readonly [Simulator.Reply, Simulator.Reply?],
-  names: ReadonlyArray<string> = ["X-Request-Id"],
-  search: Effect.Effect<
+interface Failing {
+  readonly observeHeaders?: ReadonlyArray<string>
+  readonly operation?: Simulator.Operation
+  readonly program?: Effect.Effect<
     unknown,
     NutritionAdvisorError.NutritionAdvisorError,
     NutritionAdvisor.NutritionAdvisor | Simulator.Simulator
-  > = NutritionAdvisor.search("apple"),
-  operation: Simulator.Operation = "search"
+  >
+}
+
+/** The error of a program if an operation gets these responses, and the last of them again and again. */
+const failureOf = (
+  [first, last = first]: readonly [Simulator.Reply, Simulator.Reply?],
+  { observeHeaders = ["X-Request-Id"], operation = "search", program = NutritionAdvisor.search("apple") }: Failing = {}
 ) =>
-  Effect.flatMap(
-    Simulator.Simulator,
-    ({ respondAlways, respondNext }) => Effect.zip(respondNext(operation, first), respondAlways(operation, second))
-  ).pipe(
-    Effect.zipRight(Effect.flip(search)),
-    Effect.provide(advisor({ observeHeaders: names }))
+  respondNext(operation, first).pipe(
+    Effect.zipRight(respondAlways(operation, last)),
+    Effect.zipRight(Effect.flip(program)),
+    Effect.provide(advisor({ observeHeaders }))
   )
 
 const headersOf = (error: NutritionAdvisorError.NutritionAdvisorError | NutritionAdvisorError.ConfigurationError) =>
@@ -60,16 +63,16 @@ describe("observeHeaders", () => {
     expect(error).toMatchObject({ reason: "NotJson", headers: shown })
   })
 
-  test("the error of a response with another shape has it", function*() {
+  test("the error of a response that doesn't match the schema has it", function*() {
     const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
-    expect(yield* failureOf([{ ...found, headers: identified }], undefined, search))
+    expect(yield* failureOf([{ ...found, headers: identified }], { program: search }))
       .toMatchObject({ reason: "Schema", headers: shown })
   })
 
   test("errors of httpClient have it, too", function*() {
-    const request = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
-    expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], undefined, request, "request")))
-      .toEqual(shown)
+    const program = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
+    const error = yield* failureOf([{ status: 500, headers: identified }], { operation: "request", program })
+    expect(headersOf(error)).toEqual(shown)
   })
 
   test("after a renewal, it is the header of the second response", function*() {
@@ -82,7 +85,9 @@ describe("observeHeaders", () => {
 
   test("an empty or missing header is left out", function*() {
     const headers = { "x-request-id": "request-1", "x-trace": "" }
-    const error = yield* failureOf([{ status: 500, headers }], ["x-request-id", "x-trace", "x-none"])
+    const error = yield* failureOf([{ status: 500, headers }], {
+      observeHeaders: ["x-request-id", "x-trace", "x-none"]
+    })
     expect(headersOf(error)).toEqual(shown)
   })
 
@@ -92,20 +97,18 @@ describe("observeHeaders", () => {
   })
 
   test("no header is on an error if none is listed", function*() {
-    expect(headersOf(yield* failureOf([{ status: 500, headers: identified }], []))).toBeUndefined()
+    const error = yield* failureOf([{ status: 500, headers: identified }], { observeHeaders: [] })
+    expect(headersOf(error)).toBeUndefined()
   })
 
   test("headers of the token route are never observed", function*() {
-    const error = yield* failureOf([{ status: 400, headers: identified }], undefined, undefined, "token")
+    const error = yield* failureOf([{ status: 400, headers: identified }], { operation: "token" })
     expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
   })
 
   test("only the request's span has it as an attribute, even if the request succeeds", function*() {
     const { spans, tracer } = yield* tracing
-    yield* Effect.flatMap(
-      Simulator.Simulator,
-      ({ respondNext }) => respondNext("search", { ...found, headers: identified })
-    ).pipe(
+    yield* respondNext("search", { ...found, headers: identified }).pipe(
       Effect.zipRight(NutritionAdvisor.search("apple")),
       Effect.provide(advisor({ observeHeaders: ["X-Request-Id"] })),
       Effect.withTracer(tracer)
@@ -116,26 +119,28 @@ describe("observeHeaders", () => {
       "NutritionAdvisor.search": "request-1"
     })
   })
-  test.each<readonly [reason: string, rejections: readonly [Simulator.Reply, Simulator.Reply?], shown: object]>([
-    ["RejectedAgain", [{ status: 401 }, { status: 403, headers: identified }], { status: 403, header: "request-1" }],
-    ["TokenUnchanged", [{ status: 403, headers: identified }], { status: 403, header: "request-1" }]
-  ])("span of a search that fails with Forbidden %s: it has the status code and the observed header", function*(
-    [reason, rejections, shown]
-  ) {
-    const { spans, tracer } = yield* tracing
-    const again = { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } }
-    const search = Effect.zipRight(
-      Effect.flatMap(
-        Simulator.Simulator,
-        ({ respondAlways }) => reason === "TokenUnchanged" ? respondAlways("token", again) : Effect.void
-      ),
-      NutritionAdvisor.search("apple")
-    )
-    expect(yield* Effect.withTracer(failureOf(rejections, undefined, search), tracer)).toMatchObject({ reason })
-    const { attributes } = spans.find(({ name }) => name === "NutritionAdvisor.search") ?? {}
-    expect({
-      status: attributes?.get("http.response.status_code"),
-      header: attributes?.get("http.response.header.x-request-id")
-    }).toEqual(shown)
+
+  const spanOf = (failure: ReturnType<typeof failureOf>) =>
+    Effect.gen(function*() {
+      const { spans, tracer } = yield* tracing
+      const error = yield* Effect.withTracer(failure, tracer)
+      const { attributes } = spans.find(({ name }) => name === "NutritionAdvisor.search") ?? {}
+      return {
+        reason: "reason" in error && error.reason,
+        status: attributes?.get("http.response.status_code"),
+        header: attributes?.get("http.response.header.x-request-id")
+      }
+    })
+
+  test("the span of a search that is rejected again has status and header of the last response", function*() {
+    const failure = failureOf([{ status: 401 }, { status: 403, headers: identified }])
+    expect(yield* spanOf(failure)).toEqual({ reason: "RejectedAgain", status: 403, header: "request-1" })
+  })
+
+  test("the span of a search whose renewal is pointless has status and header of the rejection", function*() {
+    const sameToken = { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } }
+    const program = Effect.zipRight(respondAlways("token", sameToken), NutritionAdvisor.search("apple"))
+    const failure = failureOf([{ status: 403, headers: identified }], { program })
+    expect(yield* spanOf(failure)).toEqual({ reason: "TokenUnchanged", status: 403, header: "request-1" })
   })
 })
