@@ -7,21 +7,28 @@ import { Effect, Layer } from "effect"
 import type { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { testLive } from "../../support/doubles/arranged.js"
+import { respondAlways, revoke, setLatency } from "../../support/doubles/simulator.js"
 import { advisor, request, searches } from "./simulated.js"
 
-/** The finished spans of a program that runs inside a span of the user's own. */
+/** A telemetry layer, and the spans that have ended. */
+const telemetry = () => {
+  const exporter = new InMemorySpanExporter()
+  const layer = NodeSdk.layer(() => ({
+    resource: { serviceName: "test" },
+    spanProcessor: new SimpleSpanProcessor(exporter)
+  }))
+  return { layer, finished: Effect.sync(() => [...exporter.getFinishedSpans()]) }
+}
+
+/** The spans of a program that runs in a span of its caller. */
 const spansOf = <E>(program: Effect.Effect<unknown, E, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>) =>
-  Effect.gen(function*() {
-    const exporter = new InMemorySpanExporter()
-    const sdk = NodeSdk.layer(() => ({
-      resource: { serviceName: "test" },
-      spanProcessor: new SimpleSpanProcessor(exporter)
-    }))
-    return yield* program.pipe(
-      Effect.withSpan("user"),
+  Effect.suspend(() => {
+    const { finished, layer } = telemetry()
+    return program.pipe(
+      Effect.withSpan("caller"),
       Effect.provide(advisor),
-      Effect.map(() => [...exporter.getFinishedSpans()]),
-      Effect.provide(sdk)
+      Effect.zipRight(finished),
+      Effect.provide(layer)
     )
   })
 
@@ -31,9 +38,6 @@ const idOf = (span: ReadableSpan | undefined) => span?.spanContext().spanId
 
 const linksOf = (span: ReadableSpan) => span.links.map(({ context }) => context.spanId)
 
-const answering = (operation: Simulator.Operation, status: number) =>
-  Effect.flatMap(Simulator.Simulator, ({ respondAlways }) => respondAlways(operation, { status }))
-
 describe("span of an exchange", () => {
   it.live("it is a root span, even within a caller's span", () =>
     Effect.map(spansOf(searches(1)), (spans) => {
@@ -42,8 +46,12 @@ describe("span of an exchange", () => {
 
   it.live.each(
     [
-      ["is linked from the span of each search that waited for it", searches(5), 5],
-      ["is linked from those who waited though it failed", Effect.zipRight(answering("token", 400), searches(3)), 3]
+      ["the span of each waiting search links to it", searches(5), 5],
+      [
+        "the span of each waiting search links to it even if it failed",
+        Effect.zipRight(respondAlways("token", { status: 400 }), searches(3)),
+        3
+      ]
     ] as const
   )("%s", ([_, program, count]) =>
     Effect.map(spansOf(program), (spans) => {
@@ -58,8 +66,7 @@ describe("span of an exchange", () => {
     }))
 
   testLive("each rejected search links to the span of its renewal", function*() {
-    const revoked = Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke)
-    const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoked), Effect.zipRight(searches(4))))
+    const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoke), Effect.zipRight(searches(4))))
     const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
     expect(renewal).toBeDefined()
     expect(named(spans, "NutritionAdvisor.search").slice(1).map(linksOf)).toEqual(Array(4).fill([renewal]))
@@ -68,21 +75,14 @@ describe("span of an exchange", () => {
 
 testLive.each(
   [
-    ["below the client, shows the exchange too", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
-    ["beside the client, shows searches alone", false, ["NutritionAdvisor.search"]]
+    ["below the client has spans of exchanges, too", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
+    ["beside the client has spans of searches only", false, ["NutritionAdvisor.search"]]
   ] as const
-)("a telemetry layer %s", function*([, isBelow, names]) {
-  const exporter = new InMemorySpanExporter()
-  const sdk = NodeSdk.layer(() => ({
-    resource: { serviceName: "test" },
-    spanProcessor: new SimpleSpanProcessor(exporter)
-  }))
-  const layer = isBelow ? Layer.provideMerge(advisor, sdk) : Layer.merge(advisor, sdk)
-  const seen = yield* Effect.provide(
-    Effect.map(searches(1), () => exporter.getFinishedSpans().map(({ name }) => name)),
-    layer
-  )
-  expect(seen.sort()).toEqual(names)
+)("telemetry: a layer %s", function*([, isBelow, names]) {
+  const { finished, layer } = telemetry()
+  const both = isBelow ? Layer.provideMerge(advisor, layer) : Layer.merge(advisor, layer)
+  const spans = yield* Effect.provide(Effect.zipRight(searches(1), finished), both)
+  expect(spans.map(({ name }) => name).sort()).toEqual(names)
 })
 
 describe("span of a search", () => {
@@ -96,9 +96,9 @@ describe("span of a search", () => {
     ] as const
   )("%s", ([_, program]) =>
     Effect.map(spansOf(program), (spans) => {
-      const user = idOf(named(spans, "user")[0])
+      const caller = idOf(named(spans, "caller")[0])
       const parents = named(spans, "NutritionAdvisor.search").map(({ parentSpanContext }) => parentSpanContext?.spanId)
-      expect(parents).toEqual([user, user])
+      expect(parents).toEqual([caller, caller])
     }))
 })
 
@@ -138,23 +138,23 @@ describe("span", () => {
       ["TokenIssuer.issue", "token", 400, "BadRequest"]
     ] as const
   )(
-    "a failed %s has the status of the response and the tag of the error, and status error",
+    "a failed %s has the status code of the response, the tag of the error, and the span status error",
     ([name, operation, status, error]) =>
-      Effect.map(spansOf(Effect.zipRight(answering(operation, status), searches(1))), (spans) => {
+      Effect.map(spansOf(Effect.zipRight(respondAlways(operation, { status }), searches(1))), (spans) => {
         const [span] = named(spans, name)
         expect(span?.attributes).toMatchObject({ "http.response.status_code": status, "error.type": error })
         expect(span?.status.code).toBe(SpanStatusCode.ERROR)
       })
   )
 
-  it.live("the span of a successful call has status ok", () =>
+  it.live("a successful call has the span status ok", () =>
     Effect.map(spansOf(searches(1)), (spans) => {
       expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
     }))
 
   testLive("it covers the time from the start of a search to its end", function*() {
-    const slow = Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("search", "300 millis"))
-    const [search] = named(yield* spansOf(Effect.zipRight(slow, searches(1))), "NutritionAdvisor.search")
+    const slow = Effect.zipRight(setLatency("search", "300 millis"), searches(1))
+    const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
     const [seconds = 0, nanos = 0] = search?.duration ?? []
     expect(seconds * 1e3 + nanos / 1e6).toBeGreaterThan(290)
   })
