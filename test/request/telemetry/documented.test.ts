@@ -6,7 +6,7 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 import { type Measured, snapshot } from "../../support/doubles/metrics.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
 
-/** All that a client with each of its layers measures, from its start to the end of one search. */
+/** A client with all layers around it. */
 const client = Throttle.layer({}).pipe(
   Layer.provide(RequestRetry.layer({})),
   Layer.provide(SearchCache.layer({ timeToLive: "1 minute" })),

@@ -1,5 +1,4 @@
 import { describe, expect } from "@effect/vitest"
-import type { Duration } from "effect"
 import { Effect, Fiber, Option, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SharedTokenCache, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -8,6 +7,7 @@ import { added } from "../../support/doubles/counters.js"
 import * as ManualClock from "../../support/doubles/ManualClock.js"
 import { snapshot } from "../../support/doubles/metrics.js"
 import { settings } from "../../support/doubles/simulatedAdvisor.js"
+import { respondNext, setLatency } from "../../support/doubles/simulator.js"
 import * as Time from "../../support/doubles/Time.js"
 import { advisor, request, searches } from "./simulated.js"
 
@@ -29,8 +29,8 @@ const tags = NutritionAdvisorError.errors.map(({ _tag }) => _tag)
 
 const rejections = ["RejectedAgain", "TokenUnchanged", "CoolingDown", "BodyNotReplayable", "AcceptedAfterRenewal"]
 
-/** Each counter and its series that stand at zero once a client is built: the values of its labels, in their order by name. */
-const standing: Readonly<Record<string, ReadonlyArray<Labels>>> = {
+/** The labels of each counter that are zero when a client is built. */
+const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
   token_exchanges_total: ["missing", "refresh", "rejection"].flatMap((reason) => [
     ...["issued", "unchanged"].map((outcome) => ({ reason, outcome, error: "none" })),
     ...tags.map((error) => ({ reason, outcome: "failed", error }))
@@ -45,8 +45,8 @@ const standing: Readonly<Record<string, ReadonlyArray<Labels>>> = {
 }
 
 describe("metrics: counter", () => {
-  test.each(Object.entries(standing))(
-    "stands at zero from the start with each of its labels: %s",
+  test.each(Object.entries(initial))(
+    "it starts at zero with each of its labels: %s",
     function*([name, all]) {
       yield* Effect.scoped(
         Effect.provide(Effect.void, NutritionAdvisor.layerShared(settings))
@@ -60,21 +60,15 @@ describe("metrics: counter", () => {
   )
 })
 
-const slow = (operation: Simulator.Operation, latency: Duration.DurationInput) =>
-  Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency(operation, latency))
-
-const answering = (operation: Simulator.Operation, status: number) =>
-  Effect.flatMap(Simulator.Simulator, ({ respondNext }) => respondNext(operation, { status }))
-
 const interrupted = Effect.gen(function*() {
-  yield* slow("search", "1 minute")
+  yield* setLatency("search", "1 minute")
   const search = yield* Effect.fork(NutritionAdvisor.search("rice"))
   yield* Time.pass("1 second")
   yield* Fiber.interrupt(search)
 })
 
 const undecodable = Schema.Unknown.pipe(Schema.filter(() => {
-  throw new Error("a schema of the user's that throws")
+  throw new Error("a bug of the schema")
 }))
 
 describe("metrics: data request", () => {
@@ -85,12 +79,16 @@ describe("metrics: data request", () => {
     ["a defect", "Defect request search", Effect.exit(NutritionAdvisor.searchAs(undecodable)("rice"))],
     ["an interruption", "Interrupted request search", interrupted],
     [
-      "the error of its answer",
+      "the error of its response",
       "TooManyRequests request search",
-      Effect.zipRight(answering("search", 429), searches(1))
+      Effect.zipRight(respondNext("search", { status: 429 }), searches(1))
     ],
-    ["the error of its exchange", "Forbidden exchange search", Effect.zipRight(answering("token", 403), searches(1))],
-    ["what was not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
+    [
+      "the error of its exchange",
+      "Forbidden exchange search",
+      Effect.zipRight(respondNext("token", { status: 403 }), searches(1))
+    ],
+    ["a search that is not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
     ["a request of httpClient", "UnexpectedResponse request request", request]
   ])("is counted once: %s", function*([, series, program]) {
     expect(yield* added(program, "requests_total")).toEqual({ [series]: 1 })
@@ -101,8 +99,8 @@ describe("metrics: data request", () => {
     (timed) => ({ count: timed?.count ?? 0, sum: timed?.sum ?? 0 })
   )
 
-  test("its duration is the same if the wall clock is set back by an hour", function*() {
-    yield* slow("search", "2 seconds")
+  test("its duration does not depend on the wall clock", function*() {
+    yield* setLatency("search", "2 seconds")
     const clock = ManualClock.besides(yield* Effect.clock)
     const before = yield* timed
     const search = yield* Effect.fork(Effect.withClock(NutritionAdvisor.search("rice"), clock))
@@ -114,7 +112,7 @@ describe("metrics: data request", () => {
   })
 
   test("its duration is measured in seconds", function*() {
-    yield* slow("search", "2 seconds")
+    yield* setLatency("search", "2 seconds")
     const before = yield* timed
     yield* Time.settle("1 second")(NutritionAdvisor.search("rice"))
     const after = yield* timed
