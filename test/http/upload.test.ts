@@ -1,4 +1,4 @@
-/** Bodies of requests, of whatever class, over `httpClient` and over fetch of a promise client. */
+/** Request bodies of any class, over `httpClient` and over fetch of a promise client. */
 import { Blob as NodeBlob } from "node:buffer"
 import { Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
@@ -54,13 +54,14 @@ const writtenForm = [
 
 const multipart = "multipart/form-data; boundary=boundary"
 
-/** A body, what is sent of it, and its type. */
+/** A body, the bytes that are sent, and their content type. */
 type Row = readonly [name: string, body: () => unknown, sent: string, type: string | null]
 
 const inMemory: ReadonlyArray<Row> = [
   ["an ArrayBuffer of another realm", () => runInNewContext("new Uint8Array([97, 98]).buffer"), "ab", null],
   ["a typed array of another realm", () => runInNewContext("new Uint8Array([97, 98])"), "ab", null],
   ["a typed array of two bytes an element", () => new Uint16Array([0x6161]), "aa", null],
+  ["a Uint8Array", () => new Uint8Array([97, 98]), "ab", null],
   ["a DataView", () => new DataView(new Uint8Array([97, 98, 99]).buffer, 1, 1), "b", null],
   [
     "URLSearchParams",
@@ -69,6 +70,8 @@ const inMemory: ReadonlyArray<Row> = [
     "application/x-www-form-urlencoded;charset=UTF-8"
   ]
 ]
+
+const rawString: Row = ["a string", () => "ab", "ab", null]
 
 const toRead: ReadonlyArray<Row> = [
   ["a Blob", () => new Blob(["a,b"], { type: "text/csv" }), "a,b", "text/csv"],
@@ -130,7 +133,7 @@ describe("request body", () => {
     }
   )
 
-  it.effect.each([...inMemory, ...toRead])(
+  it.effect.each([...inMemory, ...toRead, rawString])(
     "httpClient: %s is sent as bytes, and again after a renewal",
     ([, body, ...expected]) =>
       Effect.gen(function*() {
