@@ -21,7 +21,7 @@ describe("platform response", () => {
     expect({ ...responseOf(200, { "x-one": "1", "x bad": "1", "x-bad": "a\nb" }).headers }).toEqual({ "x-one": "1" })
   })
 
-  it.effect.each([204, 205])("a response with status %d has no body", (status) =>
+  it.effect.each([204, 205])("a response with status %d has an empty body", (status) =>
     Effect.gen(function*() {
       expect(yield* responseOf(status).text).toBe("")
     }))
