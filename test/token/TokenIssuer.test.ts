@@ -239,65 +239,56 @@ describe("token exchange: attempts", () => {
 
   const atLeast = (millis: number) => expect.toSatisfy((taken: number) => taken >= millis, `at least ${millis} ms`)
 
-  test.each<{
-    readonly title: string
+  interface Attempts {
     readonly responses: ReadonlyArray<Simulator.SimulatedResponse>
     readonly options?: Partial<TokenIssuer.Options>
     readonly end: object
-  }>([
-    {
-      title: "an exchange is repeated after a failure of the service, with growing delays",
+  }
+
+  test.each<readonly [string, Attempts]>([
+    ["an exchange is repeated after a failure of the service, with growing delays", {
       responses: [failed, failed],
       end: { outcome: "issued", calls: 3, millis: atLeast(480) }
-    },
-    {
-      title: "an exchange is repeated after a dropped connection",
+    }],
+    ["an exchange is repeated after a dropped connection", {
       responses: ["drop", "drop"],
       end: { outcome: "issued", calls: 3 }
-    },
-    {
-      title: "there are three, and the error of the last one is returned",
+    }],
+    ["there are three, and the error of the last one is returned", {
       responses: [failed, { status: 502 }, { status: 503 }],
       end: { outcome: { _tag: "ServerError", operation: "token", status: 503 }, calls: 3 }
-    },
-    {
-      title: "there are as many as refresh.attempts says",
+    }],
+    ["there are as many as refresh.attempts says", {
       responses: [failed, failed, failed, failed],
       options: { refresh: { attempts: 5 } },
       end: { outcome: "issued", calls: 5 }
-    },
-    {
-      title: "there is one if the response is no token response",
+    }],
+    ["there is one if the response is no token response", {
       responses: [{ status: 200, body: "<html>" }],
       end: { calls: 1 }
-    },
-    {
-      title: "the next one waits for a Retry-After that fits into tokenTimeout",
+    }],
+    ["the next one waits for a Retry-After that fits into tokenTimeout", {
       responses: [busy("4")],
       end: { outcome: "issued", millis: atLeast(4_000) }
-    },
-    {
-      title: "there is one if its Retry-After does not fit into tokenTimeout",
+    }],
+    ["there is one if its Retry-After does not fit into tokenTimeout", {
       responses: [busy("20")],
       end: { outcome: { _tag: "ServerError", status: 503, retryAfter: 20 }, calls: 1, millis: 250 }
-    },
-    {
-      title: "there are two if the second Retry-After does not fit into the rest of tokenTimeout",
+    }],
+    ["there are two if the second Retry-After does not fit into the rest of tokenTimeout", {
       responses: [busy("6"), busy("6")],
       end: { outcome: { _tag: "ServerError", retryAfter: 6 }, calls: 2 }
-    },
-    {
-      title: "there is one if its Retry-After is beyond every timer",
+    }],
+    ["there is one if its Retry-After is beyond every timer", {
       responses: [busy("999999999999999")],
       end: { calls: 1 }
-    },
-    {
-      title: "all of them share one tokenTimeout",
+    }],
+    ["all of them share one tokenTimeout", {
       responses: [failed, "hang"],
       options: { tokenTimeout: "7 seconds" },
       end: { outcome: { _tag: "TransportError", operation: "token", reason: "Timeout" }, millis: 7_000 }
-    }
-  ])("$title", function*({ end, options, responses }) {
+    }]
+  ])("%s", function*([, { end, options, responses }]) {
     expect(yield* endOf(responses, options)).toMatchObject(end)
   })
 
