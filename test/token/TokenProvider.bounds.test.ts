@@ -1,4 +1,4 @@
-/** Issuers and stores that hang, or that can't be interrupted. */
+/** Issuers and stores that hang, die, or can't be interrupted. */
 import { describe, expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Scope } from "effect"
 import { NutritionAdvisorError, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
@@ -10,8 +10,17 @@ const test = arranged(Effect.void, Issuer.layer)
 
 type Call = "issue" | "current" | "put" | "invalidate"
 
-/** A provider, made as inside `acquireRelease`, whose parts do what is said before they do what they should, and who meets the call. */
-const meeting = (call: Call, fault: Effect.Effect<unknown>, options?: TokenProvider.Options) =>
+interface Options extends TokenProvider.Options {
+  /** Whether the caller's token was rejected. Otherwise, the caller has none. */
+  readonly isRejected?: boolean
+}
+
+/** A caller of a provider whose issuer or store runs `fault` before one of its calls. The provider is made as in `acquireRelease`. */
+const withFault = (
+  call: Call,
+  fault: Effect.Effect<unknown>,
+  { isRejected = call === "invalidate", ...options }: Options = {}
+) =>
   Effect.gen(function*() {
     const inner = yield* TokenStore.make
     const { issue } = yield* TokenIssuer.TokenIssuer
@@ -30,10 +39,11 @@ const meeting = (call: Call, fault: Effect.Effect<unknown>, options?: TokenProvi
       Effect.uninterruptible
     )
     const first = yield* get
-    if (call !== "invalidate") yield* inner.invalidate(first)
+    if (!isRejected) yield* inner.invalidate(first)
     faults[call] = fault
     return {
-      caller: call === "invalidate" ? renew(first) : get,
+      caller: isRejected ? renew(first) : get,
+      get,
       close: Scope.close(scope, Exit.void),
       faults,
       store: inner
@@ -44,15 +54,15 @@ const failure = (reason: "Timeout" | "Aborted" | "Closed") =>
   new NutritionAdvisorError.TransportError({ operation: "token", reason })
 
 const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((call) => [
-  { call, how: "hangs", fault: Effect.never },
-  { call, how: "hangs and can't be interrupted", fault: Effect.uninterruptible(Effect.never) }
+  [call, "hangs", Effect.never] as const,
+  [call, "hangs uninterruptibly", Effect.uninterruptible(Effect.never)] as const
 ])
 
 describe("TokenProvider: an issuer or store", () => {
   test.each(hanging)(
-    "whose $call $how makes all callers fail with Timeout after tokenTimeout, and later ones get a token",
-    function*({ call, fault }) {
-      const { caller, faults } = yield* meeting(call, fault, { tokenTimeout: "3 seconds" })
+    "whose %s %s makes all callers fail with Timeout after tokenTimeout, and later ones get a token",
+    function*([call, , fault]) {
+      const { caller, faults } = yield* withFault(call, fault, { tokenTimeout: "3 seconds" })
       const callers = yield* Effect.replicateEffect(Effect.fork(Effect.flip(caller)), 2)
       yield* Time.pass("2999 millis")
       expect((yield* Effect.forEach(callers, Fiber.poll)).map(Option.isNone)).toEqual([true, true])
@@ -65,16 +75,16 @@ describe("TokenProvider: an issuer or store", () => {
   )
 
   test("that hangs is limited to 10 s by default", function*() {
-    const { caller } = yield* meeting("issue", Effect.never)
+    const { caller } = yield* withFault("issue", Effect.never)
     const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("10 seconds")
     expect(yield* Fiber.join(waiting)).toEqual(failure("Timeout"))
   })
 
-  test.each(hanging.filter(({ call }) => call !== "current"))(
-    "whose $call $how does not keep the layer from closing, and its callers fail with reason Closed",
-    function*({ call, fault }) {
-      const { caller, close } = yield* meeting(call, fault)
+  test.each(hanging.filter(([call]) => call !== "current"))(
+    "whose %s %s does not keep the layer from closing, and its callers fail with reason Closed",
+    function*([call, , fault]) {
+      const { caller, close } = yield* withFault(call, fault)
       const waiting = yield* Effect.fork(Effect.flip(caller))
       yield* Time.pass("1 second")
       yield* close
@@ -85,7 +95,7 @@ describe("TokenProvider: an issuer or store", () => {
   test.each(["issue", "put"] as const)(
     "whose %s returns after the exchange has ended stores nothing",
     function*(call) {
-      const { caller, store } = yield* meeting(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
+      const { caller, store } = yield* withFault(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
       const waiting = yield* Effect.fork(Effect.flip(caller))
       yield* Time.pass("20 seconds")
       expect([yield* Fiber.join(waiting), yield* store.current]).toEqual([failure("Timeout"), Option.none()])
@@ -95,11 +105,37 @@ describe("TokenProvider: an issuer or store", () => {
   test.each(["issue", "put"] as const)(
     "whose %s interrupts itself makes its caller fail with Aborted, and the next one gets a token",
     function*(call) {
-      const { caller, faults } = yield* meeting(call, Effect.interrupt)
+      const { caller, faults } = yield* withFault(call, Effect.interrupt)
       expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
       faults[call] = undefined
       yield* Time.pass("1 second")
       expect(Issuer.valueOf(yield* caller)).not.toBe(Issuer.secretOf(1))
     }
   )
+
+  test.each<readonly [how: string, end: "succeeded" | "failed", fault: Effect.Effect<unknown>, next: number]>([
+    ["dies", "succeeded", Effect.die("no connection to the database"), 3],
+    ["dies", "failed", Effect.die("no connection to the database"), 2],
+    ["interrupts itself", "succeeded", Effect.interrupt, 3],
+    ["interrupts itself", "failed", Effect.interrupt, 2]
+  ])(
+    "whose put %s after the exchange of a renewal has %s doesn't close the provider",
+    function*([, end, fault, next]) {
+      const { caller, faults, get } = yield* withFault("put", fault, { isRejected: true })
+      const issuer = yield* Issuer.IssuerDouble
+      if (end === "failed") yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
+      yield* Effect.exit(caller)
+      faults.put = undefined
+      yield* Time.pass("1 second")
+      expect(Issuer.valueOf(yield* get)).toBe(Issuer.secretOf(next))
+    }
+  )
+
+  test("whose put hangs makes the caller of a renewal wait for at most one second more than tokenTimeout", function*() {
+    const { caller } = yield* withFault("put", Effect.never, { isRejected: true, tokenTimeout: "3 seconds" })
+    const waiting = yield* Effect.fork(Effect.flip(caller))
+    yield* Time.pass("4 seconds")
+    expect(Option.map(yield* Fiber.poll(waiting), Exit.isSuccess)).toEqual(Option.some(true))
+    expect(yield* Fiber.join(waiting)).toEqual(failure("Timeout"))
+  })
 })
