@@ -23,7 +23,7 @@ const doubles = Effect.all({
   shared: SharedTokenCache.SharedTokenCache
 })
 
-/** Closes what a test has opened while the clock goes on. */
+/** Closes the scope of a test while the clock continues. */
 const closing = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const scope = yield* Scope.make()
@@ -36,9 +36,9 @@ const test = arranged(doubles, Layer.merge(Issuer.layer, Cache.layer), closing)
 
 const missing = (issuer: TokenIssuer.Service) => issuer.issue(Issuer.missing)
 
-const got = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(issuer)), Issuer.valueOf)
+const valueFrom = (issuer: TokenIssuer.Service) => Effect.map(settle(missing(issuer)), Issuer.valueOf)
 
-const newReplicaGot = Effect.flatMap(replica(), got)
+const fromNewReplica = Effect.flatMap(replica(), valueFrom)
 
 const replacing = (token: AccessToken.AccessToken, request: Partial<TokenIssuer.ExchangeRequest> = {}) => ({
   reason: "rejection" as const,
@@ -54,12 +54,12 @@ const timed = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return [result, (yield* Clock.currentTimeMillis) - start] as const
   })
 
-/** Someone has the lease for so long, and never does anything. */
+/** Takes the lease for a number of milliseconds, and never releases it. */
 const squat = (millis: number) =>
   Effect.gen(function*() {
     const { cache, issuer, shared } = yield* doubles
     yield* issuer.respondNext(Effect.fail(Issuer.unavailable))
-    yield* Effect.flip(newReplicaGot)
+    yield* Effect.flip(fromNewReplica)
     expect(yield* shared.lease(yield* cache.lastName, "squatter", millis)).toBe(true)
   })
 
@@ -68,12 +68,12 @@ const isFree = Effect.gen(function*() {
   const { cache, shared } = yield* doubles
   yield* quiet
   const name = yield* cache.lastName
-  const did = yield* shared.lease(name, "nobody", 1)
+  const isGranted = yield* shared.lease(name, "nobody", 1)
   yield* shared.release(name, "nobody")
-  return did
+  return isGranted
 })
 
-/** One replica has the lease, and exchanges for half a second. */
+/** A replica that has the lease, during an exchange of half a second. */
 const exchanging = Effect.gen(function*() {
   yield* Effect.flatMap(doubles, ({ issuer }) => issuer.setLatency(500))
   const scope = yield* Scope.make()
@@ -82,7 +82,7 @@ const exchanging = Effect.gen(function*() {
   return { fiber, close: Scope.close(scope, Exit.void) }
 })
 
-/** The levels and texts that are logged meanwhile. */
+/** The lines that an effect logs above level Debug. */
 const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const lines: Array<string> = []
@@ -93,33 +93,27 @@ const logged = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     return lines
   })
 
-describe("sharing: cold start", () => {
-  test(
-    "five replicas make one exchange, and all get the token with its identifier",
-    function*({ issuer }) {
-      yield* issuer.setLatency("2 seconds")
-      const replicas = yield* Effect.replicateEffect(replica(), 5)
-      const counted = added(
-        Effect.tap(
-          settle(Effect.forEach(replicas, missing, { concurrency: "unbounded" })),
-          (tokens) =>
-            Effect.sync(() => {
-              const pairs = tokens.map(({ serviceId, value }) =>
-                `${Redacted.value(value)} ${Redacted.value(serviceId)}`
-              )
-              expect(new Set(pairs)).toEqual(new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]))
-            })
-        ),
-        "shared_"
-      )
-      expect([yield* counted, yield* issuer.calls])
-        .toEqual([{ "tokens_total Exchanged": 1, "tokens_total HandedOver": 4 }, 1])
-    }
-  )
+describe("sharing: cold start of five replicas", () => {
+  const coldStart = Effect.gen(function*() {
+    yield* Effect.flatMap(doubles, ({ issuer }) => issuer.setLatency("2 seconds"))
+    const replicas = yield* Effect.replicateEffect(replica(), 5)
+    return yield* settle(Effect.forEach(replicas, missing, { concurrency: "unbounded" }))
+  })
+
+  test("all get the token of one exchange, with its identifier", function*({ issuer }) {
+    const tokens = yield* coldStart
+    const pairs = tokens.map(({ serviceId, value }) => `${Redacted.value(value)} ${Redacted.value(serviceId)}`)
+    expect([new Set(pairs), yield* issuer.calls])
+      .toEqual([new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]), 1])
+  })
+
+  test("the metric counts who exchanged, and who got the token of a peer", function*() {
+    expect(yield* added(coldStart, "shared_")).toEqual({ "tokens_total Exchanged": 1, "tokens_total HandedOver": 4 })
+  })
 })
 
 describe("SharedTokenIssuer: closing", () => {
-  test("fails exchanges under way and later ones with TransportError \"Closed\"", function*({ issuer }) {
+  test("pending exchanges and later ones fail with reason Closed", function*({ issuer }) {
     const closed = { _tag: "TransportError", operation: "token", reason: "Closed" }
     yield* issuer.setLatency("5 seconds")
     const scope = yield* Scope.make()
@@ -133,14 +127,19 @@ describe("SharedTokenIssuer: closing", () => {
 })
 
 describe("sharing: token in the cache", () => {
-  test("it is returned after one cache call, with the times of the peer's exchange", function*({ cache, issuer }) {
+  test("it has the times of the peer's exchange", function*() {
     const first = yield* settle(missing(yield* replica()))
     yield* Time.pass("1 minute")
-    const before = (yield* cache.calls).length
     const { expiresAt, receivedAt } = yield* settle(missing(yield* replica()))
     expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
-    expect((yield* cache.calls).slice(before).map(({ operation }) => operation)).toEqual(["read"])
-    expect(yield* issuer.calls).toBe(1)
+  })
+
+  test("it costs one read, and no exchange", function*({ cache, issuer }) {
+    yield* fromNewReplica
+    const before = (yield* cache.calls).length
+    yield* fromNewReplica
+    const calls = (yield* cache.calls).slice(before).map(({ operation }) => operation)
+    expect([calls, yield* issuer.calls]).toEqual([["read"], 1])
   })
 
   test("it is ignored if it is the token to be replaced", function*({ issuer }) {
@@ -153,7 +152,7 @@ describe("sharing: token in the cache", () => {
     "a token received at 1,000 is used only if the replaced one was received before: %i",
     function*([receivedAt, exchanges], { issuer }) {
       yield* Time.set(1_000)
-      yield* newReplicaGot
+      yield* fromNewReplica
       yield* settle((yield* replica()).issue(replacing(Issuer.token(9, receivedAt, life))))
       expect(yield* issuer.calls).toBe(exchanges)
     }
@@ -166,45 +165,45 @@ describe("sharing: token in the cache", () => {
       const renewAll = (rejected: AccessToken.AccessToken) =>
         settle(Effect.forEach(replicas, ({ issue }) => issue(replacing(rejected)), { concurrency: "unbounded" }))
       yield* Time.set(1_000)
-      yield* newReplicaGot
-      const [handedOver = Issuer.token(0, 0, life)] = yield* renewAll(Issuer.token(9, 0, life))
+      yield* fromNewReplica
+      const [fromPeer = Issuer.token(0, 0, life)] = yield* renewAll(Issuer.token(9, 0, life))
       yield* Time.pass("1 second")
       yield* issuer.setLatency("1 second")
-      const tokens = yield* renewAll(handedOver)
-      expect([Issuer.valueOf(handedOver), tokens.map(Issuer.valueOf), yield* issuer.calls])
+      const tokens = yield* renewAll(fromPeer)
+      expect([Issuer.valueOf(fromPeer), tokens.map(Issuer.valueOf), yield* issuer.calls])
         .toEqual([Issuer.secretOf(1), Array(2).fill(Issuer.secretOf(2)), 2])
     }
   )
 
   test.each([[life - 50_000, 1], [life - 10_000, 2]] as const)(
-    "is handed over while it is stale, and not within its margin: at %i",
+    "it is used while it is stale, but not within its margin: at %i",
     function*([at, exchanges], { issuer }) {
-      yield* newReplicaGot
+      yield* fromNewReplica
       yield* Time.set(at)
-      yield* newReplicaGot
+      yield* fromNewReplica
       expect(yield* issuer.calls).toBe(exchanges)
     }
   )
 
   test("its entry is written with the lifetime of the token", function*({ cache }) {
     yield* Time.set(5_000_000)
-    yield* newReplicaGot
+    yield* fromNewReplica
     expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options))
       .toEqual([{ owner: expect.any(String), timeToLive: life }])
   })
 
   test("an unreadable entry counts as none, and is overwritten", function*({ cache, issuer, shared }) {
-    yield* newReplicaGot
+    yield* fromNewReplica
     const name = yield* cache.lastName
     yield* shared.lease(name, "stranger", 1)
-    yield* shared.write(name, "v1.text of someone else's.", { owner: "stranger", timeToLive: life })
+    yield* shared.write(name, "v1.not an entry.", { owner: "stranger", timeToLive: life })
     yield* shared.release(name, "stranger")
-    expect([yield* newReplicaGot, yield* newReplicaGot, yield* issuer.calls])
+    expect([yield* fromNewReplica, yield* fromNewReplica, yield* issuer.calls])
       .toEqual([Issuer.secretOf(2), Issuer.secretOf(2), 2])
   })
 
   test(
-    "sharing: a token that replaces another one counts for peers, though the clock of its replica is behind",
+    "peers use a token that replaces another one, even if the clock of its replica is behind",
     function*({ issuer }) {
       yield* Time.set(1_000)
       const here = yield* replica()
@@ -250,18 +249,18 @@ describe("sharing: lease", () => {
     function*({ cache, issuer }) {
       const [peer, late] = yield* Effect.all([replica(), replica()])
       yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
-      expect([yield* got(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
+      expect([yield* valueFrom(late), yield* issuer.calls, yield* isFree]).toEqual([Issuer.secretOf(1), 1, true])
     }
   )
 
   test.each<readonly [string, Issuer.Outcome]>([
     ["fails", Effect.fail(Issuer.unavailable)],
-    ["dies", Effect.die("an issuer that was written in a hurry")]
+    ["dies", Effect.die("a bug")]
   ])(
     "it is released if the exchange %s, and the caller gets the outcome of the exchange",
     function*([, outcome], { issuer }) {
       yield* issuer.respondNext(outcome)
-      const exit = yield* Effect.exit(newReplicaGot)
+      const exit = yield* Effect.exit(fromNewReplica)
       expect([exit, yield* isFree]).toEqual([yield* Effect.exit(outcome), true])
     }
   )
@@ -282,17 +281,7 @@ describe("sharing: lease", () => {
 
   test("it is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
     yield* cache.behaveNext("lease", Cache.losesAnswer)
-    expect([yield* newReplicaGot, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
-  })
-
-  test("if its owner has died, the others wait for its end, and one of them takes it", function*({ issuer }) {
-    yield* squat(400)
-    const replicas = yield* Effect.replicateEffect(replica(), 3)
-    const before = yield* issuer.calls
-    const [, millis] = yield* timed(Effect.forEach(replicas, missing, { concurrency: "unbounded" }))
-    expect((yield* issuer.calls) - before).toBe(1)
-    expect(millis).toBeGreaterThanOrEqual(400)
-    expect(millis).toBeLessThan(2_400)
+    expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
   })
 
   test(
@@ -310,7 +299,7 @@ describe("sharing: lease", () => {
     }
   )
 
-  test("sharing: a clock that is set forward does not end the wait for a peer", function*({ issuer }) {
+  test("a clock that is set forward does not end the wait for it", function*({ issuer }) {
     yield* exchanging
     const clock = ManualClock.besides(yield* Effect.clock)
     const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
@@ -320,7 +309,7 @@ describe("sharing: lease", () => {
   })
 
   test(
-    "that ended during the exchange is not written under: the entry of the next holder stays",
+    "if it ends during the exchange, the token is not written: the entry of the next owner stays",
     function*({ cache, issuer }) {
       yield* issuer.setLatency("6 seconds")
       const slow = yield* Effect.fork(missing(yield* replica()))
@@ -328,8 +317,8 @@ describe("sharing: lease", () => {
       const shared = yield* SharedTokenCache.SharedTokenCache
       for (const { args, name } of yield* cache.callsOf("lease")) yield* shared.release(name, String(args[0]))
       yield* issuer.setLatency(0)
-      const next = yield* newReplicaGot
-      expect([next, Issuer.valueOf(yield* settle(Fiber.join(slow))), yield* newReplicaGot]).toEqual([
+      const next = yield* fromNewReplica
+      expect([next, Issuer.valueOf(yield* settle(Fiber.join(slow))), yield* fromNewReplica]).toEqual([
         Issuer.secretOf(1),
         Issuer.secretOf(2),
         Issuer.secretOf(1)
@@ -339,39 +328,44 @@ describe("sharing: lease", () => {
 })
 
 describe("sharing: a cache that", () => {
-  const manners = [["fails", Cache.fails, "Unavailable", 0], ["hangs", Cache.hangs, "Timeout", 1_000], [
-    "hangs and can't be interrupted",
-    Cache.hangsUninterruptibly,
-    "Timeout",
-    1_000
-  ]] as const
-
-  test.each(Cache.operations.flatMap((operation) => manners.map((manner) => [manner[0], operation, manner] as const)))(
-    "%s at %s costs the time of one call, a warning and a metric, but no token",
-    function*([, operation, [, manner, reason, longest]], { cache }) {
-      yield* cache.behaveNext(operation, manner)
-      const here = yield* replica()
-      let lines: ReadonlyArray<string> = []
-      const counted = yield* added(
-        Effect.gen(function*() {
-          const [token, millis] = yield* timed(missing(here))
-          expect(Issuer.valueOf(token)).toBe(Issuer.secretOf(1))
-          expect(millis).toBeLessThanOrEqual(longest + 250)
-        }).pipe(logged, Effect.map((all) => lines = all)),
-        "shared_cache_failures_total"
-      )
-      expect(
-        lines.filter((line) => /^WARN The shared token cache .* exchanges the license key by itself\.$/.test(line))
-      )
-        .toHaveLength(1)
-      expect([lines.length, counted]).toEqual([1, { [reason]: 1 }])
-    }
+  const rows = Cache.operations.flatMap((operation) =>
+    [
+      ["fails", operation, { manner: Cache.fails, reason: "Unavailable", longest: 0 }],
+      ["hangs", operation, { manner: Cache.hangs, reason: "Timeout", longest: 1_000 }],
+      [
+        "hangs uninterruptibly",
+        operation,
+        { manner: Cache.hangsUninterruptibly, reason: "Timeout", longest: 1_000 }
+      ]
+    ] as const
   )
+
+  test.each(rows)("%s at %s costs the time of one call, but no token", function*(
+    [, operation, { longest, manner }],
+    { cache }
+  ) {
+    yield* cache.behaveNext(operation, manner)
+    const [token, millis] = yield* timed(Effect.flatMap(replica(), missing))
+    expect(Issuer.valueOf(token)).toBe(Issuer.secretOf(1))
+    expect(millis).toBeLessThanOrEqual(longest + 250)
+  })
+
+  test.each(rows)("%s at %s is logged as one warning", function*([, operation, { manner }], { cache }) {
+    yield* cache.behaveNext(operation, manner)
+    expect(yield* logged(fromNewReplica)).toEqual([
+      expect.stringMatching(/^WARN The shared token cache .* exchanges the license key by itself\.$/)
+    ])
+  })
+
+  test.each(rows)("%s at %s is counted as one failure", function*([, operation, { manner, reason }], { cache }) {
+    yield* cache.behaveNext(operation, manner)
+    expect(yield* added(fromNewReplica, "shared_cache_failures_total")).toEqual({ [reason]: 1 })
+  })
 })
 
 test("sharing: the lease is released even if writing the token fails", function*({ cache }) {
   yield* cache.behaveNext("write", Cache.fails)
-  yield* newReplicaGot
+  yield* fromNewReplica
   expect(yield* isFree).toBe(true)
 })
 
@@ -385,10 +379,10 @@ describe("sharing: closing the layer", () => {
 
   test.each(
     [
-      ["waits for a publication and a release", Cache.takes(300), 600, true],
-      ["does not wait longer than for one call", Cache.hangsUninterruptibly, 1_000, false]
+      ["waits for a pending publication and release", Cache.takes(300), 600, true],
+      ["waits no longer than cacheTimeout for a pending publication", Cache.hangsUninterruptibly, 1_000, false]
     ] as const
-  )("it %s in progress", function*([, manner, longest, isPublished], { cache }) {
+  )("it %s", function*([, manner, longest, isPublished], { cache }) {
     const { close } = yield* exchanging
     yield* cache.behaveNext("write", manner)
     yield* cache.behaveNext("release", Cache.takes(300))
@@ -398,7 +392,7 @@ describe("sharing: closing the layer", () => {
     expect(millis).toBeLessThanOrEqual(longest + 100)
     const { issuer } = yield* doubles
     yield* issuer.setLatency(0)
-    const value = isPublished ? yield* newReplicaGot : Issuer.secretOf(1)
+    const value = isPublished ? yield* fromNewReplica : Issuer.secretOf(1)
     expect([value, yield* issuer.calls]).toEqual([Issuer.secretOf(1), 1])
   })
 })
@@ -408,8 +402,8 @@ describe("sharing: license key", () => {
     let reads = 0
     const licenseKey = Effect.sync(() => Redacted.make(`license-${reads += 1}`))
     const here = yield* replica({ licenseKey })
-    yield* got(here)
-    yield* got(here)
+    yield* valueFrom(here)
+    yield* valueFrom(here)
     expect(reads).toBe(2)
   })
 
@@ -419,15 +413,17 @@ describe("sharing: license key", () => {
       let key = "october"
       const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })
       const values: Array<string> = []
-      for (key of ["october", "november", "october"]) values.push(yield* got(here))
+      for (key of ["october", "november", "october"]) values.push(yield* valueFrom(here))
       expect([values, yield* issuer.calls]).toEqual([[1, 2, 1].map(Issuer.secretOf), 2])
     }
   )
 
   test.each<readonly [string, SharedTokenIssuer.Options["licenseKey"], object]>([
-    ["that does not come in time", Effect.never, { _tag: "TransportError", reason: "Timeout" }],
-    ["that is blank", Effect.succeed(Redacted.make(" ")), { _tag: "LicenseKeyUnavailable" }]
-  ])("%s ends the exchange", function*([, licenseKey, error]) {
-    expect(yield* Effect.flip(Effect.flatMap(replica({ licenseKey, tokenTimeout: 100 }), got))).toMatchObject(error)
+    ["the effect hangs", Effect.never, { _tag: "TransportError", reason: "Timeout" }],
+    ["it is blank", Effect.succeed(Redacted.make(" ")), { _tag: "LicenseKeyUnavailable" }]
+  ])("the exchange fails if %s", function*([, licenseKey, error]) {
+    expect(yield* Effect.flip(Effect.flatMap(replica({ licenseKey, tokenTimeout: 100 }), valueFrom))).toMatchObject(
+      error
+    )
   })
 })
