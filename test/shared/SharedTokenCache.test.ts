@@ -8,10 +8,13 @@ import { laws } from "../system/laws/cacheLaws.js"
 const opened = Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
 
 describe("SharedTokenCache in memory", () => {
-  it.effect.each(laws)("$title", ({ holds }) => Effect.flatMap(opened, (cache) => holds(cache, Time.pass)))
+  it.effect.each(laws.map(({ holds, title }) => [title, holds] as const))(
+    "it %s",
+    ([, holds]) => Effect.flatMap(opened, (cache) => holds(cache, Time.pass))
+  )
 
   it.effect.each([[3_600_000], [-3_600_000]] as const)(
-    "SharedTokenCache.layerMemory: a clock that is set by %d ms changes no lease and no entry",
+    "a clock that is set by %d ms changes no lease and no entry",
     ([wall]) =>
       Effect.gen(function*() {
         const clock = ManualClock.besides(yield* Effect.clock)
@@ -26,7 +29,7 @@ describe("SharedTokenCache in memory", () => {
       })
   )
 
-  it.effect("each build makes another cache", () =>
+  it.effect("each build of the layer creates another cache", () =>
     Effect.gen(function*() {
       const [one, two] = yield* Effect.all([opened, opened])
       yield* one.lease("name", "owner", 1_000)
