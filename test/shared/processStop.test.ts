@@ -3,12 +3,12 @@ import { HttpClient, HttpClientError, HttpClientResponse } from "@effect/platfor
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
-import { arranged } from "../support/doubles/arranged.js"
+import { test } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 
-/** A service that counts how many exchanges run at once. The first exchange ends as told, without a response. */
+/** A service that counts how many exchanges run at once. The first one gets no response, and ends with `first`. */
 const serviceWith = (first: Effect.Effect<void>) => {
   const exchanges = { begun: 0, running: 0, most: 0 }
   const ended = Effect.sync(() => {
@@ -49,15 +49,13 @@ const stoppedDuring = (first: Effect.Effect<void>) =>
     return { exchanges, exit: yield* Fiber.join(searching) }
   })
 
-const test = arranged(Effect.void, Layer.empty)
-
 describe("sharing: a process stop during an exchange", () => {
-  test("costs the search no more than time if the exchange can be interrupted", function*() {
+  test("it is repeated if it can be interrupted, and the search succeeds", function*() {
     const { exchanges, exit } = yield* stoppedDuring(Effect.never)
     expect([Exit.isSuccess(exit), exchanges.begun, exchanges.most]).toEqual([true, 2, 1])
   })
 
-  test("starts no other exchange beside one that can't be interrupted and runs for longer", function*() {
+  test("no other one starts beside an exchange that can't be interrupted", function*() {
     const { exchanges, exit } = yield* stoppedDuring(Effect.uninterruptible(Effect.sleep("5 seconds")))
     expect(Exit.isFailure(exit)).toBe(true)
     expect(exchanges.most).toBe(1)

@@ -2,15 +2,13 @@ import { FetchHttpClient } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
-import { arranged } from "../support/doubles/arranged.js"
+import { test } from "../support/doubles/arranged.js"
 import * as Cache from "../support/doubles/CacheDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 
-const test = arranged(Effect.void, Layer.empty)
-
-describe("exchange: a fetch that ignores its signal", () => {
-  test("is not repeated beside itself after the process was stopped", function*() {
+describe("exchange over a fetch that ignores its signal", () => {
+  test("it is not repeated after the process was stopped, while the first one runs", function*() {
     const clock = ManualClock.besides(yield* Effect.clock)
     let calls = 0
     const hanging: typeof fetch = () => {
