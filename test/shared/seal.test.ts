@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs"
-import { inspect } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Equal, FastCheck, Option, Redacted } from "effect"
 import { AccessToken } from "effect-nutrition-advisor"
@@ -58,21 +57,17 @@ describe("sealed token", () => {
       expect(yield* open(golden.withoutScope)).toEqual(Option.some(AccessToken.make(plain)))
     }))
 
-  it.effect("each sealing gives another entry, which shows nothing of the token", () =>
+  it.effect("each entry has its own nonce", () =>
     Effect.gen(function*() {
       const entries = yield* Effect.replicateEffect(sealed, 20)
       expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(20)
-      const decoded = entries.flatMap((entry) => [
-        entry,
-        ...entry.split(".").map((part) => atob(part.replace(/-/g, "+").replace(/_/g, "/")))
-      ])
-      expect(decoded.join()).not.toMatch(/token-1|customer-1|license-key|search/)
     }))
 
-  it.effect("secrets are Redacted again after opening", () =>
+  it.effect("an entry shows nothing of the token and the key, even if it is decoded", () =>
     Effect.gen(function*() {
-      const again = Option.getOrThrow(yield* opened(yield* sealed))
-      expect(inspect(again) + JSON.stringify(again)).not.toMatch(/token-1|customer-1/)
+      const entry = yield* sealed
+      const decoded = entry.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"))
+      expect([entry, ...decoded].join()).not.toMatch(/token-1|customer-1|license-key|search/)
     }))
 
   it.effect.each(
@@ -83,7 +78,7 @@ describe("sealed token", () => {
       ["license key", "another-license-key", identity],
       ["division into parts", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
     ] as const
-  )("has another name for another %s, and does not open there", ([, key, about]) =>
+  )("another %s has an entry of another name, which can't be opened", ([, key, about]) =>
     Effect.gen(function*() {
       const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
       expect(other.name).not.toBe(seal.name)
@@ -94,7 +89,7 @@ describe("sealed token", () => {
 describe("sealed token: an entry is ignored if", () => {
   it.effect.each<readonly [string, (entry: string) => ReadonlyArray<string>]>([
     [
-      "a byte of it is another",
+      "a byte of it was changed",
       (entry) =>
         Array.from({ length: entry.length - 4 }, (_, index) => index).map((index) =>
           entry.slice(0, index) + (entry[index] === "A" ? "B" : "A") + entry.slice(index + 1)
@@ -102,12 +97,12 @@ describe("sealed token: an entry is ignored if", () => {
     ],
     ["it is cut", (entry) => Array.from(entry, (_, index) => entry.slice(0, index))],
     ["something follows", (entry) => ["AAAA", ".", ".AAAA"].map((text) => entry + text)],
-    ["its version is another", (entry) => ["v2", "v10", ""].map((version) => entry.replace(/^v1/, version))],
+    ["it has another version", (entry) => ["v2", "v10", ""].map((version) => entry.replace(/^v1/, version))],
     [
       "its nonce has another length",
       (entry) => ["", "A".repeat(400)].map((nonce) => entry.replace(/\.[^.]+\./, `.${nonce}.`))
     ],
-    ["nothing is left but its form", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
+    ["it is empty, or has only the form of an entry", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
   ])("%s", ([, damaged]) =>
     Effect.gen(function*() {
       const { close, open } = yield* sealOf()
@@ -124,7 +119,7 @@ describe("sealed token: an entry is ignored if", () => {
     { serviceId: Redacted.make(" ") },
     { expiresAt: Number.POSITIVE_INFINITY },
     { receivedAt: Number.NaN }
-  ])("what it holds is no token: %j", (content) =>
+  ])("it contains no token: %j", (content) =>
     Effect.gen(function*() {
       expect(yield* opened(yield* sealedContent(content))).toEqual(Option.none())
     }))
