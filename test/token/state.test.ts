@@ -7,7 +7,7 @@ import { policyOf } from "../support/doubles/policy.js"
 
 const policy = policyOf()
 
-/** A life of 1000 s: its window begins at 900 s. */
+/** A token that lives for 1,000 s: its window starts at 900 s. */
 const T1 = token(1, 0, 1_000_000)
 
 const unavailable = Cause.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503 }))
@@ -16,146 +16,146 @@ const busy = Cause.fail(new NutritionAdvisorError.TooManyRequests({ operation: "
 
 const down = Cause.fail(new NutritionAdvisorError.ServerError({ operation: "token", status: 503, retryAfter: 60 }))
 
-/** Both clocks show the same, since no rule compares them. */
+/** Both clocks show the same time, because no rule compares them. */
 const momentOf = (millis: number) => ({ wall: millis, monotonic: millis })
 
-/** What a step makes of the state, and what it tells. */
-type Step = (state: State.State<string>, now: number) => readonly [told: string, state: State.State<string>]
+/** A transition, and what callers see of it. */
+type Step = (state: State.State<string>, now: number) => readonly [seen: string, state: State.State<string>]
 
 let flights = 0
 
 const nextFlight = () => `flight ${flights + 1}`
 
-const tell = (decision: State.Decision<string> | State.CoolingDown) => {
+const describeDecision = (decision: State.Decision<string> | State.CoolingDown) => {
   if (decision._tag !== "Wait") return decision._tag
   const isNew = decision.flight === nextFlight()
   if (isNew) flights++
   return `${isNew ? "starts" : "joins"} ${decision.flight}`
 }
 
-const asks: Step = (state, now) => {
+const ask: Step = (state, now) => {
   const [decision, after] = State.ask(state, nextFlight(), momentOf(now))
-  return [tell(decision), after]
+  return [describeDecision(decision), after]
 }
 
-const isRejected: Step = (state, now) => {
+const renew: Step = (state, now) => {
   const [decision, after] = State.renew(state, nextFlight(), policy, momentOf(now))
-  return [tell(decision), after]
+  return [describeDecision(decision), after]
 }
 
-const looks: Step = (state, now) => [State.isRefreshHeld(state, momentOf(now)) ? "held" : "free", state]
+const checkRefresh: Step = (state, now) => [State.isRefreshHeld(state, momentOf(now)) ? "held" : "free", state]
 
-const brings =
+const succeed =
   (token: AccessToken.AccessToken): Step => (state, now) => ["", State.succeeded(state, token, policy, momentOf(now))]
 
-const fails = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (state, now) => {
+const fail = (cause: Cause.Cause<NutritionAdvisorError.TokenError>): Step => (state, now) => {
   const after = State.failed(state, cause, 0, policy, momentOf(now))
   return [after._tag === "Closed" ? "closed" : `until ${after.until / 1_000} s`, after]
 }
 
-const isClosed: Step = (state, now) => asks(State.close(state), now)
+const closeAndAsk: Step = (state, now) => ask(State.close(state), now)
 
-type Row = readonly [seconds: number, step: Step, told: string]
+type Row = readonly [seconds: number, step: Step, seen: string]
 
 const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> = [
-  ["one flight at a time serves all who ask", [
-    [0, asks, "starts flight 1"],
-    [1, asks, "joins flight 1"],
-    [1, isRejected, "joins flight 1"],
-    [2, brings(T1), ""],
-    [3, asks, "starts flight 2"]
+  ["all callers share one flight at a time", [
+    [0, ask, "starts flight 1"],
+    [1, ask, "joins flight 1"],
+    [1, renew, "joins flight 1"],
+    [2, succeed(T1), ""],
+    [3, ask, "starts flight 2"]
   ]],
-  ["a failure is told until its backoff is over, which doubles", [
-    [0, asks, "starts flight 1"],
-    [0, fails(unavailable), "until 1 s"],
-    [0.999, asks, "Fail"],
-    [0.999, isRejected, "Fail"],
-    [1, asks, "starts flight 2"],
-    [1, fails(unavailable), "until 3 s"],
-    [3, asks, "starts flight 3"],
-    [3, fails(unavailable), "until 7 s"]
+  ["callers get the last failure until its backoff ends, and each backoff is twice as long", [
+    [0, ask, "starts flight 1"],
+    [0, fail(unavailable), "until 1 s"],
+    [0.999, ask, "Fail"],
+    [0.999, renew, "Fail"],
+    [1, ask, "starts flight 2"],
+    [1, fail(unavailable), "until 3 s"],
+    [3, ask, "starts flight 3"],
+    [3, fail(unavailable), "until 7 s"]
   ]],
   ["a Retry-After makes the backoff longer", [
-    [0, asks, "starts flight 1"],
-    [0, fails(busy), "until 30 s"],
-    [30, asks, "starts flight 2"],
-    [30, fails(down), "until 90 s"]
+    [0, ask, "starts flight 1"],
+    [0, fail(busy), "until 30 s"],
+    [30, ask, "starts flight 2"],
+    [30, fail(down), "until 90 s"]
   ]],
   ["a success starts the backoff at one second again", [
-    [0, asks, "starts flight 1"],
-    [0, fails(unavailable), "until 1 s"],
-    [1, asks, "starts flight 2"],
-    [1, brings(T1), ""],
-    [2, asks, "starts flight 3"],
-    [2, fails(unavailable), "until 3 s"]
+    [0, ask, "starts flight 1"],
+    [0, fail(unavailable), "until 1 s"],
+    [1, ask, "starts flight 2"],
+    [1, succeed(T1), ""],
+    [2, ask, "starts flight 3"],
+    [2, fail(unavailable), "until 3 s"]
   ]],
-  ["two renewals begin in any 15 s, and no third one", [
-    [0, isRejected, "starts flight 1"],
-    [0, brings(T1), ""],
-    [10, isRejected, "starts flight 2"],
-    [10, brings(T1), ""],
-    [14.999, isRejected, "CoolingDown"],
-    [15, isRejected, "starts flight 3"],
-    [15, brings(T1), ""],
-    [24.999, isRejected, "CoolingDown"],
-    [25, isRejected, "starts flight 4"]
+  ["at most two renewals start in any 15 s", [
+    [0, renew, "starts flight 1"],
+    [0, succeed(T1), ""],
+    [10, renew, "starts flight 2"],
+    [10, succeed(T1), ""],
+    [14.999, renew, "CoolingDown"],
+    [15, renew, "starts flight 3"],
+    [15, succeed(T1), ""],
+    [24.999, renew, "CoolingDown"],
+    [25, renew, "starts flight 4"]
   ]],
   ["a renewal that joins a flight does not count", [
-    [0, asks, "starts flight 1"],
-    [0, isRejected, "joins flight 1"],
-    [0, isRejected, "joins flight 1"],
-    [1, brings(T1), ""],
-    [1, isRejected, "starts flight 2"],
-    [1, brings(T1), ""],
-    [1, isRejected, "starts flight 3"]
+    [0, ask, "starts flight 1"],
+    [0, renew, "joins flight 1"],
+    [0, renew, "joins flight 1"],
+    [1, succeed(T1), ""],
+    [1, renew, "starts flight 2"],
+    [1, succeed(T1), ""],
+    [1, renew, "starts flight 3"]
   ]],
-  ["a renewal that fails counts too, and is told its failure before the cool-down", [
-    [0, isRejected, "starts flight 1"],
-    [0, brings(T1), ""],
-    [0, isRejected, "starts flight 2"],
-    [0, fails(unavailable), "until 1 s"],
-    [0.5, isRejected, "Fail"],
-    [1, isRejected, "CoolingDown"],
-    [1, asks, "starts flight 3"]
+  ["a failed renewal counts, and callers get its failure before CoolingDown", [
+    [0, renew, "starts flight 1"],
+    [0, succeed(T1), ""],
+    [0, renew, "starts flight 2"],
+    [0, fail(unavailable), "until 1 s"],
+    [0.5, renew, "Fail"],
+    [1, renew, "CoolingDown"],
+    [1, ask, "starts flight 3"]
   ]],
-  ["a stale token is asked for again after a tenth of its window", [
-    [0, looks, "free"],
-    [900, asks, "starts flight 1"],
-    [900, brings(T1), ""],
-    [909.999, looks, "held"],
-    [910, looks, "free"]
+  ["after an exchange that returned a stale token, no refresh starts for a tenth of the window", [
+    [0, checkRefresh, "free"],
+    [900, ask, "starts flight 1"],
+    [900, succeed(T1), ""],
+    [909.999, checkRefresh, "held"],
+    [910, checkRefresh, "free"]
   ]],
-  ["a fresh token holds no refresh", [
-    [900, asks, "starts flight 1"],
-    [900, brings(T1), ""],
-    [901, asks, "starts flight 2"],
-    [901, brings(token(2, 901_000, 1_000_000)), ""],
-    [901, looks, "free"]
+  ["an exchange that returned a fresh token delays no refresh", [
+    [900, ask, "starts flight 1"],
+    [900, succeed(T1), ""],
+    [901, ask, "starts flight 2"],
+    [901, succeed(token(2, 901_000, 1_000_000)), ""],
+    [901, checkRefresh, "free"]
   ]],
-  ["after closing, everyone fails and no flight starts", [
-    [0, asks, "starts flight 1"],
-    [1, isClosed, "Fail"],
-    [1, fails(unavailable), "closed"],
-    [2, asks, "Fail"],
-    [2, isRejected, "Fail"],
-    [3, brings(T1), ""],
-    [4, asks, "Fail"]
+  ["after closing, all callers fail and no flight starts", [
+    [0, ask, "starts flight 1"],
+    [1, closeAndAsk, "Fail"],
+    [1, fail(unavailable), "closed"],
+    [2, ask, "Fail"],
+    [2, renew, "Fail"],
+    [3, succeed(T1), ""],
+    [4, ask, "Fail"]
   ]]
 ]
 
-describe("the state of a token's life", () => {
+describe("token state", () => {
   it.each(table)("%s", (_, rows) => {
     flights = 0
-    const told: Array<string> = []
+    const seen: Array<string> = []
     rows.reduce<State.State<string>>((state, [seconds, step]) => {
       const [line, after] = step(state, seconds * 1_000)
-      told.push(line)
+      seen.push(line)
       return after
     }, State.initial)
-    expect(told).toEqual(rows.map(([, , line]) => line))
+    expect(seen).toEqual(rows.map(([, , line]) => line))
   })
 
-  it("remembers the last failure beyond a success, but no defect", () => {
+  it("the last failure outlives a success and a defect", () => {
     const failed = State.failed(State.initial, unavailable, 0, policy, { wall: 5_000, monotonic: 0 })
     const died = State.failed(failed, Cause.die("a bug"), 0, policy, momentOf(6_000))
     const { lastFailure } = State.succeeded(died, T1, policy, momentOf(7_000))
