@@ -1,4 +1,4 @@
-/** Any fetch: what it resolves with may be of any class, and is not changed. */
+/** A custom fetch may resolve with an object of any class, which is not changed. */
 import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
 import { deflateSync, gzipSync } from "node:zlib"
@@ -6,20 +6,13 @@ import { describe, expect, it } from "@effect/vitest"
 import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import { json, serviceOf, settings } from "../support/field/service.js"
+import { proxied } from "./proxied.js"
 
 const found = { results: ["oats"] }
 
 const text = JSON.stringify(found)
 
-const bound = (response: Response) =>
-  new Proxy(response, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === "function" ? value.bind(target) : value
-    }
-  })
-
-/** As node-fetch has them: its headers have no getSetCookie, its body is a Node stream. */
+/** A response of node-fetch: its headers have no getSetCookie, and its body is a Node stream. */
 const nodeFetched = (body: Readable, fields: Record<string, Array<string>> = {}) => ({
   status: 200,
   statusText: "OK",
@@ -39,8 +32,8 @@ const bufferOf = async () => new TextEncoder().encode(text).buffer
 
 const shapes: ReadonlyArray<readonly [string, () => object]> = [
   ["a frozen Response", () => Object.freeze(json(found))],
-  ["a Response in a Proxy", () => bound(json(found))],
-  ["a frozen Response in a Proxy", () => bound(Object.freeze(json(found)))],
+  ["a Response in a Proxy", () => proxied(json(found))],
+  ["a frozen Response in a Proxy", () => proxied(Object.freeze(json(found)))],
   ["a subclass of Response", () => new OwnResponse(text)],
   ["a response of node-fetch", () => nodeFetched(inPieces())],
   [
@@ -55,69 +48,62 @@ const shapes: ReadonlyArray<readonly [string, () => object]> = [
   ["a response with arrayBuffer alone", () => ({ status: 200, headers: new Headers(), arrayBuffer: bufferOf })]
 ]
 
-/** The client over a fetch that resolves with anything to a data request. */
+/** A client over a fetch that resolves with anything for a data request, and what was sent. */
 const clientOf = (response: () => unknown, options: { readonly maxResponseBytes?: number } = {}) => {
-  const service = serviceOf(() => response() as Response)
-  return { ...service, client: createClient({ ...settings, httpClient: service.httpClient, ...options }) }
+  const { httpClient, sent } = serviceOf(() => response() as Response)
+  return Object.assign(createClient({ ...settings, httpClient, ...options }), { sent })
 }
 
 describe("custom fetch that resolves with", () => {
   it.each(shapes)("%s: a search gets its payload", async (_, response) => {
-    const { client } = clientOf(response)
+    await using client = clientOf(response)
     await expect(client.search("oats")).resolves.toEqual(found)
-    await client.close()
   })
 
   it("a Response: nothing is written onto it", async () => {
     const response = json(found)
-    const { client } = clientOf(() => response)
+    await using client = clientOf(() => response)
     await client.search("oats")
     expect(Object.getOwnPropertyNames(response)).toEqual([])
-    await client.close()
   })
 
   it.each<readonly [string, () => unknown]>([
     ["nothing", () => undefined],
     ["a mock without a status", () => ({ ok: true, json: async () => found })],
     ["a mock without a body", () => ({ status: 200, headers: new Headers() })]
-  ])("%s: a search fails with a sentence about the fetch in use", async (_, response) => {
-    const { client } = clientOf(response)
+  ])("%s: a search fails with a message about the fetch in use", async (_, response) => {
+    await using client = clientOf(response)
     const error = await client.search("oats").catch((error: unknown) => error)
     expect(error).toMatchObject({ _tag: "TransportError", code: "ERR_FETCH_RESPONSE" })
     expect(String(error)).toMatch(/The fetch in use returned no Response that can be read/)
-    await client.close()
   })
 
-  it("a Response whose body was already read: a search fails with a hint about the fetch in use", async () => {
+  it("a Response whose body was already read: a search fails with a message about the fetch in use", async () => {
     const used = json(found)
     await used.text()
-    const { client } = clientOf(() => used)
+    await using client = clientOf(() => used)
     await expect(client.search("oats")).rejects.toMatchObject({ code: "ERR_FETCH_RESPONSE" })
-    await client.close()
   })
 
   it("a body with status 205, which may have none: fetch resolves without it", async () => {
-    const { client } = clientOf(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
+    await using client = clientOf(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
     await expect(client.fetch("/v2/session")).resolves.toMatchObject({ status: 205, body: null })
-    await client.close()
   })
 
-  it("a body that is still coded, by deflate after gzip: its content-encoding is kept", async () => {
+  it("a body that is still compressed, by gzip and deflate: its content-encoding is kept", async () => {
     const body = Readable.from([deflateSync(gzipSync(text))])
-    const { client } = clientOf(() => nodeFetched(body, { "content-encoding": ["gzip, deflate"] }))
+    await using client = clientOf(() => nodeFetched(body, { "content-encoding": ["gzip, deflate"] }))
     const { headers } = await client.fetch("/v2/session")
     expect(headers.get("content-encoding")).toBe("gzip, deflate")
-    await client.close()
   })
 
   it.each([
-    ["a Proxy", () => bound(new Response("{}", { headers: [["set-cookie", "a=1"], ["set-cookie", "a=2"]] }))],
+    ["a Proxy", () => proxied(new Response("{}", { headers: [["set-cookie", "a=1"], ["set-cookie", "a=2"]] }))],
     ["node-fetch's headers", () => nodeFetched(Readable.from(["{}"]), { "set-cookie": ["a=1", "a=2"] })]
   ])("%s: each set-cookie arrives by itself", async (_, response) => {
-    const { client } = clientOf(response)
+    await using client = clientOf(response)
     const { headers } = await client.fetch("/v2/session")
     expect(headers.getSetCookie()).toEqual(["a=1", "a=2"])
-    await client.close()
   })
 })
 
@@ -134,15 +120,14 @@ describe("response body of a custom fetch", () => {
 
   it("a web stream that is too large is canceled, and its request aborted", async () => {
     const { cancel, pull, pulled } = endless()
-    const { client, sent } = clientOf(
+    await using client = clientOf(
       () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(pull()), cancel })),
       { maxResponseBytes: 10_000 }
     )
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
     expect(pulled()).toBeLessThan(20)
     expect(cancel).toHaveBeenCalled()
-    expect(sent[0]?.init.signal?.aborted).toBe(true)
-    await client.close()
+    expect(client.sent[0]?.init.signal?.aborted).toBe(true)
   })
 
   it("a Node stream that is too large is destroyed, and its request aborted", async () => {
@@ -152,17 +137,16 @@ describe("response body of a custom fetch", () => {
         this.push(pull())
       }
     })
-    const { client, sent } = clientOf(() => nodeFetched(body), { maxResponseBytes: 10_000 })
+    await using client = clientOf(() => nodeFetched(body), { maxResponseBytes: 10_000 })
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
-    expect([body.destroyed, pulled() < 100, sent[0]?.init.signal?.aborted]).toEqual([true, true, true])
-    await client.close()
+    expect([body.destroyed, pulled() < 100, client.sent[0]?.init.signal?.aborted]).toEqual([true, true, true])
   })
 
   it("a stalled body is canceled when the client closes", async () => {
     const body = new PassThrough()
-    const { client, sent } = clientOf(() => nodeFetched(body))
+    const client = clientOf(() => nodeFetched(body))
     const searched = client.search("oats").catch((error: unknown) => error)
-    await vi.waitFor(() => expect(sent).toHaveLength(1))
+    await vi.waitFor(() => expect(client.sent).toHaveLength(1))
     await client.close()
     expect(await searched).toMatchObject({ _tag: "TransportError" })
     await vi.waitFor(() => expect(body.destroyed).toBe(true))
@@ -171,9 +155,8 @@ describe("response body of a custom fetch", () => {
   it("a body that breaks off keeps the code of the connection error", async () => {
     const breaking = () =>
       new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
-    const { client } = clientOf(() => new Response(breaking()))
+    await using client = clientOf(() => new Response(breaking()))
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "Aborted", code: "ECONNRESET" })
-    await client.close()
   })
 })
 
@@ -181,11 +164,10 @@ describe("content-encoding header", () => {
   const zipped = new Uint8Array(gzipSync(text))
 
   const look = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
-    const { client } = clientOf(() =>
+    await using client = clientOf(() =>
       new Response(body, { headers: { "content-encoding": coding, "content-length": "9" } })
     )
     const { headers } = await client.fetch("/v2/plan", init)
-    await client.close()
     return [headers.get("content-encoding"), headers.get("content-length")]
   }
 

@@ -11,6 +11,7 @@ import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import * as Time from "../support/doubles/Time.js"
 import { json, key, serviceOf, settings } from "../support/field/service.js"
+import { proxied } from "./proxied.js"
 
 const decoder = new TextDecoder()
 
@@ -29,14 +30,6 @@ const filled = <F extends Form>(form: F, photo: Blob | NodeBlob): F => {
 const jpeg = { type: "image/jpeg" }
 
 const native = () => filled(new FormData(), new Blob(["jpeg"], jpeg))
-
-const proxied = (form: FormData) =>
-  new Proxy(form, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === "function" ? value.bind(target) : value
-    }
-  })
 
 const writtenForm = [
   "boundary",
@@ -151,7 +144,7 @@ describe("request body", () => {
     }))
 })
 
-/** A stream that gives one chunk and then nothing. */
+/** A stream that never ends after its first chunk. */
 const stalled = () => {
   const cancel = vi.fn()
   const pull = vi.fn(() => new Promise<void>(() => {}))
@@ -178,7 +171,7 @@ describe("request body that stalls", () => {
     ["a web stream", () => stalled().stream],
     ["a Blob", stalledFile],
     ["a form", stalledForm]
-  ])("as %s of httpClient ends with requestTimeout", ([, body]) =>
+  ])("httpClient: a request whose body is %s fails after requestTimeout", ([, body]) =>
     Effect.gen(function*() {
       const service = serviceOf()
       const sending = yield* Effect.fork(
