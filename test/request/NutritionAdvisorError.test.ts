@@ -12,23 +12,23 @@ const AnyError = Schema.Union(NutritionAdvisorError.NutritionAdvisorError, Confi
 
 type AnyError = typeof AnyError.Type
 
-const body = Redacted.make("the service's own words")
+const body = Redacted.make("a hidden body")
 
-const issue = Redacted.make("total: the payload's own words")
+const issue = Redacted.make("total: a hidden issue")
 
 const headers = { "x-request-id": "request-1" }
 
 const made = <const F extends object>(Class: new(fields: F) => AnyError, fields: F) =>
   [new Class(fields), fields] as const
 
-/** Neither the body of a response nor what a schema says of it is ever encoded. */
+/** The body of a response and the issue of a schema are never encoded. */
 const madeWith = <const F extends object, H extends object>(
   Class: new(fields: F & H) => AnyError,
   fields: F,
   hidden: H
 ) => [new Class({ ...fields, ...hidden }), fields] as const
 
-/** Each error with all of its fields, as the documents say them. */
+/** Each error with all of its fields. */
 const all: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
   madeWith(BadRequest, { operation: "search", status: 400, detail: "no term", headers }, { body }),
   madeWith(ServerError, { operation: "token", status: 503, retryAfter: 2.5, headers }, { body }),
@@ -46,7 +46,7 @@ const all: ReadonlyArray<readonly [error: AnyError, fields: object]> = [
 
 const each = it.each(all.map(([error, fields]) => [error._tag, error, fields] as const))
 
-/** One for each sentence, without most of the fields. */
+/** An error for each message, without most of the fields. */
 const bare: ReadonlyArray<AnyError> = [
   ...NutritionAdvisorError.Operation.literals.flatMap((operation) => [
     new BadRequest({ operation }),
@@ -67,15 +67,15 @@ const bare: ReadonlyArray<AnyError> = [
   new ConfigurationError({ field: "refresh.window" })
 ]
 
-/** Each sentence that a caller can meet. */
-const sentences = [...bare, ...all.map(([error]) => error)].map(({ message }) => message)
+/** Each message that a caller can get. */
+const messages = [...bare, ...all.map(([error]) => error)].map(({ message }) => message)
 
-describe("an error", () => {
-  each("has exactly these fields, and no way that encodes its body: %s", (_tag, error, fields) => {
+describe("NutritionAdvisorError", () => {
+  each("%s has exactly the documented fields, and its body is never encoded", (_tag, error, fields) => {
     expect(Schema.encodeSync(AnyError)(error)).toStrictEqual({ _tag, ...fields })
   })
 
-  each("comes back from JSON as the same error without its body: %s", (_, error, fields) => {
+  each("%s can be read from its JSON, without its body", (_, error, fields) => {
     const decoded = Schema.decodeUnknownSync(AnyError)(JSON.parse(JSON.stringify(error)))
     expect(decoded.constructor).toBe(error.constructor)
     expect(decoded).toMatchObject(fields)
@@ -83,7 +83,7 @@ describe("an error", () => {
     expect(decoded).not.toHaveProperty("issue")
   })
 
-  each("takes another message, and stays as it is otherwise: %s", (_, error) => {
+  each("%s accepts another message, and stays as it is otherwise", (_, error) => {
     const look = () => [error.stack, JSON.stringify(error), Object.keys(error), inspect(error)]
     const [message, before] = [error.message, look()]
     error.message = `Foods: ${error.message}`
@@ -91,17 +91,17 @@ describe("an error", () => {
     expect(look()).toEqual(before)
   })
 
-  each("has a prototype whose message can be read, as mocks of Jest and Vitest do: %s", (_, error) => {
+  each("%s has a prototype whose message can be read, as mocks of Jest and Vitest do", (_, error) => {
     expect(Object.getPrototypeOf(error)).toHaveProperty("message", "")
   })
 
-  it("is one of those that this file tests", () => {
+  it("this file tests each error", () => {
     const tags = [...NutritionAdvisorError.errors, ConfigurationError].map(({ _tag }) => _tag)
     expect(all.map(([{ _tag }]) => _tag)).toEqual(tags)
     expect(new Set(bare.map(({ _tag }) => _tag))).toEqual(new Set(tags))
   })
 
-  it("is tested with every one of its fields", () => {
+  it("this file tests each error with all of its fields", () => {
     const missing = [...NutritionAdvisorError.errors, ConfigurationError].flatMap(({ _tag, fields }) => {
       const [tested] = all.find(([error]) => error._tag === _tag) ?? [{}]
       return Object.keys(fields).filter((field) => !(field in tested)).map((field) => `${_tag}.${field}`)
@@ -109,7 +109,7 @@ describe("an error", () => {
     expect(missing).toEqual([])
   })
 
-  it("has a JSON Schema, for who declares it in an API of one's own, under names that OpenAPI allows", () => {
+  it("errors have a JSON Schema whose names OpenAPI allows", () => {
     const { $defs = {}, ...schema } = JSONSchema.make(AnyError)
     expect(JSON.stringify(schema)).toContain("BadRequest")
     expect(Object.keys($defs)).toContain("NutritionAdvisor.TransportError")
@@ -118,11 +118,11 @@ describe("an error", () => {
   })
 })
 
-describe("a message", () => {
-  it.each(sentences)("says what happened and what to do, in sentences on one line: %s", (message) => {
+describe("error message", () => {
+  it.each(messages)("it says what happened and what to do, in sentences on one line: %s", (message) => {
     expect(message).toMatch(/^[A-Z][^\r\n]*[.)]$/)
     expect(message).toMatch(/\. [A-Z]|^The setting/)
-    expect(message).not.toMatch(/undefined|null|NaN|\[object| {2}|\.\.| \.|own words/)
+    expect(message).not.toMatch(/undefined|null|NaN|\[object| {2}|\.\.| \.|hidden/)
   })
 
   const license =
@@ -255,14 +255,8 @@ describe("a message", () => {
       new ConfigurationError({ field: "baseUrl", rule: "is not set", variable: "NUTRITION_ADVISOR_BASE_URL" }),
       "The setting baseUrl (NUTRITION_ADVISOR_BASE_URL) is not set."
     ]
-  ])("error message, case %#: it says what happened, then what to do", (error, message) => {
+  ])("case %#: it is this text", (error, message) => {
     expect(error.message).toBe(message)
-  })
-
-  it("names status, code, variable and the seconds of Retry-After, rounded up", () => {
-    for (const part of ["status 418", "(ENOTFOUND)", "(NUTRITION_ADVISOR_BASE_URL)", "again in 2 s"]) {
-      expect(sentences.filter((sentence) => sentence.includes(part)), part).not.toEqual([])
-    }
   })
 })
 
@@ -270,8 +264,8 @@ const passing = new Set(["ServerError", "TransportError", "TooManyRequests"])
 
 const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
 
-describe("a guard", () => {
-  each("says of %s whether a call ended in it, and whether it passes", (tag, error) => {
+describe("guards of errors", () => {
+  each("isNutritionAdvisorError and isTransient know %s", (tag, error) => {
     expect(isNutritionAdvisorError(error)).toBe(tag !== "ConfigurationError")
     expect(error instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
     expect(isTransient(error)).toBe(passing.has(tag))
@@ -305,7 +299,7 @@ describe("a guard", () => {
     "UND_ERR_NOT_SUPPORTED",
     "UND_ERR_DESTROYED"
   ])(
-    "isTransient: a TransportError with %s is not, since somebody has to act, and its message says what to do",
+    "isTransient: a TransportError with %s is permanent, and its message says what to do",
     (code) => {
       expect(isTransient(withCode(code))).toBe(false)
       expect(withCode(code).message).not.toContain("a mock of fetch")
@@ -324,23 +318,23 @@ describe("a guard", () => {
     "UND_ERR_CONNECT_TIMEOUT",
     "ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC",
     "ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR"
-  ])("isTransient: a TransportError with %s is, since it may pass by itself", (code) => {
+  ])("isTransient: a TransportError with %s is transient", (code) => {
     expect(isTransient(withCode(code))).toBe(true)
   })
 
-  it("says what the alerts of exchanges say of an error: what passes by itself, and a defect, is for one of them", async () => {
+  it("isTransient: ops/alerts.yml has one alert for transient errors and defects, and one for the others", async () => {
     const rules = await readFile(new URL("../../ops/alerts.yml", import.meta.url), "utf8")
     const lists = Array.from(rules.matchAll(/\berror[!=]~"(.*?)"/g), ([, tags = ""]) => tags.split("|"))
     expect(lists).toEqual([["Defect", ...passing].sort(), ["Defect", ...passing].sort()])
   })
 
-  it("takes nothing of others for an error of the package, whatever its tag", () => {
+  it("guards reject errors of other packages, whatever their tag", () => {
     const foreign = Object.assign(new Error("no answer"), { _tag: "TransportError", operation: "search" })
     const values = [foreign, undefined, null, "TransportError"]
     expect(values.filter((value) => isNutritionAdvisorError(value) || isTransient(value))).toEqual([])
   })
 
-  it("knows the errors of another copy of the package, which catchTag and instanceof tell apart as ever", async () => {
+  it("guards accept the errors of another copy of the package, but instanceof does not", async () => {
     const path = "../../src/NutritionAdvisorError.js?copy"
     const copy: typeof NutritionAdvisorError = await import(/* @vite-ignore */ path)
     expect(copy.BadRequest).not.toBe(BadRequest)
