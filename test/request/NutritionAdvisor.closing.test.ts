@@ -8,7 +8,7 @@ import { clients } from "../support/leaks/clients.js"
 import * as LocalService from "../support/leaks/LocalService.js"
 import * as Replies from "../support/leaks/replies.js"
 
-/** A service that answers no search, and a layer over it that the test closes, built as inside `acquireRelease`. */
+/** A service that never responds to a search, and a layer that the test closes. The layer is built as in `acquireRelease`. */
 const openedOver = (client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const left = yield* Effect.makeLatch()

@@ -21,23 +21,23 @@ const withKey = (key: string) => Effect.withConfigProvider(ConfigProvider.fromMa
 
 const options: NutritionAdvisor.Options = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
-/** A token and foods in one. */
-const answer = () =>
+/** A token response and a search response in one. */
+const respond = () =>
   Response.json({ access_token: "token-1", customer_id: "customer-1", expires_in: 3600, results: [] })
 
-/** Every request is answered, and is shown to the observer first. */
+/** Each request gets a response after `observe` has seen it. */
 const observedClient = (observe: (url: URL) => Effect.Effect<unknown>) =>
   Layer.succeed(
     HttpClient.HttpClient,
-    HttpClient.make((request, url) => Effect.as(observe(url), HttpClientResponse.fromWeb(request, answer())))
+    HttpClient.make((request, url) => Effect.as(observe(url), HttpClientResponse.fromWeb(request, respond())))
   )
 
 const isExchange = (url: URL) => url.pathname.includes("token-cache")
 
-describe("redaction of the identifier header in logs", () => {
+describe("serviceIdHeader in logs", () => {
   const headers = { "x-tenant": "tenant-4711", "service-id": "customer-4711" }
 
-  /** As a program logs a request of its own. */
+  /** What is logged if a program logs its own request. */
   const logged = Effect.gen(function*() {
     const lines: Array<string> = []
     const logger = Logger.map(Logger.jsonLogger, (line) => lines.push(line))
@@ -116,7 +116,7 @@ describe("exchange runs in the context of the layer, not of its caller", () => {
     const callers: Array<string> = []
     const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
       if (isExchange(new URL(String(input)))) callers.push(name)
-      return Promise.resolve(answer())
+      return Promise.resolve(respond())
     }
     const advisor = yield* NutritionAdvisor.make(options).pipe(
       Effect.provide(FetchHttpClient.layer),

@@ -19,7 +19,7 @@ import { arranged } from "../support/doubles/arranged.js"
 
 const settings = { baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey }
 
-/** In a variable, so that the compiler does not look for the name. */
+/** The compiler checks the names of a literal, but not those of a variable. */
 const misspelled = { ...settings, requestTimeOut: "1 second" }
 
 const client = { call: async () => "" }
