@@ -1,4 +1,4 @@
-/** What is sent, and where, with each client on real ports. */
+/** What each client sends, and to which address, over real ports. */
 import { HttpClient, HttpClientRequest } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
@@ -106,17 +106,12 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
     expect([service.received, service.receivedElsewhere]).toEqual([[], []])
   })
 
-  testLive.each(["token", "search"] as const)(
-    "what the service said of a %s call is kept, 4 KiB of it",
-    function*(operation) {
-      const said = `${operation} ${"said ".repeat(13_000)}`
-      const service = yield* serve({ [operation === "token" ? "token" : "data"]: Replies.text(400, said) })
-      const error = yield* Effect.flip(over(layer, service.origin)(search))
-      expect(error).toMatchObject({ _tag: "BadRequest", operation, status: 400 })
-      const body = "body" in error ? error.body : undefined
-      expect(body && Redacted.value(body)).toBe(said.slice(0, 4096))
-    }
-  )
+  testLive.each(["token", "search"] as const)("the error of a %s has 4 KiB of the response body", function*(operation) {
+    const text = `${operation} ${"text ".repeat(13_000)}`
+    const service = yield* serve({ [operation === "token" ? "token" : "data"]: Replies.text(400, text) })
+    expect(yield* Effect.flip(over(layer, service.origin)(search)))
+      .toMatchObject({ operation, body: Redacted.make(text.slice(0, 4096)) })
+  })
 })
 
 testLive("a client that wraps an UndiciClient receives every request", function*() {

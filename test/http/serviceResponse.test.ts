@@ -3,7 +3,7 @@ import { Effect, Redacted, TestClock } from "effect"
 import * as ServiceResponse from "../../src/internal/http/serviceResponse.js"
 import { test } from "../support/doubles/arranged.js"
 
-const answer = (
+const responseWith = (
   status: number,
   headers: ServiceResponse.ServiceResponse["headers"] = {},
   body = ""
@@ -14,15 +14,16 @@ const answer = (
   body: new TextEncoder().encode(body)
 })
 
-const errorOf = (...given: Parameters<typeof answer>) => Effect.flip(ServiceResponse.statusError(answer(...given)))
+const errorOf = (...given: Parameters<typeof responseWith>) =>
+  Effect.flip(ServiceResponse.statusError(responseWith(...given)))
 
-describe("response body", () => {
+describe("error of a response", () => {
   test.each<readonly [number, object]>([
     [599, { _tag: "ServerError" }],
     [600, { _tag: "UnexpectedResponse", reason: "Status" }],
     [307, { _tag: "UnexpectedResponse", reason: "Redirect" }],
     [0, { _tag: "UnexpectedResponse", reason: "Redirect" }]
-  ])("of status %i, at the edge of its kind, has its error", function*([status, expected]) {
+  ])("status %i, at the edge of its range, has the error of that range", function*([status, expected]) {
     expect(yield* errorOf(status)).toMatchObject({ ...expected, operation: "search", status })
   })
 
@@ -40,7 +41,7 @@ describe("response body", () => {
     ["Wed, 99 Nov 2026 03:57:31 GMT", undefined],
     ["Wed, 25 Nov 2026 03:57:31 GMT+01:00", undefined],
     ["", undefined]
-  ])("with the Retry-After %j says to wait %s seconds", function*([value, seconds]) {
+  ])("Retry-After %j means %s seconds", function*([value, seconds]) {
     yield* TestClock.setTime(Date.parse("2026-11-25T03:56:40Z"))
     for (const status of [429, 503]) {
       const error = yield* errorOf(status, { "retry-after": value })
@@ -48,34 +49,34 @@ describe("response body", () => {
     }
   })
 
-  test("4 KiB of a string are kept, redacted, and no half of a character", function*() {
-    const { body } = yield* Effect.map(
-      errorOf(500, { "content-type": "text/plain; charset=utf-8" }, `${"x".repeat(4095)}ü and more`),
-      (error) => ({ body: "body" in error ? error.body : undefined })
-    )
-    expect(body === undefined ? "" : Redacted.value(body)).toBe("x".repeat(4095))
+  test("it keeps 4 KiB of the body, redacted, and no half of a character", function*() {
+    const body = `${"x".repeat(4095)}ü and more`
+    expect(yield* errorOf(500, { "content-type": "text/plain; charset=utf-8" }, body))
+      .toMatchObject({ body: Redacted.make("x".repeat(4095)) })
   })
 
   test.each(["application/json", "application/problem+json; charset=utf-8", "text/html"])(
-    "a body of type %s is kept",
+    "it keeps a body of type %s",
     function*(type) {
       expect(yield* errorOf(500, { "content-type": type }, "x")).toHaveProperty("body")
     }
   )
 
   test.each([["application/octet-stream", "x"], ["text/plain", ""]])(
-    "a response of type %s and body %j keeps no body",
+    "it keeps no body of type %s: %j",
     function*([type, body]) {
       expect(yield* errorOf(500, { "content-type": type }, body)).not.toHaveProperty("body")
     }
   )
+})
 
-  test("JSON is parsed even after a byte order mark", function*() {
-    expect(yield* ServiceResponse.json(answer(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
+describe("JSON of a response", () => {
+  test("a byte order mark is ignored", function*() {
+    expect(yield* ServiceResponse.json(responseWith(200, {}, "\ufeff{\"a\":1}"))).toEqual({ a: 1 })
   })
 
   test("bytes that are not UTF-8 fail with NotJson", function*() {
-    const bytes = { ...answer(200), body: new Uint8Array([34, 255, 34]) }
+    const bytes = { ...responseWith(200), body: new Uint8Array([34, 255, 34]) }
     expect(yield* Effect.flip(ServiceResponse.json(bytes))).toMatchObject({ reason: "NotJson" })
   })
 })
