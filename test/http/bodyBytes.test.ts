@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { FastCheck } from "effect"
 import { BodyBytes } from "../../src/internal/http/bodyBytes.js"
 
-/** Views of a larger memory as well as arrays that have their own, of sizes around those at which the class decides. */
+/** Arrays of sizes around the limits of BodyBytes. Some are views of a larger buffer. */
 const chunk = FastCheck.record({
   length: FastCheck.oneof(
     FastCheck.integer({ min: 0, max: 40 }),
@@ -47,7 +47,7 @@ describe("BodyBytes", () => {
 
 describe("BodyBytes: memory", () => {
   it.each([[1, 65_536, 1_000], [100, 200, 1_000], [5_000, 65_536, 100]])(
-    "is at most twice its length where its pieces of %d bytes are views of %d",
+    "it is at most twice the length of the body if pieces of %d bytes are views of %d bytes",
     (length, memory, count) => {
       const piece = new Uint8Array(new ArrayBuffer(memory), 0, length)
       const { bytes } = gathered([new Uint8Array(length), ...Array.from({ length: count - 1 }, () => piece)])

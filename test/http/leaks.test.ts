@@ -31,11 +31,11 @@ describe("no secret shows, raw or encoded, in any sink", () => {
 
 describe("no secret shows with a custom HttpClient", () => {
   it.live.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
-    ["dies with the request in its hands", Effect.die],
-    ["throws the request", (error) => {
+    ["it dies with the request", Effect.die],
+    ["it throws the request", (error) => {
       throw error
     }],
-    ["is interrupted and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
+    ["it interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
   ])("%s", ([, fails]) =>
     Effect.gen(function*() {
       const client = HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
@@ -44,7 +44,7 @@ describe("no secret shows with a custom HttpClient", () => {
     }).pipe(Effect.scoped))
 })
 
-/** Everything wrong at once: what a client looks like that was written without a thought for secrets. */
+/** A client that leaks secrets in every way. */
 const careless = (fails: boolean) => {
   const headers = { authorization: `Bearer ${Secrets.token}`, "service-id": Secrets.customerId }
   const failure = Object.assign(new NutritionAdvisorError.BadRequest({ operation: "search", detail: Secrets.key }), {
