@@ -13,10 +13,15 @@ const { unavailable } = Issuer
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renewal", () => {
-  fresh("an exchange stores another token, and the issuer receives the rejected one", function*({ first }) {
+  fresh("an exchange stores another token", function*({ first }) {
     const renewed = yield* provider.renew(first)
-    expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed, yield* issuer.replaced])
-      .toEqual([Issuer.secretOf(2), true, [Option.none(), Option.some(first)]])
+    expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed])
+      .toEqual([Issuer.secretOf(2), true])
+  })
+
+  fresh("the issuer receives the rejected token", function*({ first }) {
+    yield* provider.renew(first)
+    expect(yield* issuer.replaced).toEqual([Option.none(), Option.some(first)])
   })
 
   fresh("a token that a peer has put into the store is used without an exchange", function*({ first }) {
@@ -41,7 +46,7 @@ describe("renewal", () => {
   })
 
   fresh.each([13, 2_048])(
-    "costs one exchange for 500 rejections that yield every %s operations",
+    "500 concurrent rejections that yield every %s operations share one exchange",
     function*(operations, { first }) {
       yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
         Effect.withMaxOpsBeforeYield(operations)
@@ -59,24 +64,20 @@ describe("renewal", () => {
     expect([Issuer.valueOf(yield* Fiber.join(caller)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("a failed exchange puts the rejected token back, and callers get its error", function*({ first }) {
+  fresh("callers get the error of a failed exchange", function*({ first }) {
     yield* issuer.respondNext(Effect.fail(unavailable))
     expect(yield* Effect.flip(provider.renew(first))).toEqual(unavailable)
-    expect([Option.getOrUndefined(yield* store.current) === first, (yield* provider.get) === first]).toEqual([
-      true,
-      true
-    ])
   })
 
-  fresh("no caller gets the rejected token while the exchange runs", function*({ first }) {
-    yield* issuer.setLatency("1 second")
-    yield* issuer.respondNext(Effect.fail(unavailable))
-    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-    yield* Time.pass("500 millis")
-    const during = yield* store.current
-    yield* Time.pass("500 millis")
-    yield* Fiber.join(renewal)
-    expect([during, yield* store.current]).toEqual([Option.none(), Option.some(first)])
+  fresh.each<readonly [string, Issuer.Outcome]>([
+    ["fails", Effect.fail(unavailable)],
+    ["dies", Effect.die("a bug")],
+    ["hangs until tokenTimeout and can't be interrupted", Effect.uninterruptible(Effect.never)]
+  ])("the rejected token is put back if the exchange %s", function*([, outcome], { first }) {
+    yield* issuer.respondNext(outcome)
+    yield* Effect.fork(provider.renew(first))
+    yield* Time.pass("10 seconds")
+    expect(yield* provider.get).toBe(first)
   })
 
   fresh("after a failure, waiting callers without a rejection get the token that was put back", function*({ first }) {
@@ -87,12 +88,6 @@ describe("renewal", () => {
     const caller = yield* Effect.fork(provider.get)
     yield* Time.pass("1 second")
     expect(yield* Fiber.join(caller)).toBe(first)
-  })
-
-  fresh("a defect puts the rejected token back, too", function*({ first }) {
-    yield* issuer.respondNext(Effect.die("a bug"))
-    yield* Effect.exit(provider.renew(first))
-    expect(yield* provider.get).toBe(first)
   })
 
   fresh("a failure does not replace a token that has arrived in the meantime", function*({ first }) {
@@ -116,16 +111,6 @@ describe("renewal", () => {
     const caller = yield* Effect.fork(Effect.flip(provider.get))
     yield* Time.pass("5 seconds")
     expect(yield* Fiber.join(caller)).toEqual(unavailable)
-  })
-
-  fresh("an uninterruptible exchange that hangs puts the rejected token back after tokenTimeout", function*(
-    { first }
-  ) {
-    yield* issuer.respondNext(Effect.uninterruptible(Effect.never))
-    const renewal = yield* Effect.fork(Effect.flip(provider.renew(first)))
-    yield* Time.pass("10 seconds")
-    expect(yield* Fiber.join(renewal)).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-    expect(yield* provider.get).toBe(first)
   })
 
   fresh("if the service returns the rejected token, all callers fail with TokenUnchanged after one exchange", function*(
@@ -174,8 +159,8 @@ describe("renewal during a cool-down", () => {
   })
 })
 
-describe("exchange counters", () => {
-  cold("success, stale token, failure, unchanged token and rejection are counted", function*() {
+describe("metrics of exchanges", () => {
+  cold("successes, failures, unchanged tokens and rejections are counted once each", function*() {
     const script = Effect.gen(function*() {
       yield* issuer.respondNext(Effect.fail(unavailable))
       yield* Effect.flip(provider.get)
