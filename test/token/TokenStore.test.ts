@@ -26,13 +26,7 @@ describe("TokenStore.layer", () => {
     expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(second)])
   })
 
-  test("each build makes another store", function*() {
-    const putInto = Effect.flatMap(TokenStore.TokenStore, (store) => Effect.zipLeft(store.current, store.put(first)))
-    const found = yield* Effect.replicateEffect(Effect.provide(putInto, TokenStore.layer), 2)
-    expect(found).toEqual([Option.none(), Option.none()])
-  })
-
-  test("each layer that it is provided to gets another store, even in one build", function*() {
+  test("each layer that it is provided to gets its own store, even in one build", function*() {
     const stores = new Set<TokenStore.Service>()
     const noted = Effect.map(TokenStore.TokenStore, (store) => stores.add(store))
     const user = () => Layer.provide(Layer.effectDiscard(noted), TokenStore.layer)
@@ -55,7 +49,6 @@ describe("TokenStore.layerStatic", () => {
 })
 
 describe("a custom TokenStore", () => {
-  /** Its methods need their `this`. */
   class Vault implements TokenStore.Service {
     private held = Option.none<AccessToken.AccessToken>()
     readonly current = Effect.sync(() => this.held)
@@ -69,7 +62,7 @@ describe("a custom TokenStore", () => {
     }
   }
 
-  it.scoped("it can be a class, and its token is used without another exchange", () =>
+  it.scoped("it can be a class whose methods need `this`", () =>
     Effect.gen(function*() {
       const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
       const { calls } = yield* Issuer.IssuerDouble
