@@ -44,7 +44,7 @@ describe("AccessToken.stateAt", () => {
   })
 
   it.prop(
-    "the given policy applies",
+    "the window of the given policy applies",
     [fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1_000, max: 100_000 })],
     ([seconds, life]) => {
       const own = policyOf({ window: `${seconds} seconds`, margin: 1 })

@@ -3,7 +3,7 @@ import { Chunk, Duration, Effect, Either, Random, Schedule } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
 import { policyOf } from "../support/doubles/policy.js"
 
-const refused = (policy: object) => Either.flip(RefreshPolicy.make(policy))
+const rejected = (policy: object) => Either.flip(RefreshPolicy.make(policy))
 
 describe("RefreshPolicy.make", () => {
   it("missing fields get their defaults, in milliseconds", () => {
@@ -22,16 +22,16 @@ describe("RefreshPolicy.make", () => {
   it.each<readonly [string, unknown]>([
     ...["window", "margin", "backoffStart", "backoffCap", "coolDown"].map((field) => [field, "soon"] as const),
     ["attempts", 1.5]
-  ])("refuses a %s of %s", (field, value) => {
-    expect(refused({ [field]: value })).toMatchObject(Either.right({ field: `refresh.${field}` }))
+  ])("a %s of %s is rejected", (field, value) => {
+    expect(rejected({ [field]: value })).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, string]>([
     ["a margin that is no shorter than the window", { window: "1 second", margin: "1 second" }, "margin"],
     ["a cap below the start", { backoffStart: "2 minutes" }, "backoffCap"],
     ["a cap of more than an hour", { backoffCap: "61 minutes" }, "backoffCap"]
-  ])("refuses %s", (_, policy, field) => {
-    expect(refused(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
+  ])("%s is rejected", (_, policy, field) => {
+    expect(rejected(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
   it("an undefined field counts as missing", () => {
@@ -42,12 +42,12 @@ describe("RefreshPolicy.make", () => {
   })
 
   it.each(["windowFraction", "schedule", "Window", "constructor"])("an unknown field is rejected: %s", (field) => {
-    expect(refused({ [field]: 1 }))
+    expect(rejected({ [field]: 1 }))
       .toMatchObject(Either.right({ field: `refresh.${field}`, rule: "is not an option: check its spelling" }))
   })
 })
 
-describe("RefreshPolicy: token lifetime", () => {
+describe("RefreshPolicy: a token lifetime", () => {
   it.each([
     { life: 200, window: 20, margin: 2, pause: 1_250 },
     { life: 20_000, window: 2_000, margin: 200, pause: 1_250 },
@@ -108,7 +108,7 @@ describe("RefreshPolicy.backoffAfter", () => {
     { failures: 7, random: 0, retryAfter: 30, millis: 60_000 },
     { failures: 1, random: 1, retryAfter: 86_400, millis: 3_600_000 }
   ])(
-    "is $millis ms after $failures failures with Retry-After $retryAfter",
+    "it is $millis ms after $failures failures with Retry-After $retryAfter",
     ({ failures, millis, random, retryAfter }) => {
       expect(RefreshPolicy.backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
     }

@@ -15,7 +15,7 @@ interface Line {
   readonly annotations: Readonly<Record<string, unknown>>
 }
 
-/** What the test that runs has logged at the default level. */
+/** The lines that the running test has logged at the default level. */
 const lines: Array<Line> = []
 
 const logger = Logger.make(({ annotations, logLevel, message }) => {
@@ -77,11 +77,14 @@ describe("log of a failed exchange", () => {
       annotations: { error: "MissingServiceId" }
     },
     { cause: Effect.die("a bug"), annotations: { error: "Defect" } }
-  ])("names what tells it from others: $annotations", function*({ annotations, cause }, { issuer, provider }) {
-    yield* issuer.respondAlways(cause)
-    yield* Effect.exit(provider.get)
-    expect(lines.map((line) => line.annotations)).toEqual([{ ...annotations, retryAt: 1_000 }])
-  })
+  ])(
+    "the warning has the annotations that identify the error: $annotations",
+    function*({ annotations, cause }, { issuer, provider }) {
+      yield* issuer.respondAlways(cause)
+      yield* Effect.exit(provider.get)
+      expect(lines.map((line) => line.annotations)).toEqual([{ ...annotations, retryAt: 1_000 }])
+    }
+  )
 
   test("a bug of the issuer is reported as a defect", function*({ issuer, provider }) {
     yield* issuer.respondAlways(Effect.die("a bug"))
@@ -93,15 +96,15 @@ describe("log of a failed exchange", () => {
   })
 
   test.each<readonly [string, number, string]>([
-    ["leaves no usable token once the last one has expired", 1_000_000, "There is no usable token"],
-    ["is a warning too behind a token that still holds", 900_000, "The current token is used until it expires"]
-  ])("%s", function*([, at, told], { issuer, provider }) {
+    ["the last token has expired", 1_000_000, "There is no usable token"],
+    ["the current token is still valid", 900_000, "The current token is used until it expires"]
+  ])("the warning says if %s", function*([, at, message], { issuer, provider }) {
     yield* provider.get
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(at)
     yield* Effect.exit(provider.get)
     yield* Time.pass(0)
-    expect([levels(), messages()]).toEqual([["WARN"], [expect.stringContaining(told)]])
+    expect([levels(), messages()]).toEqual([["WARN"], [expect.stringContaining(message)]])
   })
 
   test("each failure writes a warning, and the backoff limits their number", function*({ issuer }) {
