@@ -1,6 +1,7 @@
 /** Headers that a caller forwards, some of which belong to its own connection. */
+import { readFileSync } from "node:fs"
 import { HttpBody, HttpClientRequest } from "@effect/platform"
-import { expect } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -8,10 +9,12 @@ import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 import { requests } from "../support/doubles/simulator.js"
 
-const test = arranged(
-  NutritionAdvisor.NutritionAdvisor,
-  advisor({}, { routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } })
-)
+const { version }: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
+
+const over = (options: Partial<NutritionAdvisor.Options> = {}) =>
+  advisor(options, { routes: { "POST /v2/x": () => ({ status: 200, body: {} }) } })
+
+const test = arranged(NutritionAdvisor.NutritionAdvisor, over())
 
 /** The headers of data requests. */
 const sent = Effect.gen(function*() {
@@ -70,4 +73,31 @@ test.each<readonly [string, HttpBody.HttpBody, string]>([
   const post = HttpClientRequest.post("/v2/x", { body }).pipe(HttpClientRequest.setHeader("content-length", "17"))
   yield* httpClient.execute(post)
   expect((yield* sent).map((headers) => headers["content-length"])).toEqual([length])
+})
+
+describe("headers: User-Agent", () => {
+  const userAgents = Effect.map(
+    requests,
+    (all) => all.map(({ headers, operation }) => [operation, headers["user-agent"]])
+  )
+
+  const onEach = (userAgent: string) => ["token", "search", "request"].map((operation) => [operation, userAgent])
+
+  test("by default, every request has the name and version of the package", function*({ httpClient, search }) {
+    yield* search("oats")
+    yield* httpClient.post("/v2/x")
+    expect(yield* userAgents).toEqual(onEach(`effect-nutrition-advisor/${version}`))
+  })
+
+  test("every request has the setting userAgent", function*({ httpClient, search }) {
+    yield* search("oats")
+    yield* httpClient.post("/v2/x")
+    expect(yield* userAgents).toEqual(onEach("shop/2 (a b)"))
+  }, over({ userAgent: "shop/2 (a b)" }))
+
+  test("the header of a call replaces the setting", function*({ httpClient, search }) {
+    yield* search("oats", { headers: { "User-Agent": "mine/1" } })
+    yield* httpClient.post("/v2/x", { headers: { "User-Agent": "mine/2" } })
+    expect(yield* userAgents).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])
+  }, over({ userAgent: "shop/2" }))
 })
