@@ -1,6 +1,6 @@
 import { FetchHttpClient, Headers, HttpClient, HttpClientRequest, HttpClientResponse } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
-import { Config, ConfigProvider, Deferred, Effect, FiberRef, HashMap, Layer, Logger, LogLevel } from "effect"
+import { Config, ConfigProvider, Effect, FiberRef, Layer, Logger, LogLevel } from "effect"
 import {
   NutritionAdvisor,
   NutritionAdvisorError,
@@ -94,22 +94,6 @@ describe("exchange runs in the context of the layer, not of its caller", () => {
       { concurrency: "unbounded" }
     )
     expect(keys).toEqual(["key-of-the-layer"])
-  })
-
-  test("FiberRefs, log annotations and the log level are those of the layer", function*() {
-    const tenant = yield* FiberRef.make("layer")
-    const seen = yield* Deferred.make<readonly [string, ReadonlyArray<string>]>()
-    const client = observedClient((url) =>
-      isExchange(url)
-        ? Effect.flatMap(
-          Effect.zip(FiberRef.get(tenant), Effect.map(Effect.logAnnotations, (all) => [...HashMap.keys(all)])),
-          (both) => Deferred.succeed(seen, both)
-        )
-        : Effect.void
-    )
-    const advisor = yield* Effect.provide(NutritionAdvisor.make(options), client)
-    yield* advisor.search("oats").pipe(Effect.locally(tenant, "caller"), Effect.annotateLogs("caller", "one"))
-    expect(yield* Deferred.await(seen)).toEqual(["layer", []])
   })
 
   test("the fetch function of FetchHttpClient is that of the layer", function*() {
