@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Option, Ref, Scope } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
-import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { cold, issuer, provider, store } from "../support/doubles/situations.js"
@@ -9,11 +9,13 @@ import * as Time from "../support/doubles/Time.js"
 
 const { unavailable } = Issuer
 
+const closed = new NutritionAdvisorError.TransportError({ operation: "token", reason: "Closed" })
+
 const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tokens).size
 
 describe("cold start", () => {
   cold.each([13, 50])(
-    "costs one exchange for 500 callers that yield every %s operations",
+    "500 concurrent callers that yield every %s operations share one exchange",
     function*(operations) {
       const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
         Effect.withMaxOpsBeforeYield(operations)
@@ -21,18 +23,6 @@ describe("cold start", () => {
       expect([tokens.length, distinct(tokens), yield* issuer.calls]).toEqual([500, 1, 1])
     }
   )
-})
-
-describe("callers that join a running exchange", () => {
-  cold("they get the same token at its start, in its middle and just before its end", function*() {
-    yield* issuer.setLatency("9 seconds")
-    const waiters = []
-    for (const until of ["4 seconds", "4999 millis", "1 millis"] as const) {
-      waiters.push(yield* Effect.fork(provider.get))
-      yield* Time.pass(until)
-    }
-    expect([distinct(yield* Effect.forEach(waiters, Fiber.join)), yield* issuer.calls]).toEqual([1, 1])
-  })
 })
 
 describe("a finished exchange", () => {
@@ -125,15 +115,10 @@ describe("a TokenProvider whose scope closes", () => {
     const scope = yield* Scope.make()
     const beside = Layer.effectDiscard(Effect.yieldNow())
     const context = yield* Layer.buildWithScope(Layer.merge(Issuer.layerProvider(), beside), scope)
-    return {
-      close: Scope.close(scope, Exit.void),
-      issuer: Context.get(context, Issuer.IssuerDouble),
-      provider: Context.get(context, TokenProvider.TokenProvider),
-      store: Context.get(context, TokenStore.TokenStore)
-    }
+    return { close: Scope.close(scope, Exit.void), ...yield* Effect.provide(Issuer.services, context) }
   })
 
-  test("waiting and later callers fail with a typed error, and nothing more is stored", function*() {
+  test("pending and later calls fail with reason Closed, and nothing is stored", function*() {
     const { close, issuer, provider, store } = yield* opened
     yield* issuer.setLatency("10 seconds")
     const waiters = yield* Effect.replicateEffect(Effect.fork(Effect.flip(provider.get)), 10)
@@ -142,17 +127,19 @@ describe("a TokenProvider whose scope closes", () => {
     const later = yield* Effect.fork(Effect.flip(provider.get))
     yield* Time.pass("1 minute")
     const errors = yield* Effect.all([...waiters, later].map(Fiber.join))
-    expect([new Set(errors.map(({ _tag }) => _tag)), yield* issuer.interrupted, yield* store.current])
-      .toEqual([new Set(["TransportError"]), 1, Option.none()])
+    expect([errors, yield* issuer.interrupted, yield* store.current]).toEqual([
+      Array(11).fill(closed),
+      1,
+      Option.none()
+    ])
   })
 
-  test("the very first call fails with a typed error if it started before", function*() {
+  test("the very first call fails with reason Closed, too", function*() {
     const { close, provider } = yield* opened
     yield* close
     const caller = yield* Effect.fork(Effect.flip(provider.get))
     yield* Time.pass("1 minute")
-    expect(Option.map(yield* Fiber.poll(caller), Exit.map(({ _tag }) => _tag)))
-      .toEqual(Option.some(Exit.succeed("TransportError")))
+    expect(yield* Fiber.poll(caller)).toEqual(Option.some(Exit.succeed(closed)))
   })
 
   test("no fiber is left, and no timer that would keep a script alive, even beside another layer", function*() {
