@@ -1,4 +1,4 @@
-/** What a fleet costs its cache and the token route, and what its callers notice. */
+/** The calls of a fleet to its cache and the token route, and the delays of its callers. */
 import { describe, expect, it } from "vitest"
 import { cacheTimeout, Fleet, lease, tokenTimeout } from "../support/fleet/Fleet.js"
 import * as PlainCrypto from "../support/fleet/PlainCrypto.js"
@@ -10,7 +10,7 @@ const day = 86_400_000
 /** It is stale for 20 seconds. */
 const shortLife = 200_000
 
-/** A fleet that has started and not searched yet. */
+/** A test with a fleet that has started, but not searched. */
 const test = (title: string, play: (fleet: Fleet) => Promise<void>, life = day) =>
   it(title, () =>
     PlainCrypto.using(async () => {
@@ -49,12 +49,6 @@ describe("fleet: an exchange of one second", () => {
     expect([fleet.succeeded, fleet.service.exchanges.length - before.exchanges]).toEqual([2 * size, 1])
     expect((fleet.cache.calls - before.calls) / size).toBeLessThanOrEqual(6)
     expect(fleet.cache.busiestSince(revokedAt + 2_000) / size).toBeLessThanOrEqual(0.6)
-  })
-
-  test("a replica that has a fresh token makes no cache call", async (fleet) => {
-    const { calls } = await warm(fleet)
-    await searched(fleet, 600_000)
-    expect(fleet.cache.calls).toBe(calls)
   })
 })
 
