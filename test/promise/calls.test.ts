@@ -1,6 +1,6 @@
 import { EventEmitter, getEventListeners } from "node:events"
 import { setImmediate } from "node:timers/promises"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, Layer, ManagedRuntime, Schema } from "effect"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
@@ -14,10 +14,10 @@ const closed = (operation: "search" | "request") => new Advisor.TransportError({
 const doubled = (search: (term: string) => Effect.Effect<unknown, Advisor.NutritionAdvisorError>) =>
   Advisor.fromLayer(NutritionAdvisorTest.layer({ search }))
 
-/** A search that ends only if it is interrupted, and how often that happened. */
+/** A search that ends only if it is interrupted, and a function that is called each time. */
 const hanging = () => {
-  const left = vi.fn()
-  return { left, search: () => Effect.onInterrupt(Effect.never, () => Effect.sync(left)) }
+  const interrupted = vi.fn()
+  return { interrupted, search: () => Effect.onInterrupt(Effect.never, () => Effect.sync(interrupted)) }
 }
 
 /** A client whose layer is built, so that a search runs the given code before its promise is returned. */
@@ -74,245 +74,237 @@ const emittingSignal = () => {
   return { signal: signal as EventTarget as AbortSignal, abort }
 }
 
-describe("signal", () => {
-  const reason = new Error("the caller has left")
+const reason = new Error("the caller has left")
 
-  it("signal: one that was aborted before sends nothing, and wins over other errors", async () => {
-    await using world = simulated()
-    const signal = AbortSignal.abort(reason)
-    const { fetch, search, searchAs } = world.advisor
-    const calls = [
-      search(" ", { signal }),
-      searchAs(Schema.Never)("oats", { signal }),
-      fetch("//elsewhere.example", { signal })
-    ]
-    expect(await Promise.all(calls.map(rejection))).toEqual(Array(3).fill(reason))
-    expect(world.builds()).toBe(0)
-  })
-
-  it("signal: aborting it rejects all of its calls with its reason, and interrupts them", async () => {
-    const { left, search } = hanging()
-    await using advisor = doubled(search)
-    const controller = new AbortController()
-    const { signal } = controller
-    const calls = ["oats", "rice"].map((term) => rejection(advisor.search(term, { signal })))
-    await setImmediate()
-    controller.abort(reason)
-    expect(await Promise.all(calls)).toEqual([reason, reason])
-    expect(left).toHaveBeenCalledTimes(2)
-  })
-
-  it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
-    ["an error as its reason", () => nativeSignal(reason), reason],
-    ["a string as its reason", () => nativeSignal("left"), "left"],
-    ["null as its reason", () => nativeSignal(null), null],
-    ["the default reason", nativeSignal, expect.objectContaining({ name: "AbortError" })],
-    ["no reason at all", oldSignal, expect.objectContaining({ name: "AbortError" })],
-    ["a Proxy around it", proxiedSignal, "left"],
-    ["the events of an EventEmitter", emittingSignal, expect.objectContaining({ name: "AbortError" })]
-  ])("signal: a signal with %s rejects calls with it, before and during a call", async (_, signalOf, expected) => {
-    await using advisor = doubled(() => Effect.never)
-    const { abort, signal } = signalOf()
-    const call = rejection(advisor.search("oats", { signal }))
-    await setImmediate()
-    abort()
-    expect([await call, await rejection(advisor.search("oats", { signal }))]).toEqual([expected, expected])
-  })
-
-  it("signal: AbortSignal.timeout rejects a call with a TimeoutError", async () => {
-    await using advisor = doubled(() => Effect.never)
-    const error = await rejection(advisor.search("oats", { signal: AbortSignal.timeout(1) }))
-    expect(error).toMatchObject({ name: "TimeoutError" })
-  })
-
-  it.each<readonly [string, (abort: () => void) => Promise<Advisor.Client>]>([
-    ["by its search", beginning],
-    ["while the layer is built", async (abort) => {
-      const layer = NutritionAdvisorTest.layer({ search: () => Effect.never })
-      return Advisor.fromLayer(Layer.provide(layer, Layer.effectDiscard(Effect.sync(abort))))
-    }],
-    ["by the licenseKey function", async (abort) => {
-      const licenseKey = () => {
-        abort()
-        return new Promise<string>(() => {})
-      }
-      return Advisor.createClient({ baseUrl: Simulator.baseUrl, licenseKey, httpClient: Simulator.layerHttpClient() })
-    }]
-  ])("signal: one that is aborted %s while the call begins rejects the call", async (_, clientOf) => {
-    const controller = new AbortController()
-    await using advisor = await clientOf(() => controller.abort(reason))
-    expect(await rejection(advisor.search("oats", { signal: controller.signal }))).toBe(reason)
-  })
-
-  it("signal: aborting it while the layer is built leaves the layer to the other calls", async () => {
-    const slow = Layer.effectDiscard(Effect.promise(() => setImmediate()))
-    await using advisor = Advisor.fromLayer(
-      Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(1) }), slow)
-    )
-    const controller = new AbortController()
-    const leaving = rejection(advisor.search("oats", { signal: controller.signal }))
-    const staying = advisor.search("oats")
-    controller.abort(reason)
-    expect(await Promise.all([leaving, staying])).toEqual([reason, 1])
-  })
-
-  it("signal: a hundred calls with one signal leave no listener, and no warning", async () => {
-    const warn = vi.fn()
-    process.on("warning", warn)
-    const { signal } = new AbortController()
-    await using world = simulated()
-    await Promise.all(Array.from({ length: 100 }, () => world.advisor.search("oats", { signal })))
-    await rejection(world.advisor.search("", { signal }))
-    await world.advisor.fetch(searchPath, { signal })
-    expect(getEventListeners(signal, "abort")).toHaveLength(0)
-    await setImmediate()
-    process.off("warning", warn)
-    expect(warn).not.toHaveBeenCalled()
-  })
+it("signal: with an aborted signal, a call rejects with its reason before it is checked or sent", async () => {
+  await using world = simulated()
+  const signal = AbortSignal.abort(reason)
+  const { fetch, search, searchAs } = world.advisor
+  const calls = [
+    search(" ", { signal }),
+    searchAs(Schema.Never)("oats", { signal }),
+    fetch("//elsewhere.example", { signal })
+  ]
+  expect(await Promise.all(calls.map(rejection))).toEqual(Array(3).fill(reason))
+  expect(world.builds()).toBe(0)
 })
 
-describe("timeout", () => {
-  const timedOut = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Timeout" })
-
-  it("timeout: a search that takes longer is interrupted and rejects with TransportError Timeout", async () => {
-    const { left, search } = hanging()
-    await using advisor = doubled(search)
-    expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
-    expect(await rejection(advisor.searchAs(Schema.Unknown)("oats", { timeout: "1 millis" }))).toEqual(
-      timedOut("search")
-    )
-    expect(left).toHaveBeenCalledTimes(2)
-  })
-
-  it("timeout: it includes the time to build the layer", async () => {
-    const advisor = Advisor.fromLayer(
-      Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(Effect.never))
-    )
-    expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
-    await advisor.close()
-  })
-
-  it("timeout: it includes the token exchange", async () => {
-    await using world = simulated()
-    await world.told(({ setLatency }) => setLatency("token", "1 hour"))
-    expect(await rejection(world.advisor.search("oats", { timeout: 20 }))).toEqual(timedOut("search"))
-  })
-
-  it("timeout: it includes the retries and their waits", async () => {
-    await using world = simulated({ retry: { times: 100, base: "1 hour", cap: "1 hour" } })
-    await world.told(({ respondAlways }) => respondAlways("search", { status: 503 }))
-    expect(await rejection(world.advisor.search("oats", { timeout: 200 }))).toEqual(timedOut("search"))
-    expect(await world.told(({ counters }) => counters)).toMatchObject({ searches: 1 })
-  })
-
-  it("timeout: fetch rejects with TransportError Timeout", async () => {
-    await using world = simulated()
-    await world.told(({ setLatency }) => setLatency("search", "1 hour"))
-    expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
-  })
-
-  it("timeout: a call that ends in time returns its payload, also the first one", async () => {
-    await using world = simulated()
-    expect(await world.advisor.search("oats", { timeout: "1 hour" })).toHaveProperty("results")
-    expect(await world.advisor.search("oats", { timeout: "1 hour" })).toHaveProperty("results")
-  })
-
-  it("timeout: a signal that is aborted earlier decides", async () => {
-    await using advisor = doubled(() => Effect.never)
-    const { abort, signal } = nativeSignal("left")
-    const call = rejection(advisor.search("oats", { signal, timeout: "1 hour" }))
-    await setImmediate()
-    abort()
-    expect(await call).toBe("left")
-  })
+it("signal: aborting it interrupts its calls, which reject with its reason", async () => {
+  const { interrupted, search } = hanging()
+  await using advisor = doubled(search)
+  const controller = new AbortController()
+  const { signal } = controller
+  const calls = ["oats", "rice"].map((term) => rejection(advisor.search(term, { signal })))
+  await setImmediate()
+  controller.abort(reason)
+  expect(await Promise.all(calls)).toEqual([reason, reason])
+  expect(interrupted).toHaveBeenCalledTimes(2)
 })
 
-describe("options of a call", () => {
-  it("search: an option that the promise client does not know reaches the service", async () => {
-    const runtime = ManagedRuntime.make(NutritionAdvisorTest.layerRecording())
-    await using advisor = Advisor.fromLayer(
-      Layer.unwrapEffect(Effect.map(runtime.runtimeEffect, ({ context }) => Layer.succeedContext(context)))
-    )
-    const options = { urlParams: { page: 2 }, tenant: "north", signal: new AbortController().signal, timeout: 60_000 }
-    await advisor.search("oats", options)
-    await advisor.searchAs(Schema.Unknown)("rice", options)
-    const searches = await runtime.runPromise(Effect.flatten(NutritionAdvisorTest.RecordedSearches))
-    const passed = { urlParams: { page: 2 }, tenant: "north" }
-    expect(searches).toEqual([{ term: "oats", options: passed }, { term: "rice", options: passed }])
-    await runtime.dispose()
-  })
+it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
+  ["an error as its reason", () => nativeSignal(reason), reason],
+  ["a string as its reason", () => nativeSignal("left"), "left"],
+  ["null as its reason", () => nativeSignal(null), null],
+  ["the default reason", nativeSignal, expect.objectContaining({ name: "AbortError" })],
+  ["no reason at all", oldSignal, expect.objectContaining({ name: "AbortError" })],
+  ["a Proxy around it", proxiedSignal, "left"],
+  ["the events of an EventEmitter", emittingSignal, expect.objectContaining({ name: "AbortError" })]
+])("signal: a call rejects if a signal with %s is aborted before or during it", async (_, signalOf, expected) => {
+  await using advisor = doubled(() => Effect.never)
+  const { abort, signal } = signalOf()
+  const call = rejection(advisor.search("oats", { signal }))
+  await setImmediate()
+  abort()
+  expect([await call, await rejection(advisor.search("oats", { signal }))]).toEqual([expected, expected])
 })
 
-describe("close", () => {
-  it("close: pending calls and all later ones reject with TransportError Closed", async () => {
-    await using world = simulated()
-    await world.advisor.search("oats")
-    await world.told(({ setLatency }) => setLatency("search", "1 hour"))
-    const call = () =>
-      [
-        world.advisor.search("oats"),
-        world.advisor.fetch(searchPath),
-        world.advisor.searchAs(z.unknown())("oats")
-      ].map(rejection)
-    const pending = call()
-    await setImmediate()
-    await world.advisor.close()
-    const errors = [closed("search"), closed("request"), closed("search")]
-    expect(await Promise.all(pending)).toEqual(errors)
-    expect(await Promise.all(call())).toEqual(errors)
-  })
+it("signal: with AbortSignal.timeout, a call rejects with a TimeoutError", async () => {
+  await using advisor = doubled(() => Effect.never)
+  const error = await rejection(advisor.search("oats", { signal: AbortSignal.timeout(1) }))
+  expect(error).toMatchObject({ name: "TimeoutError" })
+})
 
-  it("close: the error of a closed client is not transient", async () => {
-    const advisor = doubled(() => Effect.never)
-    const call = rejection(advisor.search("oats"))
-    await setImmediate()
-    await advisor.close()
-    expect(Advisor.isTransient(await call)).toBe(false)
-  })
-
-  it("close: calls that wait for the token exchange reject with TransportError Closed", async () => {
-    await using world = simulated()
-    await world.told(({ setLatency }) => setLatency("token", "1 hour"))
-    const call = rejection(world.advisor.search("oats"))
-    await setImmediate()
-    await world.advisor.close()
-    expect(await call).toEqual(closed("search"))
-  })
-
-  it("close: calls that wait for the layer end, and so does building it", async () => {
-    const { left, search } = hanging()
-    const advisor = Advisor.fromLayer(Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(search())))
-    const call = rejection(advisor.search("oats"))
-    await setImmediate()
-    await advisor.close()
-    expect(await call).toEqual(closed("search"))
-    expect(left).toHaveBeenCalledTimes(1)
-  })
-
-  it("close: a search that closes the client while it begins rejects with TransportError Closed", async () => {
-    const advisor: Advisor.Client = await beginning(() => void advisor.close())
-    expect(await rejection(advisor.search("oats"))).toEqual(closed("search"))
-  })
-
-  it("close: a layer that interrupts a search of an open client is not reported as Closed", async () => {
-    await using advisor = doubled(() => Effect.interrupt)
-    expect(await rejection(advisor.search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
-  })
-
-  it("close: await using ends the calls first, then the layer, once", async () => {
-    const events: Array<string> = []
-    const note = (event: string) =>
-      Effect.zipRight(Effect.promise(() => setImmediate()), Effect.sync(() => events.push(event)))
-    const search = () => Effect.onInterrupt(Effect.never, () => note("search"))
-    const scope = Layer.scopedDiscard(Effect.addFinalizer(() => note("layer")))
-    const calls: Array<Promise<unknown>> = []
-    {
-      await using advisor = Advisor.fromLayer(Layer.merge(NutritionAdvisorTest.layer({ search }), scope))
-      calls.push(rejection(advisor.search("oats")))
-      await setImmediate()
-      await Promise.all([advisor.close(), advisor.close()])
+it.each<readonly [string, (abort: () => void) => Promise<Advisor.Client>]>([
+  ["by the search itself", beginning],
+  ["while the layer is built", async (abort) => {
+    const layer = NutritionAdvisorTest.layer({ search: () => Effect.never })
+    return Advisor.fromLayer(Layer.provide(layer, Layer.effectDiscard(Effect.sync(abort))))
+  }],
+  ["by the licenseKey function", async (abort) => {
+    const licenseKey = () => {
+      abort()
+      return new Promise<string>(() => {})
     }
-    expect(events).toEqual(["search", "layer"])
-    expect(await Promise.all(calls)).toEqual([closed("search")])
-  })
+    return Advisor.createClient({ baseUrl: Simulator.baseUrl, licenseKey, httpClient: Simulator.layerHttpClient() })
+  }]
+])("signal: a call that is starting rejects if its signal is aborted %s", async (_, clientOf) => {
+  const controller = new AbortController()
+  await using advisor = await clientOf(() => controller.abort(reason))
+  expect(await rejection(advisor.search("oats", { signal: controller.signal }))).toBe(reason)
+})
+
+it("signal: aborting it while the layer is built doesn't affect other calls", async () => {
+  const slow = Layer.effectDiscard(Effect.promise(() => setImmediate()))
+  await using advisor = Advisor.fromLayer(
+    Layer.provide(NutritionAdvisorTest.layer({ search: () => Effect.succeed(1) }), slow)
+  )
+  const controller = new AbortController()
+  const leaving = rejection(advisor.search("oats", { signal: controller.signal }))
+  const staying = advisor.search("oats")
+  controller.abort(reason)
+  expect(await Promise.all([leaving, staying])).toEqual([reason, 1])
+})
+
+it("signal: a hundred calls share it without a leaked listener or a warning", async () => {
+  const warn = vi.fn()
+  process.on("warning", warn)
+  const { signal } = new AbortController()
+  await using world = simulated()
+  await Promise.all(Array.from({ length: 100 }, () => world.advisor.search("oats", { signal })))
+  await rejection(world.advisor.search("", { signal }))
+  await world.advisor.fetch(searchPath, { signal })
+  expect(getEventListeners(signal, "abort")).toHaveLength(0)
+  await setImmediate()
+  process.off("warning", warn)
+  expect(warn).not.toHaveBeenCalled()
+})
+
+const timedOut = (operation: "search" | "request") => new Advisor.TransportError({ operation, reason: "Timeout" })
+
+it("timeout: a slower search is interrupted and rejects with TransportError \"Timeout\"", async () => {
+  const { interrupted, search } = hanging()
+  await using advisor = doubled(search)
+  expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
+  expect(await rejection(advisor.searchAs(Schema.Unknown)("oats", { timeout: "1 millis" }))).toEqual(
+    timedOut("search")
+  )
+  expect(interrupted).toHaveBeenCalledTimes(2)
+})
+
+it("timeout: it includes the time to build the layer", async () => {
+  const advisor = Advisor.fromLayer(
+    Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(Effect.never))
+  )
+  expect(await rejection(advisor.search("oats", { timeout: 1 }))).toEqual(timedOut("search"))
+  await advisor.close()
+})
+
+it("timeout: it includes the token exchange", async () => {
+  await using world = simulated()
+  await world.told(({ setLatency }) => setLatency("token", "1 hour"))
+  expect(await rejection(world.advisor.search("oats", { timeout: 20 }))).toEqual(timedOut("search"))
+})
+
+it("timeout: it includes the retries and the waits between them", async () => {
+  await using world = simulated({ retry: { times: 100, base: "1 hour", cap: "1 hour" } })
+  await world.told(({ respondAlways }) => respondAlways("search", { status: 503 }))
+  expect(await rejection(world.advisor.search("oats", { timeout: 200 }))).toEqual(timedOut("search"))
+  expect(await world.told(({ counters }) => counters)).toMatchObject({ searches: 1 })
+})
+
+it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () => {
+  await using world = simulated()
+  await world.told(({ setLatency }) => setLatency("search", "1 hour"))
+  expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
+})
+
+it("timeout: a call that ends in time resolves with its payload", async () => {
+  await using world = simulated()
+  expect(await world.advisor.search("oats", { timeout: "1 hour" })).toHaveProperty("results")
+  expect(await world.advisor.search("oats", { timeout: "1 hour" })).toHaveProperty("results")
+})
+
+it("timeout: if the signal is aborted first, the call rejects with its reason", async () => {
+  await using advisor = doubled(() => Effect.never)
+  const { abort, signal } = nativeSignal("left")
+  const call = rejection(advisor.search("oats", { signal, timeout: "1 hour" }))
+  await setImmediate()
+  abort()
+  expect(await call).toBe("left")
+})
+
+it("search options: all of them are passed to the layer, except signal and timeout", async () => {
+  const runtime = ManagedRuntime.make(NutritionAdvisorTest.layerRecording())
+  await using advisor = Advisor.fromLayer(
+    Layer.unwrapEffect(Effect.map(runtime.runtimeEffect, ({ context }) => Layer.succeedContext(context)))
+  )
+  const options = { urlParams: { page: 2 }, tenant: "north", signal: new AbortController().signal, timeout: 60_000 }
+  await advisor.search("oats", options)
+  await advisor.searchAs(Schema.Unknown)("rice", options)
+  const searches = await runtime.runPromise(Effect.flatten(NutritionAdvisorTest.RecordedSearches))
+  const passed = { urlParams: { page: 2 }, tenant: "north" }
+  expect(searches).toEqual([{ term: "oats", options: passed }, { term: "rice", options: passed }])
+  await runtime.dispose()
+})
+
+it("close: pending and later calls reject with TransportError \"Closed\"", async () => {
+  await using world = simulated()
+  await world.advisor.search("oats")
+  await world.told(({ setLatency }) => setLatency("search", "1 hour"))
+  const call = () =>
+    [
+      world.advisor.search("oats"),
+      world.advisor.fetch(searchPath),
+      world.advisor.searchAs(z.unknown())("oats")
+    ].map(rejection)
+  const pending = call()
+  await setImmediate()
+  await world.advisor.close()
+  const errors = [closed("search"), closed("request"), closed("search")]
+  expect(await Promise.all(pending)).toEqual(errors)
+  expect(await Promise.all(call())).toEqual(errors)
+})
+
+it("close: the error of a closed client is not transient", async () => {
+  const advisor = doubled(() => Effect.never)
+  const call = rejection(advisor.search("oats"))
+  await setImmediate()
+  await advisor.close()
+  expect(Advisor.isTransient(await call)).toBe(false)
+})
+
+it("close: calls that wait for the token exchange reject with TransportError \"Closed\"", async () => {
+  await using world = simulated()
+  await world.told(({ setLatency }) => setLatency("token", "1 hour"))
+  const call = rejection(world.advisor.search("oats"))
+  await setImmediate()
+  await world.advisor.close()
+  expect(await call).toEqual(closed("search"))
+})
+
+it("close: if the layer is still being built, the build and the waiting calls end", async () => {
+  const { interrupted, search } = hanging()
+  const advisor = Advisor.fromLayer(Layer.provide(NutritionAdvisorTest.layer({}), Layer.effectDiscard(search())))
+  const call = rejection(advisor.search("oats"))
+  await setImmediate()
+  await advisor.close()
+  expect(await call).toEqual(closed("search"))
+  expect(interrupted).toHaveBeenCalledTimes(1)
+})
+
+it("close: a search that closes the client as it starts rejects with TransportError \"Closed\"", async () => {
+  const advisor: Advisor.Client = await beginning(() => void advisor.close())
+  expect(await rejection(advisor.search("oats"))).toEqual(closed("search"))
+})
+
+it("close: a search that the layer interrupts in an open client rejects with the reason \"Aborted\"", async () => {
+  await using advisor = doubled(() => Effect.interrupt)
+  expect(await rejection(advisor.search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Aborted" })
+})
+
+it("close: calls end before the layer is released, which happens once", async () => {
+  const events: Array<string> = []
+  const note = (event: string) =>
+    Effect.zipRight(Effect.promise(() => setImmediate()), Effect.sync(() => events.push(event)))
+  const search = () => Effect.onInterrupt(Effect.never, () => note("search"))
+  const scope = Layer.scopedDiscard(Effect.addFinalizer(() => note("layer")))
+  const calls: Array<Promise<unknown>> = []
+  {
+    await using advisor = Advisor.fromLayer(Layer.merge(NutritionAdvisorTest.layer({ search }), scope))
+    calls.push(rejection(advisor.search("oats")))
+    await setImmediate()
+    await Promise.all([advisor.close(), advisor.close()])
+  }
+  expect(events).toEqual(["search", "layer"])
+  expect(await Promise.all(calls)).toEqual([closed("search")])
 })

@@ -1,6 +1,6 @@
 import { FetchHttpClient } from "@effect/platform"
 import { NodeHttpClient } from "@effect/platform-node"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
@@ -8,6 +8,7 @@ import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { vi } from "vitest"
 import { testLive } from "../support/doubles/arranged.js"
 import * as Wire from "../support/doubles/Wire.js"
+import { rejection } from "./outcomes.js"
 
 interface Seen {
   readonly method: string | undefined
@@ -17,14 +18,14 @@ interface Seen {
 }
 
 interface Arranged {
-  readonly answer?: Wire.Answer
+  readonly respond?: Wire.Answer
   /** Whether the first data request is rejected. */
   readonly rejects?: boolean
   readonly httpClient?: NonNullable<ClientOptions["httpClient"]>
 }
 
-/** A client over a port, where each data request is noted. */
-const overPort = ({ answer = Wire.replying("{}"), rejects = false, ...options }: Arranged = {}): Effect.Effect<
+/** A client of a server on a port, and the data requests that the server gets. */
+const overPort = ({ respond = Wire.replying("{}"), rejects = false, ...options }: Arranged = {}): Effect.Effect<
   readonly [Client["fetch"], Array<Seen>],
   never,
   Scope.Scope
@@ -37,7 +38,7 @@ const overPort = ({ answer = Wire.replying("{}"), rejects = false, ...options }:
       if (request.url?.includes("/oauth/") === true) {
         return Wire.replying(token.replace("token\",", `token-${++tokens}",`))(request, response)
       }
-      if (request.url?.includes("/answered") === true) return answer(request, response)
+      if (request.url?.includes("/custom") === true) return respond(request, response)
       return Wire.afterBody((body, { headers, method, url }) => {
         seen.push({ method, url, headers, body })
         response.writeHead(rejects && seen.length === 1 ? 403 : 200).end("{}")
@@ -58,8 +59,8 @@ const form = () => {
 }
 
 const bodies: ReadonlyArray<readonly [string, () => NonNullable<RequestInit["body"]> | null]> = [
-  ["nothing", () => null],
-  ["text", () => "oats è"],
+  ["no body", () => null],
+  ["a string", () => "oats è"],
   ["bytes", () => new Uint8Array([0, 255])],
   ["URLSearchParams", () => new URLSearchParams({ food: "oats & rice" })],
   ["a Blob without a type", () => new Blob(["bytes"])],
@@ -76,8 +77,9 @@ const senders: ReadonlyArray<readonly [string, NonNullable<ClientOptions["httpCl
 
 const withoutBoundary = (text: unknown) => String(text).replaceAll(/-*formdata-[\w-]+/g, "boundary")
 
-describe("fetch", () => {
-  testLive.each(bodies)("sends %s as a web Request does, and again after a renewal", function*([, body]) {
+testLive.each(bodies)(
+  "fetch: a request and its retry have the body and content type of a web Request: %s",
+  function*([, body]) {
     const [fetch, seen] = yield* overPort({ rejects: true })
     yield* Effect.promise(() => fetch("/v2/diary", { method: "PUT", body: body() }))
     const expected = new Request("http://localhost", { method: "PUT", body: body(), duplex: "half" })
@@ -89,106 +91,117 @@ describe("fetch", () => {
       expect(withoutBoundary(body.toString("latin1"))).toBe(withoutBoundary(bytes.toString("latin1")))
       expect(withoutBoundary(headers["content-type"])).toBe(withoutBoundary(contentType))
     }
-  })
+  }
+)
 
-  testLive("sends method, path, query and headers, and leaves the two headers of the client alone", function*() {
-    const [fetch, seen] = yield* overPort()
-    const headers = { "x-a": "1", authorization: "mine", "service-id": "mine", "content-type": "text/csv" }
-    yield* Effect.promise(() => fetch("/v2/diary?day=2026-11-20", { method: "patch", headers, body: "a,b" }))
-    yield* Effect.promise(() => fetch("v2/diary", { headers: new Headers(headers), signal: null }))
-    expect(seen.map(({ method, url }) => [method, url])).toEqual([
-      ["PATCH", "/v2/diary?day=2026-11-20"],
-      ["GET", "/v2/diary"]
-    ])
-    const own = { "authorization": "Bearer token-1", "service-id": "customer" }
-    expect(seen[0]?.headers).toMatchObject({ "x-a": "1", "content-type": "text/csv", ...own })
-  })
+testLive("fetch: the method, path, query and headers are sent", function*() {
+  const [fetch, seen] = yield* overPort()
+  const headers = { "x-a": "1", "content-type": "text/csv" }
+  yield* Effect.promise(() => fetch("/v2/diary?day=2026-11-20", { method: "patch", headers, body: "a,b" }))
+  yield* Effect.promise(() => fetch("v2/diary", { headers: new Headers(headers), signal: null }))
+  expect(seen).toMatchObject([
+    { method: "PATCH", url: "/v2/diary?day=2026-11-20", headers },
+    { method: "GET", url: "/v2/diary", headers: { "x-a": "1" } }
+  ])
+})
 
-  testLive.each(senders)(
-    "gives a web Response with status, body and each set-cookie by itself, three of one name too: over %s",
-    function*(
-      [, httpClient]
-    ) {
-      const cookies = ["a=1; Path=/", "a=2; Path=/v2", "a=3; Expires=Wed, 25 Nov 2026 03:57:31 GMT"]
-      const headers = { "x-b": "2", "set-cookie": cookies }
-      const [fetch] = yield* overPort({ answer: Wire.replying("{\"grams\":40}", headers, 201), httpClient })
-      const response = yield* Effect.promise(() => fetch("/answered"))
-      expect(response).toBeInstanceOf(Response)
-      expect([response.status, response.headers.get("x-b")]).toEqual([201, "2"])
-      expect(response.headers.getSetCookie()).toEqual(cookies)
-      expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
-    }
-  )
+testLive("fetch: the headers of the token override those of the caller", function*() {
+  const [fetch, seen] = yield* overPort()
+  yield* Effect.promise(() => fetch("/v2/diary", { headers: { authorization: "mine", "service-id": "mine" } }))
+  expect(seen).toMatchObject([{ headers: { authorization: "Bearer token-1", "service-id": "customer" } }])
+})
 
-  testLive.each(senders)("gives the url and the reason phrase, in a clone too: over %s", function*([, httpClient]) {
-    const answer: Wire.Answer = (_, response) => response.writeHead(201, "Plan Made").end("{}")
-    const [fetch] = yield* overPort({ answer, httpClient })
-    const response = yield* Effect.promise(() => fetch("/answered/plan?a=1#part"))
+testLive.each(senders)(
+  "fetch: the web Response has the status, headers, cookies and body of the service, over %s",
+  function*(
+    [, httpClient]
+  ) {
+    const cookies = ["a=1; Path=/", "a=2; Path=/v2", "a=3; Expires=Wed, 25 Nov 2026 03:57:31 GMT"]
+    const headers = { "x-b": "2", "set-cookie": cookies }
+    const [fetch] = yield* overPort({ respond: Wire.replying("{\"grams\":40}", headers, 201), httpClient })
+    const response = yield* Effect.promise(() => fetch("/custom"))
+    expect(response).toBeInstanceOf(Response)
+    expect([response.status, response.headers.get("x-b")]).toEqual([201, "2"])
+    expect(response.headers.getSetCookie()).toEqual(cookies)
+    expect(yield* Effect.promise(() => response.json())).toEqual({ grams: 40 })
+  }
+)
+
+testLive.each(senders)(
+  "fetch: the Response and its clone have the URL and the reason phrase, over %s",
+  function*([, httpClient]) {
+    const respond: Wire.Answer = (_, response) => response.writeHead(201, "Plan Made").end("{}")
+    const [fetch] = yield* overPort({ respond, httpClient })
+    const response = yield* Effect.promise(() => fetch("/custom/plan?a=1#part"))
     for (const { status, statusText, url } of [response, response.clone()]) {
-      expect([status, statusText, url.replace(/^http:\/\/[^/]+/, "")]).toEqual([201, "Plan Made", "/answered/plan?a=1"])
+      expect([status, statusText, url.replace(/^http:\/\/[^/]+/, "")]).toEqual([201, "Plan Made", "/custom/plan?a=1"])
     }
-  })
+  }
+)
 
-  testLive("sends the headers of an HTTP/2 request without its pseudo-headers", function*() {
-    const [fetch, seen] = yield* overPort()
-    yield* Effect.promise(() => fetch("/v2/x", { headers: { ":method": "GET", ":path": "/foods", "x-a": "1" } }))
-    expect(seen).toMatchObject([{ url: "/v2/x", headers: { "x-a": "1" } }])
-  })
+testLive("fetch: the pseudo-headers of an HTTP/2 request are not sent", function*() {
+  const [fetch, seen] = yield* overPort()
+  yield* Effect.promise(() => fetch("/v2/x", { headers: { ":method": "GET", ":path": "/foods", "x-a": "1" } }))
+  expect(seen).toMatchObject([{ url: "/v2/x", headers: { "x-a": "1" } }])
+})
 
-  testLive.each(["Request", "Response"])("says that this process has no %s, and sends nothing", function*(name) {
+testLive.each(["Request", "Response"])(
+  "fetch: in a process without %s, it rejects with BadRequest and sends nothing",
+  function*(name) {
     const [fetch, seen] = yield* overPort()
     yield* Effect.acquireRelease(
       Effect.sync(() => vi.stubGlobal(name, undefined)),
       () => Effect.sync(() => vi.unstubAllGlobals())
     )
-    const error = yield* Effect.promise(() => fetch("/v2/x").catch((error: unknown) => error))
+    const error = yield* Effect.promise(() => rejection(fetch("/v2/x")))
     expect(error).toMatchObject({ _tag: "BadRequest", detail: expect.stringContaining("no Request and Response") })
     expect(seen).toEqual([])
-  })
+  }
+)
 
-  testLive(
-    "gives a Response without a body for 204, and rejects with the error of an answer that is not 2xx",
-    function*() {
-      const statuses = [204, 307, 503]
-      const [fetch] = yield* overPort({ answer: (_, response) => response.writeHead(statuses.shift() ?? 500).end() })
-      expect(yield* Effect.promise(() => fetch("/answered"))).toMatchObject({ status: 204, body: null })
-      for (const _tag of ["UnexpectedResponse", "ServerError"]) {
-        const error = yield* Effect.promise(() => fetch("/answered").catch((error: unknown) => error))
-        expect(error).toMatchObject({ _tag, operation: "request" })
-      }
+testLive("fetch: a 204 resolves with a Response without a body", function*() {
+  const [fetch] = yield* overPort({ respond: (_, response) => response.writeHead(204).end() })
+  expect(yield* Effect.promise(() => fetch("/custom"))).toMatchObject({ status: 204, body: null })
+})
+
+testLive.each([[307, "UnexpectedResponse"], [503, "ServerError"]] as const)(
+  "fetch: a %i rejects with %s",
+  function*([status, _tag]) {
+    const [fetch] = yield* overPort({ respond: (_, response) => response.writeHead(status).end() })
+    const error = yield* Effect.promise(() => rejection(fetch("/custom")))
+    expect(error).toMatchObject({ _tag, operation: "request" })
+  }
+)
+
+testLive("fetch: aborting its signal closes the connection to the service", function*() {
+  let closed = 0
+  const controller = new AbortController()
+  const [fetch] = yield* overPort({
+    respond: (request) => {
+      request.socket.once("close", () => closed += 1)
+      controller.abort("left")
     }
-  )
-
-  testLive("aborts the request at the service with its signal", function*() {
-    let closed = 0
-    const controller = new AbortController()
-    const [fetch] = yield* overPort({
-      answer: (request) => {
-        request.socket.once("close", () => closed += 1)
-        controller.abort("left")
-      }
-    })
-    const { signal } = controller
-    const reason = yield* Effect.promise(() => fetch("/answered", { signal }).catch((reason: unknown) => reason))
-    expect(reason).toBe("left")
-    expect(yield* Wire.eventually(() => closed === 1)).toBe(true)
   })
+  const { signal } = controller
+  const reason = yield* Effect.promise(() => rejection(fetch("/custom", { signal })))
+  expect(reason).toBe("left")
+  expect(yield* Wire.eventually(() => closed === 1)).toBe(true)
+})
 
-  testLive.each<readonly [string, string, RequestInit]>([
-    ["a body with GET", "/v2/diary", { body: "oats" }],
-    ["a header that HTTP does not allow", "/v2/diary", { headers: { "x-a": "1\nx" } }],
-    ["a URL elsewhere", "https://elsewhere.example/", {}]
-  ])("sends nothing and says why in BadRequest: %s", function*([, path, init]) {
-    const [fetch, seen] = yield* overPort()
-    const error = yield* Effect.promise(() => fetch(path, init).catch((error: unknown) => error))
-    expect(error).toBeInstanceOf(NutritionAdvisorError.BadRequest)
-    expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
-    expect(seen).toEqual([])
-  })
+testLive.each<readonly [string, string, RequestInit]>([
+  ["a body with GET", "/v2/diary", { body: "oats" }],
+  ["a header that HTTP does not allow", "/v2/diary", { headers: { "x-a": "1\nx" } }],
+  ["a URL elsewhere", "https://elsewhere.example/", {}]
+])("fetch: %s rejects with BadRequest and is not sent", function*([, path, init]) {
+  const [fetch, seen] = yield* overPort()
+  const error = yield* Effect.promise(() => rejection(fetch(path, init)))
+  expect(error).toBeInstanceOf(NutritionAdvisorError.BadRequest)
+  expect(error).toMatchObject({ operation: "request", detail: expect.any(String) })
+  expect(seen).toEqual([])
+})
 
-  testLive("rejects with what the source of its body has thrown", function*() {
-    const [fetch] = yield* overPort()
-    const body = new ReadableStream({ start: (controller) => controller.error(new Error("no such file")) })
-    yield* Effect.promise(() => expect(fetch("/v2/x", { method: "POST", body })).rejects.toThrow("no such file"))
-  })
+testLive("fetch: it rejects with the error of a body stream that fails", function*() {
+  const [fetch] = yield* overPort()
+  const body = new ReadableStream({ start: (controller) => controller.error(new Error("no such file")) })
+  yield* Effect.promise(() => expect(fetch("/v2/x", { method: "POST", body })).rejects.toThrow("no such file"))
 })

@@ -60,7 +60,7 @@ describe("standard error", () => {
     ],
     ["fromLayer", () => Advisor.fromLayer(Layer.provide(plain, Simulator.layerHttpClient()))],
     ["fromLayer over layerShared", () => Advisor.fromLayer(Layer.provide(shared, Simulator.layerHttpClient()))]
-  ])("log: %s logs a failed token exchange on standard error, without the key", async (_, clientOf) => {
+  ])("standard error: %s logs a failed exchange there, without the license key", async (_, clientOf) => {
     const { stderr, stdout } = spied()
     await using advisor = clientOf()
     await rejection(advisor.search("oats"))
@@ -74,7 +74,7 @@ describe("standard error", () => {
   it.each<readonly [string, Layer.Layer<never>]>([
     ["replaces the default logger", Logger.replace(Logger.defaultLogger, onStdout)],
     ["adds a logger", Logger.add(onStdout)]
-  ])("log: fromLayer logs nothing on standard error if the layer %s", async (_, logger) => {
+  ])("standard error: fromLayer logs nothing there if the layer %s", async (_, logger) => {
     const { stderr, stdout } = spied()
     const layer = Layer.provide(plain, Simulator.layerHttpClient())
     await using advisor = Advisor.fromLayer(Layer.provide(layer, logger))
@@ -83,7 +83,7 @@ describe("standard error", () => {
     expect(stdout.mock.calls).toEqual([[failed]])
   })
 
-  it("log: fromLayer logs what a search of the layer logs on standard error, also after the first call", async () => {
+  it("standard error: fromLayer logs there what each search of the layer logs", async () => {
     const { stderr, stdout } = spied()
     await using advisor = Advisor.fromLayer(
       NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })
@@ -94,98 +94,96 @@ describe("standard error", () => {
   })
 })
 
-describe("logger", () => {
-  it("logger: it is called with a message and plain fields, once for each event", async () => {
-    const { calls, logger } = recording()
-    await failsOnce({ logger })
-    const fields = { error: "ServerError", status: 503, retryAt: expect.any(Number) }
-    expect(warned(calls)).toEqual([["warn", failed, fields]])
-    expect(calls).toContainEqual(["info", expect.stringContaining("can be exchanged again"), {}])
-    expect(calls.filter(([level]) => level === "debug")).toContainEqual(["debug", expect.any(String), {
-      reason: "missing"
-    }])
-  })
+it("logger: each event is one call with a message and plain fields", async () => {
+  const { calls, logger } = recording()
+  await failsOnce({ logger })
+  const fields = { error: "ServerError", status: 503, retryAt: expect.any(Number) }
+  expect(warned(calls)).toEqual([["warn", failed, fields]])
+  expect(calls).toContainEqual(["info", expect.stringContaining("can be exchanged again"), {}])
+  expect(calls.filter(([level]) => level === "debug")).toContainEqual(["debug", expect.any(String), {
+    reason: "missing"
+  }])
+})
 
-  it("logger: it gets nothing of the runtime, and no line for a failed search", async () => {
-    const { calls, logger } = recording()
-    await using world = simulated({ logger })
-    await world.told(({ respondAlways }) => respondAlways("search", { status: 503 }))
-    for (const term of ["oats", "rice"]) await rejection(world.advisor.search(term))
-    expect(JSON.stringify(calls)).not.toMatch(/[Ff]iber|timestamp|level=|unhandled/)
-    expect(warned(calls)).toEqual([])
-  })
+it("logger: neither the client nor the runtime logs a failed search", async () => {
+  const { calls, logger } = recording()
+  await using world = simulated({ logger })
+  await world.told(({ respondAlways }) => respondAlways("search", { status: 503 }))
+  for (const term of ["oats", "rice"]) await rejection(world.advisor.search(term))
+  expect(JSON.stringify(calls)).not.toMatch(/[Ff]iber|timestamp|level=|unhandled/)
+  expect(warned(calls)).toEqual([])
+})
 
-  it("logger: it gets no license key", async () => {
-    const { calls, logger } = recording()
-    await using world = simulated({ logger, licenseKey: "unknown-key" })
-    await rejection(world.advisor.search("oats"))
-    expect(warned(calls)).toHaveLength(1)
-    expect(JSON.stringify(calls)).not.toContain("unknown-key")
-  })
+it("logger: it never gets the license key", async () => {
+  const { calls, logger } = recording()
+  await using world = simulated({ logger, licenseKey: "unknown-key" })
+  await rejection(world.advisor.search("oats"))
+  expect(warned(calls)).toHaveLength(1)
+  expect(JSON.stringify(calls)).not.toContain("unknown-key")
+})
 
-  it("logger: nothing goes to standard output or standard error beside it", async () => {
-    const spies = [vi.spyOn(console, "log").mockReturnValue(), vi.spyOn(console, "error").mockReturnValue()]
-    await failsOnce({ logger: recording().logger })
-    for (const spy of spies) expect(spy).not.toHaveBeenCalled()
-  })
+it("logger: with a logger, nothing goes to standard output or standard error", async () => {
+  const spies = [vi.spyOn(console, "log").mockReturnValue(), vi.spyOn(console, "error").mockReturnValue()]
+  await failsOnce({ logger: recording().logger })
+  for (const spy of spies) expect(spy).not.toHaveBeenCalled()
+})
 
-  it("logger: one like pino, with bindings, gets the fields first", async () => {
-    const { calls, logger } = recording()
-    await failsOnce({ logger: Object.assign(logger, { bindings: () => ({}) }) })
-    expect(warned(calls)).toEqual([["warn", expect.objectContaining({ status: 503 }), failed]])
-  })
+it("logger: a logger with bindings, such as pino, gets the fields before the message", async () => {
+  const { calls, logger } = recording()
+  await failsOnce({ logger: Object.assign(logger, { bindings: () => ({}) }) })
+  expect(warned(calls)).toEqual([["warn", expect.objectContaining({ status: 503 }), failed]])
+})
 
-  it("logger: a console gets one line with message and fields", async () => {
-    const lines: Array<string> = []
-    const stream = new Writable({
-      write: (chunk, _, done) => {
-        lines.push(String(chunk))
-        done()
-      }
-    })
-    await failsOnce({ logger: new NodeConsole({ stdout: stream, stderr: stream }) })
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^The license key could not [^\n]* \{[^\n]*"error":"ServerError"[^\n]*\}\n$/)
-    )
-    expect(lines).toContainEqual(expect.stringMatching(/^The license key can be exchanged again\. [^{}\n]*\n$/))
-  })
-
-  it("logger: its methods are called on the object", async () => {
-    class ProgramLogger implements Advisor.ClientLogger {
-      readonly lines: Array<string> = []
-      debug() {}
-      info(message: string) {
-        this.lines.push(message)
-      }
-      warn(message: string) {
-        this.lines.push(message)
-      }
-      error() {}
+it("logger: a console prints the message and its fields on one line", async () => {
+  const lines: Array<string> = []
+  const stream = new Writable({
+    write: (chunk, _, done) => {
+      lines.push(String(chunk))
+      done()
     }
-    const logger = new ProgramLogger()
-    await failsOnce({ logger })
-    expect(logger.lines).toHaveLength(2)
   })
+  await failsOnce({ logger: new NodeConsole({ stdout: stream, stderr: stream }) })
+  expect(lines).toContainEqual(
+    expect.stringMatching(/^The license key could not [^\n]* \{[^\n]*"error":"ServerError"[^\n]*\}\n$/)
+  )
+  expect(lines).toContainEqual(expect.stringMatching(/^The license key can be exchanged again\. [^{}\n]*\n$/))
+})
 
-  it("logger: an error that a layer logs has its cause as a field", async () => {
-    const { calls, logger } = recording()
-    const httpClient = Layer.tap(
-      Simulator.layerHttpClient(),
-      () => Effect.logError("no connection", Cause.fail(new Error("refused")))
-    )
-    await using world = simulated({ logger, httpClient })
-    await world.advisor.search("oats")
-    expect(calls).toContainEqual(["error", "no connection", { cause: expect.stringContaining("refused") }])
-  })
+it("logger: its methods are called with the logger as `this`", async () => {
+  class ProgramLogger implements Advisor.ClientLogger {
+    readonly lines: Array<string> = []
+    debug() {}
+    info(message: string) {
+      this.lines.push(message)
+    }
+    warn(message: string) {
+      this.lines.push(message)
+    }
+    error() {}
+  }
+  const logger = new ProgramLogger()
+  await failsOnce({ logger })
+  expect(logger.lines).toHaveLength(2)
+})
 
-  it("logger: the logger of a layer of fromLayer gets debug lines only if the layer says so", async () => {
-    const messages: Array<unknown> = []
-    const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => messages.push(message)))
-    const layer = NutritionAdvisorTest.layer({ search: (term) => Effect.logDebug(term) })
-    await using quiet = Advisor.fromLayer(Layer.merge(layer, logger))
-    await using verbose = Advisor.fromLayer(Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.Debug)))
-    await quiet.search("quiet")
-    await verbose.search("verbose")
-    expect(messages.flat()).toEqual(["verbose"])
-  })
+it("logger: the cause of an error that a layer logs is a field", async () => {
+  const { calls, logger } = recording()
+  const httpClient = Layer.tap(
+    Simulator.layerHttpClient(),
+    () => Effect.logError("no connection", Cause.fail(new Error("refused")))
+  )
+  await using world = simulated({ logger, httpClient })
+  await world.advisor.search("oats")
+  expect(calls).toContainEqual(["error", "no connection", { cause: expect.stringContaining("refused") }])
+})
+
+it("fromLayer: the logger of the layer gets debug lines only if the layer sets that log level", async () => {
+  const messages: Array<unknown> = []
+  const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => messages.push(message)))
+  const layer = NutritionAdvisorTest.layer({ search: (term) => Effect.logDebug(term) })
+  await using quiet = Advisor.fromLayer(Layer.merge(layer, logger))
+  await using verbose = Advisor.fromLayer(Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.Debug)))
+  await quiet.search("quiet")
+  await verbose.search("verbose")
+  expect(messages.flat()).toEqual(["verbose"])
 })
