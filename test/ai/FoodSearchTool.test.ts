@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { FoodSearchTool } from "effect-nutrition-advisor/ai"
 import { createClient } from "effect-nutrition-advisor/promise"
@@ -13,108 +13,105 @@ const failing = (error: unknown) => FoodSearchTool.make({ search: () => Promise.
 
 const serverError = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
 
-describe("FoodSearchTool", () => {
-  it("has a name, a title, a description and the JSON Schema of its input", () => {
-    expect(found).toMatchObject({
-      name: "search_foods",
-      title: "Search foods",
-      description: expect.stringMatching(/^Searches foods/),
-      inputSchema: {
-        type: "object",
-        properties: { term: { type: "string", description: expect.any(String) } },
-        required: ["term"],
-        additionalProperties: false
-      }
-    })
-  })
-
-  it("returns the payload of a search for the term", async () => {
-    const searched: Array<unknown> = []
-    const foods = FoodSearchTool.make({ search: async (term) => ({ ...payload, term: searched.push(term) }) })
-    expect(await foods.execute({ term: "oats" })).toEqual({ ...payload, term: 1 })
-    expect(searched).toEqual(["oats"])
-  })
-
-  it("ignores further fields of the input", async () => {
-    expect(await found.execute({ term: "oats", limit: 3 })).toEqual(payload)
-  })
-
-  it("has the note of its options in the description and in each result", async () => {
-    const foods = FoodSearchTool.make({ search: async () => payload }, { note: "Per 100 g." })
-    expect(foods.description).toMatch(/ Per 100 g\.$/)
-    expect(await foods.execute({ term: "oats" })).toEqual({ note: "Per 100 g.", ...payload })
-  })
-
-  it("keeps the given fields of each food, and cuts the result to the given bytes", async () => {
-    const results = Array.from({ length: 500 }, (_, index) => ({ name: `food ${index}`, kcal: index, text: "x" }))
-    const foods = FoodSearchTool.make({ search: async () => ({ results }) }, {
-      fields: ["name"],
-      maxResultBytes: 1_024
-    })
-    const result = await foods.execute({ term: "oats" })
-    expect(JSON.stringify(result).length).toBeLessThanOrEqual(1_024)
-    expect(result["results"]).toEqual(expect.arrayContaining([{ name: "food 0" }]))
-    expect(result["note"]).toMatch(/^The result is too long: \d+ of 500 elements of results are shown\./)
-  })
-
-  it.each([undefined, null, 5, "oats", [], ["oats"], {}, { term: 5 }, { term: "" }, { term: " \n" }])(
-    "rejects the input %j, and does not search",
-    async (input) => {
-      const search = vi.fn()
-      const error = await FoodSearchTool.make({ search }).execute(input).catch((error: unknown) => error)
-      expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
-      expect(error).toHaveProperty("message", expect.stringContaining("one field, `term`"))
-      expect(search).not.toHaveBeenCalled()
+it("FoodSearchTool: it has a name, a title, a description and the JSON Schema of its input", () => {
+  expect(found).toMatchObject({
+    name: "search_foods",
+    title: "Search foods",
+    description: expect.stringMatching(/^Searches foods/),
+    inputSchema: {
+      type: "object",
+      properties: { term: { type: "string", description: expect.any(String) } },
+      required: ["term"],
+      additionalProperties: false
     }
-  )
+  })
+})
 
-  it("rejects a failed search with ToolError: a sentence for the model, and the error as its cause", async () => {
-    const error = await failing(serverError).execute({ term: "oats" }).catch((error: unknown) => error)
+it("FoodSearchTool: the result is the payload of a search for the term", async () => {
+  const searched: Array<unknown> = []
+  const foods = FoodSearchTool.make({ search: async (term) => ({ ...payload, term: searched.push(term) }) })
+  expect(await foods.execute({ term: "oats" })).toEqual({ ...payload, term: 1 })
+  expect(searched).toEqual(["oats"])
+})
+
+it("FoodSearchTool: other fields of the input are ignored", async () => {
+  expect(await found.execute({ term: "oats", limit: 3 })).toEqual(payload)
+})
+
+it("FoodSearchTool: the option `note` is part of the description and of each result", async () => {
+  const foods = FoodSearchTool.make({ search: async () => payload }, { note: "Per 100 g." })
+  expect(foods.description).toMatch(/ Per 100 g\.$/)
+  expect(await foods.execute({ term: "oats" })).toEqual({ note: "Per 100 g.", ...payload })
+})
+
+it("FoodSearchTool: the options `fields` and `maxResultBytes` limit the result", async () => {
+  const results = Array.from({ length: 500 }, (_, index) => ({ name: `food ${index}`, kcal: index, text: "x" }))
+  const foods = FoodSearchTool.make({ search: async () => ({ results }) }, {
+    fields: ["name"],
+    maxResultBytes: 1_024
+  })
+  const result = await foods.execute({ term: "oats" })
+  expect(JSON.stringify(result).length).toBeLessThanOrEqual(1_024)
+  expect(result["results"]).toEqual(expect.arrayContaining([{ name: "food 0" }]))
+  expect(result["note"]).toMatch(/^The result is too long: \d+ of 500 elements of results are shown\./)
+})
+
+it.each([undefined, null, 5, "oats", [], ["oats"], {}, { term: 5 }, { term: "" }, { term: " \n" }])(
+  "FoodSearchTool: the input %j is rejected without a search",
+  async (input) => {
+    const search = vi.fn()
+    const error = await FoodSearchTool.make({ search }).execute(input).catch((error: unknown) => error)
     expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
-    expect(error).toMatchObject({ _tag: "ToolError", message: messageOf(serverError), cause: serverError })
-  })
+    expect(error).toHaveProperty("message", expect.stringContaining("one field, `term`"))
+    expect(search).not.toHaveBeenCalled()
+  }
+)
 
-  it("rejects with ToolError if the payload can't be cut", async () => {
-    const foods = FoodSearchTool.make({ search: async () => ({ text: "x".repeat(40_000) }) })
-    const error = await foods.execute({ term: "oats" }).catch((error: unknown) => error)
-    expect(error).toMatchObject({ _tag: "ToolError", message: expect.stringContaining("narrower term") })
-  })
+it("FoodSearchTool: a failed search rejects with a ToolError that explains it to the model", async () => {
+  const error = await failing(serverError).execute({ term: "oats" }).catch((error: unknown) => error)
+  expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
+  expect(error).toMatchObject({ _tag: "ToolError", message: messageOf(serverError), cause: serverError })
+})
 
-  it("passes any other error of the client on as it is", async () => {
-    const error = new TypeError("a bug")
-    await expect(failing(error).execute({ term: "oats" })).rejects.toBe(error)
-  })
+it("FoodSearchTool: a payload that can't be cut rejects with ToolError", async () => {
+  const foods = FoodSearchTool.make({ search: async () => ({ text: "x".repeat(40_000) }) })
+  const error = await foods.execute({ term: "oats" }).catch((error: unknown) => error)
+  expect(error).toMatchObject({ _tag: "ToolError", message: expect.stringContaining("narrower term") })
+})
 
-  it("passes the signal to the client, and rejects with the reason of an aborted one", async () => {
-    const controller = new AbortController()
-    const foods = FoodSearchTool.make({
-      search: (_, { signal }) =>
-        new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
-    })
-    const searching = foods.execute({ term: "oats" }, { signal: controller.signal })
-    controller.abort(serverError)
-    await expect(searching).rejects.toBe(serverError)
-  })
+it("FoodSearchTool: any other error of the search is passed on unchanged", async () => {
+  const error = new TypeError("a bug")
+  await expect(failing(error).execute({ term: "oats" })).rejects.toBe(error)
+})
 
-  const client = createClient({ baseUrl: "http://127.0.0.1:1", licenseKey: "key-1" })
-
-  it("rejects with the reason of a signal that is aborted already, over a client of ./promise", async () => {
-    const searching = FoodSearchTool.make(client).execute({ term: "oats" }, { signal: AbortSignal.abort("left") })
-    await expect(searching).rejects.toBe("left")
+it("FoodSearchTool: the search gets the signal", async () => {
+  const controller = new AbortController()
+  const foods = FoodSearchTool.make({
+    search: (_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   })
+  const searching = foods.execute({ term: "oats" }, { signal: controller.signal })
+  controller.abort(serverError)
+  await expect(searching).rejects.toBe(serverError)
+})
 
-  it("rejects a term that the client does not send with ToolError, over a client of ./promise", async () => {
-    const searching = FoodSearchTool.make(client).execute({ term: "\ud800" })
-    await expect(searching).rejects.toMatchObject({
-      _tag: "ToolError",
-      message: expect.stringMatching(/not sent.*another term/)
-    })
-  })
+const client = createClient({ baseUrl: "http://127.0.0.1:1", licenseKey: "key-1" })
 
-  it("works without Buffer, as in Workers", async () => {
-    const { Buffer: kept } = globalThis
-    Reflect.deleteProperty(globalThis, "Buffer")
-    const result = await found.execute({ term: "oats" }).finally(() => globalThis.Buffer = kept)
-    expect(result).toEqual(payload)
+it("FoodSearchTool over a promise client: with an aborted signal, it rejects with the reason", async () => {
+  const searching = FoodSearchTool.make(client).execute({ term: "oats" }, { signal: AbortSignal.abort("left") })
+  await expect(searching).rejects.toBe("left")
+})
+
+it("FoodSearchTool over a promise client: a term that can't be sent rejects with ToolError", async () => {
+  const searching = FoodSearchTool.make(client).execute({ term: "\ud800" })
+  await expect(searching).rejects.toMatchObject({
+    _tag: "ToolError",
+    message: expect.stringMatching(/not sent.*another term/)
   })
+})
+
+it("FoodSearchTool: it works without Buffer, as in Workers", async () => {
+  const { Buffer: kept } = globalThis
+  Reflect.deleteProperty(globalThis, "Buffer")
+  const result = await found.execute({ term: "oats" }).finally(() => globalThis.Buffer = kept)
+  expect(result).toEqual(payload)
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { type CallToolResult, InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
@@ -23,26 +23,27 @@ const call = (client: Client, args: Record<string, unknown> = { term: "oats" }, 
 const textOf = ({ content }: Pick<CallToolResult, "content">) =>
   content.map((part) => part.type === "text" ? part.text : "").join("")
 
-describe("NutritionAdvisorMcp.register", () => {
-  it("lists the tool as read-only and idempotent, with the note in its description", async () => {
-    const client = await connected(async () => ({}), { note: "Of a test." })
-    const { tools: [tool] } = await client.listTools()
-    expect(tool).toMatchObject({
-      name: "search_foods",
-      description: expect.stringMatching(/^Searches foods.* Of a test\.$/),
-      inputSchema: { type: "object", required: ["term"], properties: { term: { type: "string" } } },
-      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
-    })
+it("MCP tool: it is listed with its description, input schema and annotations", async () => {
+  const client = await connected(async () => ({}), { note: "Of a test." })
+  const { tools: [tool] } = await client.listTools()
+  expect(tool).toMatchObject({
+    name: "search_foods",
+    description: expect.stringMatching(/^Searches foods.* Of a test\.$/),
+    inputSchema: { type: "object", required: ["term"], properties: { term: { type: "string" } } },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true }
   })
+})
 
-  it("returns the payload as JSON, with the note", async () => {
-    const client = await connected(async (term) => ({ results: [term] }), { note: "Of a test." })
-    const result = await call(client)
-    expect(result.isError).toBe(false)
-    expect(JSON.parse(textOf(result))).toEqual({ note: "Of a test.", results: ["oats"] })
-  })
+it("MCP tool: the result is the payload as JSON, with the note", async () => {
+  const client = await connected(async (term) => ({ results: [term] }), { note: "Of a test." })
+  const result = await call(client)
+  expect(result.isError).toBe(false)
+  expect(JSON.parse(textOf(result))).toEqual({ note: "Of a test.", results: ["oats"] })
+})
 
-  it.each([[undefined, 32 * 1024], [4_096, 4_096]])("cuts a result at whole elements; maxResultBytes %o", async (
+it.each([[undefined, 32 * 1024], [4_096, 4_096]])(
+  "MCP tool: a long result is cut at whole elements, with maxResultBytes %o",
+  async (
     maxResultBytes,
     most
   ) => {
@@ -53,47 +54,48 @@ describe("NutritionAdvisorMcp.register", () => {
     const shown = JSON.parse(text)
     expect(shown.results).toEqual(results.slice(0, shown.results.length))
     expect(shown.note).toContain(`${shown.results.length} of 2000 elements of results are shown`)
-  })
+  }
+)
 
-  it("returns a failed search as a tool error with a sentence for the model", async () => {
-    const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
-    const result = await call(await connected(() => Promise.reject(error)))
-    expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])
-  })
+it("MCP tool: a failed search is a tool error that explains it to the model", async () => {
+  const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
+  const result = await call(await connected(() => Promise.reject(error)))
+  expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])
+})
 
-  it("returns a payload that can't be cut as a tool error", async () => {
-    const result = await call(await connected(async () => ({ text: "x".repeat(40_000) })))
-    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("narrower term")])
-  })
+it("MCP tool: a payload that can't be cut is a tool error", async () => {
+  const result = await call(await connected(async () => ({ text: "x".repeat(40_000) })))
+  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("narrower term")])
+})
 
-  it.each([{}, { term: 5 }, { term: " " }, { terms: ["oats"] }])(
-    "does not search for the arguments %j",
-    async (args) => {
-      const result = await call(await connected(() => Promise.reject(new Error("searched"))), args)
-      expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field, `term`")])
-    }
-  )
+it.each([{}, { term: 5 }, { term: " " }, { terms: ["oats"] }])(
+  "MCP tool: the arguments %j are rejected without a search",
+  async (args) => {
+    const result = await call(await connected(() => Promise.reject(new Error("searched"))), args)
+    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field, `term`")])
+  }
+)
 
-  it("aborts the search if the client cancels the call", async () => {
-    const controller = new AbortController()
-    let searching: AbortSignal | undefined
-    const client = await connected((_, { signal }) => {
-      searching = signal
-      controller.abort()
-      return new Promise(() => {})
-    })
-    await expect(call(client, { term: "oats" }, { signal: controller.signal })).rejects.toThrow()
-    await expect.poll(() => searching?.aborted).toBe(true)
+it("MCP tool: the search is aborted if the client cancels the call", async () => {
+  const controller = new AbortController()
+  let searching: AbortSignal | undefined
+  const client = await connected((_, { signal }) => {
+    searching = signal
+    controller.abort()
+    return new Promise(() => {})
   })
+  await expect(call(client, { term: "oats" }, { signal: controller.signal })).rejects.toThrow()
+  await expect.poll(() => searching?.aborted).toBe(true)
+})
 
-  it("keeps only the given fields of each food", async () => {
-    const client = await connected(async () => ({ results: [{ name: "oats", kcal: 380 }] }), { fields: ["kcal"] })
-    expect(JSON.parse(textOf(await call(client)))).toEqual({ results: [{ kcal: 380 }] })
-  })
+it("MCP tool: the option `fields` limits the fields of each food", async () => {
+  const client = await connected(async () => ({ results: [{ name: "oats", kcal: 380 }] }), { fields: ["kcal"] })
+  expect(JSON.parse(textOf(await call(client)))).toEqual({ results: [{ kcal: 380 }] })
+})
 
-  it("throws a sentence that names both SDKs for a server of the older SDK, which also has the method `tool`", () => {
-    const server = Object.assign(new McpServer(about), { tool: () => {} })
-    const register = () => NutritionAdvisorMcp.register(server, { search: async () => ({}) })
-    expect(register).toThrow(/needs an McpServer of @modelcontextprotocol\/server.* older @modelcontextprotocol\/sdk/)
-  })
+it("NutritionAdvisorMcp.register: it rejects a server of the older SDK with an error that names both SDKs", () => {
+  // Only servers of the older SDK have the method `tool`.
+  const server = Object.assign(new McpServer(about), { tool: () => {} })
+  const register = () => NutritionAdvisorMcp.register(server, { search: async () => ({}) })
+  expect(register).toThrow(/needs an McpServer of @modelcontextprotocol\/server.* older @modelcontextprotocol\/sdk/)
 })

@@ -1,5 +1,5 @@
 import { Tool } from "@effect/ai"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Context, Effect, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
@@ -26,107 +26,101 @@ const failing = (error: NutritionAdvisorError.NutritionAdvisorError) => handleOv
 const foods = (count: number, size = 100) =>
   Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
 
-describe("a result of the @effect/ai tool", () => {
-  test("is the payload if it fits", function*() {
-    const payload = { results: foods(3), total: 3 }
-    const { encodedResult, isFailure } = yield* handle(payload)
-    expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
-  })
+test("@effect/ai tool: the result is the payload if that fits", function*() {
+  const payload = { results: foods(3), total: 3 }
+  const { encodedResult, isFailure } = yield* handle(payload)
+  expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
+})
 
-  test("is cut to 32 KiB by default", function*() {
-    const { encodedResult } = yield* handle({ results: foods(9_000) })
-    expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)
-    expect(bytesOf(encodedResult)).toBeGreaterThan(31 * 1024)
-  })
+test("@effect/ai tool: a result is cut to 32 KiB by default", function*() {
+  const { encodedResult } = yield* handle({ results: foods(9_000) })
+  expect(bytesOf(encodedResult)).toBeLessThanOrEqual(32 * 1024)
+  expect(bytesOf(encodedResult)).toBeGreaterThan(31 * 1024)
+})
 
-  test("has only the given fields of each food", function*() {
-    const { encodedResult } = yield* handle({ results: foods(2) }, { fields: ["name"] })
-    expect(encodedResult).toEqual({ results: [{ name: "food 0" }, { name: "food 1" }] })
-  })
+test("@effect/ai tool: the option `fields` limits the fields of each food", function*() {
+  const { encodedResult } = yield* handle({ results: foods(2) }, { fields: ["name"] })
+  expect(encodedResult).toEqual({ results: [{ name: "food 0" }, { name: "food 1" }] })
+})
 
-  test("keeps the payload's own note, under `result`", function*() {
-    const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
-    expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
-  })
+test("@effect/ai tool: a payload with a note of its own is returned under `result`", function*() {
+  const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
+  expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
+})
 
-  test.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, letters: 60 }])(
-    "has the note of the options within 4096 bytes: $letters letters beside $count foods",
-    function*({ count, letters }) {
-      const note = "n".repeat(letters)
-      const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
-      expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
-      expect(encodedResult).toMatchObject({
-        note: count === 3 ? note : expect.stringMatching(new RegExp(`^${note} The result is too long: \\d+ of 300 `))
-      })
-    }
-  )
-
-  test("is a failure that says so if cutting can't help", function*() {
-    const { encodedResult, isFailure } = yield* handle({ text: "x".repeat(5_000) }, { maxResultBytes: 4096 })
-    expect(isFailure).toBe(true)
-    expect(encodedResult).toMatch(/^The result has more than 4096 bytes.* narrower term\.$/)
-  })
-
-  test("is what the schema decodes the payload to, before it is cut", function*() {
-    const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
-    const { encodedResult } = yield* handle({ results: foods(300, 1_000) }, { schema })
-    expect(encodedResult).toEqual({ results: foods(300).map(({ name }) => ({ name })) })
-  })
-
-  test("is JSON even if the schema decodes to a Date", function*() {
-    const payload = { at: "2026-11-25T00:00:00.000Z" }
-    const { encodedResult } = yield* handle(payload, { schema: Schema.Struct({ at: Schema.Date }) })
-    expect(encodedResult).toEqual(payload)
-  })
-
-  test("is a failure if the payload does not match the schema", function*() {
-    const { encodedResult, isFailure } = yield* handle({ results: "none" }, {
-      schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
+test.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, letters: 60 }])(
+  "@effect/ai tool: a result of $count foods with a note of $letters letters has at most 4096 bytes",
+  function*({ count, letters }) {
+    const note = "n".repeat(letters)
+    const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
+    expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
+    expect(encodedResult).toMatchObject({
+      note: count === 3 ? note : expect.stringMatching(new RegExp(`^${note} The result is too long: \\d+ of 300 `))
     })
-    expect(isFailure).toBe(true)
-    expect(encodedResult).toMatch(/^The food search service sent JSON of an unexpected shape/)
-  })
+  }
+)
 
-  test.each([["a big integer", 1n], ["a circle", Object.assign([], { 0: [] })]])(
-    "is a failure if the schema decodes to what JSON can't hold: %s",
-    function*([_, made]) {
-      if (Array.isArray(made)) made[0] = made
-      const { isFailure, result } = yield* handle({}, {
-        schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => made, encode: () => ({}) })
-      })
-      expect([isFailure, result]).toEqual([true, expect.stringContaining("can't be written as JSON")])
-    }
-  )
+test("@effect/ai tool: a payload that can't be cut is a failure that says so", function*() {
+  const { encodedResult, isFailure } = yield* handle({ text: "x".repeat(5_000) }, { maxResultBytes: 4096 })
+  expect(isFailure).toBe(true)
+  expect(encodedResult).toMatch(/^The result has more than 4096 bytes.* narrower term\.$/)
 })
 
-describe("a failed search of the @effect/ai tool", () => {
-  const errors: ReadonlyArray<NutritionAdvisorError.NutritionAdvisorError> = [
-    new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 }),
-    new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }),
-    new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }),
-    new NutritionAdvisorError.LicenseKeyUnavailable({})
-  ]
-
-  test.each(errors.map((error) => [error._tag, error] as const))(
-    "is a result that is marked as a failure, with a sentence for the model: %s",
-    function*([_, error]) {
-      const { encodedResult, isFailure } = yield* failing(error)
-      expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })
-    }
-  )
-
-  test("tells the model what it can correct in its search", function*() {
-    const error = new NutritionAdvisorError.BadRequest({ operation: "search", detail: "the term is blank" })
-    expect((yield* failing(error)).encodedResult).toContain("the term is blank")
-  })
+test("@effect/ai tool: the schema decodes the payload before it is cut", function*() {
+  const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
+  const { encodedResult } = yield* handle({ results: foods(300, 1_000) }, { schema })
+  expect(encodedResult).toEqual({ results: foods(300).map(({ name }) => ({ name })) })
 })
 
-describe("the @effect/ai tool", () => {
-  it("is annotated as read-only and idempotent", () => {
-    const { annotations, name } = NutritionAdvisorTools.SearchFoods
-    expect(name).toBe("search_foods")
-    expect(Context.get(annotations, Tool.Readonly)).toBe(true)
-    expect(Context.get(annotations, Tool.Idempotent)).toBe(true)
-    expect(Context.get(annotations, Tool.Destructive)).toBe(false)
+test("@effect/ai tool: the result is JSON even if the schema decodes to a Date", function*() {
+  const payload = { at: "2026-11-25T00:00:00.000Z" }
+  const { encodedResult } = yield* handle(payload, { schema: Schema.Struct({ at: Schema.Date }) })
+  expect(encodedResult).toEqual(payload)
+})
+
+test("@effect/ai tool: a payload that doesn't match the schema is a failure", function*() {
+  const { encodedResult, isFailure } = yield* handle({ results: "none" }, {
+    schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
   })
+  expect(isFailure).toBe(true)
+  expect(encodedResult).toMatch(/^The food search service sent JSON of an unexpected shape/)
+})
+
+test.each([["a big integer", 1n], ["a circular array", Object.assign([], { 0: [] })]])(
+  "@effect/ai tool: a decoded payload that JSON can't represent is a failure: %s",
+  function*([_, made]) {
+    if (Array.isArray(made)) made[0] = made
+    const { isFailure, result } = yield* handle({}, {
+      schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => made, encode: () => ({}) })
+    })
+    expect([isFailure, result]).toEqual([true, expect.stringContaining("can't be written as JSON")])
+  }
+)
+
+const errors: ReadonlyArray<NutritionAdvisorError.NutritionAdvisorError> = [
+  new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 }),
+  new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }),
+  new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }),
+  new NutritionAdvisorError.LicenseKeyUnavailable({})
+]
+
+test.each(errors.map((error) => [error._tag, error] as const))(
+  "@effect/ai tool: a search that fails with %s is a failure that explains it to the model",
+  function*([_, error]) {
+    const { encodedResult, isFailure } = yield* failing(error)
+    expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })
+  }
+)
+
+test("@effect/ai tool: a BadRequest tells the model what to correct", function*() {
+  const error = new NutritionAdvisorError.BadRequest({ operation: "search", detail: "the term is blank" })
+  expect((yield* failing(error)).encodedResult).toContain("the term is blank")
+})
+
+it("@effect/ai tool: it is annotated as read-only and idempotent", () => {
+  const { annotations, name } = NutritionAdvisorTools.SearchFoods
+  expect(name).toBe("search_foods")
+  expect(Context.get(annotations, Tool.Readonly)).toBe(true)
+  expect(Context.get(annotations, Tool.Idempotent)).toBe(true)
+  expect(Context.get(annotations, Tool.Destructive)).toBe(false)
 })

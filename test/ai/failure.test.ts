@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { isFailure, messageOf } from "../../src/internal/ai/failure.js"
@@ -16,7 +16,7 @@ const {
   UnexpectedResponse
 } = NutritionAdvisorError
 
-const body = Redacted.make("what the service said")
+const body = Redacted.make("the response body")
 
 const operations = ["token", "search"] as const
 
@@ -50,50 +50,51 @@ const titled = errors.map((error) => {
 
 const options = Object.keys(sharedClient).filter((name) => /[A-Z]/.test(name))
 
-describe("the text of a tool error", () => {
-  it.each(titled)("is two or more sentences without a name of an option: %s", (_, error) => {
-    const message = messageOf(error)
-    expect(message).toMatch(/^[A-Z][^]*\. [A-Z][^]*\.$/)
-    for (const name of [...options, "undefined", "body", "redacted"]) expect(message).not.toContain(name)
-  })
+it.each(titled)("tool error message: it is whole sentences without the name of an option: %s", (_, error) => {
+  const message = messageOf(error)
+  expect(message).toMatch(/^[A-Z][^]*\. [A-Z][^]*\.$/)
+  for (const name of [...options, "undefined", "body", "redacted"]) expect(message).not.toContain(name)
+})
 
-  it.each(titled)("repeats nothing that the service said: %s", (_, error) => {
-    expect(messageOf(error)).not.toContain(Redacted.value(body))
-  })
+it.each(titled)("tool error message: it contains nothing of the response body: %s", (_, error) => {
+  expect(messageOf(error)).not.toContain(Redacted.value(body))
+})
 
-  it("covers every error class", () => {
-    const tags = new Set(errors.map(({ _tag }) => _tag))
-    expect([...tags].sort()).toEqual(NutritionAdvisorError.errors.map(({ _tag }) => _tag).sort())
-  })
+it("tool error message: these tests cover every error class", () => {
+  const tags = new Set(errors.map(({ _tag }) => _tag))
+  expect([...tags].sort()).toEqual(NutritionAdvisorError.errors.map(({ _tag }) => _tag).sort())
+})
 
-  it.each([
-    [new ServerError({ operation: "search", status: 503, retryAfter: 29.5 }), "Search again in 30 s."],
-    [new TooManyRequests({ operation: "search" }), "Search again later."],
-    [new BadRequest({ operation: "search", detail: "the search term is blank" }), "the search term is blank"],
-    [new BadRequest({ operation: "token", status: 400 }), "NUTRITION_ADVISOR_LICENSE_KEY"],
-    [new Forbidden({ operation: "token", status: 401, reason: "KeyRejected" }), "NUTRITION_ADVISOR_LICENSE_KEY"],
-    [new Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }), "NUTRITION_ADVISOR_SERVICE_ID"],
-    [new MissingServiceId({ operation: "search" }), "NUTRITION_ADVISOR_SERVICE_ID"],
-    [new TransportError({ operation: "token", reason: "Connection" }), "NUTRITION_ADVISOR_BASE_URL"],
-    [new UnexpectedResponse({ operation: "token", status: 404, reason: "Status" }), "NUTRITION_ADVISOR_TOKEN_ROUTE"],
-    [new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }), "NUTRITION_ADVISOR_BASE_URL"],
-    [
-      new UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" }),
-      "NUTRITION_ADVISOR_MAX_RESPONSE_BYTES"
-    ]
-  ])("says what to do about $_tag: %s", (error, words) => expect(messageOf(error)).toContain(words))
+it.each([
+  [new ServerError({ operation: "search", status: 503, retryAfter: 29.5 }), "Search again in 30 s."],
+  [new TooManyRequests({ operation: "search" }), "Search again later."],
+  [new BadRequest({ operation: "search", detail: "the search term is blank" }), "the search term is blank"],
+  [new BadRequest({ operation: "token", status: 400 }), "NUTRITION_ADVISOR_LICENSE_KEY"],
+  [new Forbidden({ operation: "token", status: 401, reason: "KeyRejected" }), "NUTRITION_ADVISOR_LICENSE_KEY"],
+  [new Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }), "NUTRITION_ADVISOR_SERVICE_ID"],
+  [new MissingServiceId({ operation: "search" }), "NUTRITION_ADVISOR_SERVICE_ID"],
+  [new TransportError({ operation: "token", reason: "Connection" }), "NUTRITION_ADVISOR_BASE_URL"],
+  [new UnexpectedResponse({ operation: "token", status: 404, reason: "Status" }), "NUTRITION_ADVISOR_TOKEN_ROUTE"],
+  [new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }), "NUTRITION_ADVISOR_BASE_URL"],
+  [
+    new UnexpectedResponse({ operation: "search", status: 200, reason: "TooLarge" }),
+    "NUTRITION_ADVISOR_MAX_RESPONSE_BYTES"
+  ]
+])(
+  "tool error message: it says what to do about $_tag: %s",
+  (error, words) => expect(messageOf(error)).toContain(words)
+)
 
-  it("names the variable of a setting that is wrong, also in the rule that it breaks", () => {
-    const rule = "must begin with https:// (http only to this machine, or with allowInsecureHttp)"
-    for (const variable of [undefined, "NUTRITION_ADVISOR_BASE_URL"]) {
-      const message = messageOf(new ConfigurationError({ field: "baseUrl", rule, variable }))
-      expect(message).toMatch(/: NUTRITION_ADVISOR_BASE_URL must begin .* NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP\)\.$/)
-    }
-  })
+it("tool error message: it names an invalid setting by its variable", () => {
+  const rule = "must begin with https:// (http only to this machine, or with allowInsecureHttp)"
+  for (const variable of [undefined, "NUTRITION_ADVISOR_BASE_URL"]) {
+    const message = messageOf(new ConfigurationError({ field: "baseUrl", rule, variable }))
+    expect(message).toMatch(/: NUTRITION_ADVISOR_BASE_URL must begin .* NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP\)\.$/)
+  }
+})
 
-  it("is for the errors of the client, whatever copy of the package made them, and for no others", () => {
-    const all = [...errors, new ConfigurationError({ field: "baseUrl" })]
-    expect(all.filter((error) => !isFailure(error))).toEqual([])
-    expect([new Error("x"), undefined, "x", { _tag: "Other" }].filter(isFailure)).toEqual([])
-  })
+it("tool error: the errors of the client are failures, and no others", () => {
+  const all = [...errors, new ConfigurationError({ field: "baseUrl" })]
+  expect(all.filter((error) => !isFailure(error))).toEqual([])
+  expect([new Error("x"), undefined, "x", { _tag: "Other" }].filter(isFailure)).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 import { fit } from "../../src/internal/ai/fit.js"
 
@@ -14,7 +14,7 @@ const withoutNote = (result: Readonly<Record<string, unknown>>) => {
   return rest
 }
 
-/** Whether `cut` is `whole` but for one array that lost its tail, and how many elements of how many it kept. */
+/** Checks that `cut` is `whole` except for arrays that lost their ends; returns how many elements of how many each of those kept. */
 const cuts = (whole: unknown, cut: unknown): ReadonlyArray<readonly [number, number]> => {
   if (Array.isArray(whole) && Array.isArray(cut)) {
     const kept = cut.flatMap((element, index) => cuts(whole[index], element))
@@ -30,111 +30,110 @@ const cuts = (whole: unknown, cut: unknown): ReadonlyArray<readonly [number, num
   return []
 }
 
-describe("a tool result", () => {
-  const payloads = fc.jsonValue({ maxDepth: 4 }).map((json): unknown => JSON.parse(JSON.stringify(json)))
-  const lists = fc.array(payloads, { minLength: 1, maxLength: 60 }).map((results) => ({ results, more: [1, 2, 3] }))
-  const large = fc.oneof(payloads, lists)
+const payloads = fc.jsonValue({ maxDepth: 4 }).map((json): unknown => JSON.parse(JSON.stringify(json)))
+const lists = fc.array(payloads, { minLength: 1, maxLength: 60 }).map((results) => ({ results, more: [1, 2, 3] }))
+const large = fc.oneof(payloads, lists)
 
-  it.prop(
-    "never has more bytes than allowed, and lacks nothing but the tail of one array, which a note counts",
-    [
-      large,
-      fc.integer({ min: 1, max: 2_000 })
-    ],
-    ([payload, maxBytes]) => {
-      const result = fit(payload, { maxResultBytes: maxBytes })
-      const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload)
-      const whole = isObject ? payload : { result: payload }
-      if (bytesOf(whole) <= maxBytes) {
-        expect(result).toEqual(whole)
-        return
-      }
-      if (typeof result === "string") return
-      expect(bytesOf(result)).toBeLessThanOrEqual(maxBytes)
-      const expected = Object.hasOwn(whole, "note") ? { result: whole } : whole
-      const found = cuts(expected, withoutNote(result))
-      expect(found).toHaveLength(1)
-      const [[shown, all] = [0, 0]] = found
-      expect(shown).toBeGreaterThan(0)
-      expect(result["note"]).toContain(` ${shown} of ${all} elements `)
-    },
-    { fastCheck: { numRuns: 500 } }
-  )
-
-  it.prop("shows as many elements as fit, and is a failure only if none fits", [
-    lists,
+it.prop(
+  "tool result: it fits the limit and lacks only the end of one array, which a note counts",
+  [
+    large,
     fc.integer({ min: 1, max: 2_000 })
-  ], ([payload, maxBytes]) => {
-    if (bytesOf(payload) <= maxBytes) return
+  ],
+  ([payload, maxBytes]) => {
     const result = fit(payload, { maxResultBytes: maxBytes })
-    const withMany = (count: number) => ({
-      note: `The result is too long: ${count} of ${payload.results.length} elements of results are shown. ` +
-        "A narrower term finds fewer.",
-      ...payload,
-      results: payload.results.slice(0, count)
-    })
-    const largest = arrays(payload).every((array) => bytesOf(array) <= bytesOf(payload.results))
-    fc.pre(largest)
-    const most = payload.results.findLastIndex((_, index) => bytesOf(withMany(index + 1)) <= maxBytes) + 1
-    if (most > 0) expect(result).toEqual(withMany(most))
-    else if (typeof result !== "string") expect(result["note"]).not.toContain(" elements of results are shown")
-  }, { fastCheck: { numRuns: 500 } })
-
-  it("counts the bytes of letters of two, three and four bytes", () => {
-    for (const letter of ["é", "食", "🍏"]) {
-      const payload = { results: Array.from({ length: 200 }, () => letter.repeat(20)) }
-      const result = fit(payload, { maxResultBytes: 1_000 })
-      const most = 1_000 - bytesOf(letter.repeat(20)) - 1
-      expect([letter, bytesOf(result) <= 1_000, bytesOf(result) > most]).toEqual([letter, true, true])
+    const isObject = typeof payload === "object" && payload !== null && !Array.isArray(payload)
+    const whole = isObject ? payload : { result: payload }
+    if (bytesOf(whole) <= maxBytes) {
+      expect(result).toEqual(whole)
+      return
     }
-  })
+    if (typeof result === "string") return
+    expect(bytesOf(result)).toBeLessThanOrEqual(maxBytes)
+    const expected = Object.hasOwn(whole, "note") ? { result: whole } : whole
+    const found = cuts(expected, withoutNote(result))
+    expect(found).toHaveLength(1)
+    const [[shown, all] = [0, 0]] = found
+    expect(shown).toBeGreaterThan(0)
+    expect(result["note"]).toContain(` ${shown} of ${all} elements `)
+  },
+  { fastCheck: { numRuns: 500 } }
+)
 
-  it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
-    "has a payload that is not an object, such as %j, under `result`",
-    (payload, result) => expect(fit(payload)).toEqual({ result })
+it.prop("tool result: it has as many elements as fit", [
+  lists,
+  fc.integer({ min: 1, max: 2_000 })
+], ([payload, maxBytes]) => {
+  if (bytesOf(payload) <= maxBytes) return
+  const result = fit(payload, { maxResultBytes: maxBytes })
+  const withMany = (count: number) => ({
+    note: `The result is too long: ${count} of ${payload.results.length} elements of results are shown. ` +
+      "A narrower term finds fewer.",
+    ...payload,
+    results: payload.results.slice(0, count)
+  })
+  const largest = arrays(payload).every((array) => bytesOf(array) <= bytesOf(payload.results))
+  fc.pre(largest)
+  const most = payload.results.findLastIndex((_, index) => bytesOf(withMany(index + 1)) <= maxBytes) + 1
+  if (most > 0) expect(result).toEqual(withMany(most))
+  else if (typeof result !== "string") expect(result["note"]).not.toContain(" elements of results are shown")
+}, { fastCheck: { numRuns: 500 } })
+
+it("tool result: its size is counted in bytes, not in characters", () => {
+  for (const letter of ["é", "食", "🍏"]) {
+    const payload = { results: Array.from({ length: 200 }, () => letter.repeat(20)) }
+    const result = fit(payload, { maxResultBytes: 1_000 })
+    const most = 1_000 - bytesOf(letter.repeat(20)) - 1
+    expect([letter, bytesOf(result) <= 1_000, bytesOf(result) > most]).toEqual([letter, true, true])
+  }
+})
+
+it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
+  "tool result: the payload %j, which is not an object, is under `result`",
+  (payload, result) => expect(fit(payload)).toEqual({ result })
+)
+
+it("tool result: if not even one element fits, it is a failure that names the limit", () => {
+  const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
+  expect(fit(tooLong, { maxResultBytes: 300 })).toBe(
+    "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term."
   )
-
-  it("is a failure that names the limit if not even one element of an array fits", () => {
-    const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
-    expect(fit(tooLong, { maxResultBytes: 300 })).toBe(
-      "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term."
-    )
-  })
-
-  it("is a failure if the payload is nested too deep to be written", () => {
-    const payload: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000))
-    for (const fields of [[], ["name"]]) {
-      expect(fit(payload, { fields })).toBe("The result can't be written as JSON. Search with another term.")
-    }
-  })
 })
 
-describe("the fields of a tool result", () => {
-  const oats = { name: "oats", kcal: 380, nutrients: [{ name: "iron", amount: 4 }], origin: { name: "a mill" } }
-  const picked = { name: "oats", kcal: 380 }
-  const fields = ["kcal", "name"]
-
-  it.each([
-    ["foods in a field", { total: 1, results: [oats] }, { total: 1, results: [picked] }],
-    ["foods that are the whole payload", [oats], { result: [picked] }],
-    ["foods in an object", { data: { page: 2, foods: [oats] } }, { data: { page: 2, foods: [picked] } }],
-    ["foods in arrays of arrays", { rows: [[oats], [oats, oats]] }, { rows: [[picked], [picked, picked]] }],
-    ["foods in groups", { groups: [{ title: "A", foods: [oats] }] }, { groups: [{ foods: [picked] }] }],
-    ["foods in wrappers", { hits: [{ score: 0.9, food: oats }] }, { hits: [{ food: picked }] }],
-    ["foods that lack one of the fields", { results: [{ name: "x", id: 1 }] }, { results: [{ name: "x" }] }],
-    ["foods that lack all of the fields", { results: [{ id: 1 }] }, { results: [{}] }],
-    ["strings in an array", { tags: ["a", "b"] }, { tags: ["a", "b"] }]
-  ])("are the only ones that are kept: %s", (_, payload, result) => expect(fit(payload, { fields })).toEqual(result))
-
-  it("keep the whole value of a field", () => {
-    expect(fit({ results: [oats] }, { fields: ["nutrients"] })).toEqual({ results: [{ nutrients: oats.nutrients }] })
-  })
-
-  it("are picked before the result is cut", () => {
-    const results = Array.from({ length: 100 }, () => ({ ...oats, text: "x".repeat(1_000) }))
-    expect(fit({ results }, { fields })).toEqual({ results: results.map(() => picked) })
-  })
-
-  it("are all kept if the list is empty", () =>
-    expect(fit({ results: [oats] }, { fields: [] })).toEqual({ results: [oats] }))
+it("tool result: a payload that is nested too deeply for JSON.stringify is a failure", () => {
+  const payload: unknown = JSON.parse("[".repeat(200_000) + "]".repeat(200_000))
+  for (const fields of [[], ["name"]]) {
+    expect(fit(payload, { fields })).toBe("The result can't be written as JSON. Search with another term.")
+  }
 })
+
+const oats = { name: "oats", kcal: 380, nutrients: [{ name: "iron", amount: 4 }], origin: { name: "a mill" } }
+const picked = { name: "oats", kcal: 380 }
+const fields = ["kcal", "name"]
+
+it.each([
+  ["foods in a field", { total: 1, results: [oats] }, { total: 1, results: [picked] }],
+  ["foods that are the whole payload", [oats], { result: [picked] }],
+  ["foods in an object", { data: { page: 2, foods: [oats] } }, { data: { page: 2, foods: [picked] } }],
+  ["foods in arrays of arrays", { rows: [[oats], [oats, oats]] }, { rows: [[picked], [picked, picked]] }],
+  ["foods in groups", { groups: [{ title: "A", foods: [oats] }] }, { groups: [{ foods: [picked] }] }],
+  ["foods in wrappers", { hits: [{ score: 0.9, food: oats }] }, { hits: [{ food: picked }] }],
+  ["foods that lack one of the fields", { results: [{ name: "x", id: 1 }] }, { results: [{ name: "x" }] }],
+  ["foods that lack all of the fields", { results: [{ id: 1 }] }, { results: [{}] }],
+  ["strings in an array", { tags: ["a", "b"] }, { tags: ["a", "b"] }]
+])(
+  "tool result: `fields` picks the given fields: %s",
+  (_, payload, result) => expect(fit(payload, { fields })).toEqual(result)
+)
+
+it("tool result: `fields` keeps the whole value of a field", () => {
+  expect(fit({ results: [oats] }, { fields: ["nutrients"] })).toEqual({ results: [{ nutrients: oats.nutrients }] })
+})
+
+it("tool result: `fields` is applied before the result is cut", () => {
+  const results = Array.from({ length: 100 }, () => ({ ...oats, text: "x".repeat(1_000) }))
+  expect(fit({ results }, { fields })).toEqual({ results: results.map(() => picked) })
+})
+
+it("tool result: an empty `fields` keeps all fields", () =>
+  expect(fit({ results: [oats] }, { fields: [] })).toEqual({ results: [oats] }))

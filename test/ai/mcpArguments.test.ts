@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Either } from "effect"
 import { mcpArguments, usage } from "../../src/internal/ai/mcpArguments.js"
 import { variableOf, variablesOf } from "../../src/internal/environment.js"
@@ -8,51 +8,52 @@ const none = { help: false, version: false, simulator: false, maxResultBytes: un
 
 const parsed = (line: string) => mcpArguments(line.split(" ").filter((word) => word !== ""))
 
-describe("the arguments of the MCP program", () => {
-  it.each([
-    ["", none],
-    ["--help", { ...none, help: true }],
-    ["--version", { ...none, version: true }],
-    ["--simulator --max-bytes 8192", { ...none, simulator: true, maxResultBytes: 8_192 }],
-    ["--max-bytes=1", { ...none, maxResultBytes: 1 }],
-    ["--fields name,kcal", { ...none, fields: ["name", "kcal"] }],
-    ["--fields=name,,kcal,", { ...none, fields: ["name", "kcal"] }]
-  ])("are read: %s", (line, expected) => expect(parsed(line)).toEqual(Either.right(expected)))
+it.each([
+  ["", none],
+  ["--help", { ...none, help: true }],
+  ["--version", { ...none, version: true }],
+  ["--simulator --max-bytes 8192", { ...none, simulator: true, maxResultBytes: 8_192 }],
+  ["--max-bytes=1", { ...none, maxResultBytes: 1 }],
+  ["--fields name,kcal", { ...none, fields: ["name", "kcal"] }],
+  ["--fields=name,,kcal,", { ...none, fields: ["name", "kcal"] }]
+])(
+  "MCP program arguments: they are parsed: %j",
+  (line, expected) => expect(parsed(line)).toEqual(Either.right(expected))
+)
 
-  it("may have spaces between the names of fields", () => {
-    expect(mcpArguments(["--fields", "name, kcal per 100 g"])).toEqual(
-      Either.right({ ...none, fields: ["name", "kcal per 100 g"] })
-    )
-  })
-
-  it.each(["0", "-5", "1.5", "1e3", "abc", "0x10", "9".repeat(20), ""])(
-    "are refused if --max-bytes is not a whole number above 0: %j",
-    (value) => {
-      const refused = Either.left("--max-bytes takes a whole number above 0, such as 8192.")
-      expect(mcpArguments(["--max-bytes", value])).toEqual(refused)
-      expect(mcpArguments([`--max-bytes=${value}`])).toEqual(refused)
-    }
+it("MCP program arguments: names of --fields can contain spaces", () => {
+  expect(mcpArguments(["--fields", "name, kcal per 100 g"])).toEqual(
+    Either.right({ ...none, fields: ["name", "kcal per 100 g"] })
   )
+})
 
-  it.each([
-    ["--max-bytes", "--max-bytes takes a whole number"],
-    ["--fields", "--fields takes the names of fields"],
-    ["--fields ,", "--fields takes the names of fields"],
-    ["--fields --simulator", "--fields takes the names of fields"],
-    ["--simulator=yes", "--simulator takes no value"],
-    ["--http", "There is no argument --http."],
-    ["-x", "There is no argument -x."],
-    ["key-5d1c", "Each argument must begin with --."],
-    ["--simulator -- key-5d1c", "Each argument must begin with --."]
-  ])("are refused with a sentence that repeats no value: %s", (line, sentence) => {
-    const refused = Either.getOrElse(Either.flip(parsed(line)), () => "accepted")
-    expect(refused).toContain(sentence)
-    expect(refused).not.toContain("key-5d1c")
-  })
+it.each(["0", "-5", "1.5", "1e3", "abc", "0x10", "9".repeat(20), ""])(
+  "MCP program arguments: --max-bytes %j is rejected",
+  (value) => {
+    const expected = Either.left("--max-bytes takes a whole number above 0, such as 8192.")
+    expect(mcpArguments(["--max-bytes", value])).toEqual(expected)
+    expect(mcpArguments([`--max-bytes=${value}`])).toEqual(expected)
+  }
+)
 
-  it("are listed by --help, with each variable that the program reads", () => {
-    const names = ["--max-bytes", "--fields", "--simulator", "--version", "--help"]
-    const variables = Object.keys(variablesOf(client)).map((field) => variableOf(field))
-    expect([...names, ...variables].filter((name) => !usage.includes(name))).toEqual([])
-  })
+it.each([
+  ["--max-bytes", "--max-bytes takes a whole number"],
+  ["--fields", "--fields takes the names of fields"],
+  ["--fields ,", "--fields takes the names of fields"],
+  ["--fields --simulator", "--fields takes the names of fields"],
+  ["--simulator=yes", "--simulator takes no value"],
+  ["--http", "There is no argument --http."],
+  ["-x", "There is no argument -x."],
+  ["key-5d1c", "Each argument must begin with --."],
+  ["--simulator -- key-5d1c", "Each argument must begin with --."]
+])("MCP program arguments: %s is rejected with a message that contains no value", (line, sentence) => {
+  const message = Either.getOrElse(Either.flip(parsed(line)), () => "accepted")
+  expect(message).toContain(sentence)
+  expect(message).not.toContain("key-5d1c")
+})
+
+it("MCP program arguments: --help lists every argument and every variable", () => {
+  const names = ["--max-bytes", "--fields", "--simulator", "--version", "--help"]
+  const variables = Object.keys(variablesOf(client)).map((field) => variableOf(field))
+  expect([...names, ...variables].filter((name) => !usage.includes(name))).toEqual([])
 })
