@@ -56,7 +56,7 @@ it("FoodSearchTool: the options `fields` and `maxResultBytes` limit the result",
   expect(result["note"]).toMatch(/^The result is too long: \d+ of 500 elements of results are shown\./)
 })
 
-it.each([undefined, null, 5, "oats", [], ["oats"], {}, { term: 5 }, { term: "" }, { term: " \n" }])(
+it.each([[undefined], [null], [5], ["oats"], [[]], [["oats"]], [{}], [{ term: 5 }], [{ term: "" }], [{ term: " \n" }]])(
   "FoodSearchTool: the input %j is rejected without a search",
   async (input) => {
     const search = vi.fn()

@@ -81,7 +81,7 @@ it.each([
     "NUTRITION_ADVISOR_MAX_RESPONSE_BYTES"
   ]
 ])(
-  "tool error message: it says what to do about $_tag: %s",
+  "tool error message: it says what to do about %s",
   (error, words) => expect(messageOf(error)).toContain(words)
 )
 
