@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Schema, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -19,7 +19,7 @@ const request = Effect.flatMap(
   ({ httpClient }) => Effect.asVoid(httpClient.get("/v2/plan"))
 )
 
-/** Time passes until what waits for retries or a timeout has ended. */
+/** The error of a call, after enough time for its retries and its timeout. */
 const endingOf = <A, E, R>(call: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(Effect.flip(call))
@@ -84,61 +84,59 @@ const rows = Object.entries({ token: ofToken, search: ofSearch, request: ofAnyCa
   }))
 )
 
-describe("faults", () => {
-  test.each(rows)(
-    "faults: with $fault, a $operation call fails with $ending._tag",
-    function*({ ending, fault, operation }, simulator) {
-      yield* search
-      if (operation === "token") yield* simulator.revoke
-      yield* simulator.provoke(operation, fault)
-      expect(yield* endingOf(operation === "request" ? request : Effect.asVoid(search))).toMatchObject(ending)
-    }
+test.each(rows)(
+  "simulator faults: with $fault, a call of $operation fails with $ending._tag",
+  function*({ ending, fault, operation }, simulator) {
+    yield* search
+    if (operation === "token") yield* simulator.revoke
+    yield* simulator.provoke(operation, fault)
+    expect(yield* endingOf(operation === "request" ? request : Effect.asVoid(search))).toMatchObject(ending)
+  }
+)
+
+it("simulator faults: their names are listed by operation", () => {
+  const names = Object.entries(Simulator.faults).flatMap(([operation, names]) =>
+    names.map((fault) => `${fault} of ${operation}`)
   )
+  expect(names.sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
+})
 
-  it("faults: the names are listed by operation", () => {
-    const names = Object.entries(Simulator.faults).flatMap(([operation, names]) =>
-      names.map((fault) => `${fault} of ${operation}`)
-    )
-    expect(names.sort()).toEqual(rows.map(({ fault, operation }) => `${fault} of ${operation}`).sort())
+test("simulator faults: a provoked fault follows the responses planned before it", function*(simulator) {
+  yield* simulator.respondNext("search", { status: 429 })
+  yield* simulator.provoke("search", "server-error", 1)
+  const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
+  expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
+  expect((yield* search).results).not.toEqual([])
+})
+
+test("simulator faults: a fault of a token response doesn't replace a rejection", function*(simulator) {
+  yield* simulator.provoke("token", "blank-customer-id")
+  expect(yield* Effect.flip(search)).toMatchObject({
+    _tag: "BadRequest",
+    operation: "token",
+    body: Redacted.make("{\"error\":\"unknown license key\"}")
   })
+}, Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
 
-  test("faults: a provoked fault follows the responses planned before it", function*(simulator) {
-    yield* simulator.respondNext("search", { status: 429 })
-    yield* simulator.provoke("search", "server-error", 1)
-    const errors = yield* Effect.replicateEffect(Effect.flip(search), 2)
-    expect(errors.map(({ _tag }) => _tag)).toEqual(["TooManyRequests", "ServerError"])
-    expect((yield* search).results).not.toEqual([])
-  })
+test("simulator faults: same-token returns the revoked token instead of a new one", function*(simulator) {
+  yield* simulator.provoke("token", "same-token")
+  yield* search
+  yield* simulator.revoke
+  yield* Effect.flip(search)
+  expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
+})
 
-  test("faults: a fault of the token response keeps a refusal of the service", function*(simulator) {
-    yield* simulator.provoke("token", "blank-customer-id")
-    expect(yield* Effect.flip(search)).toMatchObject({
-      _tag: "BadRequest",
-      operation: "token",
-      body: Redacted.make("{\"error\":\"unknown license key\"}")
-    })
-  }, Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
+test("simulator faults: an unknown name dies with the list of names", function*(simulator) {
+  const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
+  expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
+})
 
-  test("faults: same-token returns a revoked token, and issues one if there is none", function*(simulator) {
-    yield* simulator.provoke("token", "same-token")
-    yield* search
-    yield* simulator.revoke
-    yield* Effect.flip(search)
-    expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-  })
-
-  test("faults: an unknown name dies with the list of names", function*(simulator) {
-    const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
-    expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
-  })
-
-  test("faults: recover removes faults and planned responses of every operation", function*(simulator) {
-    yield* simulator.provoke("token", "server-error")
-    yield* simulator.provoke("search", "redirect", 3)
-    yield* simulator.respondNext("request", { status: 418 })
-    yield* simulator.respondAlways("request", "hang")
-    yield* simulator.recover
-    yield* search
-    expect(yield* Effect.flip(request)).toMatchObject({ status: 404 })
-  })
+test("simulator faults: recover removes faults and planned responses of every operation", function*(simulator) {
+  yield* simulator.provoke("token", "server-error")
+  yield* simulator.provoke("search", "redirect", 3)
+  yield* simulator.respondNext("request", { status: 418 })
+  yield* simulator.respondAlways("request", "hang")
+  yield* simulator.recover
+  yield* search
+  expect(yield* Effect.flip(request)).toMatchObject({ status: 404 })
 })

@@ -16,7 +16,7 @@ interface Call {
   readonly body?: HttpBody.HttpBody
 }
 
-const ask = (method: HttpMethod.HttpMethod, path: string, { body = HttpBody.empty, headers = {} }: Call = {}) =>
+const send = (method: HttpMethod.HttpMethod, path: string, { body = HttpBody.empty, headers = {} }: Call = {}) =>
   HttpClientRequest.make(method)(path).pipe(
     HttpClientRequest.setBody(body),
     HttpClientRequest.setHeaders(headers),
@@ -27,7 +27,7 @@ const ask = (method: HttpMethod.HttpMethod, path: string, { body = HttpBody.empt
   )
 
 const statusOf = (method: HttpMethod.HttpMethod, path: string, call?: Call) =>
-  Effect.map(ask(method, path, call), ({ status }) => status)
+  Effect.map(send(method, path, call), ({ status }) => status)
 
 const Token = Schema.Struct({
   access_token: Schema.String,
@@ -40,7 +40,7 @@ const Token = Schema.Struct({
 const decodeToken = Schema.decode(Schema.parseJson(Token))
 
 const exchangeOf = (key: string) =>
-  Effect.flatMap(ask("POST", `${licenceRoute}/${key}`), ({ body }) => decodeToken(body))
+  Effect.flatMap(send("POST", `${licenceRoute}/${key}`), ({ body }) => decodeToken(body))
 
 const exchange = exchangeOf(key)
 
@@ -60,7 +60,7 @@ const withAnotherScheme = ({ access_token, customer_id }: typeof Token.Type): Ca
 
 const nothing = (): Call => ({})
 
-type Asked = typeof withoutIdentifier
+type CallWith = typeof withoutIdentifier
 
 const unknownKey = `POST ${licenceRoute}/another-key`
 
@@ -110,48 +110,57 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     licenceRoute,
     "/v2/token-cache/nutrition-advisor/oauth/token",
     "/v2/token-cache/unified/oauth/token"
-  ])("simulator: an exchange at %s decodes the key once and returns the fields of a token response", function*(route) {
-    const answer = yield* ask("POST", `${route}/a%2Fb%20c%2525`)
-    expect(answer).toMatchObject({ status: 200, headers: { "content-type": "application/json" } })
-    expect(JSON.parse(answer.body)).toEqual({
+  ])("simulator: an exchange at %s decodes the key once and gets a token response", function*(route) {
+    const response = yield* send("POST", `${route}/a%2Fb%20c%2525`)
+    expect(response).toMatchObject({ status: 200, headers: { "content-type": "application/json" } })
+    expect(JSON.parse(response.body)).toEqual({
       access_token: expect.stringMatching(/^\S+$/),
       customer_id: "c-1",
       expires_in: 3600.25,
       token_type: "Bearer",
       scope: "read:search"
     })
-    expect(yield* searchWith(yield* decodeToken(answer.body))).toBe(200)
+    expect(yield* searchWith(yield* decodeToken(response.body))).toBe(200)
   }, simulated({ customerId: "c-1", licenseKeys: ["another", "a/b c%25"], tokenLifetime: 3600.25 }))
 
-  it.live.each<readonly [what: string, status: number, request: string, Asked, Simulator.Options?]>([
-    ["an unknown key", 400, unknownKey, nothing],
-    ["an unknown key, with the status that is set", 401, unknownKey, nothing, { unknownKeyStatus: 401 }],
-    ["a key that is no percent-encoded text", 400, `POST ${licenceRoute}/%E0%A4%A`, nothing],
+  it.live.each<readonly [what: string, status: number, request: string, CallWith, Simulator.Options?]>([
+    ["an exchange with an unknown key", 400, unknownKey, nothing],
+    ["an exchange with an unknown key, with unknownKeyStatus,", 401, unknownKey, nothing, { unknownKeyStatus: 401 }],
+    ["an exchange with a key that is not percent-encoded", 400, `POST ${licenceRoute}/%E0%A4%A`, nothing],
     ["an exchange with a body", 400, `POST ${licenceRoute}/${key}`, () => ({ body: HttpBody.text("{}") })],
     ["an exchange with an Authorization header", 400, `POST ${licenceRoute}/${key}`, withoutIdentifier],
-    ["the token and its customer identifier", 200, oneSearch, authorizedBy],
-    ["no Authorization", 401, oneSearch, ({ customer_id }) => ({ headers: { "Service-ID": customer_id } })],
-    ["no Authorization, with the status that is set", 403, oneSearch, nothing, { missingTokenStatus: 403 }],
-    ["a scheme that is not Bearer", 401, oneSearch, withAnotherScheme],
-    ["an unknown token", 403, oneSearch, (token) => authorizedBy({ ...token, access_token: "never-issued" })],
-    ["no customer identifier", 400, oneSearch, withoutIdentifier],
-    ["another customer identifier", 400, oneSearch, withAnotherIdentifier],
-    ["none, with the status that is set", 422, oneSearch, withoutIdentifier, { missingServiceIdStatus: 422 }],
-    ["no term", 400, `GET ${searchRoute}`, authorizedBy],
-    ["a blank term", 400, `GET ${searchRoute}?term=%20`, authorizedBy],
-    ["another parameter than term", 400, `GET ${searchRoute}?terms=yogurt`, authorizedBy],
-    ["a route that there is not", 404, "GET /v2/nothing", authorizedBy],
-    ["a route below the search", 404, `GET ${searchRoute}/more`, authorizedBy],
-    ["a route of another version", 404, "GET /v1/products/napi/food/search/semantic", authorizedBy],
-    ["another method of a route that is given", 404, "POST /v2/plan", authorizedBy, { routes }],
-    ["a route that is given, without Authorization", 401, "GET /v2/plan", nothing, { routes }],
-    ["a route that is given, without customer identifier", 400, "GET /v2/plan", withoutIdentifier, { routes }]
+    ["a search with a token and its customer identifier", 200, oneSearch, authorizedBy],
+    ["a search without a token", 401, oneSearch, ({ customer_id }) => ({ headers: { "Service-ID": customer_id } })],
+    ["a search without a token, with missingTokenStatus,", 403, oneSearch, nothing, { missingTokenStatus: 403 }],
+    ["a search with another scheme than Bearer", 401, oneSearch, withAnotherScheme],
+    [
+      "a search with an unknown token",
+      403,
+      oneSearch,
+      (token) => authorizedBy({ ...token, access_token: "never-issued" })
+    ],
+    ["a search without a customer identifier", 400, oneSearch, withoutIdentifier],
+    ["a search with another customer identifier", 400, oneSearch, withAnotherIdentifier],
+    ["a search without a customer identifier, with missingServiceIdStatus,", 422, oneSearch, withoutIdentifier, {
+      missingServiceIdStatus: 422
+    }],
+    ["a search without a term", 400, `GET ${searchRoute}`, authorizedBy],
+    ["a search with a blank term", 400, `GET ${searchRoute}?term=%20`, authorizedBy],
+    ["a search with another parameter than term", 400, `GET ${searchRoute}?terms=yogurt`, authorizedBy],
+    ["a request for an unknown route", 404, "GET /v2/nothing", authorizedBy],
+    ["a request for a route below the search", 404, `GET ${searchRoute}/more`, authorizedBy],
+    ["a request for a route of another version", 404, "GET /v1/products/napi/food/search/semantic", authorizedBy],
+    ["a request with another method than an entry of routes", 404, "POST /v2/plan", authorizedBy, { routes }],
+    ["a request for an entry of routes without a token", 401, "GET /v2/plan", nothing, { routes }],
+    ["a request for an entry of routes without a customer identifier", 400, "GET /v2/plan", withoutIdentifier, {
+      routes
+    }]
   ])(
-    "simulator: with %s it responds as the service does",
-    ([, status, asked, call, options]) =>
+    "simulator: %s gets %i",
+    ([, status, request, call, options]) =>
       Effect.gen(function*() {
         const { counters } = yield* Simulator.Simulator
-        const [method = "", path = ""] = asked.split(" ")
+        const [method = "", path = ""] = request.split(" ")
         expect(yield* statusOf(method as "GET" | "POST", path, call(yield* exchange))).toBe(status)
         expect((yield* counters).tokensIssued).toBe(1)
       }).pipe(Effect.provide(simulated(options)))
@@ -163,14 +172,14 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       ["DELETE", `${licenceRoute}/${key}`, "POST"],
       ["POST", `${searchRoute}?term=egg`, "GET"]
     ] as const
-  )("simulator: %s at %s gets 405 with Allow: %s", function*([method, path, allow]) {
+  )("simulator: a %s of %s gets 405 with Allow: %s", function*([method, path, allow]) {
     const call = allow === "GET" ? authorizedBy(yield* exchange) : {}
-    const { headers, status } = yield* ask(method, path, call)
+    const { headers, status } = yield* send(method, path, call)
     expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow })
   })
 
   it.live.each<readonly [status: number, Simulator.Options]>([[403, {}], [401, { rejectedTokenStatus: 401 }]])(
-    "refuses every token that was revoked with %i, and none that was issued after",
+    "simulator: a revoked token gets %i, and a later one 200",
     ([status, options]) =>
       Effect.gen(function*() {
         const { revoke } = yield* Simulator.Simulator
@@ -180,13 +189,13 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       }).pipe(Effect.provide(simulated(options)))
   )
 
-  live("simulator: it reads the customer identifier from serviceIdHeader", function*() {
+  live("simulator: serviceIdHeader is the header with the customer identifier", function*() {
     const token = yield* exchange
     const headers = ["X-Customer", "Service-ID"]
     expect(yield* Effect.forEach(headers, (header) => search(authorizedBy(token, header)))).toEqual([200, 400])
   }, simulated({ serviceIdHeader: "X-Customer" }))
 
-  live("simulator: it requires the customer identifier of the token", function*({ setCustomerId }) {
+  live("simulator: a search needs the customer identifier of its token", function*({ setCustomerId }) {
     const before = yield* exchange
     yield* setCustomerId("c-2")
     const after = yield* exchange
@@ -195,36 +204,36 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect(statuses).toEqual([200, 200, 400])
   }, simulated({ customerId: "c-1" }))
 
-  live("simulator: it searches the foods option and responds with JSON", function*() {
-    const { body, headers } = yield* ask("GET", `${searchRoute}?term=greek%20yogurt`, authorizedBy(yield* exchange))
+  live("simulator: a search finds the foods of the options", function*() {
+    const { body, headers } = yield* send("GET", `${searchRoute}?term=greek%20yogurt`, authorizedBy(yield* exchange))
     expect(headers["content-type"]).toContain("application/json")
     expect(JSON.parse(body)).toMatchObject({ results: [{ name: "Yogurt of the test" }] })
   }, simulated({ foods: [yogurt] }))
 
-  live("routes: a function for the search path decides by the decoded term", function*() {
+  live("simulator routes: an entry for the search path can respond by the decoded term", function*() {
     const call = authorizedBy(yield* exchange)
-    expect(yield* ask("GET", `${searchRoute}?term=quince`, call)).toMatchObject({
+    expect(yield* send("GET", `${searchRoute}?term=quince`, call)).toMatchObject({
       status: 200,
       headers: { "content-type": "application/json" },
       body: "{\"items\":[{\"label\":\"Quince\"}]}"
     })
-    expect(yield* ask("GET", `${searchRoute}?term=greek%20yogurt`, call)).toMatchObject({
+    expect(yield* send("GET", `${searchRoute}?term=greek%20yogurt`, call)).toMatchObject({
       status: 422,
       headers: { "x-reason": "unknown" },
       body: "no"
     })
   }, simulated({ routes: ownSearch, foods: [yogurt] }))
 
-  live("routes: an entry that is no function is the response to each request", function*() {
+  live("simulator routes: an entry that is not a function is the response to each request", function*() {
     const call = authorizedBy(yield* exchange)
-    const searches = Effect.map(ask("GET", `${searchRoute}?term=egg`, call), ({ body, status }) => [status, body])
+    const searches = Effect.map(send("GET", `${searchRoute}?term=egg`, call), ({ body, status }) => [status, body])
     expect(yield* Effect.all([searches, searches])).toEqual([[200, "[1]"], [200, "[1]"]])
   }, simulated({ routes: { [`GET ${searchRoute}`]: { status: 200, body: [1] } } }))
 
-  live("routes: an entry for the search path is below the prefix and needs a token", function*({ counters, provoke }) {
+  live("simulator routes: an entry for the search path replaces only its response", function*({ counters, provoke }) {
     const path = `/api${searchRoute}?term=quince`
     expect(yield* statusOf("GET", path)).toBe(401)
-    const { body } = yield* ask("POST", `/api${licenceRoute}/${key}`)
+    const { body } = yield* send("POST", `/api${licenceRoute}/${key}`)
     const call = authorizedBy(yield* decodeToken(body))
     expect(yield* statusOf("GET", path, call)).toBe(200)
     yield* provoke("search", "unavailable", 1)
@@ -232,7 +241,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect((yield* counters).searches).toBe(3)
   }, simulated({ routes: ownSearch, pathPrefix: "/api" }))
 
-  live("routes: an entry can break the connection", function*() {
+  live("simulator routes: an entry can break the connection", function*() {
     const call = authorizedBy(yield* exchange)
     const failure = yield* Effect.flip(Effect.timeout(statusOf("GET", "/v2/plan", call), "2 seconds"))
     expect(["RequestError", "ResponseError"]).toContain(failure._tag)
@@ -252,44 +261,54 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["GET /v2/plan?day=1", "must be a method in capitals"],
     [`GET https://a.example${searchRoute}`, "must be a method in capitals"],
     ["GET /simulator/state", "belongs to the controls"]
-  ])("routes: an entry that could never match is refused: %s", ([entry, complaint]) =>
-    Effect.gen(function*() {
-      const layer = simulated({ controls: true, routes: { [entry]: { status: 200 } } })
-      const defect = Option.getOrThrow(Cause.dieOption(yield* Effect.cause(Effect.scoped(Layer.build(layer)))))
-      expect(String(defect)).toContain(`The entry "${entry}" in routes of the simulator ${complaint}`)
-    }))
+  ])(
+    "simulator routes: an entry that could never match is rejected: %s",
+    ([entry, complaint]) =>
+      Effect.gen(function*() {
+        const layer = simulated({ controls: true, routes: { [entry]: { status: 200 } } })
+        const defect = Option.getOrThrow(Cause.dieOption(yield* Effect.cause(Effect.scoped(Layer.build(layer)))))
+        expect(String(defect)).toContain(`The entry "${entry}" in routes of the simulator ${complaint}`)
+      })
+  )
 
-  live("simulator: a route gets the body, and pathPrefix applies to every route", function*() {
+  live("simulator: pathPrefix applies to every route", function*() {
     const token = yield* Effect.flatMap(
-      ask("POST", `/advisor${licenceRoute}/${key}`),
+      send("POST", `/advisor${licenceRoute}/${key}`),
       ({ body }) => decodeToken(body)
     )
     const call = { ...authorizedBy(token), body: HttpBody.text("two eggs") }
-    expect(yield* ask("POST", "/advisor/v2/meals", call)).toMatchObject({ status: 201, body: "two eggs" })
+    expect(yield* send("POST", "/advisor/v2/meals", call)).toMatchObject({ status: 201, body: "two eggs" })
     expect(yield* statusOf("GET", `/advisor${searchRoute}?term=egg`, authorizedBy(token))).toBe(200)
     expect(yield* statusOf("GET", `${searchRoute}?term=egg`, authorizedBy(token))).toBe(404)
   }, simulated({ pathPrefix: "/advisor", routes }))
 
-  it.live.each<readonly [what: string, path: string, shown: string, Call?, Simulator.Options?]>([
-    ["below a wrong prefix", `/api${licenceRoute}/${secret}`, `/api${licenceRoute}/{key}`],
-    ["before a slash", `/api${licenceRoute}/${secret}/`, `/api${licenceRoute}/{key}`],
-    ["at a route that there is not", `/api/${secret}`, "/api/{key}"],
-    ["with a token", `/api${licenceRoute}/${secret}`, `/api${licenceRoute}/{key}`, bearer],
-    ["before more", `${licenceRoute}/${secret}/more`, `${licenceRoute}/{key}`, { body: HttpBody.text("a body") }],
-    ["outside the prefix", `${licenceRoute}/${secret}`, `${licenceRoute}/{key}`, {}, { pathPrefix: "/api" }],
-    ["but not in a route of one's own", "/v2/meals", "/v2/meals", {}, { routes }],
-    ["but not in a request with a token", "/v2/dishes", "/v2/dishes", bearer]
-  ])("simulator: it hides an unknown license key %s", ([_, path, shown, call, options]) =>
-    Effect.gen(function*() {
-      const { requests } = yield* Simulator.Simulator
-      yield* ask("POST", path, call)
-      const seen = yield* requests
-      const complaint = yield* Effect.cause(Simulator.expectExchanges(99))
-      expect(inspect([seen, complaint], { depth: 9 })).not.toMatch(/a real|a%20real/)
-      expect(seen.map(({ path }) => path)).toEqual([shown])
-    }).pipe(Effect.provide(simulated(options))))
+  it.live.each<readonly [what: string, shown: string, path: string, Call?, Simulator.Options?]>([
+    ["an exchange below a wrong prefix", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`],
+    ["an exchange with a trailing slash", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}/`],
+    ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
+    ["an exchange with a token", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`, bearer],
+    ["a request below an exchange", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}/more`, {
+      body: HttpBody.text("a body")
+    }],
+    ["an exchange outside the prefix", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}`, {}, {
+      pathPrefix: "/api"
+    }],
+    ["an entry of routes", "/v2/meals", "/v2/meals", {}, { routes }],
+    ["a request with a token", "/v2/dishes", "/v2/dishes", bearer]
+  ])(
+    "simulator requests: the path of %s is shown as %s, without a license key",
+    ([, shown, path, call, options]) =>
+      Effect.gen(function*() {
+        const { requests } = yield* Simulator.Simulator
+        yield* send("POST", path, call)
+        const seen = yield* requests
+        const complaint = yield* Effect.cause(Simulator.expectExchanges(99))
+        expect(inspect([seen, complaint], { depth: 9 })).not.toMatch(/a real|a%20real/)
+        expect(seen.map(({ path }) => path)).toEqual([shown])
+      }).pipe(Effect.provide(simulated(options)))
+  )
 
-  live("simulator: respondNext comes before respondAlways, which lasts until it is removed", function*(simulator) {
+  live("simulator: respondAlways applies after respondNext, until it is removed", function*(simulator) {
     const token = yield* exchange
     yield* simulator.respondAlways("search", { status: 500 })
     yield* simulator.respondNext("search", { status: 503 }, { status: 429 })
@@ -301,17 +320,17 @@ describe.each(places)("Simulator %s", (_, simulated) => {
   })
 
   live.each<readonly [what: string, status: number, sent: unknown, body: string]>([
-    ["JSON", 418, { a: 1 }, "{\"a\":1}"],
-    ["text", 418, "not { json", "not { json"],
-    ["bytes", 418, new Uint8Array([104, 105]), "hi"],
-    ["nothing", 418, undefined, ""],
-    ["nothing, where 204 allows nothing", 204, "ignored", ""],
-    ["nothing, where 304 allows nothing", 304, "ignored", ""]
+    ["a JSON body", 418, { a: 1 }, "{\"a\":1}"],
+    ["a string as its body", 418, "not { json", "not { json"],
+    ["bytes as its body", 418, new Uint8Array([104, 105]), "hi"],
+    ["no body", 418, undefined, ""],
+    ["no body if the status is 204", 204, "ignored", ""],
+    ["no body if the status is 304", 304, "ignored", ""]
   ])(
-    "simulator: a planned response has its status, headers and a body of %s",
+    "simulator: a planned response has the given status, headers and %s",
     function*([_, status, sent, body], { respondNext }) {
       yield* respondNext("token", { status, headers: { "retry-after": "7" }, body: sent })
-      expect(yield* ask("POST", `${licenceRoute}/${key}`)).toMatchObject({
+      expect(yield* send("POST", `${licenceRoute}/${key}`)).toMatchObject({
         status,
         headers: { "retry-after": "7" },
         body
@@ -326,34 +345,37 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect(["RequestError", "ResponseError"]).toContain(failure._tag)
   })
 
-  live("simulator: it counts each call once, whatever the response", function*({ counters, respondNext, revoke }) {
-    const token = yield* exchange
-    yield* ask("POST", `${licenceRoute}/another-key`)
-    yield* ask("GET", `${licenceRoute}/${key}`)
-    yield* respondNext("token", { status: 500 })
-    yield* ask("POST", `${licenceRoute}/${key}`)
-    yield* searchWith(token)
-    yield* search({})
-    yield* searchWith({ ...token, customer_id: "someone-else" })
-    yield* ask("GET", "/v2/nothing", authorizedBy(token))
-    yield* revoke
-    yield* searchWith(token)
-    yield* ask("GET", "/v2/nothing", authorizedBy(token))
-    expect(yield* counters).toEqual({
-      exchanges: 4,
-      exchangesAtOnce: 1,
-      rejections: 2,
-      requests: 2,
-      searches: 4,
-      tokensIssued: 1
-    })
-  })
+  live(
+    "simulator counters: each call is counted once, whatever its response",
+    function*({ counters, respondNext, revoke }) {
+      const token = yield* exchange
+      yield* send("POST", `${licenceRoute}/another-key`)
+      yield* send("GET", `${licenceRoute}/${key}`)
+      yield* respondNext("token", { status: 500 })
+      yield* send("POST", `${licenceRoute}/${key}`)
+      yield* searchWith(token)
+      yield* search({})
+      yield* searchWith({ ...token, customer_id: "someone-else" })
+      yield* send("GET", "/v2/nothing", authorizedBy(token))
+      yield* revoke
+      yield* searchWith(token)
+      yield* send("GET", "/v2/nothing", authorizedBy(token))
+      expect(yield* counters).toEqual({
+        exchanges: 4,
+        exchangesAtOnce: 1,
+        rejections: 2,
+        requests: 2,
+        searches: 4,
+        tokensIssued: 1
+      })
+    }
+  )
 
-  live("simulator: requests lists requests oldest first, with redacted credentials", function*({ requests }) {
+  live("simulator requests: they are listed oldest first, with redacted credentials", function*({ requests }) {
     const token = yield* exchange
     const call = authorizedBy(token)
-    yield* ask("GET", `${searchRoute}?term=egg`, { headers: { ...call.headers, "x-note": "second" } })
-    yield* ask("POST", "/v2/meals", { body: HttpBody.text("two eggs") })
+    yield* send("GET", `${searchRoute}?term=egg`, { headers: { ...call.headers, "x-note": "second" } })
+    yield* send("POST", "/v2/meals", { body: HttpBody.text("two eggs") })
     const seen = (yield* requests).map(({ at: _, body, headers, ...request }) => ({
       ...request,
       note: headers["x-note"],
@@ -375,7 +397,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
 
   const both = Effect.all([Layer.build(simulated()), Layer.build(simulated())])
 
-  it.live("simulator: two simulators share no token, revocation, planned response, counter or request", () =>
+  it.live("simulator: two simulators share nothing", () =>
     Effect.gen(function*() {
       const [one, other] = yield* both
       const { respondAlways, revoke } = Context.get(one, Simulator.Simulator)
@@ -399,16 +421,16 @@ describe("Simulator in memory only", () => {
   })
 
   test.each<readonly [string, HttpBody.HttpBody]>([
-    ["search parameters", HttpBody.raw(new URLSearchParams({ food: "two eggs" }))],
+    ["URLSearchParams", HttpBody.raw(new URLSearchParams({ food: "two eggs" }))],
     ["a stream", HttpBody.stream(Stream.make("food=", "two+eggs").pipe(Stream.encodeText))]
-  ])("simulator: a route gets a body of %s as it was sent", function*([_, sent]) {
-    const { body } = yield* ask("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: sent })
+  ])("simulator routes: an entry gets a body of %s as it was sent", function*([_, sent]) {
+    const { body } = yield* send("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: sent })
     expect(body).toBe("food=two+eggs")
   }, inMemory({ routes }))
 })
 
 describe("Simulator with TestClock", () => {
-  test("simulator: it accepts a token until the millisecond of its expiry", function*() {
+  test("simulator: a token is accepted until the millisecond of its expiry", function*() {
     const token = yield* exchange
     yield* Time.pass("59999 millis")
     expect(yield* searchWith(token)).toBe(200)
@@ -416,28 +438,28 @@ describe("Simulator with TestClock", () => {
     expect(yield* searchWith(token)).toBe(403)
   }, inMemory({ tokenLifetime: 60 }))
 
-  test("simulator: the latency also delays planned responses", function*({ respondNext, setLatency }) {
+  test("simulator latency: it delays planned responses, too", function*({ respondNext, setLatency }) {
     yield* setLatency("token", "2 seconds")
     yield* respondNext("token", { status: 503 })
-    const answer = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
+    const response = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
     yield* Time.pass("1999 millis")
-    expect(yield* Fiber.poll(answer)).toEqual(Option.none())
+    expect(yield* Fiber.poll(response)).toEqual(Option.none())
     yield* Time.pass("1 millis")
-    expect(yield* Fiber.join(answer)).toBe(503)
+    expect(yield* Fiber.join(response)).toBe(503)
   })
 
-  test("simulator: it checks a token at the time of the response", function*({ revoke, setLatency }) {
+  test("simulator latency: a token is checked at the time of the response", function*({ revoke, setLatency }) {
     const token = yield* exchange
     yield* setLatency("search", "2 seconds")
-    const answer = yield* Effect.fork(searchWith(token))
+    const response = yield* Effect.fork(searchWith(token))
     yield* Time.pass("1 seconds")
     yield* revoke
     yield* Time.pass("1 seconds")
-    expect(yield* Fiber.join(answer)).toBe(403)
+    expect(yield* Fiber.join(response)).toBe(403)
   })
 
   test(
-    "simulator: exchangesAtOnce is the highest number of simultaneous exchanges",
+    "simulator counters: exchangesAtOnce is the highest number of simultaneous exchanges",
     function*({ counters, setLatency }) {
       yield* setLatency("token", "1 seconds")
       const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
@@ -450,7 +472,7 @@ describe("Simulator with TestClock", () => {
     }
   )
 
-  test("simulator: an exchange that was canceled no longer counts as running", function*({ counters, setLatency }) {
+  test("simulator counters: a canceled exchange no longer counts as running", function*({ counters, setLatency }) {
     yield* setLatency("token", "1 seconds")
     const left = yield* Effect.fork(exchange)
     yield* Time.pass("500 millis")
@@ -460,26 +482,34 @@ describe("Simulator with TestClock", () => {
     expect((yield* counters).exchangesAtOnce).toBe(1)
   })
 
-  test("simulator: setHandsBackToken returns the valid token with its remaining life", function*(simulator) {
-    yield* simulator.setHandsBackToken(true)
-    const first = yield* exchange
-    yield* Time.pass("25500 millis")
-    expect(yield* exchange).toEqual({ ...first, expires_in: 34.5 })
-    expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-  }, inMemory({ tokenLifetime: 60 }))
+  test(
+    "simulator: with setHandsBackToken, an exchange returns the valid token with its remaining life",
+    function*(simulator) {
+      yield* simulator.setHandsBackToken(true)
+      const first = yield* exchange
+      yield* Time.pass("25500 millis")
+      expect(yield* exchange).toEqual({ ...first, expires_in: 34.5 })
+      expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
+    },
+    inMemory({ tokenLifetime: 60 })
+  )
 
-  test("simulator: setHandsBackToken never returns an expired, revoked or foreign token", function*(simulator) {
-    yield* simulator.setHandsBackToken(true)
-    const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
-    yield* Time.pass("60 seconds")
-    issued.push(yield* exchangeOf("one"))
-    yield* simulator.revoke
-    issued.push(yield* exchangeOf("one"))
-    expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
-  }, inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 }))
+  test(
+    "simulator: with setHandsBackToken, no exchange returns an expired or revoked token, or that of another key",
+    function*(simulator) {
+      yield* simulator.setHandsBackToken(true)
+      const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
+      yield* Time.pass("60 seconds")
+      issued.push(yield* exchangeOf("one"))
+      yield* simulator.revoke
+      issued.push(yield* exchangeOf("one"))
+      expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
+    },
+    inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 })
+  )
 
-  test("simulator: requests has the last 1,000 requests", function*({ requests }) {
-    yield* Effect.forEach(Array.range(1, 2_345), (number) => ask("GET", `/v2/${number}`), { discard: true })
+  test("simulator requests: the last 1,000 are kept", function*({ requests }) {
+    yield* Effect.forEach(Array.range(1, 2_345), (number) => send("GET", `/v2/${number}`), { discard: true })
     const seen = yield* requests
     expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])
   })

@@ -1,5 +1,5 @@
 import { inspect } from "node:util"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -13,57 +13,58 @@ const test = arranged(Simulator.Simulator, advisor({}, { customerId }))
 
 const search = NutritionAdvisor.search("apple")
 
-/** What it dies with, if it dies. */
+/** The defect of expectExchanges, if it dies. */
 const complaint = (expected: number) =>
   Effect.map(
     Effect.cause(Simulator.expectExchanges(expected)),
     (cause) => Option.getOrUndefined(Cause.dieOption(cause))
   )
 
-describe("expectExchanges", () => {
-  test("expectExchanges: it succeeds if the number is right", function*() {
-    yield* Simulator.expectExchanges(0)
-    yield* search
-    yield* search
-    yield* Simulator.expectExchanges(1)
-  })
+test("expectExchanges: it succeeds if the number is right", function*() {
+  yield* Simulator.expectExchanges(0)
+  yield* search
+  yield* search
+  yield* Simulator.expectExchanges(1)
+})
 
-  test.each([0, 2])("expectExchanges: it dies if %i are expected and there was one", function*(expected) {
+test.each([0, 2])(
+  "expectExchanges: with one exchange, expecting %i dies with UnexpectedExchanges",
+  function*(expected) {
     yield* search
     expect(yield* complaint(expected)).toMatchObject({ _tag: "UnexpectedExchanges", expected, actual: 1 })
-  })
+  }
+)
 
-  test("expectExchanges: the message has both numbers and the requests with their times", function*(simulator) {
-    yield* search
-    yield* Time.pass("90 seconds")
-    yield* simulator.revoke
-    yield* search
-    expect(yield* complaint(1)).toMatchObject({
-      message: [
-        "Exchanges of the license key: expected 1, got 2. The last of 5 requests:",
-        "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+0 ms)",
-        "  GET /v2/products/napi/food/search/semantic (+0 ms)",
-        "  GET /v2/products/napi/food/search/semantic (+90000 ms)",
-        "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+90000 ms)",
-        "  GET /v2/products/napi/food/search/semantic (+90000 ms)"
-      ].join("\n")
-    })
+test("expectExchanges: the message contains both numbers and the requests with their times", function*(simulator) {
+  yield* search
+  yield* Time.pass("90 seconds")
+  yield* simulator.revoke
+  yield* search
+  expect(yield* complaint(1)).toMatchObject({
+    message: [
+      "Exchanges of the license key: expected 1, got 2. The last of 5 requests:",
+      "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+0 ms)",
+      "  GET /v2/products/napi/food/search/semantic (+0 ms)",
+      "  GET /v2/products/napi/food/search/semantic (+90000 ms)",
+      "  POST /v2/token-cache/nutrition-advisor/oauth/licence/{key} (+90000 ms)",
+      "  GET /v2/products/napi/food/search/semantic (+90000 ms)"
+    ].join("\n")
   })
+})
 
-  test("expectExchanges: the message lists at most the last twenty requests", function*() {
-    yield* Effect.replicateEffect(search, 30)
-    const { message = "" } = (yield* complaint(2)) as Simulator.UnexpectedExchanges
-    expect(message).toContain("The last of 31 requests:")
-    expect(message.split("\n")).toHaveLength(21)
-  })
+test("expectExchanges: the message lists at most the last twenty requests", function*() {
+  yield* Effect.replicateEffect(search, 30)
+  const { message = "" } = (yield* complaint(2)) as Simulator.UnexpectedExchanges
+  expect(message).toContain("The last of 31 requests:")
+  expect(message.split("\n")).toHaveLength(21)
+})
 
-  test("expectExchanges: the message has no key, token, customer identifier or term", function*(simulator) {
-    yield* search
-    const [, sent] = yield* simulator.requests
-    const token = Option.map(sent?.authorization ?? Option.none(), Redacted.value)
-    const failure = yield* complaint(2)
-    const rendered = [inspect(failure, { depth: null }), JSON.stringify(failure), String(failure)].join()
-    const secrets = [Redacted.value(Simulator.licenseKey), Option.getOrThrow(token).slice(7), customerId, "apple"]
-    expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
-  })
+test("expectExchanges: the message contains no key, token, customer identifier or term", function*(simulator) {
+  yield* search
+  const [, sent] = yield* simulator.requests
+  const token = Option.map(sent?.authorization ?? Option.none(), Redacted.value)
+  const failure = yield* complaint(2)
+  const rendered = [inspect(failure, { depth: null }), JSON.stringify(failure), String(failure)].join()
+  const secrets = [Redacted.value(Simulator.licenseKey), Option.getOrThrow(token).slice(7), customerId, "apple"]
+  expect(secrets.filter((secret) => rendered.includes(secret))).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { guard } from "../../src/testing/simulatorGuard.js"
 import { testLive } from "../support/doubles/arranged.js"
@@ -26,60 +26,61 @@ const strange = [
   undefined
 ]
 
-/** What each listening address lets in, of all the hosts above. */
-describe("simulator guard: Host", () => {
-  it.each([
-    { listening: "127.0.0.1", allowed: [], lets: loopback },
-    { listening: "::1", allowed: [], lets: loopback },
-    { listening: undefined, allowed: [], lets: loopback },
-    { listening: "192.168.1.5", allowed: [], lets: [...loopback, "192.168.1.5:8787"] },
-    { listening: "fd00::5", allowed: [], lets: [...loopback, "[fd00::5]:8787"] },
-    { listening: "0.0.0.0", allowed: [], lets: [...loopback, ...addresses] },
-    { listening: "::", allowed: [], lets: [...loopback, ...addresses] },
-    { listening: "0.0.0.0", allowed: ["machine.example"], lets: [...loopback, ...addresses, ...named] },
-    { listening: "192.168.1.5", allowed: ["Machine.Example"], lets: [...loopback, "192.168.1.5:8787", ...named] }
-  ])("simulator guard: on $listening with $allowed, it accepts $lets", ({ allowed, lets, listening }) => {
-    const mayEnter = guard(listening, allowed)
-    const all = [...loopback, ...named, ...addresses, ...strange]
-    expect(all.filter((host) => mayEnter({ method: "GET", host, origin: undefined })).sort()).toEqual([...lets].sort())
-  })
+it.each<
+  readonly [
+    listening: string | undefined,
+    what: string,
+    allowed: ReadonlyArray<string>,
+    accepted: ReadonlyArray<string>
+  ]
+>([
+  ["127.0.0.1", "names of the loopback", [], loopback],
+  ["::1", "names of the loopback", [], loopback],
+  [undefined, "names of the loopback", [], loopback],
+  ["192.168.1.5", "names of the loopback and its address", [], [...loopback, "192.168.1.5:8787"]],
+  ["fd00::5", "names of the loopback and its address", [], [...loopback, "[fd00::5]:8787"]],
+  ["0.0.0.0", "names of the loopback and IP addresses", [], [...loopback, ...addresses]],
+  ["::", "names of the loopback and IP addresses", [], [...loopback, ...addresses]],
+  ["0.0.0.0", "an allowed host, too", ["machine.example"], [...loopback, ...addresses, ...named]],
+  ["192.168.1.5", "an allowed host, too", ["Machine.Example"], [...loopback, "192.168.1.5:8787", ...named]]
+])("simulator guard: while it listens on %s, it accepts %s", (listening, _, allowed, accepted) => {
+  const isAccepted = guard(listening, allowed)
+  const hosts = [...loopback, ...named, ...addresses, ...strange]
+    .filter((host) => isAccepted({ method: "GET", host, origin: undefined }))
+  expect(hosts.sort()).toEqual([...accepted].sort())
 })
 
-describe("simulator guard: Origin of a POST", () => {
-  it.each([
-    [undefined, true],
-    ["http://127.0.0.1:8787", true],
-    ["http://127.0.0.1:8788", false],
-    ["http://localhost:8787", false],
-    ["https://127.0.0.1:8787", false],
-    ["http://evil.example", false],
-    ["null", false],
-    ["", false]
-  ])("simulator guard: a POST with Origin %j is accepted: %j", (origin, isLetIn) => {
-    const mayEnter = guard("127.0.0.1", [])
-    expect(mayEnter({ method: "POST", host: "127.0.0.1:8787", origin })).toBe(isLetIn)
-    expect(mayEnter({ method: "GET", host: "127.0.0.1:8787", origin })).toBe(true)
-  })
+it.each([
+  ["accepts", undefined],
+  ["accepts", "http://127.0.0.1:8787"],
+  ["rejects", "http://127.0.0.1:8788"],
+  ["rejects", "http://localhost:8787"],
+  ["rejects", "https://127.0.0.1:8787"],
+  ["rejects", "http://evil.example"],
+  ["rejects", "null"],
+  ["rejects", ""]
+])("simulator guard: it %s a POST with the Origin %j", (verdict, origin) => {
+  const isAccepted = guard("127.0.0.1", [])
+  expect(isAccepted({ method: "POST", host: "127.0.0.1:8787", origin })).toBe(verdict === "accepts")
+  expect(isAccepted({ method: "GET", host: "127.0.0.1:8787", origin })).toBe(true)
 })
 
-describe("simulator guard: refusals", () => {
-  testLive("simulator guard: a refused request gets 403 below /simulator and changes nothing", function*() {
-    const { send, service, url } = yield* start()
-    const status = (path: string, method: string, headers: Record<string, string>) =>
-      Effect.map(send(path, { method, headers }), (answered) => answered?.status)
-    const ofOthers = { origin: "http://evil.example" }
-    const elsewhere = { host: "evil.example" }
-    for (const path of ["/simulator/revoke", "/simulator/provoke/token/hang", "/simulator/"]) {
-      expect(yield* status(path, "POST", ofOthers)).toBe(403)
-    }
-    for (
-      const path of ["/simulator/", "/simulator", "/simulator/events", "/simulator/counters", "/simulator/icon.svg"]
-    ) {
-      expect(yield* status(path, "GET", elsewhere)).toBe(403)
-    }
-    expect(yield* status("/simulator/revoke", "POST", { origin: url })).toBe(200)
-    const token = "/v2/token-cache/unified/oauth/token/demo-key-7f3a"
-    expect(yield* status(token, "POST", { ...ofOthers, ...elsewhere })).toBe(200)
-    expect((yield* service.counters).exchanges).toBe(1)
-  })
+testLive("simulator guard: a rejected request gets 403 below /simulator and changes nothing", function*() {
+  const { send, service, url } = yield* start()
+  const status = (path: string, method: string, headers: Record<string, string>) =>
+    Effect.map(send(path, { method, headers }), (response) => response?.status)
+  const ofOthers = { origin: "http://evil.example" }
+  const elsewhere = { host: "evil.example" }
+  for (const path of ["/simulator/revoke", "/simulator/provoke/token/hang", "/simulator/"]) {
+    expect(yield* status(path, "POST", ofOthers)).toBe(403)
+  }
+  for (
+    const path of ["/simulator/", "/simulator", "/simulator/events", "/simulator/counters", "/simulator/icon.svg"]
+  ) {
+    expect(yield* status(path, "GET", elsewhere)).toBe(403)
+  }
+  expect(yield* status("/simulator/revoke", "POST", { origin: url })).toBe(200)
+  const token = "/v2/token-cache/unified/oauth/token/demo-key-7f3a"
+  expect(yield* status(token, "POST", { ...ofOthers, ...elsewhere })).toBe(200)
+  expect((yield* service.counters).exchanges).toBe(1)
 })
