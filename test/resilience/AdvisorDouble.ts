@@ -5,7 +5,7 @@ import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 
 type Failure = NutritionAdvisorError.NutritionAdvisorError
 
-/** A search or a request that reached the service below. */
+/** A search or request that reached the service below. */
 export interface Sending {
   /** The term, or method and URL. */
   readonly what: string
@@ -19,12 +19,12 @@ export interface Sending {
 export interface AdvisorDouble {
   readonly layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor>
   readonly sent: ReadonlyArray<Sending>
-  /** How many are under way now, and at most at any time. */
+  /** How many calls are in flight now, and the most at any time. */
   readonly inFlight: { now: number; most: number }
 }
 
-/** A service below that notes what reaches it and answers by the given function; a request is answered with status 200. */
-export const make = (answer: (sending: Sending) => Effect.Effect<unknown, Failure>): AdvisorDouble => {
+/** A service below that records its calls and responds with the given function; a request gets status 200. */
+export const make = (respond: (sending: Sending) => Effect.Effect<unknown, Failure>): AdvisorDouble => {
   const sent: Array<Sending> = []
   const inFlight = { now: 0, most: 0 }
 
@@ -37,7 +37,7 @@ export const make = (answer: (sending: Sending) => Effect.Effect<unknown, Failur
         inFlight.most = Math.max(inFlight.most, inFlight.now)
         return sending
       }),
-      answer,
+      respond,
       () =>
         Effect.sync(() => {
           inFlight.now -= 1
@@ -62,6 +62,6 @@ export const make = (answer: (sending: Sending) => Effect.Effect<unknown, Failur
   }
 }
 
-/** Answers in turn; the last answer is given from then on. */
-export const answering = (...answers: ReadonlyArray<Effect.Effect<unknown, Failure>>) =>
-  make(({ index }) => answers[Math.min(index, answers.length - 1)] ?? Effect.dieMessage("no answer is given"))
+/** Gives the responses in turn, then the last one again and again. */
+export const responding = (...responses: ReadonlyArray<Effect.Effect<unknown, Failure>>) =>
+  make(({ index }) => responses[Math.min(index, responses.length - 1)] ?? Effect.dieMessage("no response is given"))

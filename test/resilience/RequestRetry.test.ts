@@ -1,5 +1,5 @@
 import { HttpClientRequest } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Layer, Random, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
@@ -30,7 +30,7 @@ const request = (method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE") =>
     ({ httpClient }) => httpClient.execute(HttpClientRequest.make(method)("/v2/plan"))
   )
 
-/** Lets all the pauses pass. */
+/** The exit of an effect after all delays have passed. */
 const ended = <A, E, R>(self: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.fork(self)
@@ -51,160 +51,162 @@ const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => 
 
 const failureOf = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-describe("RequestRetry", () => {
-  test("sends a search a third time after two failures of the service, and gives its payload", function*() {
-    const double = AdvisorDouble.answering(unavailable(), unavailable(), payload)
-    expect(yield* endedOver(double, search)).toEqual(Exit.succeed({ results: ["oats"] }))
-    expect(double.sent.map(({ what }) => what)).toEqual(["oats", "oats", "oats"])
-  })
-
-  test("ends in the last error where every sending fails", function*() {
-    const double = AdvisorDouble.answering(unavailable(), cutOff("Timeout"), cutOff("Aborted"), payload)
-    const exit = yield* endedOver(double, search)
-    expect(failureOf(exit)).toEqual(new TransportError({ operation: "search", reason: "Aborted" }))
-    expect(double.sent).toHaveLength(3)
-  })
-
-  test.each([0, 1, 5])("sends a failing search again %s times at most where the setting says so", function*(times) {
-    const double = AdvisorDouble.answering(unavailable())
-    yield* endedOver(double, search, { times })
-    expect(double.sent).toHaveLength(times + 1)
-  })
-
-  test.each([
-    new BadRequest({ operation: "search", status: 400 }),
-    new Forbidden({ operation: "search", status: 401, reason: "RejectedAgain" }),
-    new Forbidden({ operation: "search", status: 403, reason: "CoolingDown" }),
-    new UnexpectedResponse({ operation: "search", status: 404, reason: "Status" }),
-    new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }),
-    new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
-    new MissingServiceId({ operation: "search" }),
-    new LicenseKeyUnavailable({}),
-    new TransportError({ operation: "search", reason: "Closed" }),
-    new ServerError({ operation: "token", status: 503 }),
-    new TransportError({ operation: "token", reason: "Timeout" }),
-    new TransportError({ operation: "search", reason: "Connection", code: "BAD_PORT" }),
-    new TransportError({ operation: "search", reason: "Connection", code: "CERT_HAS_EXPIRED" })
-  ])("sends a search once where it ends in %s", function*(error) {
-    const double = AdvisorDouble.answering(Effect.fail(error), payload)
-    expect(failureOf(yield* endedOver(double, search))).toBe(error)
-    expect(double.sent).toHaveLength(1)
-  })
-
-  test("RequestRetry: closing the layer ends waits for a retry with TransportError \"Closed\"", function*() {
-    const double = AdvisorDouble.answering(unavailable(4))
-    const world = new AdvisorWorld(provided(double))
-    const callers = [world.search("oats"), world.run(Effect.uninterruptible(world.advisor.search("oats")))]
-    expect(outcomeOf(world.close())).toBeUndefined()
-    expect(callers.map(outcomeOf)).toEqual(Array(2).fill(new TransportError({ operation: "search", reason: "Closed" })))
-    expect(double.sent).toHaveLength(2)
-  })
-
-  test.each(["GET", "HEAD"] as const)("repeats a %s through httpClient", function*(method) {
-    const double = AdvisorDouble.answering(unavailable(0, "request"), cutOff("Connection", "request"), payload)
-    expect(Exit.isSuccess(yield* endedOver(double, request(method)))).toBe(true)
-    expect(double.sent.map(({ what }) => what)).toEqual(Array.from({ length: 3 }, () => `${method} /v2/plan`))
-  })
-
-  test.each(["POST", "PUT", "DELETE"] as const)("sends a %s through httpClient once", function*(method) {
-    const double = AdvisorDouble.answering(unavailable(0, "request"), payload)
-    expect(failureOf(yield* endedOver(double, request(method)))).toBeInstanceOf(ServerError)
-    expect(double.sent).toHaveLength(1)
-  })
-
-  test("repeats a decoded search, and decodes only what it ends with", function*() {
-    const Foods = Schema.Struct({ results: Schema.Array(Schema.String) })
-    const double = AdvisorDouble.answering(unavailable(), payload)
-    const found = yield* endedOver(double, NutritionAdvisor.searchAs(Foods)("oats"))
-    expect(found).toEqual(Exit.succeed({ results: ["oats"] }))
-    const refused = yield* endedOver(double, NutritionAdvisor.searchAs(Schema.String)("oats"))
-    expect(failureOf(refused)).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", reason: "Schema" })
-    expect(double.sent).toHaveLength(3)
-  })
-
-  test("hands the options of a search on", function*() {
-    const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
-    const double = AdvisorDouble.answering(unavailable(), payload)
-    yield* endedOver(double, NutritionAdvisor.search("oats", options))
-    expect(double.sent).toMatchObject([{ options }, { options }])
-  })
+test("RequestRetry: after two failures, the third request returns its payload", function*() {
+  const double = AdvisorDouble.responding(unavailable(), unavailable(), payload)
+  expect(yield* endedOver(double, search)).toEqual(Exit.succeed({ results: ["oats"] }))
+  expect(double.sent.map(({ what }) => what)).toEqual(["oats", "oats", "oats"])
 })
 
-describe("the pause of RequestRetry", () => {
-  const jittered = (random: number, options: RequestRetry.Options) => {
-    const double = AdvisorDouble.answering(unavailable())
-    return Effect.as(endedOver(double, search, options), double).pipe(Effect.withRandom(Random.fixed([random])))
-  }
+test("RequestRetry: if every request fails, the search fails with the last error", function*() {
+  const double = AdvisorDouble.responding(unavailable(), cutOff("Timeout"), cutOff("Aborted"), payload)
+  const exit = yield* endedOver(double, search)
+  expect(failureOf(exit)).toEqual(new TransportError({ operation: "search", reason: "Aborted" }))
+  expect(double.sent).toHaveLength(3)
+})
 
-  test("is never shorter than its half", function*() {
-    const double = yield* jittered(0, { times: 5, base: "100 millis", cap: "500 millis" })
-    expect(timesOf(double)).toEqual([0, 50, 150, 350, 600, 850])
-  })
+test.each([0, 1, 5])("RequestRetry: `times` limits the retries of a search to %i", function*(times) {
+  const double = AdvisorDouble.responding(unavailable())
+  yield* endedOver(double, search, { times })
+  expect(double.sent).toHaveLength(times + 1)
+})
 
-  test("starts at a tenth of a second and ends at five seconds by default", function*() {
-    const double = yield* jittered(1 - Number.EPSILON, { times: 8 })
-    const times = timesOf(double).map(Math.round)
-    expect(times.slice(1).map((time, index) => time - (times[index] ?? 0)))
-      .toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
-  })
+test.each([
+  new BadRequest({ operation: "search", status: 400 }),
+  new Forbidden({ operation: "search", status: 401, reason: "RejectedAgain" }),
+  new Forbidden({ operation: "search", status: 403, reason: "CoolingDown" }),
+  new UnexpectedResponse({ operation: "search", status: 404, reason: "Status" }),
+  new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }),
+  new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
+  new MissingServiceId({ operation: "search" }),
+  new LicenseKeyUnavailable({}),
+  new TransportError({ operation: "search", reason: "Closed" }),
+  new ServerError({ operation: "token", status: 503 }),
+  new TransportError({ operation: "token", reason: "Timeout" }),
+  new TransportError({ operation: "search", reason: "Connection", code: "BAD_PORT" }),
+  new TransportError({ operation: "search", reason: "Connection", code: "CERT_HAS_EXPIRED" })
+])("RequestRetry: a search is not retried after %s", function*(error) {
+  const double = AdvisorDouble.responding(Effect.fail(error), payload)
+  expect(failureOf(yield* endedOver(double, search))).toBe(error)
+  expect(double.sent).toHaveLength(1)
+})
 
-  test.each([[4_999, 1], [5_000, 2]] as const)("is the time that the service named, up to cap: after %j", function*(
+test("RequestRetry: searches that wait for a retry fail with TransportError \"Closed\" when the layer closes", function*() {
+  const double = AdvisorDouble.responding(unavailable(4))
+  const world = new AdvisorWorld(provided(double))
+  const callers = [world.search("oats"), world.run(Effect.uninterruptible(world.advisor.search("oats")))]
+  expect(outcomeOf(world.close())).toBeUndefined()
+  expect(callers.map(outcomeOf)).toEqual(Array(2).fill(new TransportError({ operation: "search", reason: "Closed" })))
+  expect(double.sent).toHaveLength(2)
+})
+
+test.each(["GET", "HEAD"] as const)("RequestRetry: a %s of httpClient is retried", function*(method) {
+  const double = AdvisorDouble.responding(unavailable(0, "request"), cutOff("Connection", "request"), payload)
+  expect(Exit.isSuccess(yield* endedOver(double, request(method)))).toBe(true)
+  expect(double.sent.map(({ what }) => what)).toEqual(Array.from({ length: 3 }, () => `${method} /v2/plan`))
+})
+
+test.each(["POST", "PUT", "DELETE"] as const)("RequestRetry: a %s of httpClient is not retried", function*(method) {
+  const double = AdvisorDouble.responding(unavailable(0, "request"), payload)
+  expect(failureOf(yield* endedOver(double, request(method)))).toBeInstanceOf(ServerError)
+  expect(double.sent).toHaveLength(1)
+})
+
+test("RequestRetry: searchAs is retried", function*() {
+  const Foods = Schema.Struct({ results: Schema.Array(Schema.String) })
+  const double = AdvisorDouble.responding(unavailable(), payload)
+  const found = yield* endedOver(double, NutritionAdvisor.searchAs(Foods)("oats"))
+  expect(found).toEqual(Exit.succeed({ results: ["oats"] }))
+  expect(double.sent).toHaveLength(2)
+})
+
+test("RequestRetry: a payload that doesn't match the schema is not requested again", function*() {
+  const double = AdvisorDouble.responding(payload)
+  const exit = yield* endedOver(double, NutritionAdvisor.searchAs(Schema.String)("oats"))
+  expect(failureOf(exit)).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", reason: "Schema" })
+  expect(double.sent).toHaveLength(1)
+})
+
+test("RequestRetry: the retry has the options of the search", function*() {
+  const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
+  const double = AdvisorDouble.responding(unavailable(), payload)
+  yield* endedOver(double, NutritionAdvisor.search("oats", options))
+  expect(double.sent).toMatchObject([{ options }, { options }])
+})
+
+const jittered = (random: number, options: RequestRetry.Options) => {
+  const double = AdvisorDouble.responding(unavailable())
+  return Effect.as(endedOver(double, search, options), double).pipe(Effect.withRandom(Random.fixed([random])))
+}
+
+test("RequestRetry delay: it is at least half of its nominal value", function*() {
+  const double = yield* jittered(0, { times: 5, base: "100 millis", cap: "500 millis" })
+  expect(timesOf(double)).toEqual([0, 50, 150, 350, 600, 850])
+})
+
+test("RequestRetry delay: it grows from 100 ms to 5 s by default", function*() {
+  const double = yield* jittered(1 - Number.EPSILON, { times: 8 })
+  const times = timesOf(double).map(Math.round)
+  expect(times.slice(1).map((time, index) => time - (times[index] ?? 0)))
+    .toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000])
+})
+
+test.each([[4_999, 1], [5_000, 2]] as const)(
+  "RequestRetry delay: a Retry-After of 5 s is kept: after %i ms, the number of requests is %i",
+  function*(
     [millis, sent]
   ) {
-    const double = AdvisorDouble.answering(unavailable(5), payload)
+    const double = AdvisorDouble.responding(unavailable(5), payload)
     yield* Effect.provide(Effect.zipRight(Effect.fork(search), TestClock.adjust(millis)), provided(double))
     expect(double.sent).toHaveLength(sent)
-  })
-
-  test("is none where the service named a longer time than cap: the error is given at once", function*() {
-    const double = AdvisorDouble.answering(unavailable(5.001), payload)
-    const error = yield* Effect.provide(Effect.flip(search), provided(double))
-    expect(error).toEqual(new ServerError({ operation: "search", status: 503, retryAfter: 5.001 }))
-  })
-})
-
-describe("the budget of RequestRetry", () => {
-  /** How many repeats are sent where so many searches begin at once and all fail a moment later. */
-  const repeatsOf = (searches: number, options: RequestRetry.Options) => {
-    const double = AdvisorDouble.answering(Effect.delay(unavailable(), 10))
-    const world = new AdvisorWorld(provided(double, options))
-    for (let search = 0; search < searches; search++) world.search("oats")
-    world.pass(60_000)
-    return double.sent.length - searches
   }
+)
 
-  it.each<readonly [searches: number, RequestRetry.Options, repeats: number]>([
-    [1, { times: 30, budget: 0 }, 10],
-    [40, { times: 1, budget: 0 }, 10],
-    [40, { times: 1 }, 18],
-    [50, { times: 1, budget: 0.1 }, 15],
-    [40, { times: 1, budget: 1_000 }, 40],
-    [1_000, { times: 1 }, 100],
-    [1_000, { times: 1, budget: 1 }, 100]
-  ])("starts with ten, gains its share with each of %i searches under %j, and holds a hundred: %i repeats", (
-    searches,
-    options,
-    repeats
-  ) => {
-    expect(repeatsOf(searches, options)).toBe(repeats)
-  })
-
-  test("gives the error at once where it is used up, and is filled by requests of every method", function*() {
-    const double = AdvisorDouble.make(({ what }) => what.startsWith("POST") ? payload : unavailable())
-    yield* Effect.gen(function*() {
-      yield* Effect.forkScoped(Effect.exit(search))
-      yield* TestClock.adjust("1 minute")
-      yield* Effect.flip(search)
-      expect(double.sent).toHaveLength(12)
-      yield* Effect.repeatN(request("POST"), 4)
-      yield* ended(Effect.exit(search))
-      expect(double.sent).toHaveLength(12 + 5 + 2)
-    }).pipe(Effect.provide(provided(double, { times: 10, budget: 0.2 })))
-  })
+test("RequestRetry delay: if Retry-After is longer than cap, the search fails at once", function*() {
+  const double = AdvisorDouble.responding(unavailable(5.001), payload)
+  const error = yield* Effect.provide(Effect.flip(search), provided(double))
+  expect(error).toEqual(new ServerError({ operation: "search", status: 503, retryAfter: 5.001 }))
 })
 
-test("the counters of RequestRetry count what was sent again, and what was not", function*() {
-  const double = AdvisorDouble.answering(unavailable())
+/** How many retries are sent if so many searches start at once and all fail. The budget starts at 10, and holds at most 100. */
+const retriesOf = (searches: number, options: RequestRetry.Options) => {
+  const double = AdvisorDouble.responding(Effect.delay(unavailable(), 10))
+  const world = new AdvisorWorld(provided(double, options))
+  for (let search = 0; search < searches; search++) world.search("oats")
+  world.pass(60_000)
+  return double.sent.length - searches
+}
+
+it.each<readonly [searches: number, RequestRetry.Options, retries: number]>([
+  [1, { times: 30, budget: 0 }, 10],
+  [40, { times: 1, budget: 0 }, 10],
+  [40, { times: 1 }, 18],
+  [50, { times: 1, budget: 0.1 }, 15],
+  [40, { times: 1, budget: 1_000 }, 40],
+  [1_000, { times: 1 }, 100],
+  [1_000, { times: 1, budget: 1 }, 100]
+])("RequestRetry budget: %i failing searches with %j are retried %i times", (
+  searches,
+  options,
+  retries
+) => {
+  expect(retriesOf(searches, options)).toBe(retries)
+})
+
+test("RequestRetry budget: requests of every method fill it", function*() {
+  const double = AdvisorDouble.make(({ what }) => what.startsWith("POST") ? payload : unavailable())
+  yield* Effect.gen(function*() {
+    yield* Effect.forkScoped(Effect.exit(search))
+    yield* TestClock.adjust("1 minute")
+    yield* Effect.flip(search)
+    expect(double.sent).toHaveLength(12)
+    yield* Effect.repeatN(request("POST"), 4)
+    yield* ended(Effect.exit(search))
+    expect(double.sent).toHaveLength(12 + 5 + 2)
+  }).pipe(Effect.provide(provided(double, { times: 10, budget: 0.2 })))
+})
+
+test("retries_total: it counts the retries, and the failures without one because of the budget", function*() {
+  const double = AdvisorDouble.responding(unavailable())
   const searches = Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })
   const grown = yield* added(endedOver(double, searches, { times: 1, budget: 0 }), "retries_total")
   expect(grown).toEqual({ Retried: 10, OutOfBudget: 2 })

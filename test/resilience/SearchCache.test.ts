@@ -1,5 +1,5 @@
 import { Headers } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, Layer, Schema, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, SearchCache } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
@@ -14,7 +14,7 @@ const operation = "search"
 
 const unavailable = Effect.fail(new ServerError({ operation, status: 503 }))
 
-/** Takes a tenth of a second, and tells how often it was asked. */
+/** Responds after 100 ms, with the term and the number of requests before. */
 const slowly = () =>
   AdvisorDouble.make(({ index, what }) => Effect.delay(Effect.sync(() => ({ term: what, index })), "100 millis"))
 
@@ -32,114 +32,110 @@ const searchedIn = (world: AdvisorWorld, term: string, options?: NutritionAdviso
   return outcomeOf(fiber)
 }
 
-describe("a payload that SearchCache keeps", () => {
-  it("answers equal searches until it is as old as timeToLive, and a hit makes it no younger", () => {
-    const { double, world } = worldOverSlow()
-    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
-    world.pass(6_000)
-    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
-    world.pass(3_899)
-    expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
-    world.pass(1)
-    expect(outcomeOf(world.search("oats"))).toBe("waits")
+it("SearchCache: a payload is used until timeToLive has passed, regardless of hits", () => {
+  const { double, world } = worldOverSlow()
+  expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
+  world.pass(6_000)
+  expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
+  world.pass(3_899)
+  expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
+  world.pass(1)
+  expect(outcomeOf(world.search("oats"))).toBe("waits")
+  world.pass(100)
+  expect(double.sent).toHaveLength(2)
+})
+
+it.each([-8, 8])("SearchCache: timeToLive is elapsed time, even if the clock is set by %i hours", (hours) => {
+  const { double, world } = worldOverSlow()
+  searchedIn(world, "oats")
+  world.time.jump(hours * 3_600_000)
+  world.pass(9_999)
+  expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
+  world.pass(1)
+  expect(outcomeOf(world.search("oats"))).toBe("waits")
+  expect(double.sent).toHaveLength(2)
+})
+
+it("SearchCache: a payload that doesn't match the schema of its caller is kept for others", () => {
+  const { double, world } = worldOverSlow()
+  const decoded = <A, I>(schema: Schema.Schema<A, I>) => {
+    const fiber = world.run(world.advisor.searchAs(schema)("oats"))
     world.pass(100)
-    expect(double.sent).toHaveLength(2)
-  })
+    return outcomeOf(fiber)
+  }
+  expect(decoded(Schema.Struct({ calories: Schema.Number })))
+    .toMatchObject({ _tag: "UnexpectedResponse", operation, status: 200, reason: "Schema" })
+  expect(decoded(Schema.Struct({ term: Schema.String }))).toEqual({ term: "oats" })
+  expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
+  expect(double.sent).toHaveLength(1)
+})
 
-  it.each([-8, 8])("SearchCache: timeToLive is elapsed time, although the clock is set by %i hours", (hours) => {
-    const { double, world } = worldOverSlow()
-    searchedIn(world, "oats")
-    world.time.jump(hours * 3_600_000)
-    world.pass(9_999)
-    expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
-    world.pass(1)
-    expect(outcomeOf(world.search("oats"))).toBe("waits")
-    expect(double.sent).toHaveLength(2)
-  })
+it.each<readonly [string, Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>]>([
+  ["a failure", unavailable],
+  ["a defect", Effect.die("a bug below")],
+  ["an interruption", Effect.interrupt]
+])("SearchCache: %s is not kept", (_, ending) => {
+  const double = AdvisorDouble.responding(ending, Effect.succeed("found"))
+  const world = worldOver(double)
+  expect(searchedIn(world, "oats")).not.toBe("found")
+  expect(searchedIn(world, "oats")).toBe("found")
+  expect(double.sent).toHaveLength(2)
+})
 
-  it("is shared by search and searchAs, decoded for each caller, and kept where a schema refuses it", () => {
-    const { double, world } = worldOverSlow()
-    const decoded = <A, I>(schema: Schema.Schema<A, I>) => {
-      const fiber = world.run(world.advisor.searchAs(schema)("oats"))
-      world.pass(100)
-      return outcomeOf(fiber)
-    }
-    expect(decoded(Schema.Struct({ calories: Schema.Number })))
-      .toMatchObject({ _tag: "UnexpectedResponse", operation, status: 200, reason: "Schema" })
-    expect(decoded(Schema.Struct({ term: Schema.String }))).toEqual({ term: "oats" })
-    expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 0 })
-    expect(double.sent).toHaveLength(1)
-  })
+it("SearchCache: beyond its capacity, the least recently used payload is dropped", () => {
+  const { double, world } = worldOverSlow({ capacity: 3 })
+  const isSent = (term: string) => {
+    const before = double.sent.length
+    searchedIn(world, term)
+    return double.sent.length > before
+  }
+  expect(["a", "b", "c", "a", "d"].map(isSent)).toEqual([true, true, true, false, true])
+  expect(["a", "c", "d", "b"].map(isSent)).toEqual([false, false, false, true])
+})
 
-  it.each<readonly [string, Effect.Effect<unknown, NutritionAdvisorError.NutritionAdvisorError>]>([
-    ["a failure", unavailable],
-    ["a defect", Effect.die("a bug below")],
-    ["an interruption", Effect.interrupt]
-  ])("is never %s", (_, ending) => {
-    const double = AdvisorDouble.answering(ending, Effect.succeed("found"))
+it("SearchCache: a payload that can't be cloned as JSON is returned and not kept", () => {
+  const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000))
+  for (const value of [undefined, 1n, deep]) {
+    const double = AdvisorDouble.responding(Effect.succeed(value))
     const world = worldOver(double)
-    expect(searchedIn(world, "oats")).not.toBe("found")
-    expect(searchedIn(world, "oats")).toBe("found")
+    for (let round = 0; round < 2; round++) expect(searchedIn(world, "oats") === value).toBe(true)
     expect(double.sent).toHaveLength(2)
-  })
-
-  it("leaves by who was used least recently where there are more than capacity", () => {
-    const { double, world } = worldOverSlow({ capacity: 3 })
-    const asks = (term: string) => {
-      const before = double.sent.length
-      searchedIn(world, term)
-      return double.sent.length > before
-    }
-    expect(["a", "b", "c", "a", "d"].map(asks)).toEqual([true, true, true, false, true])
-    expect(["a", "c", "d", "b"].map(asks)).toEqual([false, false, false, true])
-  })
-
-  it("is handed on and not kept where it is no JSON, as a double's, or nested deeper than the stack", () => {
-    const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000))
-    for (const value of [undefined, 1n, deep]) {
-      const double = AdvisorDouble.answering(Effect.succeed(value))
-      const world = worldOver(double)
-      for (let round = 0; round < 2; round++) expect(searchedIn(world, "oats") === value).toBe(true)
-      expect(double.sent).toHaveLength(2)
-    }
-  })
+  }
 })
 
-describe("equal searches", () => {
-  const distinct: ReadonlyArray<readonly [string, NutritionAdvisor.SearchOptions | undefined]> = [
-    ["oats", undefined],
-    ["oats ", undefined],
-    ["[\"oats\",[],[]]", undefined],
-    ["oats", { urlParams: { page: "1" } }],
-    ["oats", { urlParams: [["page", "1"], ["size", "5"]] }],
-    ["oats", { urlParams: [["size", "5"], ["page", "1"]] }],
-    ["oats", { headers: { page: "1" } }],
-    ["oats", { headers: [["a", "1"], ["b", "2"]] }],
-    ["oats", { headers: [["b", "2"], ["a", "1"]] }]
-  ]
+const distinct: ReadonlyArray<readonly [string, NutritionAdvisor.SearchOptions | undefined]> = [
+  ["oats", undefined],
+  ["oats ", undefined],
+  ["[\"oats\",[],[]]", undefined],
+  ["oats", { urlParams: { page: "1" } }],
+  ["oats", { urlParams: [["page", "1"], ["size", "5"]] }],
+  ["oats", { urlParams: [["size", "5"], ["page", "1"]] }],
+  ["oats", { headers: { page: "1" } }],
+  ["oats", { headers: [["a", "1"], ["b", "2"]] }],
+  ["oats", { headers: [["b", "2"], ["a", "1"]] }]
+]
 
-  it("differ by each letter and the order of term, query parameters and headers", () => {
-    const { double, world } = worldOverSlow()
-    for (const [term, options] of distinct) searchedIn(world, term, options)
-    expect(double.sent).toHaveLength(distinct.length)
-    for (const [term, options] of distinct) searchedIn(world, term, options)
-    expect(double.sent).toHaveLength(distinct.length)
-  })
-
-  it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.SearchOptions]>([
-    [undefined, {}],
-    [{ urlParams: { page: 1 } }, { urlParams: new URLSearchParams("page=1") }],
-    [{ urlParams: { page: 1, size: undefined } }, { urlParams: { page: "1" } }],
-    [{ headers: { "X-Tenant": "a" } }, { headers: Headers.fromInput({ "x-tenant": "a" }) }]
-  ])("are the same however they are written: %o and %o", (one, other) => {
-    const { double, world } = worldOverSlow()
-    searchedIn(world, "oats", one)
-    searchedIn(world, "oats", other)
-    expect(double.sent).toHaveLength(1)
-  })
+it("SearchCache: searches differ by any change of term, query parameters or headers", () => {
+  const { double, world } = worldOverSlow()
+  for (const [term, options] of distinct) searchedIn(world, term, options)
+  expect(double.sent).toHaveLength(distinct.length)
+  for (const [term, options] of distinct) searchedIn(world, term, options)
+  expect(double.sent).toHaveLength(distinct.length)
 })
 
-test("options that can be iterated only once tell searches apart and reach the service", function*() {
+it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.SearchOptions]>([
+  [undefined, {}],
+  [{ urlParams: { page: 1 } }, { urlParams: new URLSearchParams("page=1") }],
+  [{ urlParams: { page: 1, size: undefined } }, { urlParams: { page: "1" } }],
+  [{ headers: { "X-Tenant": "a" } }, { headers: Headers.fromInput({ "x-tenant": "a" }) }]
+])("SearchCache: searches with the options %o and %o are equal", (one, other) => {
+  const { double, world } = worldOverSlow()
+  searchedIn(world, "oats", one)
+  searchedIn(world, "oats", other)
+  expect(double.sent).toHaveLength(1)
+})
+
+test("SearchCache: searches differ by options that can be iterated only once", function*() {
   const page = (number: string) => ({ urlParams: new URLSearchParams({ page: number }).entries() })
   const { double, world } = worldOverSlow()
   for (const options of [page("2"), page("3"), page("2")]) searchedIn(world, "oats", options)
@@ -148,90 +144,86 @@ test("options that can be iterated only once tell searches apart and reach the s
   }])
 })
 
-describe("equal searches at once", () => {
-  it("are one request, and each caller has a payload of its own", () => {
-    const { double, world } = worldOverSlow()
-    const callers = Array.from({ length: 100 }, () => world.search("oats"))
-    world.pass(100)
-    const payloads = [...callers.map(outcomeOf), outcomeOf(world.search("oats"))]
-    expect(payloads).toEqual(payloads.map(() => ({ term: "oats", index: 0 })))
-    expect(new Set(payloads).size).toBe(101)
-    expect(double.sent).toHaveLength(1)
-  })
-
-  it("share a failure, an object for each, and a defect", () => {
-    const error = new ServerError({ operation, status: 500 })
-    for (const [ending, seen] of [[Effect.fail(error), error], [Effect.die("a bug below"), "a bug below"]] as const) {
-      const world = worldOver(AdvisorDouble.answering(Effect.delay(ending, 100)))
-      const callers = Array.from({ length: 3 }, () => world.search("oats"))
-      world.pass(100)
-      const outcomes = callers.map(outcomeOf)
-      expect(outcomes).toEqual([seen, seen, seen])
-      expect(new Set(outcomes).size).toBe(seen === error ? 3 : 1)
-    }
-  })
-
-  it("begin a request of their own while the one that all have left is ending, and share that, also after the other has ended", () => {
-    const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
-    const world = worldOver(double)
-    world.interrupt(world.search("oats"))
-    world.pass(500)
-    const callers = [world.search("oats")]
-    world.pass(500)
-    callers.push(world.search("oats"))
-    world.pass(500)
-    expect(callers.map(outcomeOf)).toEqual([1, 1])
-  })
-
-  it("SearchCache: closing the layer ends in-flight and later searches with TransportError \"Closed\"", () => {
-    const { world } = worldOverSlow()
-    const callers = [world.run(Effect.uninterruptible(world.advisor.search("oats"))), world.search("oats")]
-    expect(outcomeOf(world.close())).toBeUndefined()
-    expect([...callers.map(outcomeOf), outcomeOf(world.search("rice"))]).toEqual(
-      Array(3).fill(new TransportError({ operation, reason: "Closed" }))
-    )
-  })
-
-  it("SearchCache: after the layer is closed, a cached search fails with TransportError \"Closed\", too", () => {
-    const { world } = worldOverSlow()
-    world.search("oats")
-    world.pass(100)
-    world.close()
-    expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Closed" }))
-  })
-
-  it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {
-    const world = worldOver(AdvisorDouble.answering(Effect.interrupt))
-    expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
-  })
-
-  it.effect("run as their first caller, in the span of that one", () => {
-    const spans: Array<string> = []
-    const below = NutritionAdvisorTest.layer({
-      search: () => Effect.map(Effect.currentSpan, ({ name }) => spans.push(name)).pipe(Effect.orDie, Effect.delay(0))
-    })
-    return Effect.gen(function*() {
-      const advisor = yield* NutritionAdvisor.NutritionAdvisor
-      const callers = ["one", "other"].map((name) => Effect.withSpan(advisor.search("oats"), name))
-      yield* Effect.fork(Effect.all(callers, { concurrency: "unbounded" }))
-      yield* TestClock.adjust(1)
-      expect(spans).toEqual(["one"])
-    }).pipe(Effect.provide(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below)))
-  })
+it("SearchCache: a hundred concurrent equal searches send one request", () => {
+  const { double, world } = worldOverSlow()
+  const callers = Array.from({ length: 100 }, () => world.search("oats"))
+  world.pass(100)
+  const payloads = [...callers.map(outcomeOf), outcomeOf(world.search("oats"))]
+  expect(payloads).toEqual(payloads.map(() => ({ term: "oats", index: 0 })))
+  expect(new Set(payloads).size).toBe(101)
+  expect(double.sent).toHaveLength(1)
 })
 
-describe("SearchCache", () => {
-  test("counts each search once, by where its payload comes from", function*() {
-    const grown = yield* added(
-      Effect.sync(() => {
-        const { world } = worldOverSlow()
-        for (let caller = 0; caller < 3; caller++) world.search("oats")
-        world.pass(100)
-        for (let caller = 0; caller < 5; caller++) world.search("oats")
-        world.interrupt(world.search("rice"))
-      }),
-      "search_cache_total"
-    )
-    expect(grown).toEqual({ Miss: 2, Joined: 2, Hit: 5 })
+it("SearchCache: concurrent equal searches share a failure or a defect", () => {
+  const error = new ServerError({ operation, status: 500 })
+  for (const [ending, seen] of [[Effect.fail(error), error], [Effect.die("a bug below"), "a bug below"]] as const) {
+    const world = worldOver(AdvisorDouble.responding(Effect.delay(ending, 100)))
+    const callers = Array.from({ length: 3 }, () => world.search("oats"))
+    world.pass(100)
+    const outcomes = callers.map(outcomeOf)
+    expect(outcomes).toEqual([seen, seen, seen])
+    expect(new Set(outcomes).size).toBe(seen === error ? 3 : 1)
+  }
+})
+
+it("SearchCache: a search doesn't join a request that all its callers have left, even if that hasn't ended", () => {
+  const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
+  const world = worldOver(double)
+  world.interrupt(world.search("oats"))
+  world.pass(500)
+  const callers = [world.search("oats")]
+  world.pass(500)
+  callers.push(world.search("oats"))
+  world.pass(500)
+  expect(callers.map(outcomeOf)).toEqual([1, 1])
+})
+
+it("SearchCache: in-flight and later searches fail with TransportError \"Closed\" when the layer closes", () => {
+  const { world } = worldOverSlow()
+  const callers = [world.run(Effect.uninterruptible(world.advisor.search("oats"))), world.search("oats")]
+  expect(outcomeOf(world.close())).toBeUndefined()
+  expect([...callers.map(outcomeOf), outcomeOf(world.search("rice"))]).toEqual(
+    Array(3).fill(new TransportError({ operation, reason: "Closed" }))
+  )
+})
+
+it("SearchCache: after the layer is closed, a cached search fails with TransportError \"Closed\"", () => {
+  const { world } = worldOverSlow()
+  world.search("oats")
+  world.pass(100)
+  world.close()
+  expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Closed" }))
+})
+
+it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {
+  const world = worldOver(AdvisorDouble.responding(Effect.interrupt))
+  expect(searchedIn(world, "oats")).toEqual(new TransportError({ operation, reason: "Aborted" }))
+})
+
+it.effect("SearchCache: a request runs in the span of its first caller", () => {
+  const spans: Array<string> = []
+  const below = NutritionAdvisorTest.layer({
+    search: () => Effect.map(Effect.currentSpan, ({ name }) => spans.push(name)).pipe(Effect.orDie, Effect.delay(0))
   })
+  return Effect.gen(function*() {
+    const advisor = yield* NutritionAdvisor.NutritionAdvisor
+    const callers = ["one", "other"].map((name) => Effect.withSpan(advisor.search("oats"), name))
+    yield* Effect.fork(Effect.all(callers, { concurrency: "unbounded" }))
+    yield* TestClock.adjust(1)
+    expect(spans).toEqual(["one"])
+  }).pipe(Effect.provide(Layer.provide(SearchCache.layer({ timeToLive: "1 second" }), below)))
+})
+
+test("search_cache_total: each search is counted once, by the source of its payload", function*() {
+  const grown = yield* added(
+    Effect.sync(() => {
+      const { world } = worldOverSlow()
+      for (let caller = 0; caller < 3; caller++) world.search("oats")
+      world.pass(100)
+      for (let caller = 0; caller < 5; caller++) world.search("oats")
+      world.interrupt(world.search("rice"))
+    }),
+    "search_cache_total"
+  )
+  expect(grown).toEqual({ Miss: 2, Joined: 2, Hit: 5 })
 })

@@ -1,5 +1,5 @@
 /** Throttle around the real client and the simulator, which sees when each request arrives. */
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -49,101 +49,99 @@ const stacks: ReadonlyArray<readonly [name: string, Around]> = [
   ]
 ]
 
-describe("Throttle around the client", () => {
-  it.effect.each(stacks)(
-    "cold start: requests that wait for the first token are sent at the rate: %s",
-    ([_, around]) =>
-      tested(
-        around,
-        Effect.gen(function*() {
-          const { setLatency } = yield* Simulator.Simulator
-          yield* setLatency("token", "1 second")
-          const fibers = yield* searches(30)
-          yield* pass(2_500)
-          const times = yield* searchTimes
-          expect(succeeded(fibers)).toBe(30)
-          expect(times).toHaveLength(30)
-          expect(most(times)).toBeLessThanOrEqual(rate.limit)
-        })
-      )
-  )
-
-  it.effect.each(stacks)("renewal: the second send of a request is counted, too: %s", ([_, around]) =>
+it.effect.each(stacks)(
+  "Throttle: requests that wait for the first token are sent at the rate, with %s",
+  ([_, around]) =>
     tested(
       around,
       Effect.gen(function*() {
-        const { revoke, setLatency } = yield* Simulator.Simulator
-        yield* NutritionAdvisor.search("first")
-        yield* setLatency("search", 200)
-        yield* setLatency("token", 500)
-        yield* revoke
+        const { setLatency } = yield* Simulator.Simulator
+        yield* setLatency("token", "1 second")
         const fibers = yield* searches(30)
-        yield* pass(3_000)
+        yield* pass(2_500)
         const times = yield* searchTimes
         expect(succeeded(fibers)).toBe(30)
-        expect(times.length).toBeGreaterThan(35)
+        expect(times).toHaveLength(30)
         expect(most(times)).toBeLessThanOrEqual(rate.limit)
       })
-    ))
+    )
+)
 
-  it.effect("requests are sent in the order of their calls, also those that wait for a token", () =>
-    tested(
-      throttle(),
-      Effect.gen(function*() {
-        const { requests, setLatency } = yield* Simulator.Simulator
-        yield* setLatency("token", 490)
-        yield* searches(20)
-        yield* pass(1_500)
-        const terms = (yield* requests).flatMap(({ operation, query }) => operation === "search" ? [query] : [])
-        expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
-      })
-    ))
+it.effect.each(stacks)("Throttle: the retry after a renewal counts against the rate, with %s", ([_, around]) =>
+  tested(
+    around,
+    Effect.gen(function*() {
+      const { revoke, setLatency } = yield* Simulator.Simulator
+      yield* NutritionAdvisor.search("first")
+      yield* setLatency("search", 200)
+      yield* setLatency("token", 500)
+      yield* revoke
+      const fibers = yield* searches(30)
+      yield* pass(3_000)
+      const times = yield* searchTimes
+      expect(succeeded(fibers)).toBe(30)
+      expect(times.length).toBeGreaterThan(35)
+      expect(most(times)).toBeLessThanOrEqual(rate.limit)
+    })
+  ))
 
-  it.effect("a single request at a low rate doesn't wait a second time after its first token", () =>
-    tested(
-      throttle({ rate: { limit: 1, interval: "1 minute" } }),
-      Effect.gen(function*() {
-        const { setLatency } = yield* Simulator.Simulator
-        yield* setLatency("token", 1_000)
-        const fibers = yield* searches(1)
-        yield* pass(1_000)
-        expect(succeeded(fibers)).toBe(1)
-      })
-    ))
+it.effect("Throttle: requests that wait for a token are sent in the order of their calls", () =>
+  tested(
+    throttle(),
+    Effect.gen(function*() {
+      const { requests, setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", 490)
+      yield* searches(20)
+      yield* pass(1_500)
+      const terms = (yield* requests).flatMap(({ operation, query }) => operation === "search" ? [query] : [])
+      expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
+    })
+  ))
 
-  it.effect("a hold that begins during a renewal holds the second send of the request, too", () =>
-    tested(
-      Throttle.layer(),
-      Effect.gen(function*() {
-        const { respondNext, setLatency } = yield* Simulator.Simulator
-        yield* NutritionAdvisor.search("first")
-        yield* setLatency("search", 200)
-        yield* setLatency("token", 500)
-        yield* respondNext("search", { status: 429, headers: { "retry-after": "7" } }, { status: 403 })
-        yield* search(1)
-        const renewing = yield* search(2)
-        yield* pass(800)
-        expect(renewing.unsafePoll()).toEqual(
-          Exit.fail(new NutritionAdvisorError.TooManyRequests({ operation: "search", retryAfter: 6.5 }))
-        )
-        expect(yield* searchTimes).toHaveLength(3)
-      })
-    ))
+it.effect("Throttle: a single request that waited for the first token doesn't wait for the rate", () =>
+  tested(
+    throttle({ rate: { limit: 1, interval: "1 minute" } }),
+    Effect.gen(function*() {
+      const { setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", 1_000)
+      const fibers = yield* searches(1)
+      yield* pass(1_000)
+      expect(succeeded(fibers)).toBe(1)
+    })
+  ))
 
-  it.effect("a request that waits in a hold longer than its token lives is sent with a new token", () =>
-    tested(
-      throttle({ onTooManyRequests: "wait", maxWait: "2 hours" }),
-      Effect.gen(function*() {
-        const { counters, respondNext, setLatency, setTokenLifetime } = yield* Simulator.Simulator
-        yield* setTokenLifetime(600)
-        yield* setLatency("token", 100)
-        yield* respondNext("search", { status: 429, headers: { "retry-after": "3600" } })
-        const fibers = [yield* search(1), yield* search(2)]
-        yield* pass(500)
-        yield* TestClock.adjust("1 hour")
-        yield* pass(500)
-        expect(succeeded(fibers)).toBe(1)
-        expect(yield* counters).toMatchObject({ exchanges: 2, rejections: 0 })
-      })
-    ))
-})
+it.effect("Throttle: a hold that begins during a renewal applies to the retry", () =>
+  tested(
+    Throttle.layer(),
+    Effect.gen(function*() {
+      const { respondNext, setLatency } = yield* Simulator.Simulator
+      yield* NutritionAdvisor.search("first")
+      yield* setLatency("search", 200)
+      yield* setLatency("token", 500)
+      yield* respondNext("search", { status: 429, headers: { "retry-after": "7" } }, { status: 403 })
+      yield* search(1)
+      const renewing = yield* search(2)
+      yield* pass(800)
+      expect(renewing.unsafePoll()).toEqual(
+        Exit.fail(new NutritionAdvisorError.TooManyRequests({ operation: "search", retryAfter: 6.5 }))
+      )
+      expect(yield* searchTimes).toHaveLength(3)
+    })
+  ))
+
+it.effect("Throttle: a request whose token expires during a hold is sent with a new token", () =>
+  tested(
+    throttle({ onTooManyRequests: "wait", maxWait: "2 hours" }),
+    Effect.gen(function*() {
+      const { counters, respondNext, setLatency, setTokenLifetime } = yield* Simulator.Simulator
+      yield* setTokenLifetime(600)
+      yield* setLatency("token", 100)
+      yield* respondNext("search", { status: 429, headers: { "retry-after": "3600" } })
+      const fibers = [yield* search(1), yield* search(2)]
+      yield* pass(500)
+      yield* TestClock.adjust("1 hour")
+      yield* pass(500)
+      expect(succeeded(fibers)).toBe(1)
+      expect(yield* counters).toMatchObject({ exchanges: 2, rejections: 0 })
+    })
+  ))

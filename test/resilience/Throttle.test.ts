@@ -1,5 +1,5 @@
 import { HttpClientRequest } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Effect, FastCheck, type Fiber, Layer, Schema } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import * as SendGate from "../../src/internal/request/sendGate.js"
@@ -27,11 +27,11 @@ const unavailable = new ServerError({ operation, status: 500 })
 const worldOver = (double: AdvisorDouble.AdvisorDouble, options?: Throttle.Options) =>
   new AdvisorWorld(Throttle.layer(options).pipe(Layer.provide(double.layer)))
 
-/** Answers by what is searched for: a 429 to "limit", with its time to "limit 30", and so on. */
+/** Responds by the term: to "limit" with a 429, to "limit 30" with a 429 and a Retry-After of 30 s, and so on. */
 const byTerm = (millis = 0) =>
   AdvisorDouble.make(({ what }) => {
     const [kind, seconds] = what.split(" ")
-    const answers: Readonly<Record<string, Effect.Effect<unknown, Failure>>> = {
+    const responses: Readonly<Record<string, Effect.Effect<unknown, Failure>>> = {
       limit: Effect.fail(tooMany(seconds === undefined ? undefined : Number(seconds))),
       fail: Effect.fail(unavailable),
       hang: Effect.never,
@@ -39,8 +39,8 @@ const byTerm = (millis = 0) =>
       second: Effect.delay(found, "1 second"),
       overdue: Effect.delay(Effect.fail(tooMany(60)), 5_500)
     }
-    const answer = answers[kind ?? ""] ?? found
-    return millis === 0 ? answer : Effect.delay(answer, millis)
+    const response = responses[kind ?? ""] ?? found
+    return millis === 0 ? response : Effect.delay(response, millis)
   })
 
 const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) => fibers.map(outcomeOf)
@@ -52,109 +52,108 @@ const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
 
 const both = ["fail", "wait"] as const
 
-describe("the time of a hold", () => {
-  /** What is searched for, and milliseconds that pass; then the seconds left that the next search is told. */
-  it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
-    ["is that of Retry-After", 0, ["limit 30", 10_000], 20],
-    ["is an hour at most", 0, ["limit 86400"], 3_600],
-    ["is a second without Retry-After, each time", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
-    ["is the longest of several", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
-    ["is not over with an answer to one that began before", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
-    ["begins anew with a 429 to one that began before", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5]
-  ])("%s", (_, latency, steps, left) => {
-    const world = worldOver(byTerm(latency))
-    for (const step of steps) {
-      if (typeof step === "number") world.pass(step)
-      else world.search(step)
-    }
-    expect(outcomeOf(world.search("oats"))).toEqual(heldBack(left))
-  })
+/** Steps are terms to search for and milliseconds to wait. `left` is the retryAfter of the next search, in seconds. */
+it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
+  ["it lasts as long as Retry-After", 0, ["limit 30", 10_000], 20],
+  ["it lasts an hour at most", 0, ["limit 86400"], 3_600],
+  ["each 429 without Retry-After starts one of a second", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
+  ["the longest of several applies", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
+  ["a response to an earlier request does not end it", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
+  ["a 429 for an earlier request starts it again", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5]
+])("Throttle hold: %s", (_, latency, steps, left) => {
+  const world = worldOver(byTerm(latency))
+  for (const step of steps) {
+    if (typeof step === "number") world.pass(step)
+    else world.search(step)
+  }
+  expect(outcomeOf(world.search("oats"))).toEqual(heldBack(left))
 })
 
-describe("the request that goes first when the time is over", () => {
-  const over = (onTooManyRequests: "fail" | "wait", double = byTerm()) => {
-    const world = worldOver(double, { onTooManyRequests, maxWait: "2 minutes" })
-    world.search("limit 5")
-    world.pass(5_000)
-    return { double, world }
-  }
+const over = (onTooManyRequests: "fail" | "wait", double = byTerm()) => {
+  const world = worldOver(double, { onTooManyRequests, maxWait: "2 minutes" })
+  world.search("limit 5")
+  world.pass(5_000)
+  return { double, world }
+}
 
-  it.each([
-    new TransportError({ operation, reason: "Connection" }),
-    new BadRequest({ operation, detail: "not sent" }),
-    new MissingServiceId({ operation }),
-    new TransportError({ operation: "token", reason: "Timeout" }),
-    new TooManyRequests({ operation: "token", status: 429, retryAfter: 600 }),
-    heldBack(600)
-  ])("lifts nothing where it was not answered: $_tag of $operation", (error) => {
-    const double = AdvisorDouble.make(({ index, what }) =>
-      index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
-    )
-    const { world } = over("fail", double)
-    expect(outcomeOf(world.search("first"))).toEqual(error)
-    world.search("second")
-    expect(outcomeOf(world.search("third"))).toEqual(heldBack(5))
-    expect(termsOf(double)).toEqual(["limit 5", "first", "second"])
+it.each([
+  new TransportError({ operation, reason: "Connection" }),
+  new BadRequest({ operation, detail: "not sent" }),
+  new MissingServiceId({ operation }),
+  new TransportError({ operation: "token", reason: "Timeout" }),
+  new TooManyRequests({ operation: "token", status: 429, retryAfter: 600 }),
+  heldBack(600)
+])("Throttle probe after a hold: a $_tag of $operation without a response doesn't end the hold", (error) => {
+  const double = AdvisorDouble.make(({ index, what }) =>
+    index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
+  )
+  const { world } = over("fail", double)
+  expect(outcomeOf(world.search("first"))).toEqual(error)
+  world.search("second")
+  expect(outcomeOf(world.search("third"))).toEqual(heldBack(5))
+  expect(termsOf(double)).toEqual(["limit 5", "first", "second"])
+})
+
+it("Throttle probe after a hold: after 5 s without a response, the next request is sent", () => {
+  const { double, world } = over("wait")
+  for (const term of ["hang", "slow", "third"]) world.search(term)
+  world.pass(4_999)
+  expect(termsOf(double)).toEqual(["limit 5", "hang"])
+  world.pass(1)
+  expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
+  world.pass(4_999)
+  expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
+  world.pass(1)
+  expect(termsOf(double)).toEqual(["limit 5", "hang", "slow", "third"])
+})
+
+it("Throttle probe after a hold: if it is interrupted, the next request is sent at once", () => {
+  const { double, world } = over("wait")
+  const first = world.search("hang")
+  for (const term of ["hang", "third"]) world.search(term)
+  world.interrupt(first)
+  expect(termsOf(double)).toEqual(["limit 5", "hang", "hang"])
+})
+
+it("Throttle probe after a hold: a late response lets the other requests follow", () => {
+  const { double, world } = over("wait")
+  for (const term of ["slow", "hang", "third", "fourth"]) world.search(term)
+  world.pass(9_999)
+  expect(termsOf(double)).toEqual(["limit 5", "slow", "hang"])
+  world.pass(1)
+  expect(termsOf(double)).toEqual(["limit 5", "slow", "hang", "third", "fourth"])
+})
+
+it("Throttle probe after a hold: until its response, retryAfter is the time until the next request can be sent", () => {
+  const { world } = over("fail")
+  const outcomes = [1, 2_000, 2_998].map((millis) => {
+    world.search("hang")
+    world.pass(millis)
+    return outcomeOf(world.search("oats"))
   })
+  expect(outcomes).toEqual([heldBack(4.999), heldBack(2.999), heldBack(0.001)])
+  world.pass(1)
+  world.search("found")
+  expect(outcomeOf(world.search("oats"))).toBe("found")
+})
 
-  it("Throttle: after five seconds without a response the next request takes the place of the one that went first", () => {
-    const { double, world } = over("wait")
-    for (const term of ["hang", "slow", "third"]) world.search(term)
-    world.pass(4_999)
-    expect(termsOf(double)).toEqual(["limit 5", "hang"])
-    world.pass(1)
-    expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
-    world.pass(4_999)
-    expect(termsOf(double)).toEqual(["limit 5", "hang", "slow"])
-    world.pass(1)
-    expect(termsOf(double)).toEqual(["limit 5", "hang", "slow", "third"])
-  })
+it.each([
+  new ServerError({ operation, status: 503, retryAfter: 30 }),
+  new BadRequest({ operation, status: 400 }),
+  new Forbidden({ operation, status: 403, reason: "RejectedAgain" }),
+  new UnexpectedResponse({ operation, status: 404, reason: "Status" })
+])("Throttle probe after a hold: a response with $_tag lets the other requests follow", (error) => {
+  const double = AdvisorDouble.make(({ index, what }) =>
+    index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
+  )
+  const { world } = over("fail", double)
+  for (const term of ["first", "second", "third"]) world.search(term)
+  expect(termsOf(double)).toEqual(["limit 5", "first", "second", "third"])
+})
 
-  it("Throttle: an interrupted first request lets the next one take its place at once", () => {
-    const { double, world } = over("wait")
-    const first = world.search("hang")
-    for (const term of ["hang", "third"]) world.search(term)
-    world.interrupt(first)
-    expect(termsOf(double)).toEqual(["limit 5", "hang", "hang"])
-  })
-
-  it("Throttle: a late response to the request that went first lets the others follow", () => {
-    const { double, world } = over("wait")
-    for (const term of ["slow", "hang", "third", "fourth"]) world.search(term)
-    world.pass(9_999)
-    expect(termsOf(double)).toEqual(["limit 5", "slow", "hang"])
-    world.pass(1)
-    expect(termsOf(double)).toEqual(["limit 5", "slow", "hang", "third", "fourth"])
-  })
-
-  it("Throttle: retryAfter is the time until the next request may be sent, while the first one has no response", () => {
-    const { world } = over("fail")
-    const told = [1, 2_000, 2_998].map((millis) => {
-      world.search("hang")
-      world.pass(millis)
-      return outcomeOf(world.search("oats"))
-    })
-    expect(told).toEqual([heldBack(4.999), heldBack(2.999), heldBack(0.001)])
-    world.pass(1)
-    world.search("found")
-    expect(outcomeOf(world.search("oats"))).toBe("found")
-  })
-
-  it.each([
-    new ServerError({ operation, status: 503, retryAfter: 30 }),
-    new BadRequest({ operation, status: 400 }),
-    new Forbidden({ operation, status: 403, reason: "RejectedAgain" }),
-    new UnexpectedResponse({ operation, status: 404, reason: "Status" })
-  ])("lets the others follow with any answer but 429: $_tag", (error) => {
-    const double = AdvisorDouble.make(({ index, what }) =>
-      index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
-    )
-    const { world } = over("fail", double)
-    for (const term of ["first", "second", "third"]) world.search(term)
-    expect(termsOf(double)).toEqual(["limit 5", "first", "second", "third"])
-  })
-
-  it.each(both)("starts the hold anew with a 429, which its caller gets: %s", (onTooManyRequests) => {
+it.each(both)(
+  "Throttle probe after a hold: a 429 starts the hold again, with onTooManyRequests %s",
+  (onTooManyRequests) => {
     const { double, world } = over(onTooManyRequests)
     const first = world.search("limit 7")
     const second = world.search("oats")
@@ -164,48 +163,46 @@ describe("the request that goes first when the time is over", () => {
     expect(double.sent).toHaveLength(2)
     world.pass(1)
     expect(double.sent).toHaveLength(onTooManyRequests === "fail" ? 2 : 3)
-  })
+  }
+)
+
+it("Throttle: a request that would wait longer than maxWait fails at once", () => {
+  const double = byTerm()
+  const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "10 seconds" })
+  world.search("limit 10.5")
+  const early = world.search("early")
+  expect(outcomeOf(early)).toEqual(heldBack(10.5))
+  world.pass(500)
+  const late = world.search("late")
+  world.pass(10_000)
+  expect(outcomeOf(late)).toBe("found")
 })
 
-describe("who waits", () => {
-  it("waits no longer than maxWait, and is told at once where the time is known to be longer", () => {
-    const double = byTerm()
-    const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "10 seconds" })
-    world.search("limit 10.5")
-    const early = world.search("early")
-    expect(outcomeOf(early)).toEqual(heldBack(10.5))
-    world.pass(500)
-    const late = world.search("late")
-    world.pass(10_000)
-    expect(outcomeOf(late)).toBe("found")
-  })
-
-  it("Throttle: a request waits for maxWait at most while the first one has no response", () => {
-    const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "3 seconds" })
-    world.search("limit 2")
-    world.pass(2_000)
-    world.search("hang")
-    const other = world.search("oats")
-    world.pass(2_999)
-    expect(outcomeOf(other)).toBe("waits")
-    world.pass(1)
-    expect(outcomeOf(other)).toEqual(heldBack(2))
-  })
-
-  it("follows the answer to the first one, though its schema takes for ever", () => {
-    const world = worldOver(byTerm())
-    const forEver = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
-      decode: (): Effect.Effect<unknown> => Effect.never,
-      encode: Effect.succeed
-    })
-    world.search("limit 1")
-    world.pass(1_000)
-    world.run(world.advisor.searchAs(forEver)("oats"))
-    expect(outcomeOf(world.search("oats"))).toBe("found")
-  })
+it("Throttle: a request that waits for the response to the probe fails after maxWait", () => {
+  const world = worldOver(byTerm(), { onTooManyRequests: "wait", maxWait: "3 seconds" })
+  world.search("limit 2")
+  world.pass(2_000)
+  world.search("hang")
+  const other = world.search("oats")
+  world.pass(2_999)
+  expect(outcomeOf(other)).toBe("waits")
+  world.pass(1)
+  expect(outcomeOf(other)).toEqual(heldBack(2))
 })
 
-it("Throttle: whatever comes before it, a request is sent within maxWait, or has failed by then", () =>
+it("Throttle probe after a hold: its response lets the others follow, even if decoding it never ends", () => {
+  const world = worldOver(byTerm())
+  const endless = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
+    decode: (): Effect.Effect<unknown> => Effect.never,
+    encode: Effect.succeed
+  })
+  world.search("limit 1")
+  world.pass(1_000)
+  world.run(world.advisor.searchAs(endless)("oats"))
+  expect(outcomeOf(world.search("oats"))).toBe("found")
+})
+
+it("Throttle: in random histories, each request is sent or has failed within maxWait", () =>
   FastCheck.assert(
     FastCheck.property(
       FastCheck.array(
@@ -238,128 +235,122 @@ it("Throttle: whatever comes before it, a request is sent within maxWait, or has
     { numRuns: 200 }
   ))
 
-describe("a client that waits for a token before it sends", () => {
-  it("Throttle: the next request keeps its distance from the send, not from the call", () => {
-    const times: Array<number> = []
-    const double = AdvisorDouble.make(({ what }) =>
-      Effect.sleep(what === "slow" ? 30 : 0).pipe(
-        Effect.zipRight(SendGate.pass),
-        Effect.zipRight(Effect.sync(() => times.push(world.now)))
-      )
+it("Throttle: if a request waits for a token, the next one keeps its distance from the send", () => {
+  const times: Array<number> = []
+  const double = AdvisorDouble.make(({ what }) =>
+    Effect.sleep(what === "slow" ? 30 : 0).pipe(
+      Effect.zipRight(SendGate.pass),
+      Effect.zipRight(Effect.sync(() => times.push(world.now)))
     )
-    const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })
-    world.search("slow")
-    world.pass(40)
-    world.search("oats")
-    world.pass(100)
-    expect(times).toEqual([30, 80])
-  })
-
-  it("Throttle: maxWait bounds what a request waits before its call and before its send together", () => {
-    const double = AdvisorDouble.make(({ what }) =>
-      what === "first"
-        ? Effect.fail(tooMany(2))
-        : what === "second"
-        ? Effect.delay(Effect.fail(tooMany(2)), 2_500)
-        : Effect.zipRight(Effect.sleep(1_000), SendGate.pass)
-    )
-    const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "3 seconds" })
-    for (const term of ["second", "first"]) world.search(term)
-    const waiting = world.search("third")
-    world.pass(2_999)
-    expect(outcomeOf(waiting)).toBe("waits")
-    world.pass(1)
-    expect(outcomeOf(waiting)).toEqual(heldBack(1.5))
-  })
+  )
+  const world = worldOver(double, { rate: { limit: 20, interval: "1 second" } })
+  world.search("slow")
+  world.pass(40)
+  world.search("oats")
+  world.pass(100)
+  expect(times).toEqual([30, 80])
 })
 
-describe("httpClient", () => {
-  it("is held with the searches, and holds them, for every method", () => {
-    const limited = new TooManyRequests({ operation: "request", status: 429, retryAfter: 30 })
-    const double = AdvisorDouble.answering(Effect.fail(limited), found)
-    const world = worldOver(double)
-    const request = (method: "GET" | "POST") =>
-      world.run(world.advisor.httpClient.execute(HttpClientRequest.make(method)("/v2/plan")))
-    expect(outcomeOf(request("POST"))).toEqual(limited)
-    expect(outcomeOf(world.search("oats"))).toEqual(heldBack(30))
-    expect(outcomeOf(request("GET"))).toEqual(new TooManyRequests({ operation: "request", retryAfter: 30 }))
-  })
+it("Throttle: maxWait limits the waits before the call and before the send together", () => {
+  const double = AdvisorDouble.make(({ what }) =>
+    what === "first"
+      ? Effect.fail(tooMany(2))
+      : what === "second"
+      ? Effect.delay(Effect.fail(tooMany(2)), 2_500)
+      : Effect.zipRight(Effect.sleep(1_000), SendGate.pass)
+  )
+  const world = worldOver(double, { onTooManyRequests: "wait", maxWait: "3 seconds" })
+  for (const term of ["second", "first"]) world.search(term)
+  const waiting = world.search("third")
+  world.pass(2_999)
+  expect(outcomeOf(waiting)).toBe("waits")
+  world.pass(1)
+  expect(outcomeOf(waiting)).toEqual(heldBack(1.5))
 })
 
-describe("the rate", () => {
-  const arrivals = FastCheck.array(FastCheck.constantFrom(0, 0, 0, 1, 3, 10, 40, 400), {
-    minLength: 300,
-    maxLength: 300,
-    size: "max"
-  })
+it("Throttle: httpClient and the searches share one hold", () => {
+  const limited = new TooManyRequests({ operation: "request", status: 429, retryAfter: 30 })
+  const double = AdvisorDouble.responding(Effect.fail(limited), found)
+  const world = worldOver(double)
+  const request = (method: "GET" | "POST") =>
+    world.run(world.advisor.httpClient.execute(HttpClientRequest.make(method)("/v2/plan")))
+  expect(outcomeOf(request("POST"))).toEqual(limited)
+  expect(outcomeOf(world.search("oats"))).toEqual(heldBack(30))
+  expect(outcomeOf(request("GET"))).toEqual(new TooManyRequests({ operation: "request", retryAfter: 30 }))
+})
 
-  /** When requests are sent that arrive after these gaps. */
-  const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; readonly interval: number }) => {
-    const double = byTerm()
-    const world = worldOver(double, { rate, maxWait: "20 days" })
-    for (const [index, gap] of gaps.entries()) {
-      world.pass(gap)
-      world.search(`${index}`)
-    }
-    world.pass(1_100_000)
-    expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
-    return timesOf(double, world)
+const arrivals = FastCheck.array(FastCheck.constantFrom(0, 0, 0, 1, 3, 10, 40, 400), {
+  minLength: 300,
+  maxLength: 300,
+  size: "max"
+})
+
+/** When requests are sent that arrive after these gaps. */
+const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; readonly interval: number }) => {
+  const double = byTerm()
+  const world = worldOver(double, { rate, maxWait: "20 days" })
+  for (const [index, gap] of gaps.entries()) {
+    world.pass(gap)
+    world.search(`${index}`)
   }
+  world.pass(1_100_000)
+  expect(termsOf(double)).toEqual(gaps.map((_, index) => `${index}`))
+  return timesOf(double, world)
+}
 
-  it("Throttle: requests are sent in order, evenly, and as early as that allows", () =>
-    FastCheck.assert(
-      FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 50 }), (gaps, distance) => {
-        const expected: Array<number> = []
-        let at = 0
-        for (const gap of gaps) {
-          at += gap
-          expected.push(Math.max(at, (expected.at(-1) ?? -distance) + distance))
-        }
-        expect(sentAfter(gaps, { limit: 20, interval: 20 * distance })).toEqual(expected)
-      }),
-      { numRuns: 8, endOnFailure: true }
-    ))
+it("Throttle rate: requests are sent in order at an even distance, as early as possible", () =>
+  FastCheck.assert(
+    FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 50 }), (gaps, distance) => {
+      const expected: Array<number> = []
+      let at = 0
+      for (const gap of gaps) {
+        at += gap
+        expected.push(Math.max(at, (expected.at(-1) ?? -distance) + distance))
+      }
+      expect(sentAfter(gaps, { limit: 20, interval: 20 * distance })).toEqual(expected)
+    }),
+    { numRuns: 8, endOnFailure: true }
+  ))
 
-  it("Throttle: no interval has more requests than limit, if their distance is no whole number of milliseconds", () =>
-    FastCheck.assert(
-      FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 150 }), (gaps, limit) => {
-        const interval = 1_000
-        const times = sentAfter(gaps, { limit, interval })
-        expect(times.filter((time, index) => time - (times[index - limit] ?? -interval) < interval)).toEqual([])
-      }),
-      { numRuns: 8, endOnFailure: true }
-    ))
+it("Throttle rate: no interval has more requests than the limit, whatever the limit", () =>
+  FastCheck.assert(
+    FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 150 }), (gaps, limit) => {
+      const interval = 1_000
+      const times = sentAfter(gaps, { limit, interval })
+      expect(times.filter((time, index) => time - (times[index - limit] ?? -interval) < interval)).toEqual([])
+    }),
+    { numRuns: 8, endOnFailure: true }
+  ))
 
-  it("Throttle: a request that would wait longer than maxWait for its turn fails at once", () => {
-    const double = byTerm()
-    const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
-    const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
-    expect(outcomesOf(fibers.slice(31))).toEqual(Array(29).fill(heldBack(3.1)))
-    world.pass(3_000)
-    expect(outcomesOf(fibers.slice(0, 31))).toEqual(Array(31).fill("found"))
-    expect(double.sent).toHaveLength(31)
-  })
-
-  it("Throttle: a stack of two keeps both rates", () => {
-    const double = byTerm()
-    const inner = Throttle.layer({ rate: { limit: 1, interval: 40 } }).pipe(Layer.provide(double.layer))
-    const outer = Throttle.layer({ rate: { limit: 2, interval: 200 } }).pipe(Layer.provide(inner))
-    const world = new AdvisorWorld(outer)
-    for (let index = 0; index < 5; index++) world.search("oats")
-    world.pass(1_000)
-    expect(timesOf(double, world)).toEqual([0, 100, 200, 300, 400])
-  })
-
-  it("ends who waits for it at once where a hold begins and the others fail", () => {
-    const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
-    const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
-    const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))
-    world.pass(10)
-    expect(outcomesOf(fibers)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
-  })
+it("Throttle rate: a request that would wait longer than maxWait for its turn fails at once", () => {
+  const double = byTerm()
+  const world = worldOver(double, { rate: { limit: 10, interval: "1 second" }, maxWait: "3 seconds" })
+  const fibers = Array.from({ length: 60 }, (_, index) => world.search(`${index}`))
+  expect(outcomesOf(fibers.slice(31))).toEqual(Array(29).fill(heldBack(3.1)))
+  world.pass(3_000)
+  expect(outcomesOf(fibers.slice(0, 31))).toEqual(Array(31).fill("found"))
+  expect(double.sent).toHaveLength(31)
 })
 
-test("held_requests_total counts each held request once, by what held it first", function*() {
+it("Throttle rate: two stacked layers keep both rates", () => {
+  const double = byTerm()
+  const inner = Throttle.layer({ rate: { limit: 1, interval: 40 } }).pipe(Layer.provide(double.layer))
+  const outer = Throttle.layer({ rate: { limit: 2, interval: 200 } }).pipe(Layer.provide(inner))
+  const world = new AdvisorWorld(outer)
+  for (let index = 0; index < 5; index++) world.search("oats")
+  world.pass(1_000)
+  expect(timesOf(double, world)).toEqual([0, 100, 200, 300, 400])
+})
+
+it("Throttle rate: with onTooManyRequests fail, a 429 ends the waits for the rate at once", () => {
+  const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
+  const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
+  const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))
+  world.pass(10)
+  expect(outcomesOf(fibers)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
+})
+
+test("held_requests_total: each held request is counted once, by the first reason", function*() {
   const grown = yield* added(
     Effect.sync(() => {
       const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })
@@ -374,7 +365,7 @@ test("held_requests_total counts each held request once, by what held it first",
   expect(grown).toEqual({ TooManyRequests: 2, Rate: 1 })
 })
 
-test("Throttle: closing the layer ends waiting and later requests with TransportError \"Closed\"", function*() {
+test("Throttle: waiting and later requests fail with TransportError \"Closed\" when the layer closes", function*() {
   const world = worldOver(byTerm(), { onTooManyRequests: "wait" })
   world.search("limit 5")
   const waiting = world.search("oats")

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Logger, Schema } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
@@ -25,27 +25,28 @@ const layers: ReadonlyArray<readonly [string, AdvisorLayer, ReadonlyArray<string
 
 const double = (found: unknown) => NutritionAdvisorTest.layer({ search: () => Effect.as(Effect.yieldNow(), found) })
 
-const wrong = { _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "Schema" }
+const schemaError = { _tag: "UnexpectedResponse", operation: "search", status: 200, reason: "Schema" }
 
-describe.each(layers)("%s", (_, layer, counters) => {
-  test("shares nothing between two clients that are given the same value", function*() {
-    const found: Array<unknown> = []
-    const searched = (name: string) =>
-      Layer.effectDiscard(Effect.map(NutritionAdvisor.search("oats"), (value) => found.push(value))).pipe(
-        Layer.provide(layer),
-        Layer.provide(double(name))
-      )
-    yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
-    expect(found.sort()).toEqual(["one", "other"])
-  })
+test.each(layers)("%s: two clients with the same layer value share nothing", function*([, layer]) {
+  const found: Array<unknown> = []
+  const searched = (name: string) =>
+    Layer.effectDiscard(Effect.map(NutritionAdvisor.search("oats"), (value) => found.push(value))).pipe(
+      Layer.provide(layer),
+      Layer.provide(double(name))
+    )
+  yield* Layer.build(Layer.mergeAll(searched("one"), searched("other")))
+  expect(found.sort()).toEqual(["one", "other"])
+})
 
-  test("has its counters from its build on", function*() {
-    yield* Layer.build(Layer.provide(layer, double("")))
-    const known = yield* counts
-    expect(counters.filter((name) => !known.has(`nutrition_advisor_${name}`))).toEqual([])
-  })
+test.each(layers)("%s: its counters exist from its build on", function*([, layer, counters]) {
+  yield* Layer.build(Layer.provide(layer, double("")))
+  const known = yield* counts
+  expect(counters.filter((name) => !known.has(`nutrition_advisor_${name}`))).toEqual([])
+})
 
-  it.live("decodes what a search ends with for its caller alone, however long that takes", () =>
+it.live.each(layers)(
+  "%s: a caller that decodes endlessly doesn't affect others",
+  ([, layer]) =>
     Effect.gen(function*() {
       const { search, searchAs } = yield* NutritionAdvisor.NutritionAdvisor
       const never = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
@@ -55,19 +56,16 @@ describe.each(layers)("%s", (_, layer, counters) => {
       const waiting = yield* Effect.fork(searchAs(never)("egg"))
       yield* Effect.yieldNow()
       expect(yield* Effect.all([searchAs(Schema.NumberFromString)("egg"), search("egg")])).toEqual([155, "155"])
-      expect(yield* Effect.flip(searchAs(Schema.Boolean)("egg"))).toMatchObject(wrong)
+      expect(yield* Effect.flip(searchAs(Schema.Boolean)("egg"))).toMatchObject(schemaError)
       expect(Exit.isInterrupted(yield* Fiber.interrupt(waiting))).toBe(true)
-    }).pipe(Effect.provide(Layer.provide(layer, double("155"))), Effect.provide(Logger.remove(Logger.defaultLogger))))
-})
-
-const sometimes: string = "sometimes"
-
-const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<AdvisorLayer>]> = [
+    }).pipe(Effect.provide(Layer.provide(layer, double("155"))), Effect.provide(Logger.remove(Logger.defaultLogger)))
+)
+const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<AdvisorLayer>]> = [
   ["times", [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map((times) => RequestRetry.layer({ times }))],
   ["base", [-1, "-1 seconds", Duration.infinity].map((base) => RequestRetry.layer({ base: base as number }))],
   ["cap", [-1, Duration.infinity].map((cap) => RequestRetry.layer({ cap }))],
   ["budget", [-0.1, Number.NaN, Number.POSITIVE_INFINITY].map((budget) => RequestRetry.layer({ budget }))],
-  ["onTooManyRequests", [Throttle.layer({ onTooManyRequests: sometimes as "fail" })]],
+  ["onTooManyRequests", [Throttle.layer({ onTooManyRequests: JSON.parse("\"sometimes\"") })]],
   ["maxWait", [-1, Duration.infinity].map((maxWait) => Throttle.layer({ maxWait }))],
   ["rate.limit", [0, -1, 1.5, Number.NaN].map((limit) => Throttle.layer({ rate: { limit, interval: 1 } }))],
   ["rate.interval", [0, -1, Duration.infinity].map((interval) => Throttle.layer({ rate: { limit: 1, interval } }))],
@@ -75,12 +73,16 @@ const refused: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
   ["capacity", [0, -1, 1.5, Number.NaN].map((capacity) => SearchCache.layer({ timeToLive, capacity }))]
 ]
 
-test.each(refused)("a setting that makes no sense is refused by its name: %s", function*([field, layers]) {
-  const errors = yield* Effect.forEach(layers, (layer) => Effect.flip(Layer.build(Layer.provide(layer, double("")))))
-  expect(errors).toEqual(layers.map(() => expect.objectContaining({ _tag: "ConfigurationError", field })))
-})
+test.each(invalid)(
+  "layers around the client: an invalid %s is rejected with a ConfigurationError that names it",
+  function*([field, layers]) {
+    const errors = yield* Effect.forEach(layers, (layer) => Effect.flip(Layer.build(Layer.provide(layer, double("")))))
+    expect(errors).toEqual(layers.map(() => expect.objectContaining({ _tag: "ConfigurationError", field })))
+  }
+)
 
-test("none is a setting too: no repeat, no pause, no wait", function*() {
-  const none = [RequestRetry.layer({ times: 0, base: 0, cap: "0 seconds", budget: 0 }), Throttle.layer({ maxWait: 0 })]
-  for (const layer of none) yield* Layer.build(Layer.provide(layer, double("")))
+test("layers around the client: zero retries, delays and waits are valid", function*() {
+  const zeros = [RequestRetry.layer({ times: 0, base: 0, cap: "0 seconds", budget: 0 }), Throttle.layer({ maxWait: 0 })]
+  const exits = yield* Effect.forEach(zeros, (layer) => Effect.exit(Layer.build(Layer.provide(layer, double("")))))
+  expect(exits.filter(Exit.isFailure)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** The three layers around a client in each order, over each client that there is, for Effect and for promises. */
+/** The three layers around a client, in each order, over each way to build a client, for Effect and for promises. */
 import type { HttpClient } from "@effect/platform"
 import { describe, expect } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
@@ -45,7 +45,7 @@ const { baseUrl, licenseKey } = Simulator
 
 const found = { results: [] }
 
-/** Answers to six sendings: 503, a broken connection and a payload; 503 and 404 of a request; 400. */
+/** Responds to six calls: a search with 503, a broken connection and a payload; a request with 503 and 404; a search with 400. */
 const simulated = (composition: Composition) =>
   Effect.gen(function*() {
     const service = yield* Layer.build(Simulator.layerHttpClient())
@@ -60,7 +60,7 @@ const simulated = (composition: Composition) =>
 const { BadRequest, ServerError, TransportError, UnexpectedResponse } = NutritionAdvisorError
 
 const doubled = Effect.sync(() => {
-  const { layer: client, sent } = AdvisorDouble.answering(
+  const { layer: client, sent } = AdvisorDouble.responding(
     Effect.fail(new ServerError({ operation: "search", status: 503 })),
     Effect.fail(new TransportError({ operation: "search", reason: "Aborted" })),
     Effect.succeed(found),
@@ -87,14 +87,14 @@ const promised = (call: (what: string) => Promise<unknown>): Call => (what) =>
 describe.each([["layer", simulated(layer)], ["layerShared", simulated(layerShared)], ["a double", doubled]] as const)(
   "cache, retry and throttle over %s",
   (_, made) => {
-    testLive.each(orders)("work in this order: %s", function*(order) {
+    testLive.each(orders)("they work together in the order %s", function*(order) {
       const { client, sendings } = yield* made
       const context = yield* Layer.build(stacked(order, client))
       const { httpClient, search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
       yield* expectSix(search, (path) => httpClient.get(path), sendings)
     })
 
-    testLive.each(orders)("work for promises in this order: %s", function*(order) {
+    testLive.each(orders)("they work together for the promise client in the order %s", function*(order) {
       const { client, sendings } = yield* made
       const advisor = fromLayer(stacked(order, client))
       yield* expectSix(promised(advisor.search), promised(advisor.fetch), sendings)
@@ -112,7 +112,11 @@ const tenant = (number: number, composition: Composition) =>
     Layer.provide(stacked(orders[number], composition({ baseUrl, licenseKey: keys[number - 1] ?? licenseKey })))
   )
 
-const all = [layer, layerShared, composed]
+const compositions: ReadonlyArray<readonly [name: string, Composition]> = [
+  ["layer", layer],
+  ["layerShared", layerShared],
+  ["layerWithoutTokens", composed]
+]
 
 /** The simulator writes into each token the number of the key that it was exchanged for. */
 const withTwoKeys = arrangedLive(
@@ -120,9 +124,13 @@ const withTwoKeys = arrangedLive(
   Simulator.layerHttpClient({ licenseKeys: keys.map(Redacted.value) })
 )
 
-withTwoKeys.each(all.flatMap((one) => all.map((other) => [one, other] as const)))(
-  "two tenants in one program never send a token of each other, however they are composed (case %#)",
-  function*([one, other], { requests, revoke }) {
+withTwoKeys.each(
+  compositions.flatMap(([name, one]) =>
+    compositions.map(([otherName, other]) => [name, otherName, one, other] as const)
+  )
+)(
+  "two clients in one program: %s and %s never send each other's tokens",
+  function*([, , one, other], { requests, revoke }) {
     const searches = (round: string) =>
       Effect.forEach(
         [1, 2, 1, 2, 1, 2],
