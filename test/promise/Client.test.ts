@@ -2,14 +2,8 @@ import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
 import { Undici } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
-import { Config, ConfigProvider, Effect, Layer, Logger, LogLevel, Redacted, Schema } from "effect"
-import {
-  NutritionAdvisor,
-  NutritionAdvisorError,
-  RequestRetry,
-  SearchCache,
-  SharedTokenCache
-} from "effect-nutrition-advisor"
+import { Config, ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
+import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
@@ -56,7 +50,7 @@ it("createClient: the layer is built once, at the first call", async () => {
   expect(world.builds()).toBe(0)
   await Promise.all(Array.from({ length: 64 }, () => world.advisor.search("oats")))
   expect(world.builds()).toBe(1)
-  expect(await world.told(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 64 })
+  expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 1, searches: 64 })
 })
 
 testLive.each<readonly [string, (fetch: typeof globalThis.fetch) => typeof globalThis.fetch]>([
@@ -97,7 +91,7 @@ it("licenseKey: a function is called at each exchange, whether it returns a stri
   await using world = simulated({ licenseKey: () => keys[calls++] ?? key, refresh: { coolDown: 1 } })
   for (const _ of keys) {
     await world.advisor.search("oats")
-    await world.told(({ revoke }) => revoke)
+    await world.run(({ revoke }) => revoke)
   }
   expect(calls).toBe(4)
 })
@@ -120,7 +114,7 @@ it.each<readonly [string, () => string | Promise<string>]>([
     const error = await rejection(world.advisor.search("oats"))
     expect(error).toBeInstanceOf(Advisor.LicenseKeyUnavailable)
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(secret)
-    expect(await world.told(({ counters }) => counters)).toMatchObject({ exchanges: 0 })
+    expect(await world.run(({ counters }) => counters)).toMatchObject({ exchanges: 0 })
   }
 )
 
@@ -151,7 +145,7 @@ it("rejection: the stack of the error names the caller and no frame of the runti
 it("rejection: callers that share an exchange get separate error objects", async () => {
   await using world = simulated({ refresh: { attempts: 1 } })
   vi.spyOn(console, "error").mockReturnValue()
-  await world.told(({ respondNext }) => respondNext("token", { status: 503, body: { busy: true } }))
+  await world.run(({ respondNext }) => respondNext("token", { status: 503, body: { busy: true } }))
   const search = () => rejection(world.advisor.search("oats"))
   const [first, second] = await Promise.all([search(), search()])
   Object.assign(first as object, { message: "of the first", name: "First", user: "first" })
@@ -187,14 +181,6 @@ it("rejection: each call rejects with the error of a layer that can't be built",
   expect(await rejection(advisor.fetch("/v2/diary"))).toBe(error)
 })
 
-it("search and searchAs: they send query parameters and headers", async () => {
-  await using world = simulated()
-  const options = { urlParams: { page: 2 }, headers: { "x-a": "1" } }
-  await Promise.all([world.advisor.search("oats", options), world.advisor.searchAs(Schema.Unknown)("oats", options)])
-  const seen = (await world.told(({ requests }) => requests)).slice(1)
-  expect(seen).toMatchObject(Array(2).fill({ query: "term=oats&page=2", headers: { "x-a": "1" } }))
-})
-
 it("searchAs: it decodes with a schema of effect or zod", async () => {
   await using advisor = doubled(() => Effect.succeed({ total: "3" }))
   const ofEffect = advisor.searchAs(Schema.Struct({ total: Schema.NumberFromString }))
@@ -206,16 +192,6 @@ it("searchAs: a payload that doesn't match the schema rejects with the reason \"
   await using advisor = doubled(() => Effect.succeed({ total: "3" }))
   const error = await rejection(advisor.searchAs(z.object({ total: z.number() }))("oats"))
   expect(error).toMatchObject({ reason: "Schema" })
-})
-
-it("fromLayer: each call uses the loggers and the log level of the layer", async () => {
-  const lines: Array<unknown> = []
-  const logger = Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(message)))
-  const layer = NutritionAdvisorTest.layer({ search: (term) => Effect.as(Effect.logDebug(term), {}) })
-  await using advisor = Advisor.fromLayer(Layer.mergeAll(layer, logger, Logger.minimumLogLevel(LogLevel.Debug)))
-  await advisor.search("first")
-  await advisor.search("second")
-  expect(lines.flat()).toEqual(["first", "second"])
 })
 
 it("fromLayer: the error of a missing variable names it once", async () => {
@@ -230,21 +206,6 @@ it("fromLayer: the error of a missing variable names it once", async () => {
     _tag: "ConfigurationError",
     message: "The setting NUTRITION_ADVISOR_REDIS_URL is not set."
   })
-})
-
-it("fromLayer: it runs a composition of cache, retry and a shared token", async () => {
-  await using world = simulated()
-  const { httpClient } = world
-  const layer = SearchCache.layer({ timeToLive: "1 hour" }).pipe(
-    Layer.provide(RequestRetry.layer({ base: "1 millis" })),
-    Layer.provideMerge(NutritionAdvisor.layerShared({ ...settings, licenseKey: Simulator.licenseKey })),
-    Layer.provide([SharedTokenCache.layerMemory, httpClient])
-  )
-  await using advisor = Advisor.fromLayer(layer)
-  await world.told(({ respondNext }) => respondNext("search", { status: 503 }))
-  expect(await advisor.search("oats")).toEqual(await advisor.search("oats"))
-  expect(await world.told(({ counters }) => counters)).toMatchObject({ searches: 2 })
-  expect((await advisor.status()).state).toBe("fresh")
 })
 
 it("fromLayer: the error of an invalid variable names it without its value", async () => {

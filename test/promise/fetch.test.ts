@@ -164,15 +164,6 @@ testLive("fetch: a 204 resolves with a Response without a body", function*() {
   expect(yield* Effect.promise(() => fetch("/custom"))).toMatchObject({ status: 204, body: null })
 })
 
-testLive.each([[307, "UnexpectedResponse"], [503, "ServerError"]] as const)(
-  "fetch: a %i rejects with %s",
-  function*([status, _tag]) {
-    const [fetch] = yield* overPort({ respond: (_, response) => response.writeHead(status).end() })
-    const error = yield* Effect.promise(() => rejection(fetch("/custom")))
-    expect(error).toMatchObject({ _tag, operation: "request" })
-  }
-)
-
 testLive("fetch: aborting its signal closes the connection to the service", function*() {
   let closed = 0
   const controller = new AbortController()

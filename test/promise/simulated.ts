@@ -1,4 +1,4 @@
-/** A client of promises on a simulator of its own. */
+/** A promise client with its own simulator. */
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
@@ -6,9 +6,9 @@ import { Simulator } from "effect-nutrition-advisor/testing"
 export interface Simulated extends AsyncDisposable {
   readonly advisor: Client
   readonly httpClient: NonNullable<ClientOptions["httpClient"]>
-  /** How often the HttpClient was built. */
+  /** How many times the HttpClient was built. */
   readonly builds: () => number
-  readonly told: <A>(tell: (simulator: Simulator.Service) => Effect.Effect<A>) => Promise<A>
+  readonly run: <A>(use: (simulator: Simulator.Service) => Effect.Effect<A>) => Promise<A>
 }
 
 export const simulated = (options: Partial<ClientOptions> = {}, simulator?: Simulator.Options): Simulated => {
@@ -24,7 +24,7 @@ export const simulated = (options: Partial<ClientOptions> = {}, simulator?: Simu
     advisor,
     httpClient,
     builds: () => builds,
-    told: (tell) => service.runPromise(Effect.flatMap(Simulator.Simulator, tell)),
+    run: (use) => service.runPromise(Effect.flatMap(Simulator.Simulator, use)),
     [Symbol.asyncDispose]: async () => {
       await advisor.close()
       await service.dispose()
