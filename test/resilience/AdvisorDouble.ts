@@ -19,34 +19,21 @@ export interface Sending {
 export interface AdvisorDouble {
   readonly layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor>
   readonly sent: ReadonlyArray<Sending>
-  /** How many calls are in flight now, and the most at any time. */
-  readonly inFlight: { now: number; most: number }
 }
 
 /** A service below that records its calls and responds with the given function; a request gets status 200. */
 export const make = (respond: (sending: Sending) => Effect.Effect<unknown, Failure>): AdvisorDouble => {
   const sent: Array<Sending> = []
-  const inFlight = { now: 0, most: 0 }
 
   const send = (what: string, options?: NutritionAdvisor.SearchOptions) =>
-    Effect.acquireUseRelease(
-      Effect.map(Clock.currentTimeMillis, (at) => {
-        const sending = { what, options, at, index: sent.length }
-        sent.push(sending)
-        inFlight.now += 1
-        inFlight.most = Math.max(inFlight.most, inFlight.now)
-        return sending
-      }),
-      respond,
-      () =>
-        Effect.sync(() => {
-          inFlight.now -= 1
-        })
-    )
+    Effect.flatMap(Clock.currentTimeMillis, (at) => {
+      const sending = { what, options, at, index: sent.length }
+      sent.push(sending)
+      return respond(sending)
+    })
 
   return {
     sent,
-    inFlight,
     layer: NutritionAdvisorTest.layer({
       search: (term, options) => send(term, options),
       httpClient: HttpClient.makeWith<Failure, never, Failure, never>(

@@ -76,6 +76,7 @@ test.each([
   new Forbidden({ operation: "search", status: 403, reason: "CoolingDown" }),
   new UnexpectedResponse({ operation: "search", status: 404, reason: "Status" }),
   new UnexpectedResponse({ operation: "search", status: 200, reason: "NotJson" }),
+  new UnexpectedResponse({ operation: "search", status: 200, reason: "Schema" }),
   new TooManyRequests({ operation: "search", status: 429, retryAfter: 1 }),
   new MissingServiceId({ operation: "search" }),
   new LicenseKeyUnavailable({}),
@@ -117,20 +118,6 @@ test("RequestRetry: searchAs is retried", function*() {
   const found = yield* endedOver(double, NutritionAdvisor.searchAs(Foods)("oats"))
   expect(found).toEqual(Exit.succeed({ results: ["oats"] }))
   expect(double.sent).toHaveLength(2)
-})
-
-test("RequestRetry: a payload that doesn't match the schema is not requested again", function*() {
-  const double = AdvisorDouble.responding(payload)
-  const exit = yield* endedOver(double, NutritionAdvisor.searchAs(Schema.String)("oats"))
-  expect(failureOf(exit)).toMatchObject({ _tag: "UnexpectedResponse", operation: "search", reason: "Schema" })
-  expect(double.sent).toHaveLength(1)
-})
-
-test("RequestRetry: the retry has the options of the search", function*() {
-  const options = { urlParams: { page: "2" }, headers: { "x-tenant": "a" } }
-  const double = AdvisorDouble.responding(unavailable(), payload)
-  yield* endedOver(double, NutritionAdvisor.search("oats", options))
-  expect(double.sent).toMatchObject([{ options }, { options }])
 })
 
 const jittered = (random: number, options: RequestRetry.Options) => {

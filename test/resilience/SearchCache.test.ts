@@ -126,12 +126,15 @@ it("SearchCache: searches differ by any change of term, query parameters or head
 it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.SearchOptions]>([
   [undefined, {}],
   [{ urlParams: { page: 1 } }, { urlParams: new URLSearchParams("page=1") }],
-  [{ urlParams: { page: 1, size: undefined } }, { urlParams: { page: "1" } }],
+  [{ urlParams: { page: 1, size: undefined, limit: null } }, { urlParams: { page: "1" } }],
+  [{ urlParams: { page: [null, 2, undefined] } }, { urlParams: { page: [2] } }],
+  [{ urlParams: { filter: { limit: null, page: 2 } } }, { urlParams: { "filter[page]": 2 } }],
+  [{ urlParams: [["limit", null], ["page", 2]] }, { urlParams: [["page", 2]] }],
   [{ headers: { "X-Tenant": "a" } }, { headers: Headers.fromInput({ "x-tenant": "a" }) }]
 ])("SearchCache: searches with the options %o and %o are equal", (one, other) => {
   const { double, world } = worldOverSlow()
-  searchedIn(world, "oats", one)
-  searchedIn(world, "oats", other)
+  const outcomes = [one, other].map((options) => searchedIn(world, "oats", options))
+  expect(outcomes).toEqual(Array(2).fill({ term: "oats", index: 0 }))
   expect(double.sent).toHaveLength(1)
 })
 
