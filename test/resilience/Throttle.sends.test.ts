@@ -3,6 +3,7 @@ import { expect, it } from "@effect/vitest"
 import { Effect, Exit, type Fiber, Layer, TestClock } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { arranged } from "../support/doubles/arranged.js"
 import { advisor } from "../support/doubles/simulatedAdvisor.js"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown, NutritionAdvisor.NutritionAdvisor>
@@ -32,10 +33,9 @@ const search = (index: number) => Effect.fork(NutritionAdvisor.search(`food ${in
 const searches = (count: number) =>
   Effect.forEach(Array.from({ length: count }, (_, index) => index), (index) => Effect.zipLeft(search(index), pass(25)))
 
-const tested = <A, E>(
-  around: Around,
-  self: Effect.Effect<A, E, NutritionAdvisor.NutritionAdvisor | Simulator.Simulator>
-) => Effect.provide(self, Layer.provideMerge(around, advisor()))
+const over = (around: Around) => Layer.provideMerge(around, advisor())
+
+const test = arranged(Simulator.Simulator, over(throttle()))
 
 const stacks: ReadonlyArray<readonly [name: string, Around]> = [
   ["Throttle", throttle()],
@@ -51,25 +51,22 @@ const stacks: ReadonlyArray<readonly [name: string, Around]> = [
 
 it.effect.each(stacks)(
   "Throttle: requests that wait for the first token are sent at the rate, with %s",
-  ([_, around]) =>
-    tested(
-      around,
-      Effect.gen(function*() {
-        const { setLatency } = yield* Simulator.Simulator
-        yield* setLatency("token", "1 second")
-        const fibers = yield* searches(30)
-        yield* pass(2_500)
-        const times = yield* searchTimes
-        expect(succeeded(fibers)).toBe(30)
-        expect(times).toHaveLength(30)
-        expect(most(times)).toBeLessThanOrEqual(rate.limit)
-      })
-    )
+  ([, around]) =>
+    Effect.gen(function*() {
+      const { setLatency } = yield* Simulator.Simulator
+      yield* setLatency("token", "1 second")
+      const fibers = yield* searches(30)
+      yield* pass(2_500)
+      const times = yield* searchTimes
+      expect(succeeded(fibers)).toBe(30)
+      expect(times).toHaveLength(30)
+      expect(most(times)).toBeLessThanOrEqual(rate.limit)
+    }).pipe(Effect.provide(over(around)))
 )
 
-it.effect.each(stacks)("Throttle: the retry after a renewal counts against the rate, with %s", ([_, around]) =>
-  tested(
-    around,
+it.effect.each(stacks)(
+  "Throttle: the retry after a renewal counts against the rate, with %s",
+  ([, around]) =>
     Effect.gen(function*() {
       const { revoke, setLatency } = yield* Simulator.Simulator
       yield* NutritionAdvisor.search("first")
@@ -82,66 +79,46 @@ it.effect.each(stacks)("Throttle: the retry after a renewal counts against the r
       expect(succeeded(fibers)).toBe(30)
       expect(times.length).toBeGreaterThan(35)
       expect(most(times)).toBeLessThanOrEqual(rate.limit)
-    })
-  ))
+    }).pipe(Effect.provide(over(around)))
+)
 
-it.effect("Throttle: requests that wait for a token are sent in the order of their calls", () =>
-  tested(
-    throttle(),
-    Effect.gen(function*() {
-      const { requests, setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", 490)
-      yield* searches(20)
-      yield* pass(1_500)
-      const terms = (yield* requests).flatMap(({ operation, query }) => operation === "search" ? [query] : [])
-      expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
-    })
-  ))
+test("Throttle: requests that wait for a token are sent in the order of their calls", function*(simulator) {
+  yield* simulator.setLatency("token", 490)
+  yield* searches(20)
+  yield* pass(1_500)
+  const terms = (yield* simulator.requests).flatMap(({ operation, query }) => operation === "search" ? [query] : [])
+  expect(terms).toEqual(Array.from({ length: 20 }, (_, index) => `term=food%20${index}`))
+})
 
-it.effect("Throttle: a single request that waited for the first token doesn't wait for the rate", () =>
-  tested(
-    throttle({ rate: { limit: 1, interval: "1 minute" } }),
-    Effect.gen(function*() {
-      const { setLatency } = yield* Simulator.Simulator
-      yield* setLatency("token", 1_000)
-      const fibers = yield* searches(1)
-      yield* pass(1_000)
-      expect(succeeded(fibers)).toBe(1)
-    })
-  ))
+test("Throttle: a single request that waited for the first token doesn't wait for the rate", function*(simulator) {
+  yield* simulator.setLatency("token", 1_000)
+  const fibers = yield* searches(1)
+  yield* pass(1_000)
+  expect(succeeded(fibers)).toBe(1)
+}, over(throttle({ rate: { limit: 1, interval: "1 minute" } })))
 
-it.effect("Throttle: a hold that begins during a renewal applies to the retry", () =>
-  tested(
-    Throttle.layer(),
-    Effect.gen(function*() {
-      const { respondNext, setLatency } = yield* Simulator.Simulator
-      yield* NutritionAdvisor.search("first")
-      yield* setLatency("search", 200)
-      yield* setLatency("token", 500)
-      yield* respondNext("search", { status: 429, headers: { "retry-after": "7" } }, { status: 403 })
-      yield* search(1)
-      const renewing = yield* search(2)
-      yield* pass(800)
-      expect(renewing.unsafePoll()).toEqual(
-        Exit.fail(new NutritionAdvisorError.TooManyRequests({ operation: "search", retryAfter: 6.5 }))
-      )
-      expect(yield* searchTimes).toHaveLength(3)
-    })
-  ))
+test("Throttle: a hold that begins during a renewal applies to the retry", function*(simulator) {
+  yield* NutritionAdvisor.search("first")
+  yield* simulator.setLatency("search", 200)
+  yield* simulator.setLatency("token", 500)
+  yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "7" } }, { status: 403 })
+  yield* search(1)
+  const renewing = yield* search(2)
+  yield* pass(800)
+  expect(renewing.unsafePoll()).toEqual(
+    Exit.fail(new NutritionAdvisorError.TooManyRequests({ operation: "search", retryAfter: 6.5 }))
+  )
+  expect(yield* searchTimes).toHaveLength(3)
+}, over(Throttle.layer()))
 
-it.effect("Throttle: a request whose token expires during a hold is sent with a new token", () =>
-  tested(
-    throttle({ onTooManyRequests: "wait", maxWait: "2 hours" }),
-    Effect.gen(function*() {
-      const { counters, respondNext, setLatency, setTokenLifetime } = yield* Simulator.Simulator
-      yield* setTokenLifetime(600)
-      yield* setLatency("token", 100)
-      yield* respondNext("search", { status: 429, headers: { "retry-after": "3600" } })
-      const fibers = [yield* search(1), yield* search(2)]
-      yield* pass(500)
-      yield* TestClock.adjust("1 hour")
-      yield* pass(500)
-      expect(succeeded(fibers)).toBe(1)
-      expect(yield* counters).toMatchObject({ exchanges: 2, rejections: 0 })
-    })
-  ))
+test("Throttle: a request whose token expires during a hold is sent with a new token", function*(simulator) {
+  yield* simulator.setTokenLifetime(600)
+  yield* simulator.setLatency("token", 100)
+  yield* simulator.respondNext("search", { status: 429, headers: { "retry-after": "3600" } })
+  const fibers = [yield* search(1), yield* search(2)]
+  yield* pass(500)
+  yield* TestClock.adjust("1 hour")
+  yield* pass(500)
+  expect(succeeded(fibers)).toBe(1)
+  expect(yield* simulator.counters).toMatchObject({ exchanges: 2, rejections: 0 })
+}, over(throttle({ onTooManyRequests: "wait", maxWait: "2 hours" })))

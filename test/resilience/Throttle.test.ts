@@ -202,39 +202,6 @@ it("Throttle probe after a hold: its response lets the others follow, even if de
   expect(outcomeOf(world.search("oats"))).toBe("found")
 })
 
-it("Throttle: in random histories, each request is sent or has failed within maxWait", () =>
-  FastCheck.assert(
-    FastCheck.property(
-      FastCheck.array(
-        FastCheck.tuple(
-          FastCheck.constantFrom("found", "found", "limit", "hang", "slow", "fail"),
-          FastCheck.constantFrom(0, 10, 90, 500, 1_500)
-        ),
-        { minLength: 10, maxLength: 40, size: "max" }
-      ),
-      FastCheck.constantFrom(...both),
-      (steps, onTooManyRequests) => {
-        const double = byTerm()
-        const rate = { limit: 5, interval: "1 second" } as const
-        const world = worldOver(double, { onTooManyRequests, rate, maxWait: "3 seconds" })
-        const calls = steps.map(([term, pause], nth) => {
-          const at = world.now
-          const fiber = world.search(`${term} ${nth}`)
-          world.pass(pause)
-          return { at, fiber }
-        })
-        world.pass(3_000)
-        const sent = new Map(double.sent.map(({ at, what }) => [what, at - (world.time.wallMillis - world.now)]))
-        for (const [nth, { at, fiber }] of calls.entries()) {
-          const sentAt = sent.get(`${steps[nth]?.[0]} ${nth}`)
-          if (sentAt === undefined) expect(outcomeOf(fiber)).not.toBe("waits")
-          else expect(sentAt - at).toBeLessThanOrEqual(3_000)
-        }
-      }
-    ),
-    { numRuns: 200 }
-  ))
-
 it("Throttle: if a request waits for a token, the next one keeps its distance from the send", () => {
   const times: Array<number> = []
   const double = AdvisorDouble.make(({ what }) =>
@@ -312,9 +279,9 @@ it("Throttle rate: requests are sent in order at an even distance, as early as p
     { numRuns: 8, endOnFailure: true }
   ))
 
-it("Throttle rate: no interval has more requests than the limit, whatever the limit", () =>
+it("Throttle rate: no interval has more requests than the limit, even if the limit does not divide it", () =>
   FastCheck.assert(
-    FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 150 }), (gaps, limit) => {
+    FastCheck.property(arrivals, FastCheck.constantFrom(3, 9, 30, 70, 130), (gaps, limit) => {
       const interval = 1_000
       const times = sentAfter(gaps, { limit, interval })
       expect(times.filter((time, index) => time - (times[index - limit] ?? -interval) < interval)).toEqual([])

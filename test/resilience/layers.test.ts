@@ -60,6 +60,7 @@ it.live.each(layers)(
       expect(Exit.isInterrupted(yield* Fiber.interrupt(waiting))).toBe(true)
     }).pipe(Effect.provide(Layer.provide(layer, double("155"))), Effect.provide(Logger.remove(Logger.defaultLogger)))
 )
+
 const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<AdvisorLayer>]> = [
   ["times", [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY].map((times) => RequestRetry.layer({ times }))],
   ["base", [-1, "-1 seconds", Duration.infinity].map((base) => RequestRetry.layer({ base: base as number }))],

@@ -1,6 +1,6 @@
 /** The three layers around a client, in each order, over each way to build a client, for Effect and for promises. */
 import type { HttpClient } from "@effect/platform"
-import { describe, expect } from "@effect/vitest"
+import { expect } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { SharedTokenCache, TokenIssuer, TokenProvider, TokenStore } from "effect-nutrition-advisor"
@@ -84,24 +84,27 @@ const expectSix = (search: Call, get: Call, sendings: Effect.Effect<number>) =>
 const promised = (call: (what: string) => Promise<unknown>): Call => (what) =>
   Effect.tryPromise({ try: () => call(what), catch: (error) => error })
 
-describe.each([["layer", simulated(layer)], ["layerShared", simulated(layerShared)], ["a double", doubled]] as const)(
-  "cache, retry and throttle over %s",
-  (_, made) => {
-    testLive.each(orders)("they work together in the order %s", function*(order) {
-      const { client, sendings } = yield* made
-      const context = yield* Layer.build(stacked(order, client))
-      const { httpClient, search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-      yield* expectSix(search, (path) => httpClient.get(path), sendings)
-    })
+const clients = [
+  ["NutritionAdvisor.layer", simulated(layer)],
+  ["NutritionAdvisor.layerShared", simulated(layerShared)],
+  ["a double", doubled]
+] as const
 
-    testLive.each(orders)("they work together for the promise client in the order %s", function*(order) {
-      const { client, sendings } = yield* made
-      const advisor = fromLayer(stacked(order, client))
-      yield* expectSix(promised(advisor.search), promised(advisor.fetch), sendings)
-      yield* Effect.promise(advisor.close)
-    })
-  }
-)
+const stacks = clients.flatMap(([name, made]) => orders.map((order) => [order, name, made] as const))
+
+testLive.each(stacks)("%s around %s: searches and requests work", function*([order, , made]) {
+  const { client, sendings } = yield* made
+  const context = yield* Layer.build(stacked(order, client))
+  const { httpClient, search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
+  yield* expectSix(search, (path) => httpClient.get(path), sendings)
+})
+
+testLive.each(stacks)("%s around %s: searches and requests of a promise client work", function*([order, , made]) {
+  const { client, sendings } = yield* made
+  const advisor = fromLayer(stacked(order, client))
+  yield* expectSix(promised(advisor.search), promised(advisor.fetch), sendings)
+  yield* Effect.promise(advisor.close)
+})
 
 const keys = ["key-of-tenant-1", "key-of-tenant-2"].map((key) => Redacted.make(key))
 

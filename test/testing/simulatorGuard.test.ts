@@ -13,6 +13,7 @@ const loopback = [
   "[::1]:8787",
   "[0:0:0:0:0:0:0:1]"
 ]
+
 const named = ["machine.example:8787", "MACHINE.example"]
 const addresses = ["192.168.1.5:8787", "10.0.0.1", "[fd00::5]:8787"]
 const strange = [
