@@ -7,7 +7,7 @@ import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
 import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
 import { AdvisorWorld } from "./AdvisorWorld.js"
-import { histories, type History, leaves } from "./histories.js"
+import { histories, type History, leaves, play } from "./histories.js"
 
 /** How a request ends, and after how many milliseconds. */
 interface Plan {
@@ -56,7 +56,6 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
   const callers: Array<Caller> = []
   const requests: Array<{ readonly term: string; readonly plan: Plan; endedAt: number | undefined }> = []
   const plans = new Map<string, Plan>()
-  let left = 0
 
   const inFlight = (term: string) =>
     requests.filter((request) => request.term === term && request.endedAt === undefined).length
@@ -100,33 +99,23 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
     return true
   }
 
-  for (const step of steps) {
-    if (step._tag === "Pass") {
-      world.pass(step.millis)
-    } else if (step._tag === "Search") {
-      plans.set(step.term, step.plan)
-      const fiber = world.run(world.advisor.search(step.term), step.leaves)
-      callers.push({ term: step.term, since: world.now, fiber, isJudged: false })
-      if (step.leaves !== undefined) {
-        left += 1
-        world.interrupt(fiber)
-      }
-    } else {
-      const caller = waiting()[step.nth % waiting().length]
-      if (caller !== undefined) {
-        left += 1
-        world.interrupt(caller.fiber)
-      }
-    }
+  const begin = ({ leaves, plan, term }: Search) => {
+    plans.set(term, plan)
+    const fiber = world.run(world.advisor.search(term), leaves)
+    callers.push({ term, since: world.now, fiber, isJudged: false })
+    return fiber
+  }
+
+  const { fibers, left } = play(world, steps, begin, () => {
     for (const caller of callers) caller.isJudged ||= judge(caller)
     for (const { term } of callers) {
       const isWaitedFor = waiting().some((caller) => caller.term === term)
       if (isWaitedFor !== inFlight(term) > 0) violations.push(`${inFlight(term)} requests for ${isWaitedFor}`)
     }
-  }
+  })
   world.pass(60_000)
   if (waiting().length > 0) violations.push("a caller got no outcome")
-  const interrupted = callers.filter(({ fiber }) => Exit.isInterrupted(fiber.unsafePoll() ?? Exit.void)).length
+  const interrupted = fibers.filter((fiber) => Exit.isInterrupted(fiber.unsafePoll() ?? Exit.void)).length
   if (interrupted > left) violations.push("a caller was interrupted that did not leave")
   if (world.fibers > 0 || world.time.pendingTimers > 0) violations.push("a fiber or timer left over")
   return violations

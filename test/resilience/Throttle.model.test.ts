@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import { expect, it } from "@effect/vitest"
-import { Effect, Exit, FastCheck, type Fiber, Layer } from "effect"
+import { Effect, Exit, FastCheck, Layer } from "effect"
 import { NutritionAdvisorError, Throttle } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import * as SendGate from "../../src/internal/request/sendGate.js"
@@ -8,7 +8,7 @@ import { runs } from "../support/doubles/runs.js"
 import { seeded } from "../support/doubles/runtime.js"
 import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
 import { AdvisorWorld } from "./AdvisorWorld.js"
-import { histories, type History, leaves } from "./histories.js"
+import { histories, type History, leaves, play } from "./histories.js"
 
 type Outcome = "found" | "limit" | "fail" | "lost" | "die"
 
@@ -64,8 +64,6 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
   const violations: Array<string> = []
   const sent: Array<Sent> = []
   const plans: Array<Search> = []
-  const fibers: Array<Fiber.RuntimeFiber<unknown, unknown>> = []
-  let left = 0
   /** Of the last 429: when it came, and how many had been sent by then. */
   let limited: { readonly at: number; readonly sent: number; isLifted: boolean } | undefined
 
@@ -110,26 +108,10 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
   const throttle = Throttle.layer({ onTooManyRequests: "wait", maxWait: "20 days", rate })
   const world = new AdvisorWorld(Layer.provide(throttle, below), seed, scheduler)
 
-  for (const step of steps) {
-    if (step._tag === "Pass") {
-      world.pass(step.millis)
-    } else if (step._tag === "Search") {
-      plans.push(step)
-      const fiber = world.run(world.advisor.search(`${plans.length - 1}`), step.leaves)
-      fibers.push(fiber)
-      if (step.leaves !== undefined) {
-        left += 1
-        world.interrupt(fiber)
-      }
-    } else {
-      const waiting = fibers.filter((fiber) => fiber.unsafePoll() === null)
-      const leaving = waiting[step.nth % waiting.length]
-      if (leaving !== undefined) {
-        left += 1
-        world.interrupt(leaving)
-      }
-    }
-  }
+  const { fibers, left } = play(world, steps, (search) => {
+    plans.push(search)
+    return world.run(world.advisor.search(`${plans.length - 1}`), search.leaves)
+  })
   world.pass(1_000_000)
   const exits = fibers.map((fiber) => fiber.unsafePoll())
   if (exits.some((exit) => exit === null)) violations.push("a caller got no outcome")
