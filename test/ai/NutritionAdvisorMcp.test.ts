@@ -41,31 +41,10 @@ it("MCP tool: the result is the payload as JSON, with the note", async () => {
   expect(JSON.parse(textOf(result))).toEqual({ note: "Of a test.", results: ["oats"] })
 })
 
-it.each([[undefined, 32 * 1024], [4_096, 4_096]])(
-  "MCP tool: a long result is cut at whole elements, with maxResultBytes %o",
-  async (
-    maxResultBytes,
-    most
-  ) => {
-    const results = Array.from({ length: 2_000 }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(30) }))
-    const text = textOf(await call(await connected(async () => ({ results }), { maxResultBytes })))
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(most)
-    expect(Buffer.byteLength(text)).toBeGreaterThan(most - 500)
-    const shown = JSON.parse(text)
-    expect(shown.results).toEqual(results.slice(0, shown.results.length))
-    expect(shown.note).toContain(`${shown.results.length} of 2000 elements of results are shown`)
-  }
-)
-
 it("MCP tool: a failed search is a tool error that explains it to the model", async () => {
   const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
   const result = await call(await connected(() => Promise.reject(error)))
   expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])
-})
-
-it("MCP tool: a payload that can't be cut is a tool error", async () => {
-  const result = await call(await connected(async () => ({ text: "x".repeat(40_000) })))
-  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("narrower term")])
 })
 
 it.each([{}, { term: 5 }, { term: " " }, { terms: ["oats"] }])(
