@@ -20,7 +20,7 @@ const hanging = () => {
   return { interrupted, search: () => Effect.onInterrupt(Effect.never, () => Effect.sync(interrupted)) }
 }
 
-/** A client whose layer is built, so that a search runs the given code before its promise is returned. */
+/** A client whose layer is already built, so that a search runs the given code before it returns its promise. */
 const beginning = async (run: () => void) => {
   const beginsWith = Effect.zipRight(Effect.sync(run), Effect.never)
   const advisor = doubled((term) => term === "first" ? Effect.succeed({}) : beginsWith)
@@ -30,7 +30,7 @@ const beginning = async (run: () => void) => {
 
 const searchPath = "/v2/products/napi/food/search/semantic?term=a"
 
-/** A signal as in the packages abort-controller and event-target-shim: it has no reason. */
+/** A signal as in the packages abort-controller and event-target-shim, which has no reason. */
 class OldSignal extends EventTarget {
   aborted = false
   abort() {
@@ -49,7 +49,7 @@ const nativeSignal = (reason?: unknown) => {
   return { signal: controller.signal, abort: () => controller.abort(reason) }
 }
 
-/** It listens to the other one, so that `this` is never the signal that the caller gave. */
+/** A Proxy around a signal, whose listeners are called with the inner signal as `this`. */
 const proxiedSignal = () => {
   const { abort, signal } = nativeSignal("left")
   const get = (target: AbortSignal, name: keyof AbortSignal) => {
@@ -59,7 +59,7 @@ const proxiedSignal = () => {
   return { signal: new Proxy(signal, { get: (target, name) => get(target, name as keyof AbortSignal) }), abort }
 }
 
-/** Like that of node-abort-controller, which emits its event through an EventEmitter. */
+/** A signal as in node-abort-controller, which emits its event through an EventEmitter. */
 const emittingSignal = () => {
   const emitter = new EventEmitter()
   const signal = Object.assign(new EventTarget(), {

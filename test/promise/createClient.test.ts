@@ -10,11 +10,11 @@ import { simulated } from "./simulated.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 
-const heldBack = expect.not.objectContaining({ status: expect.anything() })
+const notSent = expect.not.objectContaining({ status: expect.anything() })
 
 const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
 
-/** What a program without types passes. */
+/** Options of a program without types. */
 const untyped = (options: object): Advisor.ClientOptions => options
 
 afterEach(() => {
@@ -123,7 +123,7 @@ it("createClient: with `throttle: true`, searches are held back after a 429", as
   expect(await rejection(world.advisor.search("oats"))).toMatchObject({ _tag: "TooManyRequests", status: 429 })
   const error = await rejection(world.advisor.search("rice"))
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
-  expect(error).toEqual(heldBack)
+  expect(error).toEqual(notSent)
 })
 
 it("createClient: with `cache: true`, two equal searches send one request", async () => {
@@ -149,7 +149,7 @@ it.each<readonly [string, Advisor.ClientOptions]>([
   await world.run(({ respondNext }) => respondNext("search", { status: 503 }))
   const error = await rejection(world.advisor.search("oats"))
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
-  expect(error).toEqual(heldBack)
+  expect(error).toEqual(notSent)
 })
 
 it.each<readonly [string, Advisor.ClientOptions]>([

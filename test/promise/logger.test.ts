@@ -25,7 +25,7 @@ const recording = () => {
   }
 }
 
-/** Two searches: the first fails with its token exchange, the second works. */
+/** Two searches: the token exchange of the first fails, the second succeeds. */
 const failsOnce = async (options: Advisor.ClientOptions) => {
   await using world = simulated({ refresh: { attempts: 1, backoffStart: 1 }, ...options })
   await world.run(({ respondNext }) => respondNext("token", { status: 503 }))

@@ -1,4 +1,4 @@
-/** What goes wrong in a call, as a value. */
+/** The error of a call, as a value. */
 import { inspect } from "node:util"
 import { expect } from "@effect/vitest"
 

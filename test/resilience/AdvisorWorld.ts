@@ -4,7 +4,7 @@ import { FiberCount, seeded } from "../support/doubles/runtime.js"
 import { ShakenScheduler } from "../support/model/ShakenScheduler.js"
 import { VirtualTime } from "../support/model/VirtualTime.js"
 
-/** What it found or failed with; a defect as it is. */
+/** The payload, the error or the defect of a fiber, "interrupted", or "waits" if it has not ended. */
 export const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown => {
   const exit = fiber.unsafePoll()
   if (exit === null) return "waits"
@@ -13,8 +13,8 @@ export const outcomeOf = (fiber: Fiber.RuntimeFiber<unknown, unknown>): unknown 
 }
 
 /**
- * A NutritionAdvisor and its callers in a time that is moved by hand, which thousands of callers and hours can afford. It is built where
- * nothing can be interrupted, as inside `acquireRelease`, and closes all the same.
+ * A NutritionAdvisor and its callers in virtual time, which is fast enough for thousands of callers and for hours. The layer is built in
+ * an uninterruptible region, as inside `acquireRelease`, and must close all the same.
  */
 export class AdvisorWorld {
   readonly time = new VirtualTime()
@@ -39,12 +39,12 @@ export class AdvisorWorld {
     return this.time.monotonicMillis
   }
 
-  /** Those that have not ended. */
+  /** The number of fibers that have not ended. */
   get fibers() {
     return this.count.running
   }
 
-  /** Begins it, and runs it as far as it goes without time, or for so many turns of the scheduler. */
+  /** Starts an effect, and runs it until it waits for time, or for the given number of turns of the scheduler. */
   run<A, E>(effect: Effect.Effect<A, E>, turns?: number): Fiber.RuntimeFiber<A, E> {
     const fiber = Effect.runFork(
       effect.pipe(

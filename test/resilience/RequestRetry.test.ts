@@ -46,7 +46,7 @@ const endedOver = <A, E>(
 
 const search = NutritionAdvisor.search("oats")
 
-/** When each was sent, in milliseconds after the first. */
+/** The times of the requests, in milliseconds after the first one. */
 const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => at - (sent[0]?.at ?? 0))
 
 const failureOf = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined

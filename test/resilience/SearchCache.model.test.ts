@@ -34,7 +34,7 @@ const search = FastCheck.record<Search>({
 
 const timeToLive = 1_000
 
-/** What the service found, and when. */
+/** A payload, and when the service sent it. */
 interface Found {
   term: string
   at: number

@@ -181,21 +181,13 @@ it("SearchCache: a search doesn't join a request that all its callers have left,
   expect(callers.map(outcomeOf)).toEqual([1, 1])
 })
 
-it("SearchCache: in-flight and later searches fail with TransportError \"Closed\" when the layer closes", () => {
+it("SearchCache: in-flight, later and cached searches fail with TransportError \"Closed\" when the layer closes", () => {
   const { world } = worldOverSlow()
+  searchedIn(world, "milk")
   const callers = [world.run(Effect.uninterruptible(world.advisor.search("oats"))), world.search("oats")]
   expect(outcomeOf(world.close())).toBeUndefined()
-  expect([...callers.map(outcomeOf), outcomeOf(world.search("rice"))]).toEqual(
-    Array(3).fill(new TransportError({ operation, reason: "Closed" }))
-  )
-})
-
-it("SearchCache: after the layer is closed, a cached search fails with TransportError \"Closed\"", () => {
-  const { world } = worldOverSlow()
-  world.search("oats")
-  world.pass(100)
-  world.close()
-  expect(outcomeOf(world.search("oats"))).toEqual(new TransportError({ operation, reason: "Closed" }))
+  const outcomes = [...callers, world.search("rice"), world.search("milk")].map(outcomeOf)
+  expect(outcomes).toEqual(Array(4).fill(new TransportError({ operation, reason: "Closed" })))
 })
 
 it("SearchCache: a request that the service below interrupts fails with TransportError \"Aborted\"", () => {

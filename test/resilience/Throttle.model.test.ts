@@ -16,7 +16,7 @@ interface Search {
   readonly _tag: "Search"
   readonly outcome: Outcome
   readonly millis: number
-  /** How long the service below waits for a token before it sends; undefined if it doesn't tell when it sends. */
+  /** Milliseconds that the service below waits for a token before it sends; undefined if it doesn't pass the send gate. */
   readonly token: number | undefined
   readonly leaves: number | undefined
 }
@@ -25,7 +25,7 @@ const operation = "search"
 
 const retryAfter = 3
 
-/** How long the request that goes first has for its response. */
+/** How long the probe has for its response. */
 const probeMillis = 5_000
 
 const rate = { limit: 3, interval: 500 }
@@ -58,13 +58,13 @@ interface Sent {
 
 /**
  * Plays a history of callers that search and leave, over a service below. Returns each broken rule: requests keep the rate and their order,
- * none is sent during a hold and one goes first after it, each caller gets an outcome, and a closed layer leaves nothing behind.
+ * none is sent during a hold and a probe goes first after it, each caller gets an outcome, and a closed layer leaves nothing behind.
  */
 const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Search>) => {
   const violations: Array<string> = []
   const sent: Array<Sent> = []
   const plans: Array<Search> = []
-  /** Of the last 429: when it came, and how many had been sent by then. */
+  /** The last 429: its time, and the number of requests that were sent before it. */
   let limited: { readonly at: number; readonly sent: number; isLifted: boolean } | undefined
 
   const judge = (arrival: number, token: number | undefined) => {
@@ -75,7 +75,7 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
     if (limited === undefined || limited.isLifted) return
     if (now < limited.at + retryAfter * 1_000) violations.push("sent during a hold")
     if (sent.slice(limited.sent).some(({ at, isOut }) => isOut && now < at + probeMillis)) {
-      violations.push("a second one went first")
+      violations.push("a second probe")
     }
   }
 
@@ -137,7 +137,7 @@ it("Throttle model: each caller gets an outcome, even if fibers yield every 7 op
     FastCheck.asyncProperty(history, async (history) => {
       await setImmediate()
       const violations = violationsOf(new ShakenScheduler(7, seeded(history.seed).next), history)
-      expect(violations.filter((violation) => !/order|hold|first/.test(violation))).toEqual([])
+      expect(violations.filter((violation) => !/order|hold|probe/.test(violation))).toEqual([])
     }),
     { numRuns: runs(300) }
   ))

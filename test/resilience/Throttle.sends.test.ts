@@ -12,7 +12,7 @@ const rate = { limit: 20, interval: 1_000 }
 
 const throttle = (options: Throttle.Options = {}) => Throttle.layer({ rate, ...options })
 
-/** Lets time pass in steps that are shorter than the distance of two requests. */
+/** Moves the clock in steps that are shorter than the distance of two requests. */
 const pass = (millis: number, step = 25) => Effect.repeatN(TestClock.adjust(step), millis / step - 1)
 
 const searchTimes = Effect.gen(function*() {
@@ -20,7 +20,7 @@ const searchTimes = Effect.gen(function*() {
   return (yield* requests).filter(({ operation }) => operation === "search").map(({ at }) => at)
 })
 
-/** The most that arrived in any interval. */
+/** The highest number of requests in any interval. */
 const most = (times: ReadonlyArray<number>) =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + rate.interval).length))
 
@@ -29,7 +29,7 @@ const succeeded = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>) 
 
 const search = (index: number) => Effect.fork(NutritionAdvisor.search(`food ${index}`))
 
-/** Callers that search one after the other, 25 ms apart. */
+/** Searches that start 25 ms apart. */
 const searches = (count: number) =>
   Effect.forEach(Array.from({ length: count }, (_, index) => index), (index) => Effect.zipLeft(search(index), pass(25)))
 

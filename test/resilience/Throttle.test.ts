@@ -69,7 +69,15 @@ it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>
   expect(outcomeOf(world.search("oats"))).toEqual(heldBack(left))
 })
 
-const over = (onTooManyRequests: "fail" | "wait", double = byTerm()) => {
+/** Responds to the first call with a 429, and to the term "first" with an error. */
+const firstFailing = (error: Failure) =>
+  AdvisorDouble.make(({ index, what }) => {
+    if (index === 0) return Effect.fail(tooMany(5))
+    return what === "first" ? Effect.fail(error) : Effect.never
+  })
+
+/** A Throttle whose hold of 5 s is over, so that the next request is the probe. */
+const afterHold = (onTooManyRequests: "fail" | "wait", double = byTerm()) => {
   const world = worldOver(double, { onTooManyRequests, maxWait: "2 minutes" })
   world.search("limit 5")
   world.pass(5_000)
@@ -84,10 +92,8 @@ it.each([
   new TooManyRequests({ operation: "token", status: 429, retryAfter: 600 }),
   heldBack(600)
 ])("Throttle probe after a hold: a $_tag of $operation without a response doesn't end the hold", (error) => {
-  const double = AdvisorDouble.make(({ index, what }) =>
-    index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
-  )
-  const { world } = over("fail", double)
+  const double = firstFailing(error)
+  const { world } = afterHold("fail", double)
   expect(outcomeOf(world.search("first"))).toEqual(error)
   world.search("second")
   expect(outcomeOf(world.search("third"))).toEqual(heldBack(5))
@@ -95,7 +101,7 @@ it.each([
 })
 
 it("Throttle probe after a hold: after 5 s without a response, the next request is sent", () => {
-  const { double, world } = over("wait")
+  const { double, world } = afterHold("wait")
   for (const term of ["hang", "slow", "third"]) world.search(term)
   world.pass(4_999)
   expect(termsOf(double)).toEqual(["limit 5", "hang"])
@@ -108,7 +114,7 @@ it("Throttle probe after a hold: after 5 s without a response, the next request 
 })
 
 it("Throttle probe after a hold: if it is interrupted, the next request is sent at once", () => {
-  const { double, world } = over("wait")
+  const { double, world } = afterHold("wait")
   const first = world.search("hang")
   for (const term of ["hang", "third"]) world.search(term)
   world.interrupt(first)
@@ -116,7 +122,7 @@ it("Throttle probe after a hold: if it is interrupted, the next request is sent 
 })
 
 it("Throttle probe after a hold: a late response lets the other requests follow", () => {
-  const { double, world } = over("wait")
+  const { double, world } = afterHold("wait")
   for (const term of ["slow", "hang", "third", "fourth"]) world.search(term)
   world.pass(9_999)
   expect(termsOf(double)).toEqual(["limit 5", "slow", "hang"])
@@ -125,7 +131,7 @@ it("Throttle probe after a hold: a late response lets the other requests follow"
 })
 
 it("Throttle probe after a hold: until its response, retryAfter is the time until the next request can be sent", () => {
-  const { world } = over("fail")
+  const { world } = afterHold("fail")
   const outcomes = [1, 2_000, 2_998].map((millis) => {
     world.search("hang")
     world.pass(millis)
@@ -143,10 +149,8 @@ it.each([
   new Forbidden({ operation, status: 403, reason: "RejectedAgain" }),
   new UnexpectedResponse({ operation, status: 404, reason: "Status" })
 ])("Throttle probe after a hold: a response with $_tag lets the other requests follow", (error) => {
-  const double = AdvisorDouble.make(({ index, what }) =>
-    index === 0 ? Effect.fail(tooMany(5)) : what === "first" ? Effect.fail(error) : Effect.never
-  )
-  const { world } = over("fail", double)
+  const double = firstFailing(error)
+  const { world } = afterHold("fail", double)
   for (const term of ["first", "second", "third"]) world.search(term)
   expect(termsOf(double)).toEqual(["limit 5", "first", "second", "third"])
 })
@@ -154,7 +158,7 @@ it.each([
 it.each(both)(
   "Throttle probe after a hold: a 429 starts the hold again, with onTooManyRequests %s",
   (onTooManyRequests) => {
-    const { double, world } = over(onTooManyRequests)
+    const { double, world } = afterHold(onTooManyRequests)
     const first = world.search("limit 7")
     const second = world.search("oats")
     expect(outcomeOf(first)).toEqual(tooMany(7))
@@ -252,7 +256,7 @@ const arrivals = FastCheck.array(FastCheck.constantFrom(0, 0, 0, 1, 3, 10, 40, 4
   size: "max"
 })
 
-/** When requests are sent that arrive after these gaps. */
+/** The times at which requests are sent that arrive after these gaps. */
 const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; readonly interval: number }) => {
   const double = byTerm()
   const world = worldOver(double, { rate, maxWait: "20 days" })

@@ -14,7 +14,7 @@ const send = (method: "GET" | "POST", path: string) =>
 
 const statusOf = (method: "GET" | "POST", path: string) => Effect.map(send(method, path), ({ status }) => status)
 
-const test = arranged(Effect.void, Simulator.layerHttpClient({ controls: true }))
+const test = arranged(Simulator.Simulator, Simulator.layerHttpClient({ controls: true }))
 
 const none = { exchanges: 0, exchangesAtOnce: 0, rejections: 0, requests: 0, searches: 0, tokensIssued: 0 }
 
@@ -32,26 +32,28 @@ test("simulator controls: the response to each call is the counters as JSON", fu
   expect(responses.map(({ status, text }) => [status, JSON.parse(text)])).toEqual(responses.map(() => [200, counters]))
 })
 
-test("simulator controls: state lists the valid tokens and the active faults", function*() {
-  const { provoke, respondAlways, respondNext } = yield* Simulator.Simulator
-  yield* statusOf("POST", tokenRoute)
-  yield* send("POST", "/simulator/revoke")
-  yield* statusOf("POST", tokenRoute)
-  yield* respondNext("search", { status: 418 })
-  yield* provoke("search", "hang", 2)
-  yield* provoke("token", "unavailable")
-  yield* respondAlways("request", { status: 418 })
-  const { text } = yield* send("GET", "/simulator/state")
-  expect(JSON.parse(text)).toEqual({
-    tokens: [{ token: 2, receivedAt: 0, expiresAt: 86_155_482 }],
-    faults: [
-      { operation: "token", fault: "unavailable", times: null },
-      { operation: "search", fault: null, times: 1 },
-      { operation: "search", fault: "hang", times: 2 },
-      { operation: "request", fault: null, times: null }
-    ]
-  })
-})
+test(
+  "simulator controls: state lists the valid tokens and the active faults",
+  function*({ provoke, respondAlways, respondNext }) {
+    yield* statusOf("POST", tokenRoute)
+    yield* send("POST", "/simulator/revoke")
+    yield* statusOf("POST", tokenRoute)
+    yield* respondNext("search", { status: 418 })
+    yield* provoke("search", "hang", 2)
+    yield* provoke("token", "unavailable")
+    yield* respondAlways("request", { status: 418 })
+    const { text } = yield* send("GET", "/simulator/state")
+    expect(JSON.parse(text)).toEqual({
+      tokens: [{ token: 2, receivedAt: 0, expiresAt: 86_155_482 }],
+      faults: [
+        { operation: "token", fault: "unavailable", times: null },
+        { operation: "search", fault: null, times: 1 },
+        { operation: "search", fault: "hang", times: 2 },
+        { operation: "request", fault: null, times: null }
+      ]
+    })
+  }
+)
 
 test("simulator controls: state is empty after an expiry and a recovery", function*() {
   yield* statusOf("POST", tokenRoute)
@@ -61,10 +63,9 @@ test("simulator controls: state is empty after an expiry and a recovery", functi
   expect(JSON.parse((yield* send("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
 })
 
-test("simulator controls: their calls are neither counted nor recorded", function*() {
+test("simulator controls: their calls are neither counted nor recorded", function*({ counters, requests }) {
   yield* send("POST", "/simulator/revoke")
   yield* send("GET", "/simulator/nothing")
-  const { counters, requests } = yield* Simulator.Simulator
   expect([yield* counters, yield* requests]).toEqual([none, []])
 })
 

@@ -18,7 +18,7 @@ const once = (text: string) => encodeURIComponent(text)
 const everyByte = (text: string) =>
   Array.from(new TextEncoder().encode(text), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")
 
-/** As a server reads a path whose bytes are not encoded. */
+/** The string that a server reads from a path whose bytes are not encoded. */
 const bytes = (text: string) => Buffer.from(text).toString("latin1")
 
 const encodings: ReadonlyArray<(text: string) => string> = [
