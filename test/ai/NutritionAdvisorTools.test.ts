@@ -38,11 +38,6 @@ test("@effect/ai tool: a result is cut to 32 KiB by default", function*() {
   expect(bytesOf(encodedResult)).toBeGreaterThan(31 * 1024)
 })
 
-test("@effect/ai tool: the option `fields` limits the fields of each food", function*() {
-  const { encodedResult } = yield* handle({ results: foods(2) }, { fields: ["name"] })
-  expect(encodedResult).toEqual({ results: [{ name: "food 0" }, { name: "food 1" }] })
-})
-
 test("@effect/ai tool: a payload with a note of its own is returned under `result`", function*() {
   const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
   expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
@@ -59,12 +54,6 @@ test.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, 
     })
   }
 )
-
-test("@effect/ai tool: a payload that can't be cut is a failure that says so", function*() {
-  const { encodedResult, isFailure } = yield* handle({ text: "x".repeat(5_000) }, { maxResultBytes: 4096 })
-  expect(isFailure).toBe(true)
-  expect(encodedResult).toMatch(/^The result has more than 4096 bytes.* narrower term\.$/)
-})
 
 test("@effect/ai tool: the schema decodes the payload before it is cut", function*() {
   const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
@@ -111,11 +100,6 @@ test.each(errors.map((error) => [error._tag, error] as const))(
     expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })
   }
 )
-
-test("@effect/ai tool: a BadRequest tells the model what to correct", function*() {
-  const error = new NutritionAdvisorError.BadRequest({ operation: "search", detail: "the term is blank" })
-  expect((yield* failing(error)).encodedResult).toContain("the term is blank")
-})
 
 it("@effect/ai tool: it is annotated as read-only and idempotent", () => {
   const { annotations, name } = NutritionAdvisorTools.SearchFoods

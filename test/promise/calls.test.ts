@@ -118,12 +118,6 @@ it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
   expect([await call, await rejection(advisor.search("oats", { signal }))]).toEqual([expected, expected])
 })
 
-it("signal: with AbortSignal.timeout, a call rejects with a TimeoutError", async () => {
-  await using advisor = doubled(() => Effect.never)
-  const error = await rejection(advisor.search("oats", { signal: AbortSignal.timeout(1) }))
-  expect(error).toMatchObject({ name: "TimeoutError" })
-})
-
 it.each<readonly [string, (abort: () => void) => Promise<Advisor.Client>]>([
   ["by the search itself", beginning],
   ["while the layer is built", async (abort) => {
