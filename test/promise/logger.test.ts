@@ -1,6 +1,6 @@
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
 import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
@@ -36,62 +36,60 @@ const failsOnce = async (options: Advisor.ClientOptions) => {
 const warned = (calls: ReadonlyArray<readonly [string, ...ReadonlyArray<unknown>]>) =>
   calls.filter(([level]) => level === "warn")
 
-describe("standard error", () => {
-  const spied = () => ({
-    stdout: vi.spyOn(console, "log").mockReturnValue(),
-    stderr: vi.spyOn(console, "error").mockReturnValue()
-  })
+const spied = () => ({
+  stdout: vi.spyOn(console, "log").mockReturnValue(),
+  stderr: vi.spyOn(console, "error").mockReturnValue()
+})
 
-  const wrongKey = Redacted.make("unknown-key")
+const wrongKey = Redacted.make("unknown-key")
 
-  const { baseUrl } = Simulator
+const { baseUrl } = Simulator
 
-  const plain = NutritionAdvisor.layer({ baseUrl, licenseKey: wrongKey })
+const plain = NutritionAdvisor.layer({ baseUrl, licenseKey: wrongKey })
 
-  const shared = Layer.provide(
-    NutritionAdvisor.layerShared({ baseUrl, licenseKey: wrongKey }),
-    SharedTokenCache.layerMemory
+const shared = Layer.provide(
+  NutritionAdvisor.layerShared({ baseUrl, licenseKey: wrongKey }),
+  SharedTokenCache.layerMemory
+)
+
+it.each<readonly [string, () => Advisor.Client]>([
+  [
+    "createClient",
+    () => Advisor.createClient({ baseUrl, licenseKey: wrongKey, httpClient: Simulator.layerHttpClient() })
+  ],
+  ["fromLayer", () => Advisor.fromLayer(Layer.provide(plain, Simulator.layerHttpClient()))],
+  ["fromLayer over layerShared", () => Advisor.fromLayer(Layer.provide(shared, Simulator.layerHttpClient()))]
+])("standard error: %s logs a failed exchange there, without the license key", async (_, clientOf) => {
+  const { stderr, stdout } = spied()
+  await using advisor = clientOf()
+  await rejection(advisor.search("oats"))
+  expect(stdout).not.toHaveBeenCalled()
+  expect(stderr.mock.calls).toEqual([[failed]])
+  expect(String(stderr.mock.calls)).not.toContain("unknown-key")
+})
+
+const onStdout = Logger.make(({ message }) => console.log(String(message)))
+
+it.each<readonly [string, Layer.Layer<never>]>([
+  ["replaces the default logger", Logger.replace(Logger.defaultLogger, onStdout)],
+  ["adds a logger", Logger.add(onStdout)]
+])("standard error: fromLayer logs nothing there if the layer %s", async (_, logger) => {
+  const { stderr, stdout } = spied()
+  const layer = Layer.provide(plain, Simulator.layerHttpClient())
+  await using advisor = Advisor.fromLayer(Layer.provide(layer, logger))
+  await rejection(advisor.search("oats"))
+  expect(stderr).not.toHaveBeenCalled()
+  expect(stdout.mock.calls).toEqual([[failed]])
+})
+
+it("standard error: fromLayer logs there what each search of the layer logs", async () => {
+  const { stderr, stdout } = spied()
+  await using advisor = Advisor.fromLayer(
+    NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })
   )
-
-  it.each<readonly [string, () => Advisor.Client]>([
-    [
-      "createClient",
-      () => Advisor.createClient({ baseUrl, licenseKey: wrongKey, httpClient: Simulator.layerHttpClient() })
-    ],
-    ["fromLayer", () => Advisor.fromLayer(Layer.provide(plain, Simulator.layerHttpClient()))],
-    ["fromLayer over layerShared", () => Advisor.fromLayer(Layer.provide(shared, Simulator.layerHttpClient()))]
-  ])("standard error: %s logs a failed exchange there, without the license key", async (_, clientOf) => {
-    const { stderr, stdout } = spied()
-    await using advisor = clientOf()
-    await rejection(advisor.search("oats"))
-    expect(stdout).not.toHaveBeenCalled()
-    expect(stderr.mock.calls).toEqual([[failed]])
-    expect(String(stderr.mock.calls)).not.toContain("unknown-key")
-  })
-
-  const onStdout = Logger.make(({ message }) => console.log(String(message)))
-
-  it.each<readonly [string, Layer.Layer<never>]>([
-    ["replaces the default logger", Logger.replace(Logger.defaultLogger, onStdout)],
-    ["adds a logger", Logger.add(onStdout)]
-  ])("standard error: fromLayer logs nothing there if the layer %s", async (_, logger) => {
-    const { stderr, stdout } = spied()
-    const layer = Layer.provide(plain, Simulator.layerHttpClient())
-    await using advisor = Advisor.fromLayer(Layer.provide(layer, logger))
-    await rejection(advisor.search("oats"))
-    expect(stderr).not.toHaveBeenCalled()
-    expect(stdout.mock.calls).toEqual([[failed]])
-  })
-
-  it("standard error: fromLayer logs there what each search of the layer logs", async () => {
-    const { stderr, stdout } = spied()
-    await using advisor = Advisor.fromLayer(
-      NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })
-    )
-    for (const term of ["oats", "rice"]) await advisor.search(term)
-    expect(stdout).not.toHaveBeenCalled()
-    expect(stderr.mock.calls).toEqual(["oats", "rice"].map((term) => [expect.stringContaining(`searched ${term}`)]))
-  })
+  for (const term of ["oats", "rice"]) await advisor.search(term)
+  expect(stdout).not.toHaveBeenCalled()
+  expect(stderr.mock.calls).toEqual(["oats", "rice"].map((term) => [expect.stringContaining(`searched ${term}`)]))
 })
 
 it("logger: each event is one call with a message and plain fields", async () => {

@@ -409,104 +409,100 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }).pipe(Effect.scoped))
 })
 
-describe("Simulator in memory only", () => {
-  test("simulator: an exchange with a form as its body gets 400", function*() {
-    const form = new FormData()
-    form.set("grant_type", "licence")
-    expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
-  })
-
-  test.each<readonly [string, HttpBody.HttpBody]>([
-    ["URLSearchParams", HttpBody.raw(new URLSearchParams({ food: "two eggs" }))],
-    ["a stream", HttpBody.stream(Stream.make("food=", "two+eggs").pipe(Stream.encodeText))]
-  ])("simulator routes: an entry gets a body of %s as it was sent", function*([_, sent]) {
-    const { body } = yield* send("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: sent })
-    expect(body).toBe("food=two+eggs")
-  }, inMemory({ routes }))
+test("simulator: an exchange with a form as its body gets 400", function*() {
+  const form = new FormData()
+  form.set("grant_type", "licence")
+  expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
 })
 
-describe("Simulator with TestClock", () => {
-  test("simulator: a token is accepted until the millisecond of its expiry", function*() {
-    const token = yield* exchange
-    yield* Time.pass("59999 millis")
-    expect(yield* searchWith(token)).toBe(200)
-    yield* Time.pass("1 millis")
-    expect(yield* searchWith(token)).toBe(403)
-  }, inMemory({ tokenLifetime: 60 }))
+test.each<readonly [string, HttpBody.HttpBody]>([
+  ["URLSearchParams", HttpBody.raw(new URLSearchParams({ food: "two eggs" }))],
+  ["a stream", HttpBody.stream(Stream.make("food=", "two+eggs").pipe(Stream.encodeText))]
+])("simulator routes: an entry gets a body of %s as it was sent", function*([_, sent]) {
+  const { body } = yield* send("POST", "/v2/meals", { ...authorizedBy(yield* exchange), body: sent })
+  expect(body).toBe("food=two+eggs")
+}, inMemory({ routes }))
 
-  test("simulator latency: it delays planned responses, too", function*({ respondNext, setLatency }) {
-    yield* setLatency("token", "2 seconds")
-    yield* respondNext("token", { status: 503 })
-    const response = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
-    yield* Time.pass("1999 millis")
-    expect(yield* Fiber.poll(response)).toEqual(Option.none())
-    yield* Time.pass("1 millis")
-    expect(yield* Fiber.join(response)).toBe(503)
-  })
+test("simulator: a token is accepted until the millisecond of its expiry", function*() {
+  const token = yield* exchange
+  yield* Time.pass("59999 millis")
+  expect(yield* searchWith(token)).toBe(200)
+  yield* Time.pass("1 millis")
+  expect(yield* searchWith(token)).toBe(403)
+}, inMemory({ tokenLifetime: 60 }))
 
-  test("simulator latency: a token is checked at the time of the response", function*({ revoke, setLatency }) {
-    const token = yield* exchange
-    yield* setLatency("search", "2 seconds")
-    const response = yield* Effect.fork(searchWith(token))
-    yield* Time.pass("1 seconds")
-    yield* revoke
-    yield* Time.pass("1 seconds")
-    expect(yield* Fiber.join(response)).toBe(403)
-  })
+test("simulator latency: it delays planned responses, too", function*({ respondNext, setLatency }) {
+  yield* setLatency("token", "2 seconds")
+  yield* respondNext("token", { status: 503 })
+  const response = yield* Effect.fork(statusOf("POST", `${licenceRoute}/${key}`))
+  yield* Time.pass("1999 millis")
+  expect(yield* Fiber.poll(response)).toEqual(Option.none())
+  yield* Time.pass("1 millis")
+  expect(yield* Fiber.join(response)).toBe(503)
+})
 
-  test(
-    "simulator counters: exchangesAtOnce is the highest number of simultaneous exchanges",
-    function*({ counters, setLatency }) {
-      yield* setLatency("token", "1 seconds")
-      const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
-      yield* Time.pass("1 seconds")
-      yield* Fiber.join(three)
-      const one = yield* Effect.fork(exchange)
-      yield* Time.pass("1 seconds")
-      yield* Fiber.join(one)
-      expect((yield* counters).exchangesAtOnce).toBe(3)
-    }
-  )
+test("simulator latency: a token is checked at the time of the response", function*({ revoke, setLatency }) {
+  const token = yield* exchange
+  yield* setLatency("search", "2 seconds")
+  const response = yield* Effect.fork(searchWith(token))
+  yield* Time.pass("1 seconds")
+  yield* revoke
+  yield* Time.pass("1 seconds")
+  expect(yield* Fiber.join(response)).toBe(403)
+})
 
-  test("simulator counters: a canceled exchange no longer counts as running", function*({ counters, setLatency }) {
+test(
+  "simulator counters: exchangesAtOnce is the highest number of simultaneous exchanges",
+  function*({ counters, setLatency }) {
     yield* setLatency("token", "1 seconds")
-    const left = yield* Effect.fork(exchange)
-    yield* Time.pass("500 millis")
-    yield* Fiber.interrupt(left)
-    yield* setLatency("token", 0)
-    yield* exchange
-    expect((yield* counters).exchangesAtOnce).toBe(1)
-  })
+    const three = yield* Effect.fork(Effect.all([exchange, exchange, exchange], { concurrency: "unbounded" }))
+    yield* Time.pass("1 seconds")
+    yield* Fiber.join(three)
+    const one = yield* Effect.fork(exchange)
+    yield* Time.pass("1 seconds")
+    yield* Fiber.join(one)
+    expect((yield* counters).exchangesAtOnce).toBe(3)
+  }
+)
 
-  test(
-    "simulator: with setHandsBackToken, an exchange returns the valid token with its remaining life",
-    function*(simulator) {
-      yield* simulator.setHandsBackToken(true)
-      const first = yield* exchange
-      yield* Time.pass("25500 millis")
-      expect(yield* exchange).toEqual({ ...first, expires_in: 34.5 })
-      expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-    },
-    inMemory({ tokenLifetime: 60 })
-  )
+test("simulator counters: a canceled exchange no longer counts as running", function*({ counters, setLatency }) {
+  yield* setLatency("token", "1 seconds")
+  const left = yield* Effect.fork(exchange)
+  yield* Time.pass("500 millis")
+  yield* Fiber.interrupt(left)
+  yield* setLatency("token", 0)
+  yield* exchange
+  expect((yield* counters).exchangesAtOnce).toBe(1)
+})
 
-  test(
-    "simulator: with setHandsBackToken, no exchange returns an expired or revoked token, or that of another key",
-    function*(simulator) {
-      yield* simulator.setHandsBackToken(true)
-      const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
-      yield* Time.pass("60 seconds")
-      issued.push(yield* exchangeOf("one"))
-      yield* simulator.revoke
-      issued.push(yield* exchangeOf("one"))
-      expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
-    },
-    inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 })
-  )
+test(
+  "simulator: with setHandsBackToken, an exchange returns the valid token with its remaining life",
+  function*(simulator) {
+    yield* simulator.setHandsBackToken(true)
+    const first = yield* exchange
+    yield* Time.pass("25500 millis")
+    expect(yield* exchange).toEqual({ ...first, expires_in: 34.5 })
+    expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
+  },
+  inMemory({ tokenLifetime: 60 })
+)
 
-  test("simulator requests: the last 1,000 are kept", function*({ requests }) {
-    yield* Effect.forEach(Array.range(1, 2_345), (number) => send("GET", `/v2/${number}`), { discard: true })
-    const seen = yield* requests
-    expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])
-  })
+test(
+  "simulator: with setHandsBackToken, no exchange returns an expired or revoked token, or that of another key",
+  function*(simulator) {
+    yield* simulator.setHandsBackToken(true)
+    const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
+    yield* Time.pass("60 seconds")
+    issued.push(yield* exchangeOf("one"))
+    yield* simulator.revoke
+    issued.push(yield* exchangeOf("one"))
+    expect(new Set(issued.map(({ access_token }) => access_token)).size).toBe(4)
+  },
+  inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 })
+)
+
+test("simulator requests: the last 1,000 are kept", function*({ requests }) {
+  yield* Effect.forEach(Array.range(1, 2_345), (number) => send("GET", `/v2/${number}`), { discard: true })
+  const seen = yield* requests
+  expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])
 })

@@ -16,15 +16,11 @@ describe.each(withVitest)("docs/from-async-await.md:$line", async (block) => {
   await importBlock(block)
 })
 
-describe("docs/from-async-await.md", () => {
-  it("docs/from-async-await.md: there is a test for vitest", () => {
-    expect(withVitest).toHaveLength(1)
-  })
+it("docs/from-async-await.md: one block is a test for vitest", () => {
+  expect(withVitest).toHaveLength(1)
 })
 
-describe("docs/testing.md", () => {
-  it("docs/testing.md: each recipe has a test", () => {
-    expect(recipes.filter(({ code }) => !/^it(?:\.effect|\.live|\.scoped|\()/m.test(code))).toEqual([])
-    expect(recipes.length).toBeGreaterThan(4)
-  })
+it("docs/testing.md: each block is a file of tests", () => {
+  expect(recipes.filter(({ code }) => !/^it(?:\.effect|\.live|\.scoped|\()/m.test(code))).toEqual([])
+  expect(recipes.length).toBeGreaterThan(4)
 })
