@@ -36,7 +36,7 @@ export class AdvisorWorld {
   }
 
   get now() {
-    return this.time.monotonicMillis
+    return this.time.now
   }
 
   /** The number of fibers that have not ended. */

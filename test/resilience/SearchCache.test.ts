@@ -48,7 +48,7 @@ it("SearchCache: a payload is used until timeToLive has passed, regardless of hi
 it.each([-8, 8])("SearchCache: timeToLive is elapsed time, even if the clock is set by %i hours", (hours) => {
   const { double, world } = worldOverSlow()
   searchedIn(world, "oats")
-  world.time.jump(hours * 3_600_000)
+  world.time.clock.wall += hours * 3_600_000
   world.pass(9_999)
   expect(outcomeOf(world.search("oats"))).toEqual({ term: "oats", index: 0 })
   world.pass(1)

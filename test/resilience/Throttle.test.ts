@@ -48,7 +48,7 @@ const outcomesOf = (fibers: ReadonlyArray<Fiber.RuntimeFiber<unknown, unknown>>)
 const termsOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ what }) => what)
 
 const timesOf = (double: AdvisorDouble.AdvisorDouble, world: AdvisorWorld) =>
-  double.sent.map(({ at }) => at - (world.time.wallMillis - world.now))
+  double.sent.map(({ at }) => at - (world.time.clock.unsafeCurrentTimeMillis() - world.now))
 
 const both = ["fail", "wait"] as const
 

@@ -23,7 +23,7 @@ const test = (title: string, play: (fleet: Fleet) => Promise<void>, life = day) 
 
 const searched = async (fleet: Fleet, millis: number) => {
   fleet.searchAll()
-  await fleet.time.pass(millis)
+  await fleet.pass(millis)
 }
 
 /** Every replica has the same token, and a minute has passed. */
@@ -79,11 +79,11 @@ describe("fleet: waiting for a peer", () => {
           const dying = fleet.replicas.get(replicas)
           if (dying === undefined) throw new Error("no replica")
           fleet.search(dying)
-          await fleet.time.pass(10)
+          await fleet.pass(10)
           fleet.cache.unreachableFor.add(replicas)
           dying.stop()
           fleet.service.route = "up"
-          await fleet.time.pass(lease - left - 10)
+          await fleet.pass(lease - left - 10)
           await searched(fleet, left + 5_000)
           const [, next = 0] = fleet.service.exchanges
           expect(fleet.succeeded).toBe(replicas)
@@ -136,7 +136,7 @@ describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
     test(`a refresh while the cache ${title} spreads exchanges over a lease, and no search waits`, async (fleet) => {
       const { exchanges } = await warm(fleet)
       fails(fleet)
-      await fleet.time.pass(shortLife - shortLife / 10 - fleet.time.now + 2_000)
+      await fleet.pass(shortLife - shortLife / 10 - fleet.time.now + 2_000)
       await searched(fleet, 40_000)
       expect(fleet.succeeded).toBe(2 * size)
       expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(100)

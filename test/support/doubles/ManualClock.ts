@@ -1,20 +1,23 @@
 import type { Clock } from "effect"
-import { changedClock } from "./makeClock.js"
+import { makeClock } from "./runtime.js"
 
-/** A clock of which wall time and monotonic time move apart, as they do when a machine sleeps or is set. */
+/** A clock of which wall time and monotonic time move apart, as they do when a machine sleeps or its time is set. */
 export interface ManualClock extends Clock.Clock {
+  /** What the wall clock is ahead of the base clock, in milliseconds. */
   wall: number
+  /** The same for the monotonic clock. */
   monotonic: number
 }
 
-/** Both times are offsets in milliseconds to those of the base clock, whose sleeps it keeps. */
+/** It starts with the times of the base clock, and keeps its timers. */
 export const besides = (base: Clock.Clock): ManualClock => {
   const moved = { wall: 0, monotonic: 0 }
   return Object.assign(
     moved,
-    changedClock(base, {
+    makeClock({
       wall: () => base.unsafeCurrentTimeMillis() + moved.wall,
-      monotonic: () => base.unsafeCurrentTimeNanos() + BigInt(moved.monotonic) * 1_000_000n
+      monotonic: () => base.unsafeCurrentTimeNanos() + BigInt(moved.monotonic) * 1_000_000n,
+      sleep: (duration) => base.sleep(duration)
     })
   )
 }

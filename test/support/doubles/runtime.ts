@@ -1,6 +1,5 @@
 /** What only effect's runtime knows or decides: which fibers run and in which order, what is random, and what a clock is. */
-import { Clock, Effect, Fiber, Option, Random, type Scheduler, Supervisor } from "effect"
-import type { Parts } from "./makeClock.js"
+import { Clock, type Duration, Effect, Fiber, Option, Random, type Scheduler, Supervisor } from "effect"
 
 /** How many fibers run that no other fiber waits for. */
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
@@ -27,7 +26,15 @@ export const seeded = (seed: string) => {
   return { service, next: () => Effect.runSync(service.next) }
 }
 
-/** A clock of its parts. */
+/** What a clock is made of. */
+interface Parts {
+  /** The wall clock, in epoch milliseconds. */
+  readonly wall: () => number
+  /** A clock that is never set back, in nanoseconds. */
+  readonly monotonic: () => bigint
+  readonly sleep: (duration: Duration.Duration) => Effect.Effect<void>
+}
+
 export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => ({
   [Clock.ClockTypeId]: Clock.ClockTypeId,
   currentTimeMillis: Effect.sync(wall),

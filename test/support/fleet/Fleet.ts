@@ -1,4 +1,5 @@
 /** Replicas that share a token, each with a clock and random numbers of its own, over one service and one cache, in virtual time. */
+import { setImmediate } from "node:timers/promises"
 import { Cause, Effect, Exit, Logger, LogLevel, Option, Redacted, Scope } from "effect"
 import {
   NutritionAdvisorError,
@@ -9,8 +10,11 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
+import * as ManualClock from "../doubles/ManualClock.js"
 import { seeded } from "../doubles/runtime.js"
-import { FleetTime } from "./FleetTime.js"
+import { ShakenScheduler } from "../model/ShakenScheduler.js"
+import { VirtualTime } from "../model/VirtualTime.js"
+import * as PlainCrypto from "./PlainCrypto.js"
 import { SimulatedCache } from "./SimulatedCache.js"
 import { SimulatedService } from "./SimulatedService.js"
 
@@ -49,7 +53,7 @@ interface Replica {
 }
 
 export class Fleet {
-  readonly time = new FleetTime()
+  readonly time = new VirtualTime()
   readonly service: SimulatedService
   readonly cache = new SimulatedCache(this.time)
   readonly violations: Array<string> = []
@@ -62,6 +66,7 @@ export class Fleet {
   /** How long searches took that succeeded. */
   readonly durations: Array<number> = []
   private pending = 0
+  private readonly scheduler = new ShakenScheduler(2_048)
 
   constructor(private readonly options: Options) {
     this.service = new SimulatedService(this.time, options.life)
@@ -70,7 +75,8 @@ export class Fleet {
 
   start(id: number) {
     const { refresh, seed, skew = 0 } = this.options
-    const clock = this.time.clock((2 * this.random() - 1) * skew)
+    const clock = ManualClock.besides(this.time.clock)
+    clock.wall = Math.floor((2 * this.random() - 1) * skew)
     const { service: random } = seeded(`${seed} ${id} ${this.time.now}`)
     const scope = Effect.runSync(Scope.make())
     const started = this.time.now
@@ -81,7 +87,7 @@ export class Fleet {
           Effect.withRandom(random),
           Logger.withMinimumLogLevel(LogLevel.None)
         ),
-        { scheduler: this.time.scheduler }
+        { scheduler: this.scheduler }
       ).addObserver(then)
     const make = Effect.flatMap(
       SharedTokenIssuer.make({
@@ -123,7 +129,21 @@ export class Fleet {
   /** Starts so many replicas, and waits until they are built. */
   async startAll(size: number) {
     for (let id = 0; id < size; id += 1) this.start(id)
-    await this.time.pass(0)
+    await this.pass(0)
+  }
+
+  /** Lets so much time pass, and everything happen that is due meanwhile. */
+  async pass(millis: number) {
+    for (const _ of this.time.passing(millis)) await this.settle()
+  }
+
+  /** WebCrypto ends its calls in later turns of the event loop. */
+  private async settle() {
+    this.scheduler.settle()
+    while (PlainCrypto.takeUses() > 0 || !this.scheduler.isIdle) {
+      await setImmediate()
+      this.scheduler.settle()
+    }
   }
 
   /** One search of each replica. */
@@ -155,7 +175,7 @@ export class Fleet {
 
   /** Waits until each search has ended. */
   async finish() {
-    for (let waited = 0; this.pending > 0 && waited < longestSearch; waited += 1_000) await this.time.pass(1_000)
+    for (let waited = 0; this.pending > 0 && waited < longestSearch; waited += 1_000) await this.pass(1_000)
     if (this.pending > 0) this.violations.push(`${this.pending} searches never ended`)
   }
 

@@ -1,7 +1,7 @@
 /** The cache of a fleet: it counts calls by the second, and can be slow, broken, or out of reach for some. */
 import { Effect, Layer } from "effect"
 import { SharedTokenCache } from "effect-nutrition-advisor"
-import type { FleetTime } from "./FleetTime.js"
+import type { VirtualTime } from "../model/VirtualTime.js"
 
 const unavailable = new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code: "ECONNREFUSED" })
 
@@ -20,7 +20,7 @@ export class SimulatedCache {
     Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(SharedTokenCache.layerMemory))
   )
 
-  constructor(private readonly time: FleetTime) {}
+  constructor(private readonly time: VirtualTime) {}
 
   /** As one replica sees it. */
   readonly seenBy = (replica: number): SharedTokenCache.Service => {

@@ -1,7 +1,7 @@
 /** The service as a fleet meets it: a token route that can be down or hang, tokens that can be revoked, and searches. */
 import { Clock, Effect, Redacted } from "effect"
 import { AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
-import type { FleetTime } from "./FleetTime.js"
+import type { VirtualTime } from "../model/VirtualTime.js"
 
 interface Issued {
   readonly diesAt: number
@@ -24,7 +24,7 @@ export class SimulatedService {
   lastTrouble = Number.NEGATIVE_INFINITY
   private readonly tokens = new Map<string, Issued>()
 
-  constructor(private readonly time: FleetTime, readonly life: number) {}
+  constructor(private readonly time: VirtualTime, readonly life: number) {}
 
   /** In the clock of the replica that asks. */
   readonly issuer: TokenIssuer.Service = {

@@ -29,7 +29,7 @@ export const costsOf = (replicas: number, withQuietHour = true): Promise<Readonl
       const [exchanges, cacheCalls, begun] = [service.exchanges.length, cache.calls, time.now]
       fleet.durations.length = 0
       if (isSearching) fleet.searchAll()
-      await time.pass(millis)
+      await fleet.pass(millis)
       const longest = fleet.durations.reduce((longest, millis) => Math.max(longest, millis), 0)
       costs.push({
         situation,
@@ -48,7 +48,7 @@ export const costsOf = (replicas: number, withQuietHour = true): Promise<Readonl
     await measure("revocation", minute, true)
     if (!withQuietHour) return costs
     await measure("quiet hour", 60 * minute, false)
-    await time.pass(cache.publishedAt + life - 5 * minute - time.now)
+    await fleet.pass(cache.publishedAt + life - 5 * minute - time.now)
     await measure("refresh", 3 * minute, false)
     if (fleet.violations.length > 0) throw new Error(fleet.violations[0])
     return costs

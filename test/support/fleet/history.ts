@@ -115,7 +115,7 @@ export const play = async (plan: Plan) => {
   await fleet.startAll(plan.size)
   for (const id of fleet.replicas.keys()) searchLater(id)
   happenLater()
-  await fleet.time.pass(plan.duration)
+  await fleet.pass(plan.duration)
   await fleet.finish()
 
   const { cache, failed, service, violations } = fleet

@@ -1,71 +1,66 @@
 import { Duration, Effect } from "effect"
-import { makeClock } from "../doubles/makeClock.js"
+import * as ManualClock from "../doubles/ManualClock.js"
+import { makeClock } from "../doubles/runtime.js"
 
 interface Timer {
   readonly at: number
-  readonly fire: () => void
+  /** None once it is canceled. */
+  fire: (() => void) | undefined
 }
 
-/**
- * Two clocks and their timers, moved by hand. Timers go by the monotonic clock, as they do in Node; `jump` sets the wall clock
- * alone. TestClock waits some real milliseconds for each step, which 60,000 steps can't afford.
- */
+const epoch = 1_800_000_000_000
+
+/** A clock and its timers, which only `pass` moves. TestClock waits some real milliseconds for each step: too long for 60,000 steps. */
 export class VirtualTime {
-  private readonly timers = new Set<Timer>()
-  private elapsed = 0
-  private offset = 1_000_000_000
+  /** Milliseconds since the start. */
+  now = 0
+  /** The last one fires first. Those of the same moment fire in the order in which they were set. */
+  private readonly timers: Array<Timer> = []
 
-  get pendingTimers() {
-    return this.timers.size
-  }
-
-  get monotonicMillis() {
-    return this.elapsed
-  }
-
-  get wallMillis() {
-    return this.elapsed + this.offset
-  }
-
-  readonly clock = makeClock({
-    wall: () => this.wallMillis,
-    monotonic: () => BigInt(Math.round(this.elapsed * 1e6)),
+  /** Timers go by `now`, as they go by the monotonic clock in Node: moving `clock.wall` delays none of them. */
+  readonly clock = ManualClock.besides(makeClock({
+    wall: () => Math.floor(epoch + this.now),
+    monotonic: () => BigInt(Math.round(this.now * 1e6)),
     sleep: (duration) =>
       Effect.async((resume: (effect: Effect.Effect<void>) => void) => {
-        const timer = { at: this.elapsed + Duration.toMillis(duration), fire: () => resume(Effect.void) }
-        this.timers.add(timer)
-        return Effect.sync(() => this.timers.delete(timer))
+        const timer = this.after(Duration.toMillis(duration), () => resume(Effect.void))
+        return Effect.sync(() => {
+          timer.fire = undefined
+        })
       })
-  })
+  }))
 
-  jump(millis: number) {
-    this.offset += millis
+  get pendingTimers() {
+    return this.timers.filter(({ fire }) => fire !== undefined).length
   }
 
-  /** Lets time pass, timer by timer, and calls `settle` after each. */
-  pass(millis: number, settle: () => void) {
-    settle()
-    for (const _ of this.firing(millis)) settle()
-    settle()
+  /** Calls back after so many milliseconds. */
+  after(millis: number, fire: () => void) {
+    const timer: Timer = { at: this.now + millis, fire }
+    let [from, to] = [0, this.timers.length]
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2)
+      if ((this.timers[middle]?.at ?? 0) > timer.at) from = middle + 1
+      else to = middle
+    }
+    this.timers.splice(from, 0, timer)
+    return timer
   }
 
-  /** Fires one timer after another, until so much time has passed. */
-  private *firing(millis: number) {
-    const end = this.elapsed + millis
-    for (let timer = this.nextUntil(end); timer !== undefined; timer = this.nextUntil(end)) {
-      this.elapsed = Math.max(this.elapsed, timer.at)
-      this.timers.delete(timer)
-      timer.fire()
+  /** Lets so much time pass. It stops at once, and after the timers of each moment, so that fibers can run. */
+  *passing(millis: number) {
+    const end = this.now + millis
+    yield
+    for (let next = this.timers.at(-1); next !== undefined && next.at <= end; next = this.timers.at(-1)) {
+      this.now = Math.max(this.now, next.at)
+      while ((this.timers.at(-1)?.at ?? Number.POSITIVE_INFINITY) <= this.now) this.timers.pop()?.fire?.()
       yield
     }
-    this.elapsed = end
+    this.now = end
   }
 
-  private nextUntil(end: number) {
-    let next: Timer | undefined
-    for (const timer of this.timers) {
-      if (timer.at <= end && (next === undefined || timer.at < next.at)) next = timer
-    }
-    return next
+  /** Lets so much time pass, and runs fibers with `settle`. */
+  pass(millis: number, settle: () => void) {
+    for (const _ of this.passing(millis)) settle()
   }
 }

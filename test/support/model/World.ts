@@ -86,7 +86,7 @@ export class World {
       case "Plan":
         return this.plans.push(step.plan)
       case "Jump":
-        return this.time.jump(step.millis)
+        return (this.time.clock.wall += step.millis)
       case "Close":
         this.closing = this.run(Scope.close(this.scope, Exit.void))
         return this.scheduler.settle()
@@ -118,7 +118,7 @@ export class World {
   }
 
   private token(life: number, value: string) {
-    const receivedAt = this.time.wallMillis
+    const receivedAt = this.time.clock.unsafeCurrentTimeMillis()
     return AccessToken.make({ value, serviceId: `customer of ${value}`, receivedAt, expiresAt: receivedAt + life })
   }
 
@@ -161,13 +161,13 @@ export class World {
         return Effect.never
       case "late":
       case "handBack": {
-        const last = [...this.issued.values()].findLast(({ diesAt }) => diesAt > this.time.monotonicMillis)
+        const last = [...this.issued.values()].findLast(({ diesAt }) => diesAt > this.time.now)
         if (last === undefined) return this.carryOut("issue")
-        return Effect.succeed(this.token(last.diesAt - this.time.monotonicMillis, Redacted.value(last.token.value)))
+        return Effect.succeed(this.token(last.diesAt - this.time.now, Redacted.value(last.token.value)))
       }
       case "issue": {
         const token = this.token(this.lifeMillis, `token ${this.exchanges}`)
-        this.issued.set(Redacted.value(token.value), { token, diesAt: this.time.monotonicMillis + this.lifeMillis })
+        this.issued.set(Redacted.value(token.value), { token, diesAt: this.time.now + this.lifeMillis })
         return Effect.succeed(token)
       }
     }
@@ -176,13 +176,13 @@ export class World {
   private send(token: AccessToken.AccessToken, forbidden: boolean): Effect.Effect<boolean> {
     return Effect.suspend(() => {
       const value = Redacted.value(token.value)
-      if (AccessToken.stateAt(token, this.time.wallMillis, timing) === "expired") {
+      if (AccessToken.stateAt(token, this.time.clock.unsafeCurrentTimeMillis(), timing) === "expired") {
         this.violations.push("an expired token was sent")
       }
       if (Redacted.value(token.serviceId) !== `customer of ${value}`) this.violations.push("a pair was torn")
       return Effect.map(
         Effect.sleep(requestMillis),
-        () => !forbidden && (this.issued.get(value)?.diesAt ?? 0) > this.time.monotonicMillis
+        () => !forbidden && (this.issued.get(value)?.diesAt ?? 0) > this.time.now
       )
     })
   }

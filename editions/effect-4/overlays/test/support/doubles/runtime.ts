@@ -1,6 +1,5 @@
 // Effect 4 has no Supervisor, another scheduler and clock, and no Random of a seed that stands alone.
-import { type Clock, Context, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
-import type { Parts } from "./makeClock.js"
+import { type Clock, Context, type Duration, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
 
 export class FiberCount {
   running = 0
@@ -14,6 +13,12 @@ export class FiberCount {
 export const seeded = (seed: string) => {
   const service = Effect.runSync(Random.withSeed(Effect.map(Effect.context<never>(), Context.get(Random.Random)), seed))
   return { service, next: () => service.nextDoubleUnsafe() }
+}
+
+interface Parts {
+  readonly wall: () => number
+  readonly monotonic: () => bigint
+  readonly sleep: (duration: Duration.Duration) => Effect.Effect<void>
 }
 
 export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => {
