@@ -4,8 +4,9 @@ import { Effect, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { testLive } from "../support/doubles/arranged.js"
 import * as WatchedSimulator from "../support/doubles/WatchedSimulator.js"
+import { eventually } from "../support/doubles/Wire.js"
 
-const { searchPath, start, tokenPath, until } = WatchedSimulator
+const { searchPath, start, tokenPath } = WatchedSimulator
 
 const demoKey = Redacted.value(Simulator.licenseKey)
 
@@ -98,7 +99,7 @@ describe("stream of events", () => {
     const { send, watch } = yield* start()
     yield* send("/v2/plan")
     const viewer = yield* watch()
-    yield* until(() => viewer.events().length === 1)
+    yield* eventually(() => viewer.events().length === 1)
     const frames = viewer.text().split("\n\n").filter((frame) => frame.includes("data:"))
     expect(frames.map((frame) => frame.split("\n")[0])).toEqual(viewer.events().map(({ id }) => `id: ${id}`))
     expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
@@ -116,7 +117,7 @@ describe("stream of events", () => {
     yield* service.provoke("token", "hang", 1)
     const viewer = yield* watch()
     yield* send(`${tokenPath}/${demoKey}`, { ...post, leavesAfter: 150 })
-    yield* until(() => viewer.events().length > 0)
+    yield* eventually(() => viewer.events().length > 0)
     expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: "hang", operation: "token" })])
     expect(Number(viewer.events()[0]?.["duration"])).toBeGreaterThan(50)
   })
@@ -126,7 +127,7 @@ describe("stream of events", () => {
     yield* service.setLatency("search", "1 hour")
     const viewer = yield* watch()
     yield* send(searchPath, { leavesAfter: 50 })
-    yield* until(() => viewer.events().length > 0)
+    yield* eventually(() => viewer.events().length > 0)
     expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: null })])
   })
 
@@ -157,10 +158,10 @@ describe("stream of events", () => {
     const events = yield* seen
     expect(events).toHaveLength(1_000)
     const next = yield* watch({ "last-event-id": String(events[989]?.id) })
-    yield* until(() => next.events().length > 0)
+    yield* eventually(() => next.events().length > 0)
     expect(next.events()).toEqual(events.slice(990))
     const unreadable = yield* watch({ "last-event-id": "soon" })
-    yield* until(() => unreadable.events().length > 0)
+    yield* eventually(() => unreadable.events().length > 0)
     expect(unreadable.events()).toEqual(events)
   })
 
@@ -175,7 +176,7 @@ describe("stream of events", () => {
     expect([events.length, tokens.map(({ token }) => token)]).toEqual([1_001, [2]])
     expect(tokens[0]?.id).toBeLessThan(events[1]?.id ?? 0)
     const next = yield* watch({ "last-event-id": String(events[0]?.id) })
-    yield* until(() => next.events().length > 0)
+    yield* eventually(() => next.events().length > 0)
     expect(next.events()).toEqual(events.slice(1))
     yield* service.revoke
     expect((yield* seen).filter((event) => "expiresAt" in event)).toEqual([])
@@ -216,7 +217,7 @@ describe("stream of events", () => {
       yield* Effect.sleep("5 millis")
     }
     yield* send("/v2/the-last-one")
-    yield* until(() => reading.text().includes("/v2/the-last-one"))
+    yield* eventually(() => reading.text().includes("/v2/the-last-one"))
     const ids = reading.events().map(({ id }) => id)
     expect(ids).toEqual(ids.map((_, index) => (ids[0] ?? 0) + index))
     expect(ids.length).toBeGreaterThan(10_000)
@@ -224,6 +225,6 @@ describe("stream of events", () => {
 
   testLive("stream of events: it ends with the simulator", function*() {
     const viewer = yield* Effect.scoped(Effect.flatMap(start(), ({ watch }) => watch()))
-    yield* until(() => !viewer.isOpen())
+    expect(yield* eventually(() => !viewer.isOpen())).toBe(true)
   })
 })

@@ -1,10 +1,8 @@
 import { spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import * as Http from "node:http"
 import * as Https from "node:https"
-import type { AddressInfo } from "node:net"
 import * as Net from "node:net"
 import { join } from "node:path"
 import type { HttpClient } from "@effect/platform"
@@ -14,6 +12,7 @@ import { Effect, type Layer, Redacted } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../support/doubles/arranged.js"
+import { listening } from "../support/doubles/Wire.js"
 import { clients } from "../support/leaks/clients.js"
 import { deadOrigin } from "../support/leaks/LocalService.js"
 import * as Program from "./Program.js"
@@ -39,12 +38,7 @@ const selfSignedOrigin = Effect.gen(function*() {
     ...["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert]
   ])
   const files = { cert: readFileSync(cert), key: readFileSync(key) }
-  const server = Https.createServer(files, (_, response) => response.end("{}"))
-  yield* Effect.acquireRelease(
-    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
-    () => Effect.promise(() => once(server.close(), "close"))
-  )
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return `https://127.0.0.1:${yield* listening(Https.createServer(files, (_, response) => response.end("{}")))}`
 })
 
 /** A fatal alert in place of a ServerHello (RFC 8446, section 6). */
@@ -58,17 +52,8 @@ const helloWithoutRenegotiationInfo = () => {
 /** The origin of a server that refuses each TLS handshake with these bytes. */
 const refusingHandshakes = (bytes: Uint8Array) =>
   Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const server = Net.createServer((socket) => {
-          socket.on("error", () => {}).once("data", () => socket.write(bytes))
-        })
-        await once(server.listen(0, "127.0.0.1"), "listening")
-        return server
-      }),
-      (server) => Effect.promise(() => once(server.close(), "close"))
-    ),
-    (server) => `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+    listening(Net.createServer((socket) => socket.once("data", () => socket.write(bytes)))),
+    (port) => `https://127.0.0.1:${port}`
   )
 
 const handshakes: ReadonlyArray<readonly [refusal: string, bytes: Uint8Array, code: RegExp]> = [
@@ -81,18 +66,11 @@ const handshakes: ReadonlyArray<readonly [refusal: string, bytes: Uint8Array, co
   ["no secure renegotiation", helloWithoutRenegotiationInfo(), /^ERR_SSL_.*LEGACY_RENEGOTIATION_DISABLED$/]
 ]
 
+const refusal = "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"
+
 const refusingProxy = Effect.map(
-  Effect.acquireRelease(
-    Effect.promise(async () => {
-      const server = Http.createServer().on("connect", (_, socket) => {
-        socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
-      })
-      await once(server.listen(0, "127.0.0.1"), "listening")
-      return server
-    }),
-    (server) => Effect.promise(() => once(server.close(), "close"))
-  ),
-  (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  Effect.suspend(() => listening(Http.createServer().on("connect", (_, socket) => socket.end(refusal)))),
+  (port) => `http://127.0.0.1:${port}`
 )
 
 const places = [

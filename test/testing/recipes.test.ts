@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { makeImporter, programsOf } from "../support/readme/importBlock.js"
+import { programsOf } from "../support/readme/blocks.js"
+import { makeImporter } from "../support/readme/importBlock.js"
 
 const importBlock = makeImporter()
 

@@ -20,7 +20,7 @@ export interface Service {
   readonly setLatency: (latency: Duration.DurationInput) => Effect.Effect<void>
   readonly setLife: (millis: number) => Effect.Effect<void>
   /** The next exchanges end like this, in this order, before new tokens are issued again. */
-  readonly respondNext: (...outcomes: ReadonlyArray<Outcome>) => Effect.Effect<void>
+  readonly respondNext: (...outcomes: Array<Outcome>) => Effect.Effect<void>
   readonly respondAlways: (outcome: Outcome | undefined) => Effect.Effect<void>
 }
 

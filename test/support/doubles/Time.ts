@@ -1,6 +1,5 @@
 /** The one way by which tests let time pass, and see who waits for it. */
 import { Chunk, type Duration, Effect, Fiber, Option, TestClock } from "effect"
-import * as Runtime from "./runtime.js"
 
 /** Lets so much time pass, and all that is due on the way happen. */
 export const pass: (duration: Duration.DurationInput) => Effect.Effect<void> = TestClock.adjust
@@ -15,7 +14,7 @@ export const wakes: Effect.Effect<ReadonlyArray<number>> = Effect.map(TestClock.
 export const timers: Effect.Effect<number> = Effect.map(wakes, ({ length }) => length)
 
 /** How many fibers run that no other fiber waits for. */
-export const fibers: Effect.Effect<number> = Runtime.fibers
+export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
 
 /** Runs the effect to its end while the clock goes on in such steps. */
 export const settle = (step: Duration.DurationInput) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>

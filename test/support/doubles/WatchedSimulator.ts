@@ -6,6 +6,7 @@ import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { eventually } from "./Wire.js"
 
 export interface Call {
   readonly method?: string
@@ -133,13 +134,9 @@ export const start = (
       seen: Effect.scoped(
         Effect.gen(function*() {
           const viewer = yield* watchIt()
-          while (!viewer.text().includes("\n\n")) yield* Effect.sleep("5 millis")
+          yield* eventually(() => viewer.text().includes("\n\n"))
           return viewer.events()
         })
       )
     }
   })
-
-/** Looks again until it is so; the test's own timeout ends it. */
-export const until = (isSo: () => boolean): Effect.Effect<void> =>
-  Effect.suspend(() => isSo() ? Effect.void : Effect.zipRight(Effect.sleep("5 millis"), until(isSo)))

@@ -1,7 +1,7 @@
 /** A server on a port of this machine that answers as it is told, and what it saw. */
 import { once } from "node:events"
 import * as Http from "node:http"
-import type { AddressInfo } from "node:net"
+import type * as Net from "node:net"
 import { Effect, Schedule, type Scope } from "effect"
 
 export type Answer = (request: Http.IncomingMessage, response: Http.ServerResponse) => void
@@ -11,6 +11,26 @@ export interface Wire {
   readonly requests: ReadonlyArray<Http.IncomingMessage>
   readonly connections: { readonly opened: number; readonly open: number; readonly most: number }
 }
+
+/** The port of any server, which listens for the time of a scope. Its connections are broken at the end. */
+export const listening = (server: Net.Server): Effect.Effect<number, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const sockets = new Set<Net.Socket>()
+    server.on("connection", (socket: Net.Socket) => {
+      sockets.add(socket)
+      socket.on("error", () => socket.destroy()).once("close", () => sockets.delete(socket))
+    })
+    yield* Effect.acquireRelease(
+      Effect.promise(() => once(server.listen({ port: 0, host: "127.0.0.1", backlog: 2_048 }), "listening")),
+      () =>
+        Effect.promise(() => {
+          const closed = once(server.close(), "close")
+          for (const socket of sockets) socket.destroy()
+          return closed
+        })
+    )
+    return (server.address() as Net.AddressInfo).port
+  })
 
 export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =>
   Effect.gen(function*() {
@@ -25,21 +45,11 @@ export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =
       connections.opened += 1
       connections.open += 1
       connections.most = Math.max(connections.most, connections.open)
-      socket.on("error", () => socket.destroy())
       socket.once("close", () => {
         connections.open -= 1
       })
     })
-    yield* Effect.acquireRelease(
-      Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
-      () =>
-        Effect.promise(() => {
-          const closed = once(server.close(), "close")
-          server.closeAllConnections()
-          return closed
-        })
-    )
-    return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests, connections }
+    return { origin: `http://127.0.0.1:${yield* listening(server)}`, requests, connections }
   })
 
 /** Answers once the request has come in whole. */

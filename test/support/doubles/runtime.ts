@@ -1,11 +1,5 @@
-/** What only effect's runtime knows or decides: which fibers run and in which order, what is random, and what a clock is. */
-import { Clock, type Duration, Effect, Fiber, Option, Random, type Scheduler, Supervisor } from "effect"
-
-/** How many fibers run that no other fiber waits for. */
-export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)
-
-/** The fiber that runs now. */
-export const running = (): unknown => Option.getOrUndefined(Fiber.getCurrentFiber())
+/** What the runtime of Effect knows or decides: which fibers run and in which order, what is random, and what a clock is. */
+import { Clock, type Duration, Effect, type Fiber, Random, type Scheduler, Supervisor } from "effect"
 
 /** Counts the fibers that effects start. */
 export class FiberCount {

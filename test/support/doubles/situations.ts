@@ -1,6 +1,6 @@
 /** Tests of the real provider and the real store over IssuerDouble, by the situation in which they begin; and issuer, provider and store. */
-import { type Duration, Effect } from "effect"
-import { type AccessToken, TokenProvider, TokenStore } from "effect-nutrition-advisor"
+import { Effect } from "effect"
+import { TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "./arranged.js"
 import * as Issuer from "./IssuerDouble.js"
@@ -22,38 +22,38 @@ export const freshScheduled = arranged(Issuer.begun, Issuer.layerProvider())
 /** The simulator stands for the service, in memory; there has been no request. */
 export const simulated = arranged(Simulator.Simulator, Simulator.layerHttpClient())
 
-const inIssuer = <A, E, R>(use: (issuer: Issuer.Service) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Issuer.IssuerDouble, use)
+const { calls, interrupted, requests, starts } = Effect.serviceConstants(Issuer.IssuerDouble)
+
+const { respondAlways, respondNext, setLatency, setLife } = Effect.serviceFunctions(Issuer.IssuerDouble)
+
+const replaced = Effect.map(requests, (all) => all.map(({ replacing }) => replacing))
 
 /** The issuer of the test that runs. */
 export const issuer = {
-  calls: inIssuer(({ calls }) => calls),
-  starts: inIssuer(({ starts }) => starts),
-  requests: inIssuer(({ requests }) => requests),
-  replaced: inIssuer(({ requests }) => Effect.map(requests, (all) => all.map(({ replacing }) => replacing))),
-  interrupted: inIssuer(({ interrupted }) => interrupted),
-  setLatency: (latency: Duration.DurationInput) => inIssuer(({ setLatency }) => setLatency(latency)),
-  setLife: (millis: number) => inIssuer(({ setLife }) => setLife(millis)),
-  respondNext: (...outcomes: ReadonlyArray<Issuer.Outcome>) => inIssuer(({ respondNext }) => respondNext(...outcomes)),
-  respondAlways: (outcome: Issuer.Outcome | undefined) => inIssuer(({ respondAlways }) => respondAlways(outcome))
+  calls,
+  interrupted,
+  replaced,
+  requests,
+  respondAlways,
+  respondNext,
+  setLatency,
+  setLife,
+  starts
 }
 
-const inProvider = <A, E, R>(use: (provider: TokenProvider.Service) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(TokenProvider.TokenProvider, use)
+const { get, status } = Effect.serviceConstants(TokenProvider.TokenProvider)
 
 /** The provider of the test that runs. */
 export const provider = {
-  get: inProvider(({ get }) => get),
-  renew: (...rejected: Parameters<TokenProvider.Service["renew"]>) => inProvider(({ renew }) => renew(...rejected)),
-  status: inProvider(({ status }) => status)
+  get,
+  renew: (...rejected: Parameters<TokenProvider.Service["renew"]>) =>
+    Effect.flatMap(TokenProvider.TokenProvider, ({ renew }) => renew(...rejected)),
+  status
 }
 
-const inStore = <A, E, R>(use: (store: TokenStore.Service) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(TokenStore.TokenStore, use)
+const { current } = Effect.serviceConstants(TokenStore.TokenStore)
+
+const { invalidate, put } = Effect.serviceFunctions(TokenStore.TokenStore)
 
 /** The store of the test that runs. */
-export const store = {
-  current: inStore(({ current }) => current),
-  put: (token: AccessToken.AccessToken) => inStore(({ put }) => put(token)),
-  invalidate: (used: AccessToken.AccessToken) => inStore(({ invalidate }) => invalidate(used))
-}
+export const store = { current, put, invalidate }

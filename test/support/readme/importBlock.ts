@@ -4,8 +4,6 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { type Block, repository } from "./blocks.js"
 
-export { programsOf } from "./blocks.js"
-
 /** A way to run blocks as modules, each time as a new one, outside of the repository: no lint or type-check meets them. */
 export const makeImporter = () => {
   const folder = mkdtempSync(join(tmpdir(), "blocks-"))

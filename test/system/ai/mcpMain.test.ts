@@ -1,12 +1,11 @@
 import { once } from "node:events"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { createInterface } from "node:readline"
 import { describe, expect, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect } from "effect"
 import { version } from "../../../src/internal/version.js"
+import * as Wire from "../../support/doubles/Wire.js"
 import * as Program from "../Program.js"
 
 const program = "src/ai/mcpMain.ts"
@@ -14,24 +13,17 @@ const program = "src/ai/mcpMain.ts"
 const secrets = { key: "key-5d1c", token: "tok-77a0", id: "id-90be" }
 
 /** A service that answers each search after a tenth of a second, and "broken" with a 500 that repeats all secrets. */
-const slowService = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const server = createServer(({ method, url = "" }, response) => {
-      const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
-      const token = { access_token: secrets.token, customer_id: secrets.id, token_type: "Bearer", expires_in: 3600 }
-      const isBroken = url.includes("broken")
-      response.writeHead(isBroken ? 500 : 200, { "content-type": "application/json" })
-      const body = JSON.stringify(isBroken ? secrets : method === "POST" ? token : found)
-      setTimeout(() => response.end(body), method === "POST" ? 0 : 100)
-    })
-    await once(server.listen({ port: 0, host: "127.0.0.1", backlog: 2_048 }), "listening")
-    return server
-  }),
-  (server) => Effect.promise(async () => server.close().closeAllConnections())
-)
+const slowService = Wire.serve(({ method, url = "" }, response) => {
+  const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
+  const token = { access_token: secrets.token, customer_id: secrets.id, token_type: "Bearer", expires_in: 3600 }
+  const isBroken = url.includes("broken")
+  response.writeHead(isBroken ? 500 : 200, { "content-type": "application/json" })
+  const body = JSON.stringify(isBroken ? secrets : method === "POST" ? token : found)
+  setTimeout(() => response.end(body), method === "POST" ? 0 : 100)
+})
 
-const settings = Effect.map(slowService, (server) => ({
-  NUTRITION_ADVISOR_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+const settings = Effect.map(slowService, ({ origin }) => ({
+  NUTRITION_ADVISOR_BASE_URL: origin,
   NUTRITION_ADVISOR_LICENSE_KEY: secrets.key,
   /** A busy machine may take longer than usual for all of them. */
   NUTRITION_ADVISOR_REQUEST_TIMEOUT: "5 minutes",

@@ -1,7 +1,7 @@
 /** A TCP proxy in front of a server: it delays, cuts and refuses connections, and records every byte. */
-import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, Redacted, type Scope } from "effect"
+import { listening } from "../../support/doubles/Wire.js"
 
 export interface TcpProxy {
   readonly port: number
@@ -51,16 +51,7 @@ export const make = (target: number): Effect.Effect<TcpProxy, never, Scope.Scope
       })
     }
 
-    const listener = yield* Effect.acquireRelease(
-      Effect.promise(async () => {
-        const listener = createServer(accept).listen(0, "127.0.0.1")
-        await once(listener, "listening")
-        return listener
-      }),
-      (listener) => Effect.zipRight(cut, Effect.sync(() => listener.close()))
-    )
-    const address = listener.address()
-    const port = typeof address === "object" && address !== null ? address.port : 0
+    const port = yield* listening(createServer(accept))
     const set = (changes: Partial<typeof state>) => Effect.sync(() => void Object.assign(state, changes))
 
     return {

@@ -1,12 +1,11 @@
-import { once } from "node:events"
 import type * as Http from "node:http"
-import { type AddressInfo, createServer, type Socket } from "node:net"
+import { createServer } from "node:net"
 import type { HttpClient } from "@effect/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../../support/doubles/arranged.js"
-import { type Answer, eventually, replying, serve } from "../../support/doubles/Wire.js"
+import { type Answer, eventually, listening, replying, serve } from "../../support/doubles/Wire.js"
 import { advisor, connectionError, ways } from "./ways.js"
 
 const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
@@ -121,22 +120,7 @@ describe("The end of the scope", () => {
 })
 
 /** Takes connections and never says a word, not even for TLS. */
-const silent = Effect.gen(function*() {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on("error", () => {})
-  })
-  yield* Effect.acquireRelease(
-    Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening")),
-    () =>
-      Effect.sync(() => {
-        for (const socket of sockets) socket.destroy()
-        server.close()
-      })
-  )
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
+const silent = Effect.map(Effect.suspend(() => listening(createServer())), (port) => `https://127.0.0.1:${port}`)
 
 describe("A time that is over", () => {
   const patience = "150 millis"
