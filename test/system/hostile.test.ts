@@ -3,6 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Option, Redacted } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { testLive } from "../support/doubles/arranged.js"
+import { endOf } from "../support/doubles/endOf.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { eventually } from "../support/doubles/Wire.js"
 import { advisor, type HttpClientLayer, issuer, type Options, optionsFor } from "./hostile/advisor.js"
@@ -11,24 +12,14 @@ import { type Client, clients, keepingClients, wrapped } from "./hostile/clients
 import { start } from "./hostile/HostileService.js"
 import * as Replies from "./hostile/replies.js"
 
-type AnyError = NutritionAdvisorError.NutritionAdvisorError
-
-const nameOf = (error: AnyError) =>
-  [error._tag, "reason" in error ? error.reason : [], "status" in error ? error.status ?? [] : []].flat().join(" ")
-
-/** How an effect ended, in words: its value, the tag, reason and status of its error, or the defect. */
-const ending = <A>(effect: Effect.Effect<A, AnyError>, show: (value: A) => string) =>
-  Effect.map(
-    Effect.exit(effect),
-    Exit.match({
-      onFailure: (cause) =>
-        Option.match(Cause.failureOption(cause), {
-          onNone: () => `defect: ${Cause.pretty(cause)}`,
-          onSome: nameOf
-        }),
-      onSuccess: show
-    })
-  )
+/** How an effect ended, in words: its value, or how it failed, with the status of its error. */
+const ending = <A>(effect: Effect.Effect<A, NutritionAdvisorError.NutritionAdvisorError>, show: (value: A) => string) =>
+  Effect.map(Effect.exit(effect), (exit) => {
+    if (Exit.isSuccess(exit)) return show(exit.value)
+    const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
+    const status = error !== undefined && "status" in error ? error.status ?? [] : []
+    return [endOf(exit), status].flat().join(" ")
+  })
 
 interface Call {
   readonly layer: HttpClientLayer

@@ -2,10 +2,11 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { Agent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
 import { Array as Arr, Context, Effect, identity, Layer, Record, Schedule } from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError, TokenProvider } from "effect-nutrition-advisor"
+import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../support/doubles/arranged.js"
+import { endOf } from "../support/doubles/endOf.js"
 import * as SpawnedSimulator from "./storms/SpawnedSimulator.js"
 
 const connections = 64
@@ -44,15 +45,12 @@ const clientOf = (client: Client, baseUrl: string, options: Partial<NutritionAdv
     }))
   )
 
-const nameOf = (error: NutritionAdvisorError.NutritionAdvisorError) =>
-  "reason" in error ? `${error._tag} ${error.reason}` : error._tag
-
 const terms = ["greek yogurt", "oats", "banana", "low sugar breakfast"]
 
 type Search = NutritionAdvisor.Service["search"]
 
 const ending = (search: Search, index: number) =>
-  Effect.match(search(terms[index % terms.length] ?? ""), { onFailure: nameOf, onSuccess: () => "answered" })
+  Effect.map(Effect.exit(search(terms[index % terms.length] ?? "")), endOf)
 
 /** How the searches ended, and how often each way. */
 const endings = (all: Iterable<Effect.Effect<string>>) =>
@@ -71,7 +69,7 @@ describe.each(clients)("A storm of $count searches at once over $name", (client)
     const { search } = yield* clientOf(client, baseUrl)
     const ended = yield* atOnce(count, search)
     const seen = yield* sight
-    expect(ended).toEqual({ answered: count })
+    expect(ended).toEqual({ Success: count })
     expect(seen).toMatchObject({ exchanges: 1, searches: count, rejections: 0 })
     expect(seen.connections).toBeLessThanOrEqual(connections)
   })
@@ -93,7 +91,7 @@ describe.each(clients)("A storm of $count searches at once over $name", (client)
       yield* revokedOnce
       const ended = yield* atOnce(count, counted)
       const seen = yield* sight
-      expect(ended).toEqual({ answered: count })
+      expect(ended).toEqual({ Success: count })
       expect(seen).toMatchObject({ exchanges: before.exchanges + 1, exchangesAtOnce: 1 })
       expect(seen.rejections).toBeGreaterThan(0)
       expect(seen.rejections).toBeLessThanOrEqual(count - revokedAfter)
@@ -117,6 +115,6 @@ describe.each(clients)("A token route that hangs over $name", (client) => {
     const { exchanges } = yield* sight
     expect(ended).toEqual({ "TransportError Timeout": 1_000 })
     expect(closed).toMatchObject({ exchanges: 1, openExchanges: 0, abandonedExchanges: 1, searches: 0 })
-    expect({ after, exchanges }).toEqual({ after: "answered", exchanges: 2 })
+    expect({ after, exchanges }).toEqual({ after: "Success", exchanges: 2 })
   })
 })

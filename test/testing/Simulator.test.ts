@@ -4,8 +4,8 @@ import { describe, expect, it } from "@effect/vitest"
 import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged, arrangedLive } from "../support/doubles/arranged.js"
-import { inMemory, onAPort } from "../support/doubles/simulators.js"
 import * as Time from "../support/doubles/Time.js"
+import { inMemory, onAPort } from "./simulators.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"

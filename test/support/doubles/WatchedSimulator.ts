@@ -4,7 +4,7 @@ import * as Http from "node:http"
 import { promisify } from "node:util"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { eventually } from "./Wire.js"
 
@@ -15,24 +15,13 @@ export interface Call {
   readonly leavesAfter?: number
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number
   readonly headers: Http.IncomingHttpHeaders
   readonly text: string
 }
 
 export type Event = Readonly<Record<string, unknown>> & { readonly id: number }
-
-/** A connection to the stream of events. */
-export interface Viewer {
-  readonly status: number
-  readonly headers: Http.IncomingHttpHeaders
-  readonly text: () => string
-  readonly events: () => ReadonlyArray<Event>
-  readonly isOpen: () => boolean
-  readonly pause: () => void
-  readonly leave: () => void
-}
 
 const textOf = async (response: Http.IncomingMessage) => {
   const chunks: Array<Buffer> = []
@@ -60,7 +49,8 @@ const eventsIn = (text: string): ReadonlyArray<Event> =>
     return data === undefined ? [] : [JSON.parse(data)]
   })
 
-const watch = async (url: string, headers: Http.OutgoingHttpHeaders): Promise<Viewer> => {
+/** A connection to the stream of events. */
+const watch = async (url: string, headers: Http.OutgoingHttpHeaders) => {
   const request = Http.request(`${url}/simulator/events`, { agent: false, headers })
   request.end()
   const [response]: Array<Http.IncomingMessage> = await once(request, "response")
@@ -82,27 +72,11 @@ const watch = async (url: string, headers: Http.OutgoingHttpHeaders): Promise<Vi
   }
 }
 
-export interface WatchedSimulator {
-  readonly url: string
-  readonly service: Simulator.Service
-  /** Undefined where the connection breaks. */
-  readonly send: (path: string, call?: Call) => Effect.Effect<Answered | undefined>
-  readonly exchange: Effect.Effect<Readonly<Record<"authorization" | "service-id", string>>>
-  readonly watch: (headers?: Http.OutgoingHttpHeaders) => Effect.Effect<Viewer, never, Scope.Scope>
-  readonly connections: Effect.Effect<number>
-  readonly breakConnections: Effect.Effect<void>
-  /** What a viewer who comes now is sent. */
-  readonly seen: Effect.Effect<ReadonlyArray<Event>>
-}
-
 export const searchPath = "/v2/products/napi/food/search/semantic"
 
 export const tokenPath = "/v2/token-cache/unified/oauth/token"
 
-export const start = (
-  options: Simulator.Options = {},
-  host = "127.0.0.1"
-): Effect.Effect<WatchedSimulator, never, Scope.Scope> =>
+export const start = (options: Simulator.Options = {}, host = "127.0.0.1") =>
   Effect.gen(function*() {
     const server = Http.createServer()
     const context = yield* Layer.build(
@@ -123,14 +97,17 @@ export const start = (
     return {
       url,
       service: Context.get(context, Simulator.Simulator),
+      /** Undefined if the connection breaks. */
       send: sendTo,
+      /** The headers of the token that it fetches. */
       exchange: Effect.map(sendTo(`${tokenPath}/${encodeURIComponent(key)}`, { method: "POST" }), (answered) => {
         const { access_token, customer_id } = JSON.parse(answered?.text ?? "{}")
-        return { authorization: `Bearer ${access_token}`, "service-id": customer_id }
+        return { authorization: `Bearer ${access_token}`, "service-id": String(customer_id) }
       }),
       watch: watchIt,
       breakConnections: Effect.sync(() => server.closeAllConnections()),
       connections: Effect.promise(() => promisify(server.getConnections.bind(server))()),
+      /** What a viewer who comes now is sent. */
       seen: Effect.scoped(
         Effect.gen(function*() {
           const viewer = yield* watchIt()
@@ -140,3 +117,5 @@ export const start = (
       )
     }
   })
+
+export type WatchedSimulator = Effect.Effect.Success<ReturnType<typeof start>>

@@ -29,17 +29,7 @@ const { respondAlways, respondNext, setLatency, setLife } = Effect.serviceFuncti
 const replaced = Effect.map(requests, (all) => all.map(({ replacing }) => replacing))
 
 /** The issuer of the test that runs. */
-export const issuer = {
-  calls,
-  interrupted,
-  replaced,
-  requests,
-  respondAlways,
-  respondNext,
-  setLatency,
-  setLife,
-  starts
-}
+export const issuer = { calls, interrupted, replaced, respondAlways, respondNext, setLatency, setLife, starts }
 
 const { get, status } = Effect.serviceConstants(TokenProvider.TokenProvider)
 

@@ -1,6 +1,6 @@
 /** Replicas that share a token, each with a clock and random numbers of its own, over one service and one cache, in virtual time. */
 import { setImmediate } from "node:timers/promises"
-import { Cause, Effect, Exit, Logger, LogLevel, Option, Redacted, Scope } from "effect"
+import { Cause, Effect, Exit, Logger, LogLevel, Redacted, Scope } from "effect"
 import {
   NutritionAdvisorError,
   type RefreshPolicy,
@@ -10,6 +10,7 @@ import {
   TokenProvider,
   TokenStore
 } from "effect-nutrition-advisor"
+import { endOf } from "../doubles/endOf.js"
 import * as ManualClock from "../doubles/ManualClock.js"
 import { seeded } from "../doubles/runtime.js"
 import { ShakenScheduler } from "../model/ShakenScheduler.js"
@@ -164,11 +165,8 @@ export class Fleet {
         return
       }
       if (replica.isStopped) return
-      const name = Option.match(Cause.failureOption(exit.cause), {
-        onNone: () => Cause.isInterruptedOnly(exit.cause) ? "interrupted" : "defect",
-        onSome: ({ _tag, ...fields }) => "reason" in fields ? `${_tag} ${fields.reason}` : _tag
-      })
-      if (name === "defect") this.violations.push(`replica ${replica.id}: ${Cause.pretty(exit.cause).slice(0, 200)}`)
+      if (Cause.isDie(exit.cause)) this.violations.push(`replica ${replica.id}: ${endOf(exit).slice(0, 200)}`)
+      const name = endOf(exit)
       this.failed[name] = (this.failed[name] ?? 0) + 1
     })
   }
@@ -214,7 +212,7 @@ export class Fleet {
   /** A rejected token is not sent again later than a cool-down, unless its exchange could not succeed meanwhile. */
   private noteSend({ id, rejections }: Replica, value: string) {
     const rejectedAt = rejections.get(value)
-    if (rejectedAt === undefined || !this.service.isRouteUp) return
+    if (rejectedAt === undefined || this.service.route !== "up") return
     const since = this.time.now - Math.max(rejectedAt, this.service.lastTrouble + 60_000)
     if (since > coolDown) this.violations.push(`replica ${id}: a rejected token was sent ${since} ms later`)
   }

@@ -15,7 +15,6 @@ const serverError = new NutritionAdvisorError.ServerError({ operation: "token", 
 export class SimulatedService {
   /** When each exchange began. */
   readonly exchanges: Array<number> = []
-  issued = 0
   /** Exchanges that have not ended. */
   running = 0
   tokenMillis = 1_000
@@ -35,8 +34,7 @@ export class SimulatedService {
         if (this.route === "hangs") yield* Effect.never
         yield* Effect.sleep(this.tokenMillis)
         if (this.route !== "up") return yield* serverError
-        this.issued += 1
-        const value = `token-${this.issued}`
+        const value = `token-${this.tokens.size + 1}`
         this.tokens.set(value, { diesAt: this.time.now + this.life, revokedAt: Number.POSITIVE_INFINITY })
         const receivedAt = yield* Clock.currentTimeMillis
         return AccessToken.make({ value, serviceId: "customer", receivedAt, expiresAt: receivedAt + this.life })
@@ -52,10 +50,6 @@ export class SimulatedService {
   setRoute(route: SimulatedService["route"]) {
     if (this.route !== "up") this.lastTrouble = this.time.now
     this.route = route
-  }
-
-  get isRouteUp() {
-    return this.route === "up"
   }
 
   /** Whether a search with this token is accepted. */

@@ -1,20 +1,13 @@
 /** One outcome, over one client and a service on a port that repeats every secret in its answers. */
 import type { HttpClient } from "@effect/platform"
-import { Cause, Effect, type Exit, Layer, Option, Predicate, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { endOf } from "../doubles/endOf.js"
 import * as LocalService from "./LocalService.js"
 import { type Outcome, search } from "./outcomes.js"
 import * as Replies from "./replies.js"
 import * as Secrets from "./secrets.js"
 import { observe } from "./sinks.js"
-
-const endOf = (exit: Exit.Exit<unknown, unknown>): string => {
-  if (exit._tag === "Success") return "Success"
-  if (Cause.isInterruptedOnly(exit.cause)) return "Interrupted"
-  const error = Option.getOrUndefined(Cause.failureOption(exit.cause))
-  if (!Predicate.hasProperty(error, "_tag")) return Cause.pretty(exit.cause)
-  return Predicate.hasProperty(error, "reason") ? `${error._tag} ${error.reason}` : String(error._tag)
-}
 
 const timeoutsOf = ({ end }: Outcome) =>
   end === "TransportError Timeout"

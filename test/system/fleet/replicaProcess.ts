@@ -1,22 +1,11 @@
 /** A replica of a fleet, or several: clients with a shared token, in a process that gets its orders over Node's IPC. */
 import { FetchHttpClient } from "@effect/platform"
 import { NodeRuntime } from "@effect/platform-node"
-import {
-  Array as Arr,
-  Cause,
-  type Context,
-  Deferred,
-  Effect,
-  Layer,
-  Logger,
-  LogLevel,
-  Option,
-  Redacted,
-  Runtime
-} from "effect"
-import { NutritionAdvisor, type NutritionAdvisorError } from "effect-nutrition-advisor"
+import { Array as Arr, type Context, Deferred, Effect, Exit, Layer, Logger, LogLevel, Redacted, Runtime } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
+import { endOf } from "../../support/doubles/endOf.js"
 import * as Metrics from "../../support/doubles/metrics.js"
 import type { Letter, Receipt } from "../storms/OrderedProcess.js"
 
@@ -62,23 +51,16 @@ const unhurried = { cacheTimeout: "2.5 seconds" } as const
 
 const seen = { answered: 0, failed: new Map<string, number>(), warnings: 0 }
 
-const nameOf = (cause: Cause.Cause<NutritionAdvisorError.NutritionAdvisorError>) =>
-  Option.match(Cause.failureOption(cause), {
-    onNone: () => "defect",
-    onSome: (error) => "reason" in error ? `${error._tag} ${error.reason}` : error._tag
-  })
-
 type Client = Context.Context<NutritionAdvisor.NutritionAdvisor>
 
 const search = (client: Client, index: number) =>
-  Effect.matchCause(Effect.provide(NutritionAdvisor.search(terms[index % terms.length] ?? ""), client), {
-    onFailure: (cause) => {
-      seen.failed.set(nameOf(cause), (seen.failed.get(nameOf(cause)) ?? 0) + 1)
-    },
-    onSuccess: () => {
-      seen.answered += 1
+  Effect.map(
+    Effect.exit(Effect.provide(NutritionAdvisor.search(terms[index % terms.length] ?? ""), client)),
+    (exit) => {
+      if (Exit.isSuccess(exit)) seen.answered += 1
+      else seen.failed.set(endOf(exit), (seen.failed.get(endOf(exit)) ?? 0) + 1)
     }
-  })
+  )
 
 const searches = (all: ReadonlyArray<Client>, count: number) =>
   Effect.forEach(
