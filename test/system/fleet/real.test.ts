@@ -35,6 +35,8 @@ RedisServer.describeWithRedis("fleet: 200 clients over a real Redis", () => {
       const replicas = yield* Fleet.start(processes, program, {
         baseUrl: simulator.baseUrl,
         redisUrl: Redacted.value(redis.url),
+        cacheTimeout: 20_000,
+        lease: 60_000,
         clients
       })
       yield* simulator.tell({ name: "setLatency", operation: "token", millis: 1_000 })

@@ -16,6 +16,8 @@ export interface Settings {
   /** In milliseconds, as the next one; the defaults of the library where they are left out. */
   readonly lease?: number
   readonly tokenTimeout?: number
+  /** In milliseconds; 2,500 by default, the most that the usual lease allows: Redis may take long on a busy machine. */
+  readonly cacheTimeout?: number
   /** How many clients the process has, each with its own connection to Redis; 1 by default. */
   readonly clients?: number
 }
@@ -44,10 +46,7 @@ const tokensMetric = "nutrition_advisor_shared_tokens_total"
 
 const terms = ["greek yogurt", "oats", "banana", "low sugar breakfast"]
 
-const { clients = 1, redisUrl, ...settings }: Settings = JSON.parse(process.argv[2] ?? "{}")
-
-/** Redis works here: on a busy machine its response may take long. More than this needs a longer lease. */
-const unhurried = { cacheTimeout: "2.5 seconds" } as const
+const { cacheTimeout = 2_500, clients = 1, redisUrl, ...settings }: Settings = JSON.parse(process.argv[2] ?? "{}")
 
 const seen = { answered: 0, failed: new Map<string, number>(), warnings: 0 }
 
@@ -89,7 +88,7 @@ const CountedWarnings = Logger.replace(
 
 const send = (message: Greeting | Receipt<Report>) => process.send?.(message)
 
-const Advisor = NutritionAdvisor.layerShared({ ...settings, ...unhurried, licenseKey: Simulator.licenseKey }).pipe(
+const Advisor = NutritionAdvisor.layerShared({ ...settings, cacheTimeout, licenseKey: Simulator.licenseKey }).pipe(
   Layer.provide([RedisTokenCache.layer({ url: Redacted.make(redisUrl), prefix: "fleet:" }), FetchHttpClient.layer])
 )
 
