@@ -32,19 +32,19 @@ const importsOf = (file: string) =>
     ([, path = ""]) => join(dirname(file), path).replaceAll("\\", "/")
   )
 
-describe("src", () => {
-  it("has each file in one room of the picture in ARCHITECTURE.md, and each place of the picture has a file", () => {
+describe("architecture", () => {
+  it("each file of src is in one room of ARCHITECTURE.md, and each name in a room has a file", () => {
     expect(files.filter((file) => roomsOf(file).length !== 1)).toEqual([])
     expect(rooms.flat().filter((has) => !files.some(has))).toEqual([])
   })
 
-  it("imports nothing from a room above, types included", () => {
+  it("no file of src imports from a room above, not even types", () => {
     const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
     expect(imports.length).toBeGreaterThan(files.length)
     expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
   })
 
-  it("unwraps a secret in the files of SECURITY.md's table only: before one is added, see where the secret goes", () => {
+  it("only files in the table of SECURITY.md unwrap a secret: check where it goes before you add one", () => {
     const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
     const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
     const unwraps = files.filter((file) =>

@@ -23,7 +23,7 @@ const anchorsOf = (path: string) => {
   })
 }
 
-/** Why a link of a page leads nowhere. */
+/** Why a link of a page is broken. */
 const complaintOf = (page: string, target: string) => {
   const [file = "", anchor] = target.split("#")
   const path = file === "" ? page : posix.join(posix.dirname(page), decodeURIComponent(file))
@@ -32,7 +32,7 @@ const complaintOf = (page: string, target: string) => {
   return anchor === undefined || !isPage || anchorsOf(path).includes(anchor) ? undefined : "no such heading"
 }
 
-it.each(pages)("each link of %s leads to a file or a heading that is there", (page) => {
+it.each(pages)("documents: each link in %s leads to an existing file or heading", (page) => {
   const prose = proseOf(page)
   const complaints = Array.from(prose.matchAll(/\]\(([^\s)]+)/g), ({ index, 1: target = "" }) => {
     const complaint = /^([a-z]+:|\/\/)/.test(target) ? undefined : complaintOf(page, target)
@@ -44,7 +44,7 @@ it.each(pages)("each link of %s leads to a file or a heading that is there", (pa
 const importBlock = makeImporter()
 
 it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
-  "the program in README.md, line $line, prints foods of the simulator",
+  "README.md: the program in line $line prints foods of the simulator",
   async (block) => {
     const printed = vi.spyOn(console, "log").mockReturnValue()
     await importBlock(block)
@@ -53,7 +53,7 @@ it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
   }
 )
 
-it("README tells of each error and its fields, docs/errors.md with which status to pass it on", () => {
+it("README.md and docs/errors.md: they list each error, its fields and the status to pass it on as", () => {
   const { ConfigurationError, errors, statusOf } = NutritionAdvisorError
   const ofAll = new Set(["_tag", "operation", "body", "headers"])
   const rows = [...errors, ConfigurationError].map((
@@ -68,7 +68,7 @@ it("README tells of each error and its fields, docs/errors.md with which status 
   expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
 })
 
-it("docs/errors.md has a row for each reason of Forbidden", () => {
+it("docs/errors.md: the table of Forbidden has a row for each reason", () => {
   const rows = Array.from(read("docs/errors.md").matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name)
   const { literals } = NutritionAdvisorError.Forbidden.fields.reason
   expect(literals.filter((reason) => !rows.includes(reason))).toEqual([])

@@ -23,18 +23,18 @@ declare const handlers: {
   readonly [Tag in NutritionAdvisorError.NutritionAdvisorError["_tag"]]: () => Effect.Effect<void>
 }
 
-/** The bodies are compiled and never run: what they prove is said by the compiler alone. */
+/** The compiler checks the body, which never runs. */
 const compiles = (_: () => unknown) => {}
 
-describe("the errors of a search", () => {
-  it("leave never where catchTags names every leaf", () => {
+describe("types: errors of a search", () => {
+  it("catchTags with every tag leaves never", () => {
     compiles(() => {
       const handled = NutritionAdvisor.search("apple").pipe(Effect.catchTags(handlers))
       expectTypeOf(handled).toEqualTypeOf<Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor>>()
     })
   })
 
-  it("hold no ConfigurationError, and no field of each other", () => {
+  it("they don't include ConfigurationError, and each has only its own fields", () => {
     const search = NutritionAdvisor.search("apple")
     // @ts-expect-error a search never ends in ConfigurationError
     compiles(() => search.pipe(Effect.catchTag("ConfigurationError", () => Effect.void)))
@@ -42,7 +42,7 @@ describe("the errors of a search", () => {
     compiles(() => search.pipe(Effect.catchTag("TransportError", ({ status }) => Effect.succeed(status))))
   })
 
-  it("are narrowed by isTransient and instanceof, of whatever type the error was", () => {
+  it("isTransient and instanceof narrow an unknown error", () => {
     compiles(() => (error: unknown) => {
       if (NutritionAdvisorError.isTransient(error)) {
         expectTypeOf(error.operation).toEqualTypeOf<NutritionAdvisorError.Operation>()
@@ -53,7 +53,7 @@ describe("the errors of a search", () => {
     })
   })
 
-  it("isTransient: a TransportError may be left when it is false, a ServerError or TooManyRequests never is", () => {
+  it("if isTransient is false, the error can be a TransportError, but no ServerError or TooManyRequests", () => {
     compiles(() => {
       const rest = Effect.catchIf(
         NutritionAdvisor.search("apple"),
@@ -67,8 +67,8 @@ describe("the errors of a search", () => {
   })
 })
 
-describe("searchAs", () => {
-  it("gives the output of a Standard Schema of zod, of valibot and of one made by hand", () => {
+describe("types: searchAs", () => {
+  it("the result has the output type of a schema of zod or valibot, or of your own Standard Schema", () => {
     const ofZod = z.object({ results: z.array(z.object({ name: z.string(), grams: z.number().optional() })) })
     const ofValibot = v.object({ results: v.array(v.object({ name: v.string(), grams: v.optional(v.number()) })) })
     compiles(() => {
@@ -78,7 +78,7 @@ describe("searchAs", () => {
     })
   })
 
-  it("gives what an Effect Schema decodes to, with its requirements, also where it has ~standard", () => {
+  it("the result has the type and the requirements of an Effect Schema, also if it has ~standard", () => {
     const asked = Schema.Number as Schema.Schema<number, number, "Asked">
     compiles(() => {
       expectTypeOf(NutritionAdvisor.searchAs(asked)("oats"))
@@ -88,20 +88,20 @@ describe("searchAs", () => {
     })
   })
 
-  it("takes a schema of which only the output is named", () => {
+  it("AnySchema is a parameter type of which only the output is named", () => {
     const find = <A>(schema: NutritionAdvisor.AnySchema<A>) => NutritionAdvisor.searchAs<A>(schema)("oats")
     compiles(() => expectTypeOf(find(Schema.NumberFromString)).toEqualTypeOf<Found<number>>())
     compiles(() => expectTypeOf(find(z.number())).toEqualTypeOf<Found<number>>())
   })
 
-  it("refuses what is no schema", () => {
+  it("a validator without ~standard is rejected", () => {
     // @ts-expect-error a validator without ~standard is no schema
     compiles(() => service.searchAs({ parse: (value: unknown) => value })("oats"))
   })
 })
 
-describe("a layer", () => {
-  it("needs an HttpClient alone, and says how its building can end", () => {
+describe("types: layers", () => {
+  it("layer requires only an HttpClient, and fails only with ConfigurationError", () => {
     expectTypeOf(NutritionAdvisor.layer).returns.toEqualTypeOf<
       Layer.Layer<
         NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider,
@@ -111,7 +111,7 @@ describe("a layer", () => {
     >()
   })
 
-  it("takes a license key only redacted, and a route only with a place for the key", () => {
+  it("a license key must be redacted, and a token route must contain {key}", () => {
     // @ts-expect-error a license key is Redacted, so that no log can show it
     compiles(() => NutritionAdvisor.layer({ ...options, licenseKey: "key-from-the-dashboard" }))
     // @ts-expect-error a path ends with {key}
@@ -124,7 +124,7 @@ describe("a layer", () => {
   })
 })
 
-describe("createClient", () => {
+describe("types: createClient", () => {
   it("createClient accepts variables that may be undefined, and a key as a string or a function", () => {
     compiles(() => createClient())
     compiles(() => createClient({ baseUrl: process.env.FOODS_URL, licenseKey: process.env.FOODS_KEY }))

@@ -1,4 +1,4 @@
-/** What the service says comes through whatever client it is given, and whatever that client does of its own. */
+/** Responses arrive unchanged, whichever HttpClient is used and whatever that client does by itself. */
 import { FetchHttpClient, HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Agent, type Dispatcher } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
@@ -40,13 +40,13 @@ const refusing = [...clients, wrapped].map(({ layer, name }) => ({
   layer: changed(layer, HttpClient.filterStatusOk)
 }))
 
-describe.each(refusing)("A refusal over $name", ({ layer }) => {
-  testLive("of a token leads to a renewal and the request once more", function*() {
+describe.each(refusing)("error status over $name", ({ layer }) => {
+  testLive("a 403 renews the token, and the search is retried", function*() {
     const { search } = yield* calling(layer, inTurn(text("no", 403), json("{\"foods\":[]}")))
     expect(yield* search("oats")).toEqual({ foods: [] })
   })
 
-  testLive("keeps its status, its headers and its kind", function*() {
+  testLive("each status becomes its error, with its headers", function*() {
     const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
     const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
     const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
@@ -58,7 +58,7 @@ describe.each(refusing)("A refusal over $name", ({ layer }) => {
     ])
   })
 
-  testLive("of an exchange is about the key", function*() {
+  testLive("a 403 of the exchange is Forbidden with the reason KeyRejected", function*() {
     const { search } = yield* calling(layer, json("{}"), json("{}", {}, 403))
     expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
   })
@@ -73,7 +73,7 @@ const requested = () => {
   return { fetch, seen }
 }
 
-describe("The settings of fetch that a user gives", () => {
+describe("FetchHttpClient.RequestInit", () => {
   const given: RequestInit = { credentials: "omit", keepalive: true, redirect: "follow" }
 
   const kept = { credentials: "omit", keepalive: true, redirect: "manual" }
@@ -86,7 +86,7 @@ describe("The settings of fetch that a user gives", () => {
         : Effect.provideService(search("oats"), FetchHttpClient.RequestInit, init)
     })
 
-  testLive("stay where they are in the context of the client's layer, and redirects are off", function*() {
+  testLive("the options of the client's layer are used, except that redirects stay off", function*() {
     const { fetch, seen } = requested()
     yield* seenThrough(FetchHttpClient.layer.pipe(
       Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, given)),
@@ -95,7 +95,7 @@ describe("The settings of fetch that a user gives", () => {
     expect(seen).toMatchObject([kept, kept])
   })
 
-  testLive("stay where they are in the context of the call, and win over those of the layer", function*() {
+  testLive("the options of a call override those of the layer", function*() {
     const { fetch, seen } = requested()
     yield* seenThrough(
       FetchHttpClient.layer.pipe(
@@ -109,7 +109,7 @@ describe("The settings of fetch that a user gives", () => {
     expect(seen.at(-1)).toMatchObject(kept)
   })
 
-  testLive("carry a dispatcher to the requests", function*() {
+  testLive("its dispatcher sends the requests", function*() {
     const paths: Array<string> = []
     const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
       paths.push(options.path)
@@ -123,8 +123,8 @@ describe("The settings of fetch that a user gives", () => {
   })
 })
 
-describe.each(keepingClients)("Headers that a caller passes on over $name", ({ layer }) => {
-  testLive("harm neither their own search nor the next one", function*() {
+describe.each(keepingClients)("connection headers of a caller over $name", ({ layer }) => {
+  testLive("they break neither their own search nor the next one", function*() {
     const { search } = yield* calling(layer, json("{}"))
     const headers = {
       connection: "close, x-a",
@@ -145,8 +145,8 @@ describe.each(keepingClients)("Headers that a caller passes on over $name", ({ l
   })
 })
 
-describe("A dispatcher that changes the headers of a search", () => {
-  testLive("changes those of no other", function*() {
+describe("a dispatcher that changes the headers of a search", () => {
+  testLive("the headers of other searches stay the same", function*() {
     const seen: Array<ReadonlyArray<string>> = []
     const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
       const headers = Object(options.headers)
@@ -162,8 +162,8 @@ describe("A dispatcher that changes the headers of a search", () => {
   })
 })
 
-describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
-  testLive("with a form is sent once more after a rejection", function*() {
+describe.each([...clients, wrapped])("request body over $name", ({ layer }) => {
+  testLive("a request with a form is retried after a rejected token", function*() {
     const { httpClient } = yield* calling(layer, inTurn(text("no", 403), json("{}")))
     const form = new FormData()
     form.append("food", new Blob(["oats"]), "oats.txt")
@@ -174,7 +174,7 @@ describe.each([...clients, wrapped])("A request over $name", ({ layer }) => {
     ["interrupts itself", Effect.interrupt, { _tag: "TransportError" }],
     ["fails", Effect.fail("no such file"), { _tag: "BadRequest", detail: "the stream of its body failed" }],
     ["dies", Effect.die("a bug"), { _tag: "BadRequest", detail: "the stream of its body failed" }]
-  ])("whose body %s ends as a typed failure", function*([, ending, value]) {
+  ])("a request fails with a typed error if the stream of its body %s", function*([, ending, value]) {
     const { httpClient } = yield* calling(layer, json("{}"))
     const body = HttpBody.stream(Stream.concat(Stream.make(new Uint8Array(10)), Stream.fromEffect(ending)))
     const exit = yield* Effect.exit(

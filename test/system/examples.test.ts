@@ -11,7 +11,7 @@ const key = "wrong-key-91c2"
 const run = (example: string, args?: ReadonlyArray<string>, settings?: Program.Settings) =>
   Program.run(`examples/${example}.ts`, args, settings)
 
-/** An example that serves, once it has told its port; `stop` ends it as an operating system does. */
+/** An example that is a server, once it has printed its port. `stop` ends it as an operating system does. */
 const serve = (example: string, settings: Program.Settings = {}) =>
   Effect.promise(async () => {
     const { child, ended, output } = Program.start(`examples/${example}.ts`, [], { PORT: "0", ...settings })
@@ -33,7 +33,7 @@ const failsWithOneSentence = (args: ReadonlyArray<string>, settings: Program.Set
   })
 
 describe("examples/search.ts", () => {
-  testLive("prints a table and names the simulator and three variables when nothing is set", function*() {
+  testLive("without variables it prints a table, and names the simulator and three variables", function*() {
     const { code, stderr, stdout } = yield* run("search", ["greek yogurt"])
     expect(stdout).toMatch(/^Food, per 100 g +kcal +protein/)
     expect(stdout).toMatch(/\nGreek yogurt, plain +97 +9 g/)
@@ -41,7 +41,7 @@ describe("examples/search.ts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 
-  simulated("searches at the configured service with the configured key", function*({ settings, simulator }) {
+  simulated("it sends the configured key to the configured service", function*({ settings, simulator }) {
     const { code, stdout } = yield* run("search", ["banana"], settings)
     expect(yield* simulator.counters).toMatchObject({ exchanges: 1, searches: 1 })
     expect(stdout).toContain("Banana")
@@ -49,22 +49,22 @@ describe("examples/search.ts", () => {
     expect(code).toBe(0)
   })
 
-  simulated("says in one sentence that the key is wrong, without the key", function*({ settings }) {
+  simulated("a wrong key is reported in one sentence, without the key", function*({ settings }) {
     const withWrongKey = { ...settings, NUTRITION_ADVISOR_LICENSE_KEY: key }
     yield* failsWithOneSentence(["banana"], withWrongKey, /[Cc]heck the license key/)
   })
 
   it.live.each<readonly [string, ReadonlyArray<string>, baseUrl: string | undefined, RegExp]>([
-    ["a term is missing", [], "http://127.0.0.1:1", /what to search for/],
-    ["nothing listens at the base URL", ["banana"], "http://127.0.0.1:1", /could not reach the service/],
+    ["if the search term is missing", [], "http://127.0.0.1:1", /what to search for/],
+    ["if nothing listens at the base URL", ["banana"], "http://127.0.0.1:1", /could not reach the service/],
     [
-      "a plain-http address is refused",
+      "if the base URL is plain http",
       ["banana"],
       "http://a.example",
       /baseUrl \(.*_BASE_URL\) must begin with https/
     ],
-    ["half of the settings are missing", ["banana"], undefined, /NUTRITION_ADVISOR_BASE_URL/]
-  ])("says in one sentence that %s", ([_, args, baseUrl, saying]) =>
+    ["if the base URL is missing", ["banana"], undefined, /NUTRITION_ADVISOR_BASE_URL/]
+  ])("%s, one sentence says what is wrong", ([_, args, baseUrl, saying]) =>
     failsWithOneSentence(args, {
       NUTRITION_ADVISOR_LICENSE_KEY: key,
       ...(baseUrl === undefined ? {} : { NUTRITION_ADVISOR_BASE_URL: baseUrl })
@@ -72,7 +72,7 @@ describe("examples/search.ts", () => {
 })
 
 describe("examples/express.ts", () => {
-  testLive("serves foods and health, tells users the kind of an error alone, and ends on SIGTERM", function*() {
+  testLive("it serves foods and its health, shows users only the tag of an error, and exits on SIGTERM", function*() {
     const { ask, stop } = yield* serve("express")
     yield* Effect.promise(async () => {
       const found = await ask("/foods?term=apple")
@@ -85,7 +85,7 @@ describe("examples/express.ts", () => {
     })
   })
 
-  simulated("does not start with a key that the service refuses, and does not show it", function*({ settings }) {
+  simulated("with a wrong key it does not start, and does not print the key", function*({ settings }) {
     const withWrongKey = { PORT: "0", ...settings, NUTRITION_ADVISOR_LICENSE_KEY: key }
     const { code, stderr, stdout } = yield* run("express", [], withWrongKey)
     expect(code).toBe(1)
@@ -96,35 +96,38 @@ describe("examples/express.ts", () => {
 
 describe("examples/http-api.ts", () => {
   testLive(
-    "answers with a food, with 400 for a blank term and 404 for an unknown food, and ends on SIGTERM",
+    "its response is a food, 400 for a blank term or 404 for an unknown food, and it exits on SIGTERM",
     function*() {
       const { ask, stop } = yield* serve("http-api")
-      const answer = (path: string) =>
+      const responseOf = (path: string) =>
         Effect.promise(async () => {
           const response = await ask(path)
           return [response.status, await response.json()]
         })
       const apple = { name: "Apple", per100g: { energyKcal: 52, proteinG: 0.3 } }
-      expect(yield* answer("/foods/apple")).toEqual([200, apple])
-      expect(yield* answer("/foods/%20")).toEqual([400, { _tag: "BadRequest" }])
-      expect(yield* answer("/foods/zzqqxx")).toEqual([404, { _tag: "NotFound" }])
+      expect(yield* responseOf("/foods/apple")).toEqual([200, apple])
+      expect(yield* responseOf("/foods/%20")).toEqual([400, { _tag: "BadRequest" }])
+      expect(yield* responseOf("/foods/zzqqxx")).toEqual([404, { _tag: "NotFound" }])
       expect((yield* Effect.promise(stop)).code).toBe(0)
     }
   )
 
-  simulated("passes a 429 on with the time to wait, and an outage as 503", function*({ settings, simulator }) {
-    const { ask, stop } = yield* serve("http-api", settings)
-    yield* simulator.provoke("search", "too-many-requests-retry-after")
-    const busy = yield* Effect.promise(() => ask("/foods/apple"))
-    expect([busy.status, busy.headers.get("retry-after")]).toEqual([429, "30"])
-    yield* simulator.provoke("search", "html")
-    expect(yield* Effect.promise(() => ask("/foods/apple"))).toHaveProperty("status", 503)
-    yield* Effect.promise(stop)
-  })
+  simulated(
+    "it passes on a 429 with its Retry-After, and responds with 503 during an outage",
+    function*({ settings, simulator }) {
+      const { ask, stop } = yield* serve("http-api", settings)
+      yield* simulator.provoke("search", "too-many-requests-retry-after")
+      const busy = yield* Effect.promise(() => ask("/foods/apple"))
+      expect([busy.status, busy.headers.get("retry-after")]).toEqual([429, "30"])
+      yield* simulator.provoke("search", "html")
+      expect(yield* Effect.promise(() => ask("/foods/apple"))).toHaveProperty("status", 503)
+      yield* Effect.promise(stop)
+    }
+  )
 })
 
 describe("examples/tenants.ts", () => {
-  it.live("gives each tenant a token of its own, and closes a tenant that is idle", () =>
+  it.live("each tenant has its own token, and an idle tenant is closed", () =>
     Effect.map(run("tenants"), ({ code, stderr, stdout }) => {
       expect(stdout.split("\n").slice(0, 6)).toEqual([
         "north: searches 2, exchanges 1",
@@ -142,7 +145,7 @@ describe("examples/tenants.ts", () => {
 })
 
 describe("examples/telemetry.ts", () => {
-  it.live("shows three searches of the user's span, each linked to one exchange", () =>
+  it.live("it prints three searches in the user's span, each linked to the same exchange", () =>
     Effect.map(run("telemetry"), ({ code, stdout }) => {
       const spans = Array.from(stdout.matchAll(/^ {2}name: '([\w.]+)'/gm), ([, name]) => name).sort()
       const search = "NutritionAdvisor.search"
@@ -153,23 +156,23 @@ describe("examples/telemetry.ts", () => {
     }))
 })
 
-describe("an example that prints what it shows", () => {
+describe("examples that print their result", () => {
   testLive.each<readonly [example: string, what: string, lines: ReadonlyArray<string>]>([
-    ["run-promise", "shows one token for one layer, and a token per call for a layer per call", [
+    ["run-promise", "one layer for the process fetches one token, and a layer per call fetches one per call", [
       "one layer for the process: 1 token\n",
       "a layer for each call: 3 tokens\n"
     ]],
-    ["test-double", "passes its own assertions", ["answered, failed and recorded"]],
-    ["other-routes", "reads and writes at other routes, also after a revocation", [
+    ["test-double", "its own assertions hold", ["answered, failed and recorded"]],
+    ["other-routes", "it reads and writes at other routes, also after a revocation", [
       "GET 200 { asked: 'day=2026-11-20' }",
       "POST 201 { food: 'apple', grams: 182 }"
     ]],
-    ["rotating-key", "reads the key anew at each exchange, and says when it can't", [
+    ["rotating-key", "each exchange reads the key again, and a key that can't be read is reported", [
       "2 exchanges, each with the key of its day; 3 searches sent",
       "The license key is not available (the key file can't be read)."
     ]],
-    ["shared-token", "shows one exchange for three workers", ["3 searches, 1 exchange."]]
-  ])("examples/%s.ts %s", function*([example, _, lines]) {
+    ["shared-token", "three workers cost one exchange", ["3 searches, 1 exchange."]]
+  ])("examples/%s.ts: %s", function*([example, _, lines]) {
     const { code, stderr, stdout } = yield* run(example)
     expect(lines.filter((line) => !stdout.includes(line))).toEqual([])
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
@@ -177,7 +180,7 @@ describe("an example that prints what it shows", () => {
 })
 
 simulated.each([["express", "/foods?term=apple"], ["http-api", "/foods/apple"]] as const)(
-  "examples/%s answers what is in flight, and ends on SIGTERM, though a proxy goes on using its connection",
+  "examples/%s.ts: on SIGTERM it completes in-flight requests and exits, even if a proxy keeps using its connection",
   function*([example, path], { settings, simulator }) {
     const { address, stop } = yield* serve(example, settings)
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })

@@ -36,7 +36,7 @@ const fleet = (ioredis: string, size: number) => () => {
       return { redis, simulator, started }
     })
 
-  it.scopedLive("costs one exchange at a cold start and after a revocation, and none when all of it starts again", () =>
+  it.scopedLive("a cold start and a revocation cost one exchange each, and a restart of all replicas costs none", () =>
     Effect.gen(function*() {
       const { simulator, started } = yield* world()
       const search = (replicas: ReadonlyArray<Fleet.Replica>) =>
@@ -54,7 +54,7 @@ const fleet = (ioredis: string, size: number) => () => {
       expect(yield* search(yield* started)).toEqual({ answered: size * searchesEach, exchanges: 2 })
     }))
 
-  it.scopedLive("costs one exchange beside the one that its lease holder was killed in, and no search of the others fails", () =>
+  it.scopedLive("if the lease holder is killed during its exchange, one more exchange follows and no search of the others fails", () =>
     Effect.gen(function*() {
       const { simulator, started } = yield* world({ lease, tokenTimeout: 7_000 })
       const setLatency = (millis: number) => simulator.tell({ name: "setLatency", operation: "token", millis })
@@ -93,6 +93,6 @@ const fleet = (ioredis: string, size: number) => () => {
     }))
 }
 
-RedisServer.describeWithRedis("A fleet of 12 processes that share a token over ioredis 5", fleet("ioredis", 12))
+RedisServer.describeWithRedis("fleet: 12 processes that share a token over ioredis 5", fleet("ioredis", 12))
 
-RedisServer.describeWithRedis("A fleet of 4 processes that share a token over ioredis 6", fleet("ioredis-6", 4))
+RedisServer.describeWithRedis("fleet: 4 processes that share a token over ioredis 6", fleet("ioredis-6", 4))

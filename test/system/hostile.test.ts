@@ -1,4 +1,4 @@
-/** What a hostile network does: each call ends as typed, in bounded time and memory, and leaves no connection behind. */
+/** On a hostile network each call ends with a typed result, in limited time and memory, and leaves no connection open. */
 import { describe, expect, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Option, Redacted } from "effect"
 import type { NutritionAdvisorError } from "effect-nutrition-advisor"
@@ -33,7 +33,7 @@ const searching = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
     const service = yield* start({ token: good, data: reply })
     const { search } = yield* advisor(layer, optionsFor(service.origin, options))
-    return { call: ending(search("oats"), (value) => `answered ${JSON.stringify(value)}`), service }
+    return { call: ending(search("oats"), (value) => `found ${JSON.stringify(value)}`), service }
   })
 
 const issuing = ({ layer, options, reply }: Call) =>
@@ -51,15 +51,18 @@ const operations = [
 const expectedOf = (expected: Expected, { name }: Client) =>
   typeof expected === "string" ? expected : expected[name] ?? expected.usual
 
-describe.each([...clients, wrapped])("over $name", (client) => {
-  describe.each(operations)("a $operation call ends as typed", ({ calling, operation }) => {
-    testLive.each([...bodies, ...headers].map((given) => [given.name, given] as const))("by %s", function*([, given]) {
-      const { call } = yield* calling({ layer: client.layer, reply: given.reply })
-      expect(yield* call).toBe(expectedOf(given[operation], client))
-      expect({}).not.toHaveProperty("polluted")
-    })
+describe.each([...clients, wrapped])("hostile service over $name", (client) => {
+  describe.each(operations)("response to a $operation call", ({ calling, operation }) => {
+    testLive.each([...bodies, ...headers].map((given) => [given.name, given] as const))(
+      "%s ends the call with its result",
+      function*([, given]) {
+        const { call } = yield* calling({ layer: client.layer, reply: given.reply })
+        expect(yield* call).toBe(expectedOf(given[operation], client))
+        expect({}).not.toHaveProperty("polluted")
+      }
+    )
 
-    testLive("by each status from 200 to 599", function*() {
+    testLive("each status from 200 to 599 has its result", function*() {
       let status = 200
       const withoutBody = new Set([204, 205, 304])
       const { call } = yield* calling({
@@ -73,8 +76,8 @@ describe.each([...clients, wrapped])("over $name", (client) => {
       for (; status < 600; status += 1) {
         const ended = yield* call
         const isRight = status < 300
-          ? /^(answered \{\}|UnexpectedResponse (NotJson|Schema) 2)/.test(ended)
-          : ended.endsWith(` ${status}`) && !ended.startsWith("answered")
+          ? /^(found \{\}|UnexpectedResponse (NotJson|Schema) 2)/.test(ended)
+          : ended.endsWith(` ${status}`) && !ended.startsWith("found")
         // The fetch standard makes a network error of every 407.
         if (!isRight && !(status === 407 && client.name === "fetch")) untyped.push(`${status} ${ended}`)
       }
@@ -85,8 +88,12 @@ describe.each([...clients, wrapped])("over $name", (client) => {
   const limit = 16 * Replies.megabyte
 
   testLive.each<readonly [string, Replies.Reply, string]>([
-    ["a body of just 16 MiB passes", Replies.json(JSON.stringify("x".repeat(limit - 2))), "answered \"x"],
-    ["one byte more is TooLarge", Replies.chunked(JSON.stringify("x".repeat(limit - 1))), "UnexpectedResponse TooLarge"]
+    ["a body of exactly 16 MiB is accepted", Replies.json(JSON.stringify("x".repeat(limit - 2))), "found \"x"],
+    [
+      "a body one byte above 16 MiB fails with TooLarge",
+      Replies.chunked(JSON.stringify("x".repeat(limit - 1))),
+      "UnexpectedResponse TooLarge"
+    ]
   ])("%s", function*([, reply, expected]) {
     const { call } = yield* searching({ layer: client.layer, reply })
     expect((yield* call).slice(0, expected.length)).toBe(expected)
@@ -95,9 +102,9 @@ describe.each([...clients, wrapped])("over $name", (client) => {
   testLive.each<readonly [string, OutgoingHeaders, number, string]>([
     ["in chunks", {}, 200, "UnexpectedResponse TooLarge 200"],
     ["with a length", { "content-length": 1e12 }, 200, "UnexpectedResponse TooLarge 200"],
-    ["of a 400", { "content-type": "text/plain" }, 400, "BadRequest 400"],
-    ["of a 500", {}, 500, "ServerError 500"]
-  ])("a body without an end is left soon after the limit: %s", function*([, headers, status, expected]) {
+    ["with status 400", { "content-type": "text/plain" }, 400, "BadRequest 400"],
+    ["with status 500", {}, 500, "ServerError 500"]
+  ])("an endless body is canceled soon after the limit: %s", function*([, headers, status, expected]) {
     let bytes = 0
     const reply = Replies.flood(headers, status, (more) => {
       bytes += more
@@ -109,7 +116,7 @@ describe.each([...clients, wrapped])("over $name", (client) => {
     expect((yield* service.connections).open).toBeLessThanOrEqual(2)
   })
 
-  testLive("a megabyte that inflates to a gigabyte is refused", function*() {
+  testLive("a megabyte that inflates to a gigabyte is rejected", function*() {
     const { call } = yield* searching({ layer: client.layer, reply: Replies.gzipBomb })
     expect(yield* call).toMatch(/^UnexpectedResponse (NotJson|TooLarge) 200$/)
   })
@@ -117,7 +124,7 @@ describe.each([...clients, wrapped])("over $name", (client) => {
 
 type OutgoingHeaders = NonNullable<Parameters<typeof Replies.flood>[0]>
 
-/** A reply that tells how many of its answers hold a socket. */
+/** A reply that counts how many of its responses hold a socket. */
 const counting = (reply: Replies.Reply) => {
   let held = 0
   const counted: Replies.Reply = (response) => {
@@ -135,16 +142,16 @@ const slow: ReadonlyArray<readonly [name: string, reply: Replies.Reply]> = [
   ["chunks of one byte a second", Replies.dripChunks],
   ["an error body of one byte a second", Replies.drip("HTTP/1.1 500 Oops\r\ncontent-length: 60\r\n\r\n")],
   ["headers of one byte a second", Replies.drip("HTTP/1.1 200 OK\r\nx-slow: ")],
-  ["no answer at all", () => {}],
+  ["no response at all", () => {}],
   ["nothing after 103 Early Hints", Replies.stall("HTTP/1.1 103 Early Hints\r\n\r\n")]
 ]
 
 const short = { requestTimeout: "500 millis", tokenTimeout: "500 millis" } as const
 
-describe.concurrent.each(clients)("a slow service over $name", ({ layer }) => {
-  describe.each(operations)("of the $operation call", ({ calling }) => {
+describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
+  describe.each(operations)("$operation call", ({ calling }) => {
     it.scopedLive.each(slow)(
-      "is Timeout when the time is up, and its socket is freed: %s",
+      "the call fails with Timeout, and its socket is freed: %s",
       ([, reply]) =>
         Effect.gen(function*() {
           const { becomes, counted } = counting(reply)
@@ -154,7 +161,7 @@ describe.concurrent.each(clients)("a slow service over $name", ({ layer }) => {
         })
     )
 
-    it.scopedLive("is left by a caller that is interrupted, and its socket is freed", () =>
+    it.scopedLive("an interrupted call frees its socket", () =>
       Effect.gen(function*() {
         const { becomes, counted } = counting(Replies.dripChunks)
         const { call } = yield* calling({ layer, reply: counted })
@@ -174,9 +181,9 @@ const failures: ReadonlyArray<readonly [name: string, reply: Replies.Reply]> = [
   ["a redirect with a body", Replies.answer("moved", { location: "/elsewhere" }, 302)]
 ]
 
-describe.each(keepingClients)("failures one after another over $name", ({ layer }) => {
-  describe.each(operations)("of the $operation call", ({ calling }) => {
-    testLive.each(failures)("hold at most 4 connections: %s", function*([, reply]) {
+describe.each(keepingClients)("20 failures in a row over $name", ({ layer }) => {
+  describe.each(operations)("$operation call", ({ calling }) => {
+    testLive.each(failures)("at most 4 connections are open: %s", function*([, reply]) {
       const { call, service } = yield* calling({ layer, reply, options: { maxResponseBytes: Replies.megabyte } })
       const open = yield* Effect.replicateEffect(
         Effect.zipRight(call, Effect.map(service.connections, ({ open }) => open)),

@@ -6,9 +6,9 @@ import { clients } from "./interruption/MemoryService.js"
 /** Each operation with `RUNS=1`, in five minutes or so; every eighth in `npm run test:system`. */
 const stride = Math.ceil(8 / runs(8))
 
-describe.each(Object.keys(clients))("A call over %s", { timeout: 900_000 }, (client) => {
-  describe.each(endings)("that ends from outside, before one of its operations, by %s", (ending) => {
-    it.each(Object.keys(calls))("leaves nothing open and harms no other: %s", async (call) => {
+describe.each(Object.keys(clients))("interruption over %s", { timeout: 900_000 }, (client) => {
+  describe.each(endings)("%s before each of its operations", (ending) => {
+    it.each(Object.keys(calls))("nothing stays open and other callers get their result: %s", async (call) => {
       expect(await playEach(client, call, ending, stride, 0)).toEqual([])
     })
   })

@@ -6,9 +6,9 @@ import { leaksOf } from "../support/leaks/leaksOf.js"
 import { type Outcome, outcomes, search } from "../support/leaks/outcomes.js"
 import * as Replies from "../support/leaks/replies.js"
 
-describe.each(clients)("over $name no secret shows in any sink", ({ layer }) => {
+describe.each(clients)("secrets over $name", ({ layer }) => {
   it.scopedLive.each(outcomes.map((outcome) => [outcome.title, outcome] as const))(
-    "after %s",
+    "no output contains a secret after %s",
     ([, outcome]) =>
       Effect.gen(function*() {
         expect(yield* leaksOf(outcome, layer)).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
@@ -22,7 +22,7 @@ const repliesOf = (kind: "token" | "data") => {
     .map(([first = Replies.found, ...more]) => Replies.inTurn(first, ...more))
 }
 
-/** Any answers in any order: to a search, and to the exchanges that it needs. */
+/** Any responses in any order, to a search and to the exchanges that it needs. */
 const mixed = FastCheck.record({
   client: FastCheck.constantFrom(...clients),
   outcome: FastCheck.record<Outcome>({
@@ -34,7 +34,7 @@ const mixed = FastCheck.record({
   })
 })
 
-it("no secret shows in any sink, whatever answers follow each other", { timeout: 900_000 }, () =>
+it("secrets: no output contains one after random sequences of responses", { timeout: 900_000 }, () =>
   FastCheck.assert(
     FastCheck.asyncProperty(mixed, async ({ client, outcome }) => {
       const { elsewhere, end, leaks } = await Effect.runPromise(Effect.scoped(leaksOf(outcome, client.layer)))

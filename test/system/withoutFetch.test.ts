@@ -11,7 +11,7 @@ const token = JSON.stringify({ access_token: "token", expires_in: 3600, customer
 const noResponse = "this process has no Request and Response: use search or httpClient, or define both"
 
 describe.runIf(canBeWithout)("node --no-experimental-fetch", () => {
-  testLive("searches over undici and node:http, and createClient() says that there is no fetch", function*() {
+  testLive("undici and node:http send searches, and createClient() reports that there is no fetch", function*() {
     const { origin } = yield* Wire.serve(Wire.replying(token))
     const { stdout } = yield* Program.run(
       "test/system/withoutFetch/program.ts",

@@ -70,8 +70,8 @@ const hello = message(0, "initialize", {
 
 const callOf = (id: number, term: string) => message(id, "tools/call", { name: "search_foods", arguments: { term } })
 
-describe("the MCP program", () => {
-  it.scopedLive("serves a client of the SDK with --simulator, and says everywhere that the foods are simulated", () =>
+describe("MCP program", () => {
+  it.scopedLive("with --simulator it serves a client of the SDK, and says everywhere that the foods are simulated", () =>
     Effect.promise(async () => {
       const client = new Client({ name: "test", version: "1.0.0" })
       const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
@@ -89,7 +89,7 @@ describe("the MCP program", () => {
       expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("blank") }] })
     }))
 
-  it.scopedLive("responds to each of 1,500 concurrent calls over a slow service, with malformed lines between them", () =>
+  it.scopedLive("it responds to each of 1,500 concurrent calls, with malformed lines between them", () =>
     Effect.gen(function*() {
       const { child, ended, frames, output, received } = yield* started(yield* settings)
       const hostile = ["{\"jsonrpc\":", "no JSON", "[".repeat(200_000), "x".repeat(3 * 1024 * 1024), "", "{}", "[]"]
@@ -114,7 +114,7 @@ describe("the MCP program", () => {
       for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
     }))
 
-  it.scopedLive("ends with standard input, with or without calls", () =>
+  it.scopedLive("it exits when standard input ends, with and without calls", () =>
     Effect.gen(function*() {
       const env = yield* settings
       for (const lines of ["", `${hello}${callOf(1, "oats")}`]) {
@@ -126,7 +126,7 @@ describe("the MCP program", () => {
       }
     }))
 
-  it.scopedLive("responds to the calls right before the end of standard input", () =>
+  it.scopedLive("it responds to calls right before the end of standard input", () =>
     Effect.gen(function*() {
       const { child, ended, frames, output } = yield* started(yield* settings)
       child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
@@ -135,7 +135,7 @@ describe("the MCP program", () => {
     }))
 
   it.scopedLive.each(["SIGINT", "SIGTERM"] as const)(
-    "ends with code 0 on %s, as it must as the first process",
+    "it exits with code 0 on %s, also as the first process of a container",
     (signal) =>
       Effect.gen(function*() {
         const { child, ended, output, received } = yield* started(yield* settings)
@@ -146,7 +146,7 @@ describe("the MCP program", () => {
       })
   )
 
-  it.scopedLive("cuts results to --max-bytes, and keeps only --fields, also of simulated foods", () =>
+  it.scopedLive("--max-bytes limits results, and --fields selects fields, also of simulated foods", () =>
     Effect.gen(function*() {
       const { child, frames, received } = yield* started({}, ["--simulator", "--max-bytes", "300", "--fields", "name"])
       child.stdin.write(`${hello}${callOf(1, "yogurt")}`)
@@ -157,13 +157,13 @@ describe("the MCP program", () => {
       expect(Object.keys(first)).toEqual(["name"])
     }))
 
-  it.live("prints its usage with --help", () =>
+  it.live("--help prints its usage", () =>
     Effect.gen(function*() {
       const { code, stdout } = yield* Program.run(program, ["--help"])
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/--simulator[^]*_LICENSE_KEY/) })
     }))
 
-  it.live("prints nothing but the version with --version", () =>
+  it.live("--version prints nothing but the version", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* Program.run(program, ["--version"])
       expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: `${version}\n` })
@@ -184,7 +184,7 @@ describe("the MCP program", () => {
       {},
       withoutSdk
     ]]
-  ])("ends with code 1 and one sentence on standard error if %s", ([_, words, command]) =>
+  ])("it exits with code 1 and one sentence on standard error if %s", ([_, words, command]) =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* Program.run(...command)
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" })

@@ -1,4 +1,4 @@
-/** Answers that no good service gives, each with its ending: of the search, and of the token call where that is another. */
+/** Responses that no good service sends, each with how a search ends, and a token call if it ends differently. */
 import { answer, chunked, cut, goodToken, head, json, raw, type Reply } from "./replies.js"
 
 /** One ending with every client, or another one with those that are named. */
@@ -25,40 +25,40 @@ const connection = "TransportError Connection"
 
 const foods = "{\"foods\":[]}"
 
-/** An answer that is none to an exchange. */
-const good = (name: string, reply: Reply): Case => same(name, reply, `answered ${foods}`, schema)
+/** A response that a search accepts and an exchange does not. */
+const good = (name: string, reply: Reply): Case => same(name, reply, `found ${foods}`, schema)
 
 const isChunked = "transfer-encoding: chunked"
 
 export const bodies: ReadonlyArray<Case> = [
   same("an empty body", answer(""), notJson),
   same("no body, with 204", answer("", {}, 204), "UnexpectedResponse NotJson 204"),
-  same("null", json("null"), "answered null", schema),
+  same("null", json("null"), "found null", schema),
   same("a page of HTML", answer("<!doctype html>", { "content-type": "text/html" }), notJson),
-  good("JSON called HTML", answer(foods, { "content-type": "text/html" })),
-  same("half a JSON text", json("{\"foods\":["), notJson),
+  good("JSON with the content type HTML", answer(foods, { "content-type": "text/html" })),
+  same("an incomplete JSON document", json("{\"foods\":["), notJson),
   good("JSON after a byte order mark", json(`\ufeff${foods}`)),
   same("invalid UTF-8 in a string", json(Buffer.from("22c328ff22", "hex")), notJson),
   same("a body cut in the middle", cut(head("content-length: 1000"), foods), aborted),
   same("a body that ends before its length", raw(head("content-length: 1000"), foods), aborted),
   same("a chunk cut in the middle", cut(head(isChunked), "ff\r\n", foods), aborted),
   same("chunks that end without the last one", cut(head(isChunked), "c\r\n", foods, "\r\n"), aborted),
-  same("a chunk with a size that is no number", raw(head(isChunked), "zz\r\n", foods), aborted),
+  same("a chunk whose size is not a number", raw(head(isChunked), "zz\r\n", foods), aborted),
   same("a chunk of 2^64 bytes", raw(head(isChunked), "ffffffffffffffffff\r\n", foods), aborted),
   good(
-    "an answer after 103 Early Hints",
+    "a response after 103 Early Hints",
     raw("HTTP/1.1 103 Early Hints\r\n\r\n", head(`content-length: ${foods.length}`), foods)
   ),
-  good("a body as long as the connection holds", raw(head("connection: close"), foods)),
-  good("an answer that nobody asked for", raw(head("content-length: 12"), foods, head("content-length: 2"), "[]")),
-  same("a body called gzip, and plain", json(foods, { "content-encoding": "gzip" }), {
-    usual: `answered ${foods}`,
+  good("a body that ends with the connection", raw(head("connection: close"), foods)),
+  good("a second response without a request", raw(head("content-length: 12"), foods, head("content-length: 2"), "[]")),
+  same("a plain body with the content encoding gzip", json(foods, { "content-encoding": "gzip" }), {
+    usual: `found ${foods}`,
     fetch: aborted
   }, { usual: schema, fetch: aborted }),
   same(
     "a token behind a __proto__ key",
     json(`{"__proto__":${goodToken}}`),
-    `answered {"__proto__":${goodToken}}`,
+    `found {"__proto__":${goodToken}}`,
     schema
   )
 ]
@@ -80,12 +80,16 @@ export const headers: ReadonlyArray<Case> = [
   same("a negative content-length", raw(head("content-length: -1"), foods), connection),
   same("a content-length of 2^64", raw(head("content-length: 18446744073709551616"), foods), connection),
   same("a content-length beside chunks", answered(isChunked), connection),
-  good("headers named as what every object has", answered("__proto__: x", "constructor: x", "toString: x")),
+  good("headers with the names of Object.prototype", answered("__proto__: x", "constructor: x", "toString: x")),
   same("a NUL byte in a header", answered("x-nul: a\0b"), connection),
   same("a header without a colon", answered("nonsense"), connection),
-  same("no HTTP at all", raw("220 mail.example ESMTP\r\n"), connection),
+  same("a greeting of a mail server", raw("220 mail.example ESMTP\r\n"), connection),
   same("a connection that ends at once", raw(), aborted),
   same("a connection that breaks within the headers", cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
-  same("a redirect in a circle", answer("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
-  same("a redirect to nowhere", chunked("moved", { location: "http://[" }, 308), "UnexpectedResponse Redirect 308")
+  same("a redirect to itself", answer("", { location: "/" }, 302), "UnexpectedResponse Redirect 302"),
+  same(
+    "a redirect to an invalid URL",
+    chunked("moved", { location: "http://[" }, 308),
+    "UnexpectedResponse Redirect 308"
+  )
 ]

@@ -1,4 +1,4 @@
-/** What every SharedTokenCache does: the same tests for the one in memory and for the one on Redis. */
+/** What every SharedTokenCache must do: the same tests run in memory and on Redis. */
 import { expect } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import type { SharedTokenCache } from "effect-nutrition-advisor"
@@ -27,11 +27,11 @@ const long = `v1.${"A".repeat(12_000)}-_."\\{}\r\n\u0000ü\u{1f96a}`
 
 export const laws: ReadonlyArray<Law> = [
   {
-    title: "finds nothing where nothing was written",
+    title: "an entry that was never written is not found",
     holds: (cache) => Effect.map(cache.read(name), (found) => expect(found).toEqual(Option.none()))
   },
   {
-    title: "gives an entry back as it was written, and the last one only",
+    title: "the entry that was written last is read unchanged",
     holds: (cache) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", minute)
@@ -40,7 +40,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "keeps an entry when the lease is given back",
+    title: "an entry stays when the lease is released",
     holds: (cache) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", minute)
@@ -50,7 +50,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "writes nothing for one who does not have the lease, and for one who had it",
+    title: "only the holder of the lease can write",
     holds: (cache) =>
       Effect.gen(function*() {
         const before = yield* cache.write(name, "one", first)
@@ -62,7 +62,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "gives the lease to one of ten who ask at once, and not to the same owner again",
+    title: "one of ten concurrent callers gets the lease, and can't get it twice",
     holds: (cache) =>
       Effect.gen(function*() {
         const asked = yield* Effect.forEach(
@@ -75,7 +75,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "ends a lease for its owner, and for nobody else",
+    title: "only its owner can release a lease",
     holds: (cache) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", minute)
@@ -86,7 +86,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "ends a lease and an entry by itself when their time is over",
+    title: "a lease and an entry expire by themselves",
     holds: (cache, pass) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", 200)
@@ -98,7 +98,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "keeps names apart, to the case of a letter",
+    title: "names are case-sensitive",
     holds: (cache) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", minute)

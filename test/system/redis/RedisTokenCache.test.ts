@@ -14,7 +14,7 @@ import * as TcpProxy from "./TcpProxy.js"
 
 const { describeWithRedis } = RedisServer
 
-/** A client of the user's own, of either version. */
+/** Your own client, of either version. */
 type Client = Parameters<typeof RedisTokenCache.layerFromClient>[0] & {
   readonly on: (event: "error", listener: () => void) => unknown
   readonly disconnect: () => void
@@ -78,7 +78,7 @@ const keysOf = ({ command }: RedisServer.RedisServer) =>
 const written = (cache: SharedTokenCache.Service, of = name) =>
   Effect.zipRight(cache.lease(of, "first", minute), cache.write(of, "one", first))
 
-describeWithRedis("A cache on Redis", () => {
+describeWithRedis("RedisTokenCache", () => {
   for (const { cluster, redis, version } of versions) {
     it.scopedLive.each(laws)(`$title (${version})`, ({ holds }) =>
       Effect.gen(function*() {
@@ -91,23 +91,26 @@ describeWithRedis("A cache on Redis", () => {
       { stringNumbers: true },
       { enableAutoPipelining: true },
       { commandTimeout: 5_000 }
-    ])(`uses a client with a keyPrefix and %j, and leaves it open (${version})`, (options) =>
-      Effect.gen(function*() {
-        const server = yield* RedisServer.make()
-        const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", ...options }))
-        const keys = yield* Effect.scoped(Effect.gen(function*() {
-          const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" }))
-          expect(yield* written(cache)).toBe(true)
-          expect(yield* cache.read(name)).toEqual(Option.some("one"))
-          const whileLeased = yield* keysOf(server)
-          yield* cache.release(name, "first")
-          return [whileLeased, yield* keysOf(server)]
-        }))
-        expect(keys).toEqual([[`app:p:{${name}}:lease`, `app:p:{${name}}:token`], [`app:p:{${name}}:token`]])
-        expect(yield* Effect.promise(() => client.call("PING"))).toBe("PONG")
-      }))
+    ])(
+      `layerFromClient uses a client with a keyPrefix and %j, and leaves it open (${version})`,
+      (options) =>
+        Effect.gen(function*() {
+          const server = yield* RedisServer.make()
+          const client = yield* opened(() => redis({ port: server.port, keyPrefix: "app:", ...options }))
+          const keys = yield* Effect.scoped(Effect.gen(function*() {
+            const cache = yield* cacheOf(RedisTokenCache.layerFromClient(client, { prefix: "p:" }))
+            expect(yield* written(cache)).toBe(true)
+            expect(yield* cache.read(name)).toEqual(Option.some("one"))
+            const whileLeased = yield* keysOf(server)
+            yield* cache.release(name, "first")
+            return [whileLeased, yield* keysOf(server)]
+          }))
+          expect(keys).toEqual([[`app:p:{${name}}:lease`, `app:p:{${name}}:token`], [`app:p:{${name}}:token`]])
+          expect(yield* Effect.promise(() => client.call("PING"))).toBe("PONG")
+        })
+    )
 
-    it.scopedLive(`keeps the two keys of a name on one node of a cluster (${version})`, () =>
+    it.scopedLive(`on a cluster, the two keys of a name are on the same node (${version})`, () =>
       Effect.gen(function*() {
         const nodes = yield* RedisCluster.make
         const client = yield* opened(() => cluster(nodes.map(({ port }) => ({ host: "127.0.0.1", port }))))
@@ -119,7 +122,7 @@ describeWithRedis("A cache on Redis", () => {
       }))
   }
 
-  it.scopedLive("is over a connection of its own, which ends with the layer", () =>
+  it.scopedLive("layer opens one connection, and closes it with the layer", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const clients = Effect.map(server.command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
@@ -134,7 +137,7 @@ describeWithRedis("A cache on Redis", () => {
       expect([before, meanwhile]).toEqual([1, 2])
     }))
 
-  it.scopedLive("reads no more than an entry may have", () =>
+  it.scopedLive("an oversized entry is not read in full", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const proxy = yield* TcpProxy.make(server.port)
@@ -143,7 +146,7 @@ describeWithRedis("A cache on Redis", () => {
       expect((yield* proxy.recorded).length).toBeLessThan(40_000)
     }))
 
-  it.scopedLive("works for a user of an ACL who may do what docs/sharing.md says", () =>
+  it.scopedLive("an ACL user with the rules of docs/sharing.md can lease, write, release and read", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const rules = readFileSync(new URL("../../../docs/sharing.md", import.meta.url), "utf8")
@@ -157,13 +160,13 @@ describeWithRedis("A cache on Redis", () => {
     }))
 })
 
-describeWithRedis("A call of the cache that fails", () => {
+describeWithRedis("RedisTokenCache: failed call", () => {
   it.scopedLive.each<readonly [string, (server: RedisServer.RedisServer) => Effect.Effect<unknown>]>([
     ["ECONNREFUSED", ({ stop }) => stop],
     ["READONLY", ({ command }) => command("REPLICAOF", "127.0.0.1", 1)],
     ["OOM", ({ command }) => command("CONFIG", "SET", "maxmemory", "1")],
     ["NOAUTH", ({ command }) => command("CONFIG", "SET", "requirepass", "x")]
-  ])("has the code %s", ([code, happens]) =>
+  ])("the error has the code %s", ([code, happens]) =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const cache = yield* cacheOf(RedisTokenCache.layer({ url: server.url }))
@@ -171,7 +174,7 @@ describeWithRedis("A call of the cache that fails", () => {
       expect(yield* Effect.flip(cache.lease(name, "first", minute))).toMatchObject({ reason: "Unavailable", code })
     }))
 
-  it.scopedLive("repeats neither address nor password", () =>
+  it.scopedLive("the error contains neither address nor password", () =>
     Effect.gen(function*() {
       const port = yield* RedisServer.freePort
       const url = Redacted.make(`redis://advisor:secret-1@127.0.0.1:${port}`)
@@ -186,20 +189,23 @@ describeWithRedis("A call of the cache that fails", () => {
     ["read", null],
     ["lease", "held"],
     ["write", "OK"]
-  ])("has the code UnexpectedReply where %s is answered with %j", ([operation, answer]) =>
-    Effect.gen(function*() {
-      const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => answer }))
-      const calls: Record<keyof SharedTokenCache.Service, Effect.Effect<unknown, unknown>> = {
-        read: cache.read(name),
-        lease: cache.lease(name, "first", minute),
-        write: cache.write(name, "one", first),
-        release: cache.release(name, "first")
-      }
-      expect(yield* Effect.flip(calls[operation])).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
-    }).pipe(Effect.scoped))
+  ])(
+    "the error has the code UnexpectedReply if the reply to %s is %j",
+    ([operation, reply]) =>
+      Effect.gen(function*() {
+        const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => reply }))
+        const calls: Record<keyof SharedTokenCache.Service, Effect.Effect<unknown, unknown>> = {
+          read: cache.read(name),
+          lease: cache.lease(name, "first", minute),
+          write: cache.write(name, "one", first),
+          release: cache.release(name, "first")
+        }
+        expect(yield* Effect.flip(calls[operation])).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
+      }).pipe(Effect.scoped)
+  )
 })
 
-describe("The settings of a cache on Redis", () => {
+describe("RedisTokenCache: settings", () => {
   it.scoped.each([
     "http://127.0.0.1:6379/secret-1",
     "secret-1",
@@ -208,27 +214,27 @@ describe("The settings of a cache on Redis", () => {
     "redis://user:12#secret-1@127.0.0.1:6379",
     "redis://127.0.0.1:6379/secret-1",
     "redis://127.0.0.1:6379?db=secret-1"
-  ])("refuse the URL %j and do not repeat it", (url) =>
+  ])("the URL %j is rejected and not repeated", (url) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: Redacted.make(url) })))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "url" })
       expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
     }))
 
-  it.scoped("refuse a database that is no number: the error of Redis for it would end the process", () =>
+  it.scoped("a database that is not a number is rejected: otherwise the error of Redis would end the process", () =>
     Effect.gen(function*() {
       const url = Redacted.make("redis://127.0.0.1:1")
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url, redis: { db: Number.NaN } })))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "redis.db" })
     }))
 
-  it.scoped("refuse a URL that is a plain text", () =>
+  it.scoped("a URL that is a plain string is rejected", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: "redis://127.0.0.1:1" as never })))
       expect(error).toMatchObject({ field: "url", rule: "must be a Redacted" })
     }))
 
-  it.scoped("refuse a prefix with braces, also for a client of one's own", () =>
+  it.scoped("a prefix with braces is rejected, also with your own client", () =>
     Effect.gen(function*() {
       const url = Redacted.make("redis://127.0.0.1:1")
       const layers = [
@@ -240,21 +246,21 @@ describe("The settings of a cache on Redis", () => {
       }
     }))
 
-  it.scoped("connect to nothing before the first use", () =>
+  it.scoped("building the layer needs no server", () =>
     cacheOf(RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1") })))
 
-  it.scoped("from the environment end in a ConfigError where the URL is missing", () =>
+  it.scoped("layerConfig fails with a ConfigError if the URL is missing", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layerConfig()))
       expect(error).toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_REDIS_URL"))
     }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))))
 })
 
-describeWithRedis("layerConfig", () => {
+describeWithRedis("RedisTokenCache.layerConfig", () => {
   it.scopedLive.each<readonly [string, string, Parameters<typeof RedisTokenCache.layerConfig>[0], string]>([
-    ["takes the usual prefix where the variable is blank", " ", {}, "nutrition-advisor:"],
-    ["takes the prefix of the variable", "ours:", {}, "ours:"],
-    ["takes what is given in place of the variable", "ours:", { prefix: Config.succeed("given:") }, "given:"]
+    ["a blank variable means the default prefix", " ", {}, "nutrition-advisor:"],
+    ["the variable sets the prefix", "ours:", {}, "ours:"],
+    ["an option overrides the variable", "ours:", { prefix: Config.succeed("given:") }, "given:"]
   ])("%s", ([_, variable, options, prefix]) =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()

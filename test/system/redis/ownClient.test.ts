@@ -75,7 +75,7 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
         return () => new Redis(port, "127.0.0.1", settings)
       })
     ]
-  ])("five replicas that search at startup exchange once over %s", ([, setUp]) =>
+  ])("five replicas that search on startup cost one exchange over %s", ([, setUp]) =>
     simulated(Effect.gen(function*() {
       const open = yield* setUp
       yield* Effect.flatMap(simulator, ({ setLatency }) => setLatency("token", "200 millis"))

@@ -83,7 +83,7 @@ const weathers: ReadonlyArray<Weather> = [
   { title: "is stopped", begins: ({ server }) => server.stop, ends: ({ server }) => server.start },
   { title: "is killed", begins: ({ server }) => server.kill, ends: ({ server }) => server.start },
   { title: "is frozen", begins: ({ server }) => server.freeze, ends: ({ server }) => server.thaw },
-  { title: "answers late", begins: ({ proxy }) => proxy.setDelay(2_000), ends: ({ proxy }) => proxy.setDelay(0) },
+  { title: "responds late", begins: ({ proxy }) => proxy.setDelay(2_000), ends: ({ proxy }) => proxy.setDelay(0) },
   {
     title: "is full",
     begins: ({ server }) => fill(server),
@@ -95,17 +95,17 @@ const weathers: ReadonlyArray<Weather> = [
     ends: ({ server }) => server.command("REPLICAOF", "NO", "ONE")
   },
   {
-    title: "takes no connections",
+    title: "refuses connections",
     begins: ({ proxy }) => Effect.zipRight(proxy.setRefusing(true), proxy.cut),
     ends: ({ proxy }) => proxy.setRefusing(false)
   },
   {
-    title: "loses its connections before it answers",
+    title: "loses its connections before it responds",
     begins: ({ proxy }) => proxy.setCuttingAnswers(true),
     ends: ({ proxy }) => proxy.setCuttingAnswers(false)
   },
   {
-    title: "holds something else under the key",
+    title: "has another type of value under the key",
     begins: ({ server }) =>
       Effect.flatMap(
         server.command("KEYS", "*:token"),
@@ -119,9 +119,9 @@ const weathers: ReadonlyArray<Weather> = [
 
 const whileSimulated = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Simulator.layerHttpClient())
 
-RedisServer.describeWithRedis("A Redis that", () => {
+RedisServer.describeWithRedis("replicas on a Redis that", () => {
   it.scopedLive.each(weathers)(
-    "$title fails no search and costs one exchange per replica; replicas warn, and share again afterwards",
+    "$title: no search fails, each replica exchanges once and logs a warning, and replicas share again afterwards",
     ({ begins, ends }) =>
       whileSimulated(Effect.gen(function*() {
         const around = yield* surroundings
@@ -151,9 +151,13 @@ RedisServer.describeWithRedis("A Redis that", () => {
     }))
 
   it.scopedLive.each<readonly [string, number, (around: Surroundings) => Effect.Effect<unknown>]>([
-    ["goes away during the exchange that all wait for lets each exchange once", count, ({ server }) => server.kill],
     [
-      "is flushed during the exchange that all wait for costs one exchange more",
+      "is killed during the exchange that all wait for: each replica exchanges once",
+      count,
+      ({ server }) => server.kill
+    ],
+    [
+      "is flushed during the exchange that all wait for: one more exchange follows",
       2,
       ({ server }) => server.command("FLUSHALL")
     ]

@@ -15,7 +15,7 @@ const manyTimes = <A, E>(count: number, effect: Effect.Effect<A, E>) =>
 
 const silence: Answer = () => {}
 
-const halfAnswer: Answer = (_, response) => {
+const incomplete: Answer = (_, response) => {
   response.writeHead(200, { "content-length": 1_000 })
   response.write("{")
 }
@@ -29,8 +29,8 @@ const holding = () => {
   return { held, answer }
 }
 
-describe("The connections to an origin", () => {
-  it.scopedLive("are at most 64 for ten thousand searches at once", () =>
+describe("UndiciClient: connections", () => {
+  it.scopedLive("10,000 concurrent searches use at most 64", () =>
     Effect.gen(function*() {
       const wire = yield* serve(replying("{\"foods\":[]}", { "content-type": "application/json" }))
       const { search } = yield* advisor(yield* UndiciClient.make(), wire.origin, { requestTimeout: "2 minutes" })
@@ -39,7 +39,7 @@ describe("The connections to an origin", () => {
       expect([wire.connections.most, wire.connections.opened]).toEqual([64, 64])
     }))
 
-  testLive("are counted for each origin by itself", function*() {
+  testLive("each origin has its own limit", function*() {
     const answer: Answer = (_, response) => setTimeout(() => response.end("{}"), 5)
     const [one, two] = [yield* serve(answer), yield* serve(answer)]
     const client = yield* UndiciClient.make({ connections: 2 })
@@ -66,11 +66,11 @@ const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
   ])
 ]
 
-describe("An interruption", () => {
-  describe.each([["headers are awaited", silence], ["a body is awaited", halfAnswer]] as const)(
-    "while %s",
+describe("UndiciClient: interruption", () => {
+  describe.each([["headers", silence], ["a body", incomplete]] as const)(
+    "while waiting for %s",
     (_, answer) => {
-      testLive.each(requests)("closes the connection of %s", function*([, request]) {
+      testLive.each(requests)("the connection of %s is closed", function*([, request]) {
         const wire = yield* serve(answer)
         const client = yield* UndiciClient.make()
         const fiber = yield* Effect.fork(request(client, wire.origin))
@@ -84,8 +84,8 @@ describe("An interruption", () => {
   )
 })
 
-describe("The end of the scope", () => {
-  testLive("closes the connections", function*() {
+describe("UndiciClient: end of the scope", () => {
+  testLive("idle connections are closed", function*() {
     const wire = yield* serve(replying("{}"))
     const scope = yield* Scope.make()
     const client = yield* Scope.extend(UndiciClient.make(), scope)
@@ -95,7 +95,7 @@ describe("The end of the scope", () => {
     expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
   })
 
-  testLive.each(requests)("ends what is on its way and what is in the queue in an error: %s", function*([, request]) {
+  testLive.each(requests)("in-flight and queued requests fail: %s", function*([, request]) {
     const wire = yield* serve(silence)
     const scope = yield* Scope.make()
     const client = yield* Scope.extend(UndiciClient.make({ connections: 1 }), scope)
@@ -110,7 +110,7 @@ describe("The end of the scope", () => {
       .toEqual(errors.map(() => expect.stringMatching(connectionError)))
   })
 
-  testLive.each(requests)("ends later requests in an error: %s", function*([, request]) {
+  testLive.each(requests)("later requests fail, and nothing is sent: %s", function*([, request]) {
     const wire = yield* serve(replying("{}"))
     const client = yield* Effect.scoped(UndiciClient.make())
     const error = yield* Effect.flip(request(client, wire.origin))
@@ -122,10 +122,10 @@ describe("The end of the scope", () => {
 /** Takes connections and never says a word, not even for TLS. */
 const silent = Effect.map(Effect.suspend(() => listening(createServer())), (port) => `https://127.0.0.1:${port}`)
 
-describe("A time that is over", () => {
+describe("UndiciClient: timeouts", () => {
   const patience = "150 millis"
 
-  testLive("is that of connectTimeout though undici is told something else of connections", function*() {
+  testLive("connectTimeout also applies if undici gets other options for connections", function*() {
     const client = yield* UndiciClient.make({
       connectTimeout: patience,
       undici: { connect: { rejectUnauthorized: true } }
@@ -139,10 +139,10 @@ describe("A time that is over", () => {
   for (const { name, through } of ways) {
     testLive.each<readonly [keyof UndiciClient.Options, string, Effect.Effect<string, never, Scope.Scope>]>([
       ["headersTimeout", "UND_ERR_HEADERS_TIMEOUT", Effect.map(serve(silence), ({ origin }) => origin)],
-      ["bodyTimeout", "UND_ERR_BODY_TIMEOUT", Effect.map(serve(halfAnswer), ({ origin }) => origin)],
+      ["bodyTimeout", "UND_ERR_BODY_TIMEOUT", Effect.map(serve(incomplete), ({ origin }) => origin)],
       ["connectTimeout", "UND_ERR_CONNECT_TIMEOUT", silent]
     ])(
-      `is a TransportError "Timeout" with the code of undici to a search ${name} where %s is`,
+      `a search ${name} fails with Timeout and undici's code after %s`,
       function*([setting, code, server]) {
         const client = yield* UndiciClient.make({ [setting]: patience })
         const { search } = yield* advisor(through(client), yield* server)
@@ -151,7 +151,7 @@ describe("A time that is over", () => {
     )
 
     testLive(
-      `is a TransportError "Timeout" to a search ${name} where requestTimeout is, and closes its connection`,
+      `a search ${name} fails with Timeout after requestTimeout, and its connection is closed`,
       function*() {
         const wire = yield* serve(silence)
         const client = yield* UndiciClient.make({ connections: 1 })
@@ -161,7 +161,7 @@ describe("A time that is over", () => {
       }
     )
 
-    testLive(`is so to a search ${name} that waits for the connection, which is never sent`, function*() {
+    testLive(`a search ${name} that times out in the queue is never sent`, function*() {
       const { answer, held } = holding()
       const wire = yield* serve(answer)
       const client = yield* UndiciClient.make({ connections: 1 })

@@ -22,14 +22,14 @@ const from = (values: Readonly<Record<string, string>>) =>
 const building = (layer: Layer.Layer<HttpClient.HttpClient, unknown>, values: Readonly<Record<string, string>> = {}) =>
   Effect.flip(Layer.build(Layer.provide(layer, from(values))))
 
-describe("A setting", () => {
-  test.each(wrong)("%s that is wrong ends make in a ConfigurationError that names it: %j", function*([field, options]) {
+describe("UndiciClient: settings", () => {
+  test.each(wrong)("make rejects an invalid %s: %j", function*([field, options]) {
     expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
   })
 })
 
 testLive(
-  "A runtime that puts an empty Agent in place of undici's, as Bun does, is refused with what to take",
+  "UndiciClient: a runtime whose undici has an empty Agent, such as Bun, is rejected with the client to use",
   function*() {
     vi.doMock("@effect/platform-node/Undici", () => ({
       Agent: class {
@@ -57,8 +57,8 @@ const givenToUndici = (options: UndiciClient.Options) =>
     return given
   })
 
-describe("The settings that undici is given", () => {
-  testLive("are those of the documents where none are set", function*() {
+describe("UndiciClient: options of undici", () => {
+  testLive("without settings they are the documented defaults", function*() {
     expect(yield* givenToUndici({})).toMatchObject({
       connections: 64,
       keepAliveTimeout: 4_000,
@@ -68,7 +68,7 @@ describe("The settings that undici is given", () => {
     })
   })
 
-  testLive("are the ones that are set, in milliseconds", function*() {
+  testLive("settings are passed on in milliseconds", function*() {
     const given = yield* givenToUndici({
       connections: 3,
       maxResponseBytes: 4,
@@ -88,12 +88,12 @@ describe("The settings that undici is given", () => {
   })
 })
 
-describe("A layer from Config", () => {
+describe("UndiciClient.layerConfig", () => {
   test.each<readonly [string, string]>([
     ["NUTRITION_ADVISOR_CONNECTIONS", "many"],
     ["NUTRITION_ADVISOR_CONNECTIONS", "1.5"],
     ["NUTRITION_ADVISOR_KEEP_ALIVE_TIMEOUT", "a while"]
-  ])("ends in a ConfigError that names %s where it is %j", function*([name, value]) {
+  ])("%s=%j fails with a ConfigError that names the variable", function*([name, value]) {
     const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
     expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("must be ") })
     expect(String(error)).toContain(name)
@@ -105,28 +105,28 @@ describe("A layer from Config", () => {
     ["NUTRITION_ADVISOR_CONNECT_TIMEOUT", "60 days", "connectTimeout"],
     ["NUTRITION_ADVISOR_HEADERS_TIMEOUT", "0 seconds", "headersTimeout"],
     ["NUTRITION_ADVISOR_BODY_TIMEOUT", "-1 seconds", "bodyTimeout"]
-  ])("ends in a ConfigurationError where %s is %s", function*([name, value, field]) {
+  ])("%s=%s fails with a ConfigurationError", function*([name, value, field]) {
     const error = yield* building(UndiciClient.layerConfig(), { [name]: value })
     expect(error).toMatchObject({ _tag: "ConfigurationError", field })
   })
 
   test.each(["CONNECTIONS", "KEEP_ALIVE_TIMEOUT", "CONNECT_TIMEOUT", "HEADERS_TIMEOUT", "BODY_TIMEOUT"])(
-    "takes the default where NUTRITION_ADVISOR_%s is blank",
+    "a blank NUTRITION_ADVISOR_%s means the default",
     function*(name) {
       yield* Layer.build(Layer.provide(UndiciClient.layerConfig(), from({ [`NUTRITION_ADVISOR_${name}`]: "  " })))
     }
   )
 
-  test("reads a variable for what is not given", function*() {
+  test("a Config that is given overrides its variable, and the other variables are read", function*() {
     const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
     const values = { NUTRITION_ADVISOR_CONNECTIONS: "0", NUTRITION_ADVISOR_BODY_TIMEOUT: "0 seconds" }
     expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
   })
 
   testLive.each<readonly [string, Layer.Layer<HttpClient.HttpClient, unknown>]>([
-    ["the variable", UndiciClient.layerConfig()],
-    ["a Config of one's own", UndiciClient.layerConfig({ connections: Config.integer("POOL") })]
-  ])("opens as many connections as %s says", function*([, layer]) {
+    ["a variable", UndiciClient.layerConfig()],
+    ["a custom Config", UndiciClient.layerConfig({ connections: Config.integer("POOL") })]
+  ])("%s sets the number of connections", function*([, layer]) {
     const wire = yield* serve((_, response) => {
       setTimeout(() => response.end("{}"), 20)
     })
@@ -138,8 +138,8 @@ describe("A layer from Config", () => {
   })
 })
 
-describe("A built layer", () => {
-  testLive("has not connected", function*() {
+describe("UndiciClient.make", () => {
+  testLive("it does not connect before the first request", function*() {
     const wire = yield* serve(replying("{}"))
     yield* UndiciClient.make()
     yield* Effect.sleep("50 millis")

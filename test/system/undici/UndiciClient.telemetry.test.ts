@@ -43,8 +43,8 @@ const spansOf = (client: HttpClient.HttpClient, url: string) => {
   )
 }
 
-describe("The client's span", () => {
-  testLive("is that of the stock client", function*() {
+describe("UndiciClient: spans", () => {
+  testLive("a request has the same span as with the platform's undici client", function*() {
     const { origin } = yield* serve(found)
     const spans = yield* spansOf(yield* ours, `${origin}/v2/x`)
     expect(spans).toEqual(yield* spansOf(yield* stock, `${origin}/v2/x`))
@@ -57,8 +57,8 @@ describe("The client's span", () => {
   })
 })
 
-describe.each(ways)("A search $name", ({ through }) => {
-  testLive("has a span of its own and none of the client's, and shows the server neither", function*() {
+describe.each(ways)("UndiciClient: spans of a search $name", ({ through }) => {
+  testLive("a search has its own span and none of the client, and the server sees neither", function*() {
     const seen: Array<ReadonlyArray<string>> = []
     const { origin } = yield* serve(afterBody((_, { headers }, response) => {
       seen.push(Object.keys(headers))
