@@ -5,7 +5,6 @@ import { afterAll, beforeAll } from "vitest"
 import { arrangedLive, testLive } from "../support/doubles/arranged.js"
 import { searchPath, tokenPath } from "../support/doubles/WatchedSimulator.js"
 import * as Chromium from "./browser/Chromium.js"
-import { meetSecrets, options, shownIn } from "./simulatorPage/meetSecrets.js"
 import * as Page from "./simulatorPage/Page.js"
 
 const scope = Effect.runSync(Scope.make())
@@ -222,18 +221,6 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     expect(yield* promise(() => page.page.locator("svg *").count())).toBeLessThan(2_000)
     expect(yield* promise(() => page.page.getByText("Live", { exact: true }).isVisible())).toBe(true)
     expect(page.complaints).toEqual([])
-  })
-
-  testLive("simulator page: no secret is in its marks, table or messages", function*() {
-    const page = yield* Page.open(browser, {}, options)
-    yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
-    const own = yield* meetSecrets(page)
-    yield* eventually(async () => (await page.page.locator("tbody tr").count()) > 50)
-    yield* promise(() => page.page.locator(".mark.wrong").last().click())
-    const content = yield* promise(() => page.page.content())
-    expect(content).toContain("{token}")
-    expect(shownIn(content, own)).toEqual([])
-    expectNoComplaint(page)
   })
 
   onPage("simulator page: it reconnects after a broken connection and after 64 viewers", function*(page) {

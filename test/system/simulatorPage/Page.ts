@@ -47,11 +47,10 @@ const marksOf = async (page: BrowserPage): Promise<ReadonlyArray<Mark>> => {
 
 export const open = (
   browser: Browser,
-  { colorScheme = "light", width = 1200 }: Look = {},
-  options?: Parameters<typeof WatchedSimulator.start>[0]
+  { colorScheme = "light", width = 1200 }: Look = {}
 ): Effect.Effect<Page, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const simulator = yield* WatchedSimulator.start(options)
+    const simulator = yield* WatchedSimulator.start()
     const page = yield* Effect.acquireRelease(
       Effect.promise(() => browser.newPage({ colorScheme, viewport: { width, height: 900 } })),
       (page) => Effect.promise(() => page.close())
