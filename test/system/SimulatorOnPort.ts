@@ -6,9 +6,10 @@ import { Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../support/doubles/arranged.js"
 
-export const layer = Simulator.layerServer().pipe(
-  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-)
+export const layer = (options?: Simulator.Options) =>
+  Simulator.layerServer(options).pipe(
+    Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+  )
 
 export const place = Effect.gen(function*() {
   const { address } = yield* HttpServer.HttpServer
@@ -23,4 +24,4 @@ export const place = Effect.gen(function*() {
 })
 
 /** Tests that have a simulator each. */
-export const simulated = arrangedLive(place, layer)
+export const simulated = arrangedLive(place, layer())

@@ -5,10 +5,10 @@ import { describe, expect } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../support/doubles/arranged.js"
+import { clients } from "../support/leaks/clients.js"
 import { advisor, type HttpClientLayer, optionsFor } from "./hostile/advisor.js"
-import { clients, keepingClients, wrapped } from "./hostile/clients.js"
-import { start } from "./hostile/HostileService.js"
-import { goodToken, json, type Reply } from "./hostile/replies.js"
+import { keepingClients, wrapped } from "./hostile/clients.js"
+import { goodToken, json, type Reply, start } from "./hostile/replies.js"
 
 const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
   let count = 0
@@ -35,7 +35,7 @@ const changed = (
 const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)
 
 /** Each client as one that makes an error of the statuses that the library has to see. */
-const refusing = [...clients, wrapped].map(({ layer, name }) => ({
+const refusing = [...clients, ...wrapped].map(({ layer, name }) => ({
   name: `${name} with filterStatusOk`,
   layer: changed(layer, HttpClient.filterStatusOk)
 }))
@@ -162,7 +162,7 @@ describe("a dispatcher that changes the headers of a search", () => {
   })
 })
 
-describe.each([...clients, wrapped])("request body over $name", ({ layer }) => {
+describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) => {
   testLive("a request with a form is retried after a rejected token", function*() {
     const { httpClient } = yield* calling(layer, inTurn(text("no", 403), json("{}")))
     const form = new FormData()

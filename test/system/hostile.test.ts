@@ -6,10 +6,10 @@ import { testLive } from "../support/doubles/arranged.js"
 import { endOf } from "../support/doubles/endOf.js"
 import * as Issuer from "../support/doubles/IssuerDouble.js"
 import { eventually } from "../support/doubles/Wire.js"
+import { type Client, clients } from "../support/leaks/clients.js"
 import { advisor, type HttpClientLayer, issuer, type Options, optionsFor } from "./hostile/advisor.js"
 import { bodies, type Expected, headers } from "./hostile/cases.js"
-import { type Client, clients, keepingClients, wrapped } from "./hostile/clients.js"
-import { start } from "./hostile/HostileService.js"
+import { keepingClients, wrapped } from "./hostile/clients.js"
 import * as Replies from "./hostile/replies.js"
 
 /** How an effect ended, in words: its value, or how it failed, with the status of its error. */
@@ -31,14 +31,14 @@ const good = Replies.json(Replies.goodToken)
 
 const searching = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
-    const service = yield* start({ token: good, data: reply })
+    const service = yield* Replies.start({ token: good, data: reply })
     const { search } = yield* advisor(layer, optionsFor(service.origin, options))
     return { call: ending(search("oats"), (value) => `found ${JSON.stringify(value)}`), service }
   })
 
 const issuing = ({ layer, options, reply }: Call) =>
   Effect.gen(function*() {
-    const service = yield* start({ token: reply, data: reply })
+    const service = yield* Replies.start({ token: reply, data: reply })
     const { issue } = yield* issuer(layer, optionsFor(service.origin, options))
     return { call: ending(issue(Issuer.missing), ({ value }) => `issued ${Redacted.value(value)}`), service }
   })
@@ -51,7 +51,7 @@ const operations = [
 const expectedOf = (expected: Expected, { name }: Client) =>
   typeof expected === "string" ? expected : expected[name] ?? expected.usual
 
-describe.each([...clients, wrapped])("hostile service over $name", (client) => {
+describe.each([...clients, ...wrapped])("hostile service over $name", (client) => {
   describe.each(operations)("response to a $operation call", ({ calling, operation }) => {
     testLive.each([...bodies, ...headers].map((given) => [given.name, given] as const))(
       "%s ends the call with its result",
@@ -113,7 +113,7 @@ describe.each([...clients, wrapped])("hostile service over $name", (client) => {
     expect(yield* call).toBe(expected)
     yield* Effect.sleep("100 millis")
     expect(bytes).toBeLessThan(2 * limit)
-    expect((yield* service.connections).open).toBeLessThanOrEqual(2)
+    expect(service.connections.open).toBeLessThanOrEqual(2)
   })
 
   testLive("a megabyte that inflates to a gigabyte is rejected", function*() {
@@ -185,10 +185,7 @@ describe.each(keepingClients)("20 failures in a row over $name", ({ layer }) => 
   describe.each(operations)("$operation call", ({ calling }) => {
     testLive.each(failures)("at most 4 connections are open: %s", function*([, reply]) {
       const { call, service } = yield* calling({ layer, reply, options: { maxResponseBytes: Replies.megabyte } })
-      const open = yield* Effect.replicateEffect(
-        Effect.zipRight(call, Effect.map(service.connections, ({ open }) => open)),
-        20
-      )
+      const open = yield* Effect.replicateEffect(Effect.map(call, () => service.connections.open), 20)
       expect(Math.max(...open)).toBeLessThanOrEqual(4)
     })
   })

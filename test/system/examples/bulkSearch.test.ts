@@ -1,18 +1,15 @@
 import { spawnSync } from "node:child_process"
 import { appendFile, readFile, writeFile } from "node:fs/promises"
-import { createServer } from "node:http"
 import { join } from "node:path"
-import { NodeHttpServer } from "@effect/platform-node"
 import { describe, expect } from "@effect/vitest"
-import { Effect, Layer, Schedule, Schema } from "effect"
-import { Simulator } from "effect-nutrition-advisor/testing"
+import { Effect, Schedule, Schema } from "effect"
+import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll } from "vitest"
 import { arrangedLive } from "../../support/doubles/arranged.js"
+import { searchPath } from "../../support/doubles/WatchedSimulator.js"
 import { type Bundle, bundle } from "../bundle.js"
 import * as Program from "../Program.js"
-import { place } from "../SimulatorOnPort.js"
-
-const searchPath = "/v2/products/napi/food/search/semantic"
+import { layer, place } from "../SimulatorOnPort.js"
 
 /** How often each term was searched successfully. */
 const served = new Map<string, number>()
@@ -22,10 +19,6 @@ const count = ({ searchParams }: Simulator.RouteRequest): Simulator.Reply => {
   served.set(term, (served.get(term) ?? 0) + 1)
   return { status: 200, body: { found: term } }
 }
-
-const layer = Simulator.layerServer({ routes: { [`GET ${searchPath}`]: count } }).pipe(
-  Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
-)
 
 const Line = Schema.Struct({
   line: Schema.Number,
@@ -65,7 +58,7 @@ const arrange = Effect.gen(function*() {
   }
 })
 
-const test = arrangedLive(arrange, layer)
+const test = arrangedLive(arrange, layer({ routes: { [`GET ${searchPath}`]: count } }))
 
 type Running = Effect.Effect.Success<ReturnType<typeof Program.started>>
 

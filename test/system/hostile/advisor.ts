@@ -1,16 +1,12 @@
-import type * as HttpClient from "@effect/platform/HttpClient"
-import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as NutritionAdvisor from "effect-nutrition-advisor/NutritionAdvisor"
-import * as TokenIssuer from "effect-nutrition-advisor/TokenIssuer"
+import type { HttpClient } from "@effect/platform"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { NutritionAdvisor, TokenIssuer } from "effect-nutrition-advisor"
 
 export type HttpClientLayer = Layer.Layer<HttpClient.HttpClient>
 
 export type Options = NutritionAdvisor.Options
 
-/** One exchange is one call: a failure is that of the reply under test, at once. */
+/** An exchange is not retried: the first response decides. */
 export const optionsFor = (baseUrl: string, options: Partial<Options> = {}): Options => ({
   baseUrl,
   licenseKey: Redacted.make("key-of-a-hostile-service"),

@@ -1,7 +1,12 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
+import { afterBody, serve } from "../../support/doubles/Wire.js"
 
 export type Reply = (response: ServerResponse) => void
+
+/** A service that responds with whatever bytes it is given, valid HTTP or not. */
+export const start = ({ data, token }: { readonly data: Reply; readonly token: Reply }) =>
+  serve(afterBody((_, { method }, response) => (method === "POST" ? token : data)(response)))
 
 type Bytes = string | Uint8Array
 

@@ -1,7 +1,6 @@
 /** Your own ioredis client, with the settings that docs/sharing.md shows: the block of the page is run, and its `settings` are used. */
 import { expect, it } from "@effect/vitest"
-import { Context, Effect, Layer, Logger, LogLevel, Schedule, type Scope } from "effect"
-import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-advisor"
+import { Effect, Schedule, type Scope } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { Cluster, Redis, type RedisOptions } from "ioredis"
@@ -9,6 +8,7 @@ import { programsOf } from "../../support/readme/blocks.js"
 import { makeImporter } from "../../support/readme/importBlock.js"
 import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
+import { exchanges, replica, revocationCost, searchAll, simulated } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
 const importBlock = makeImporter()
@@ -29,33 +29,6 @@ const opened = <A extends Redis | Cluster>(open: () => A) =>
     }),
     (client) => Effect.sync(() => client.disconnect())
   )
-
-/** A replica, and the warnings that it logs. */
-const replica = (cache: Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>) =>
-  Effect.gen(function*() {
-    const warnings: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) warnings.push(String(message))
-    })
-    const logged = Effect.provide(Logger.replace(Logger.defaultLogger, logger))
-    const advisor = NutritionAdvisor.layerShared({
-      baseUrl: Simulator.baseUrl,
-      licenseKey: Simulator.licenseKey,
-      refresh: { coolDown: 1, background: false }
-    })
-    const context = yield* logged(Layer.build(Layer.provide(advisor, cache)))
-    const { search } = Context.get(context, NutritionAdvisor.NutritionAdvisor)
-    return { search: logged(search("oats")), warnings }
-  })
-
-const simulated = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Simulator.layerHttpClient())
-
-const simulator = Simulator.Simulator
-
-const exchanges = Effect.map(Effect.flatMap(simulator, ({ counters }) => counters), ({ exchanges }) => exchanges)
-
-const searchAll = (replicas: ReadonlyArray<Effect.Effect.Success<ReturnType<typeof replica>>>) =>
-  Effect.forEach(replicas, ({ search }) => search, { concurrency: "unbounded", discard: true })
 
 RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings of docs/sharing.md", () => {
   it.scopedLive.each<readonly [string, Effect.Effect<() => Redis | Cluster, never, Scope.Scope>]>([
@@ -78,7 +51,7 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
   ])("five replicas that search on startup cost one exchange over %s", ([, setUp]) =>
     simulated(Effect.gen(function*() {
       const open = yield* setUp
-      yield* Effect.flatMap(simulator, ({ setLatency }) => setLatency("token", "200 millis"))
+      yield* Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("token", "200 millis"))
       const clients = yield* Effect.replicateEffect(opened(open), 5)
       const replicas = yield* Effect.forEach(clients, (client) => replica(RedisTokenCache.layerFromClient(client)))
       yield* searchAll(replicas)
@@ -98,12 +71,7 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
       yield* second.command("REPLICAOF", "NO", "ONE")
       yield* first.command("REPLICAOF", "127.0.0.1", second.port)
       yield* hostName.setTarget(second.port)
-      const revokeAndSearch = Effect.gen(function*() {
-        const before = yield* exchanges
-        yield* Effect.flatMap(simulator, ({ revoke }) => revoke)
-        yield* searchAll([own, provided])
-        return (yield* exchanges) - before
-      })
+      const revokeAndSearch = revocationCost([own, provided])
       yield* Effect.repeat(revokeAndSearch, {
         until: (exchanges) => exchanges === 1,
         schedule: Schedule.spaced("200 millis")

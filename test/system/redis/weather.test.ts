@@ -1,64 +1,33 @@
 import { expect, it } from "@effect/vitest"
-import { Cause, Effect, Fiber, Layer, Logger, LogLevel, Schedule } from "effect"
-import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { Cause, Effect, Fiber, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as RedisServer from "./RedisServer.js"
+import { cost, exchanges, replica, revocationCost, searchAll, simulated } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
 const cacheTimeout = 250
 
 const count = 4
 
-/** A replica of a service, with a connection of its own. */
-const replica = ({ url }: Pick<TcpProxy.TcpProxy, "url">) =>
-  Effect.gen(function*() {
-    const warnings: Array<string> = []
-    const logger = Logger.make(({ logLevel, message }) => {
-      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) warnings.push(String(message))
+/** A replica with its own connection, whose searches must end. */
+const impatientReplica = ({ url }: TcpProxy.TcpProxy) =>
+  Effect.map(
+    replica(RedisTokenCache.layer({ url }), { refresh: { coolDown: 1 }, cacheTimeout }),
+    ({ search, warnings }) => ({
+      search: Effect.timeoutFailCause(search, {
+        duration: 10 * cacheTimeout + 5_000,
+        onTimeout: () => Cause.die(new Error("a search took too long"))
+      }),
+      warnings
     })
-    const advisor = NutritionAdvisor.layerShared({
-      baseUrl: Simulator.baseUrl,
-      licenseKey: Simulator.licenseKey,
-      refresh: { coolDown: 1 },
-      cacheTimeout
-    }).pipe(Layer.provide(RedisTokenCache.layer({ url })))
-    const logged = Effect.provide(Logger.replace(Logger.defaultLogger, logger))
-    const services = yield* logged(Layer.build(advisor))
-    const search = Effect.provide(NutritionAdvisor.search("yogurt"), services)
-    const bounded = Effect.timeoutFailCause(search, {
-      duration: 10 * cacheTimeout + 5_000,
-      onTimeout: () => Cause.die(new Error("a search took too long"))
-    })
-    return { search: logged(bounded), warnings }
-  })
-
-type Replica = Effect.Effect.Success<ReturnType<typeof replica>>
-
-const searchAll = (replicas: ReadonlyArray<Replica>) =>
-  Effect.forEach(replicas, ({ search }) => search, { concurrency: "unbounded", discard: true })
-
-const exchanges = Effect.flatMap(
-  Simulator.Simulator,
-  ({ counters }) => Effect.map(counters, ({ exchanges }) => exchanges)
-)
-
-/** The exchanges of the service that an effect costs. */
-const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function*() {
-    const before = yield* exchanges
-    yield* effect
-    return (yield* exchanges) - before
-  })
-
-const revocationCost = (replicas: ReadonlyArray<Replica>) =>
-  cost(Effect.zipRight(Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke), searchAll(replicas)))
+  )
 
 const surroundings = Effect.gen(function*() {
   const server = yield* RedisServer.make()
   const proxy = yield* TcpProxy.make(server.port)
   const simulator = yield* Simulator.Simulator
-  const replicas = yield* Effect.replicateEffect(Effect.suspend(() => replica(proxy)), count)
+  const replicas = yield* Effect.replicateEffect(Effect.suspend(() => impatientReplica(proxy)), count)
   return { server, proxy, simulator, replicas }
 })
 
@@ -117,13 +86,11 @@ const weathers: ReadonlyArray<Weather> = [
   }
 ]
 
-const whileSimulated = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Simulator.layerHttpClient())
-
 RedisServer.describeWithRedis("replicas on a Redis that", () => {
   it.scopedLive.each(weathers)(
     "$title: no search fails, each replica exchanges once and logs a warning, and replicas share again afterwards",
     ({ begins, ends }) =>
-      whileSimulated(Effect.gen(function*() {
+      simulated(Effect.gen(function*() {
         const around = yield* surroundings
         const { replicas } = around
         expect(yield* cost(searchAll(replicas))).toBe(1)
@@ -140,7 +107,7 @@ RedisServer.describeWithRedis("replicas on a Redis that", () => {
 
   /** What a cold start costs when this happens in the middle of the one exchange that all wait for. */
   const coldStart = (happens: (around: Surroundings) => Effect.Effect<unknown>) =>
-    whileSimulated(Effect.gen(function*() {
+    simulated(Effect.gen(function*() {
       const around = yield* surroundings
       yield* around.simulator.setLatency("token", "1 second")
       const searches = yield* Effect.fork(cost(searchAll(around.replicas)))

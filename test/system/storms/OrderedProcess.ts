@@ -1,8 +1,8 @@
 /** A Node process that greets once it is ready, and then carries out the orders that it gets over Node's IPC. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { fileURLToPath } from "node:url"
 import { Effect, type Scope } from "effect"
+import { repository } from "../Program.js"
 
 export interface Letter<Order> {
   readonly id: number
@@ -24,8 +24,6 @@ export interface OrderedProcess<Greeting, Order, Sight> {
   readonly kill: Effect.Effect<void>
 }
 
-const root = fileURLToPath(new URL("../../..", import.meta.url))
-
 const patience = 10_000
 
 const sleep = (millis: number) => new Promise<void>((resolve) => setTimeout(resolve, millis).unref())
@@ -34,7 +32,7 @@ export const start = <Greeting extends object, Order, Sight>(
   args: ReadonlyArray<string>
 ): Effect.Effect<OrderedProcess<Greeting, Order, Sight>, never, Scope.Scope> =>
   Effect.gen(function*() {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit", "ipc"] })
+    const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", "inherit", "inherit", "ipc"] })
     const ended = once(child, "exit").then(([code]: Array<number | null>) => code ?? null)
     const end = Effect.promise(async () => {
       if (child.connected) child.disconnect()

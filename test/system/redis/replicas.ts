@@ -1,0 +1,48 @@
+/** Replicas of a service that share a token, over the simulator in memory. */
+import { Effect, Layer, Logger, LogLevel } from "effect"
+import { NutritionAdvisor, type SharedTokenCache } from "effect-nutrition-advisor"
+import { Simulator } from "effect-nutrition-advisor/testing"
+
+/** A replica, and the warnings that it logs. */
+export const replica = (
+  cache: Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>,
+  options: Partial<NutritionAdvisor.SharedOptions> = {}
+) =>
+  Effect.gen(function*() {
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (LogLevel.greaterThanEqual(logLevel, LogLevel.Warning)) warnings.push(String(message))
+    })
+    const logged = Effect.provide(Logger.replace(Logger.defaultLogger, logger))
+    const advisor = NutritionAdvisor.layerShared({
+      baseUrl: Simulator.baseUrl,
+      licenseKey: Simulator.licenseKey,
+      refresh: { coolDown: 1, background: false },
+      ...options
+    })
+    const services = yield* logged(Layer.build(Layer.provide(advisor, cache)))
+    return { search: logged(Effect.provide(NutritionAdvisor.search("oats"), services)), warnings }
+  })
+
+export type Replica = Effect.Effect.Success<ReturnType<typeof replica>>
+
+export const searchAll = (replicas: ReadonlyArray<Replica>) =>
+  Effect.forEach(replicas, ({ search }) => search, { concurrency: "unbounded", discard: true })
+
+export const exchanges = Effect.flatMap(
+  Simulator.Simulator,
+  ({ counters }) => Effect.map(counters, ({ exchanges }) => exchanges)
+)
+
+/** The exchanges that an effect costs. */
+export const cost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const before = yield* exchanges
+    yield* effect
+    return (yield* exchanges) - before
+  })
+
+export const revocationCost = (replicas: ReadonlyArray<Replica>) =>
+  cost(Effect.zipRight(Effect.flatMap(Simulator.Simulator, ({ revoke }) => revoke), searchAll(replicas)))
+
+export const simulated = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, Simulator.layerHttpClient())
