@@ -6,33 +6,19 @@ import type { Greeting, Order, Report, Settings } from "./replicaProcess.js"
 
 export type Replica = OrderedProcess.OrderedProcess<Greeting, Order, Report>
 
-/** The reports of a fleet, added up. */
-export interface Sum {
-  readonly answered: number
-  readonly failed: Readonly<Record<string, number>>
-  readonly handedOver: number
-  readonly exchanged: number
-  readonly exchangedAlone: number
-  readonly warnings: number
-}
-
 const added = (counts: ReadonlyArray<Readonly<Record<string, number>>>) => {
   const sums: Record<string, number> = {}
   for (const [name, count] of counts.flatMap(Object.entries<number>)) sums[name] = (sums[name] ?? 0) + count
   return sums
 }
 
-export const sumOf = (reports: ReadonlyArray<Report>): Sum => {
-  const tokens = added(reports.map(({ tokens }) => tokens))
-  return {
-    answered: reports.reduce((sum, { answered }) => sum + answered, 0),
-    failed: added(reports.map(({ failed }) => failed)),
-    handedOver: tokens["HandedOver"] ?? 0,
-    exchanged: tokens["Exchanged"] ?? 0,
-    exchangedAlone: tokens["ExchangedAlone"] ?? 0,
-    warnings: reports.reduce((sum, { warnings }) => sum + warnings, 0)
-  }
-}
+/** The reports of a fleet, added up. */
+const sumOf = (reports: ReadonlyArray<Report>) => ({
+  answered: reports.reduce((sum, { answered }) => sum + answered, 0),
+  failed: added(reports.map(({ failed }) => failed)),
+  exchangedAlone: added(reports.map(({ tokens }) => tokens))["ExchangedAlone"] ?? 0,
+  warnings: reports.reduce((sum, { warnings }) => sum + warnings, 0)
+})
 
 /** Starts replicas together, and waits until each of them is ready; what is left of them ends with the scope. */
 export const start = (
@@ -46,7 +32,7 @@ export const start = (
   )
 
 /** Gives one order to all replicas at the same moment, and waits until the last has carried it out. */
-export const tell = (replicas: ReadonlyArray<Replica>, order: Order): Effect.Effect<Sum> =>
+export const tell = (replicas: ReadonlyArray<Replica>, order: Order) =>
   Effect.map(Effect.all(replicas.map((replica) => replica.tell(order)), { concurrency: "unbounded" }), sumOf)
 
 /** Lets all replicas end by themselves: their exit codes. */

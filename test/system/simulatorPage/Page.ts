@@ -9,19 +9,9 @@ export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquir
   (browser) => Effect.promise(() => browser.close())
 )
 
-export interface Look {
+interface Look {
   readonly width?: number
   readonly colorScheme?: "light" | "dark"
-}
-
-export interface Mark {
-  readonly kind: string
-  readonly label: string
-  /** Pixels of the page. */
-  readonly x: number
-  readonly y: number
-  readonly width: number
-  readonly height: number
 }
 
 export interface Page extends WatchedSimulator.WatchedSimulator {
@@ -31,15 +21,15 @@ export interface Page extends WatchedSimulator.WatchedSimulator {
   /** What it asked for, by URL. */
   readonly asked: ReadonlyArray<string>
   /** The marks of the timeline, from left to right. */
-  readonly marks: Effect.Effect<ReadonlyArray<Mark>>
+  readonly marks: Effect.Effect<Awaited<ReturnType<typeof marksOf>>>
 }
 
-const marksOf = async (page: BrowserPage): Promise<ReadonlyArray<Mark>> => {
+const marksOf = async (page: BrowserPage) => {
   const marks = await page.locator("#timeline .mark").evaluateAll((marks) =>
     marks.map((mark) => {
-      const { height, width, x, y } = mark.getBoundingClientRect()
+      const { x, y } = mark.getBoundingClientRect()
       const kind = mark.getAttribute("class")?.replace("mark ", "") ?? ""
-      return { kind, label: mark.getAttribute("aria-label") ?? "", x, y, width, height }
+      return { kind, label: mark.getAttribute("aria-label") ?? "", x, y }
     })
   )
   return marks.sort((one, other) => one.x - other.x)
