@@ -35,26 +35,26 @@ const Payload = Schema.Struct({ total: Schema.Number })
 
 const observing = { observeHeaders: ["x-request-id"] }
 
-/** Each can be the answer to any call. */
-const answers: ReadonlyArray<readonly [title: string, reply: Reply, end: string]> = [
+/** Each can be the response to any call. */
+const responses: ReadonlyArray<readonly [title: string, reply: Reply, end: string]> = [
   ["a 400", Replies.echoing(400), "BadRequest"],
   ["a 503 with a Retry-After", Replies.echoing(503, { "retry-after": "70" }), "ServerError"],
   ["a 429", Replies.echoing(429, { "retry-after": "70" }), "TooManyRequests"],
   ["a 404", Replies.echoing(404), "UnexpectedResponse Status"],
   ["a redirect to another origin", Replies.redirect(307), "UnexpectedResponse Redirect"],
-  ["no answer in time", Replies.hang, "TransportError Timeout"],
-  ["half an answer in time", Replies.hangInBody, "TransportError Timeout"],
+  ["no response in time", Replies.hang, "TransportError Timeout"],
+  ["an incomplete response in time", Replies.hangInBody, "TransportError Timeout"],
   ["a connection that is reset", Replies.reset, "TransportError Aborted"],
   ["a chunked body that is cut", Replies.cutChunked, "TransportError Aborted"],
-  ["a counted body that is cut", Replies.cutCounted, "TransportError Aborted"]
+  ["a body with a length that is cut", Replies.cutCounted, "TransportError Aborted"]
 ]
 
-const calls: ReadonlyArray<Outcome> = answers.flatMap(([title, reply, end]) => {
+const calls: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
   const followed = end.endsWith("Redirect") ? { end, over: "fetch" } : { end }
   return [
-    { title: `a token call that meets ${title}`, token: reply, ...followed },
-    { title: `a search that meets ${title}`, data: reply, ...followed },
-    { title: `a request that meets ${title}`, data: reply, program: plan, ...followed }
+    { title: `a token call that gets ${title}`, token: reply, ...followed },
+    { title: `a search that gets ${title}`, data: reply, ...followed },
+    { title: `a request that gets ${title}`, data: reply, program: plan, ...followed }
   ]
 })
 
@@ -69,7 +69,7 @@ const wholes: ReadonlyArray<Outcome> = [
     end: "ParseError"
   },
   {
-    title: "a request whose caller takes no 200 for an answer",
+    title: "a request whose caller rejects a 200",
     data: Replies.plan,
     program: Effect.flatMap(plan, HttpClientResponse.filterStatus((status) => status === 201)),
     end: "ResponseError StatusCode"
@@ -80,7 +80,7 @@ const wholes: ReadonlyArray<Outcome> = [
     end: "Success"
   },
   {
-    title: "a header of an answer that is observed",
+    title: "a response with an observed header",
     data: Replies.echoing(500, { "x-request-id": "request-1" }),
     options: observing,
     end: "ServerError"
@@ -88,10 +88,10 @@ const wholes: ReadonlyArray<Outcome> = [
 ]
 
 const refused: ReadonlyArray<Outcome> = [
-  { title: "a key that is refused", token: Replies.echoing(401), end: "Forbidden KeyRejected" },
+  { title: "a key that is rejected", token: Replies.echoing(401), end: "Forbidden KeyRejected" },
   { title: "a rejection after a renewal", data: Replies.echoing(403), end: "Forbidden RejectedAgain" },
   {
-    title: "a renewal that brings the same token",
+    title: "a renewal that returns the same token",
     token: Replies.issueWith({}),
     data: Replies.echoing(403),
     end: "Forbidden TokenUnchanged"
@@ -109,24 +109,24 @@ const refused: ReadonlyArray<Outcome> = [
     end: "Forbidden BodyNotReplayable"
   },
   {
-    title: "a renewal that is refused",
+    title: "a renewal that fails",
     token: Replies.inTurn(Replies.issue, Replies.echoing(400)),
     data: Replies.echoing(403),
     end: "BadRequest"
   },
-  { title: "no identifier", token: Replies.issueWith({ customer_id: null }), end: "MissingServiceId" },
+  { title: "a token without an identifier", token: Replies.issueWith({ customer_id: null }), end: "MissingServiceId" },
   {
     title: "a key whose effect fails",
     options: { licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({})) },
     end: "LicenseKeyUnavailable"
   },
   {
-    title: "a key that no path can carry",
+    title: "a key that can't be part of a path",
     options: { licenseKey: Effect.succeed(Redacted.make(`${Secrets.key}\u0000`)) },
     end: "LicenseKeyUnavailable"
   },
   {
-    title: "a base URL that holds the key",
+    title: "a base URL that contains the key",
     options: { baseUrl: `https://user:${encodeURIComponent(Secrets.key)}@service.example` },
     end: "ConfigurationError"
   },
@@ -143,15 +143,15 @@ const refused: ReadonlyArray<Outcome> = [
 ]
 
 const malformed: ReadonlyArray<Outcome> = [
-  { title: "a token call that meets HTML", token: Replies.html, end: "UnexpectedResponse NotJson" },
-  { title: "a search that meets HTML", data: Replies.html, end: "UnexpectedResponse NotJson" },
+  { title: "a token call that gets HTML", token: Replies.html, end: "UnexpectedResponse NotJson" },
+  { title: "a search that gets HTML", data: Replies.html, end: "UnexpectedResponse NotJson" },
   {
-    title: "a token call that brings too much",
+    title: "a token call with a response that is too large",
     token: Replies.answer(200, `"${"x".repeat(70_000)}${Replies.echo}"`),
     end: "UnexpectedResponse TooLarge"
   },
   {
-    title: "a search that brings too much",
+    title: "a search with a response that is too large",
     data: Replies.echoing(200),
     options: { maxResponseBytes: 1 },
     end: "UnexpectedResponse TooLarge"
@@ -169,7 +169,7 @@ const malformed: ReadonlyArray<Outcome> = [
     { expires_in: Secrets.token },
     { token_type: Secrets.token }
   ].map((fields) => ({
-    title: `a token call that brings another ${Object.keys(fields)[0]}`,
+    title: `a token call with an invalid ${Object.keys(fields)[0]}`,
     token: Replies.issueWith(fields),
     end: "UnexpectedResponse Schema"
   }))
@@ -178,7 +178,7 @@ const malformed: ReadonlyArray<Outcome> = [
 const interrupted: ReadonlyArray<Outcome> = [
   { title: "an interrupted token call", token: Replies.hang },
   { title: "an interrupted search", data: Replies.hang },
-  { title: "an interrupted search in its body", data: Replies.hangInBody },
+  { title: "a search that is interrupted while its body arrives", data: Replies.hangInBody },
   { title: "an interrupted request", data: Replies.hang, program: plan }
 ].map((outcome) => ({ ...outcome, isInterrupted: true, end: "Interrupted" }))
 

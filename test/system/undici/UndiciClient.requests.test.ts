@@ -11,7 +11,7 @@ import { advisor, ours, ways } from "./ways.js"
 
 const bodies = [HttpBody.empty, HttpBody.text("a"), HttpBody.raw("a"), HttpBody.raw(new URLSearchParams("a=1"))]
 
-it.each(bodies)("undici gets a copy of the headers, into which interceptors may write: body %#", (body) => {
+it.each(bodies)("UndiciClient: undici gets a copy of the headers, which interceptors may change: body %#", (body) => {
   const headers = { "x-a": "1" }
   expect(written({ body, headers }).headers).toMatchObject(headers)
   expect(written({ body, headers }).headers).not.toBe(headers)
@@ -79,11 +79,11 @@ const form = () => {
 
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
 
-describe.each(senders)("A request of $name", ({ make }) => {
+describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
   const received = receivedBy(make)
 
   received.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
-    "has no body where it has none: %s",
+    "%s without a body sends none",
     function*(method, { execute, last }) {
       yield* execute(HttpClientRequest.make(method)("/v2/x"))
       expect(last()).toMatchObject({ method, text: "", url: "/v2/x" })
@@ -92,7 +92,7 @@ describe.each(senders)("A request of $name", ({ make }) => {
   )
 
   received.each(["POST", "PUT", "PATCH"] as const)(
-    "says that its body is empty where it has none: %s",
+    "%s without a body has the content length 0",
     function*(method, { execute, last }) {
       yield* execute(HttpClientRequest.make(method)("/v2/x"))
       expect(last()).toMatchObject({ method, text: "", headers: { "content-length": "0" } })
@@ -101,7 +101,7 @@ describe.each(senders)("A request of $name", ({ make }) => {
 
   received.each<readonly [string, HttpBody.HttpBody, string, string]>([
     ["a Uint8Array", HttpBody.uint8Array(new TextEncoder().encode("bytes"), "x/y"), "bytes", "x/y"],
-    ["a raw text", HttpBody.raw("raw", { contentType: "x/y" }), "raw", "x/y"],
+    ["a raw string", HttpBody.raw("raw", { contentType: "x/y" }), "raw", "x/y"],
     ["a raw Blob", HttpBody.raw(new Blob(["blob"]), { contentType: "x/y" }), "blob", "x/y"],
     [
       "raw URLSearchParams",
@@ -109,7 +109,7 @@ describe.each(senders)("A request of $name", ({ make }) => {
       "a=1+2&b=%26",
       "application/x-www-form-urlencoded"
     ]
-  ])("carries %s with its length and type", function*([, body, text, type], { execute, last }) {
+  ])("%s is sent with its length and type", function*([, body, text, type], { execute, last }) {
     yield* execute(HttpClientRequest.setBody(post, body))
     expect(last()).toMatchObject({
       text,
@@ -117,22 +117,25 @@ describe.each(senders)("A request of $name", ({ make }) => {
     })
   })
 
-  received("carries the fields and the file of a FormData, and the boundary in its type", function*({ execute, last }) {
-    yield* execute(HttpClientRequest.bodyFormData(post, form()))
-    const { body, headers } = last()
-    const type = headers["content-type"] ?? ""
-    expect(type).toMatch(/^multipart\/form-data; ?boundary=./)
-    const received = yield* Effect.promise(() =>
-      new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
-    )
-    const photo = received.get("photo")
-    if (!(photo instanceof File)) return expect.unreachable("the file did not arrive")
-    expect(received.getAll("meal")).toEqual(["breakfast & more", "ünïcode"])
-    expect([photo.name, photo.type]).toEqual(["oats.jpg", "image/jpeg"])
-    expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
-  })
+  received(
+    "the fields and the file of a FormData are sent, with the boundary in the content type",
+    function*({ execute, last }) {
+      yield* execute(HttpClientRequest.bodyFormData(post, form()))
+      const { body, headers } = last()
+      const type = headers["content-type"] ?? ""
+      expect(type).toMatch(/^multipart\/form-data; ?boundary=./)
+      const received = yield* Effect.promise(() =>
+        new Response(new Uint8Array(body), { headers: { "content-type": type } }).formData()
+      )
+      const photo = received.get("photo")
+      if (!(photo instanceof File)) return expect.unreachable("the file did not arrive")
+      expect(received.getAll("meal")).toEqual(["breakfast & more", "ünïcode"])
+      expect([photo.name, photo.type]).toEqual(["oats.jpg", "image/jpeg"])
+      expect(new Uint8Array(yield* Effect.promise(() => photo.arrayBuffer()))).toEqual(new Uint8Array([0, 1, 2, 255]))
+    }
+  )
 
-  received("carries a Stream in chunks", function*({ execute, last }) {
+  received("a Stream is sent in chunks", function*({ execute, last }) {
     yield* execute(HttpClientRequest.bodyStream(post, parts("a", "b", "c"), { contentType: "x/y" }))
     expect(last()).toMatchObject({
       text: "abc",
@@ -140,7 +143,7 @@ describe.each(senders)("A request of $name", ({ make }) => {
     })
   })
 
-  testLive("ends in an error where its Stream fails, and the server sees no whole body", function*() {
+  testLive("if its Stream fails, the request fails and the server gets no complete body", function*() {
     let whole = 0
     const wire = yield* serve(afterBody((_, __, response) => {
       whole += 1
@@ -155,7 +158,7 @@ describe.each(senders)("A request of $name", ({ make }) => {
   })
 })
 
-testLive("An answer that is too large, and goes on, ends its connection", function*() {
+testLive("UndiciClient: a response that is too large and goes on closes its connection", function*() {
   const wire = yield* serve((_, response) => {
     response.writeHead(200)
     response.write("x".repeat(100))
@@ -165,13 +168,13 @@ testLive("An answer that is too large, and goes on, ends its connection", functi
   expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
 })
 
-describe.each(ways)("A search $name over a dispatcher of one's own", ({ through }) => {
+describe.each(ways)("UndiciClient: search $name over a custom dispatcher", ({ through }) => {
   const searchOver = (dispatcher: Dispatcher, origin: string) =>
     Effect.flatMap(UndiciClient.makeFromDispatcher(dispatcher), (client) => advisor(through(client), origin)).pipe(
       Effect.flatMap(({ search }) => Effect.flip(search("oats")))
     )
 
-  testLive("follows no redirect though the dispatcher has undici's interceptor for it", function*() {
+  testLive("a redirect is not followed, even with undici's redirect interceptor", function*() {
     const elsewhere = yield* serve(replying("{}"))
     const wire = yield* serve(replying("", { location: `${elsewhere.origin}/x` }, 307))
     const agent = yield* Effect.acquireRelease(
@@ -183,7 +186,7 @@ describe.each(ways)("A search $name over a dispatcher of one's own", ({ through 
     expect(elsewhere.requests.length).toBe(0)
   })
 
-  testLive("ends in TransportError where it throws", function*() {
+  testLive("a dispatcher that throws fails the search with TransportError", function*() {
     const throwing = new MockAgent().compose(() => () => {
       throw new Error("secret")
     })
@@ -191,10 +194,10 @@ describe.each(ways)("A search $name over a dispatcher of one's own", ({ through 
   })
 })
 
-describe.each(senders)("A Stream that $name sends", ({ make }) => {
+describe.each(senders)("UndiciClient: Stream sent by $name", ({ make }) => {
   const received = receivedBy(make)
 
-  received("runs with what its caller has set", function*({ execute, last }) {
+  received("it runs with the FiberRefs of its caller", function*({ execute, last }) {
     const setting = FiberRef.unsafeMake("unset")
     const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
     yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
