@@ -17,7 +17,7 @@ export const folder = Effect.acquireRelease(
 
 export type Settings = Readonly<Record<string, string>>
 
-/** What the tests' own process is told of the service does not count. */
+/** The settings of whoever runs the tests are not passed on. */
 const environment: Settings = Object.fromEntries(
   Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || name.startsWith("NUTRITION_ADVISOR_") || name === "FORCE_COLOR" ? [] : [[name, value]]

@@ -14,6 +14,6 @@ const leave = async (port: string, index: number) => {
   else socket.resetAndDestroy()
 }
 
-/** Connections that ask for an upgrade and leave, some before the answer and some after it, some with a reset. */
+/** Connections that ask for an upgrade and leave, some before the response and some after it, some with a reset. */
 export const leaveUpgrades = (url: string) =>
   Promise.all(Array.from({ length: 60 }, (_, index) => leave(new URL(url).port, index)))

@@ -13,13 +13,13 @@ export interface Call {
 
 type Answer<A> = Effect.Effect<A, SharedTokenCache.SharedTokenCacheError>
 
-/** How a call of the cache goes: it may replace the call, or let something happen before it. */
+/** How a call to the cache behaves: it may replace the call, or do something before it. */
 export type Manner = <A>(call: Answer<A>) => Answer<A>
 
 export interface Service {
   readonly calls: Effect.Effect<ReadonlyArray<Call>>
   readonly callsOf: (operation: Operation) => Effect.Effect<ReadonlyArray<Call>>
-  /** The next call of an operation goes like this. */
+  /** The next call of an operation behaves like this. */
   readonly behaveNext: (operation: Operation, manner: Manner) => Effect.Effect<void>
   readonly behaveAlways: (operation: Operation, manner: Manner | undefined) => Effect.Effect<void>
   /** The name that was asked for last. */
@@ -38,7 +38,7 @@ export const hangs: Manner = () => Effect.never
 
 export const hangsUninterruptibly: Manner = () => Effect.uninterruptible(Effect.never)
 
-/** The call was made, and its answer is lost. */
+/** The call arrives, and its response is lost. */
 export const losesAnswer: Manner = (call) => Effect.zipRight(call, Effect.never)
 
 export const takes = (duration: Duration.DurationInput): Manner => (call) => Effect.delay(call, duration)
@@ -128,7 +128,7 @@ export const settle = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A
     const fiber = yield* Effect.fork(effect)
     yield* quiet
     for (let steps = 0; Option.isNone(yield* Fiber.poll(fiber)); steps += 1) {
-      if (steps > mostSteps) return yield* Effect.dieMessage("what a test waits for does not end")
+      if (steps > mostSteps) return yield* Effect.dieMessage("the effect that the test waits for never ended")
       yield* Time.pass(steps < 40 ? 50 : 250)
       yield* quiet
     }

@@ -27,7 +27,7 @@ export interface Service {
 /** There is no token. */
 export const missing: TokenIssuer.ExchangeRequest = { reason: "missing", replacing: Option.none() }
 
-/** A TokenIssuer without HTTP: it counts, waits and answers as planned. */
+/** A TokenIssuer without HTTP: it counts, waits and responds as planned. */
 export class IssuerDouble extends Context.Tag("test/support/doubles/IssuerDouble")<IssuerDouble, Service>() {}
 
 export const secretOf = (number: number): string => `secret-token-${number}`
@@ -42,7 +42,7 @@ export const token = (number: number, receivedAt: number, life: number): AccessT
     expiresAt: receivedAt + life
   })
 
-/** An outcome that hands out the token of this number, received now, with this life in milliseconds. */
+/** An outcome that returns the token of this number, received now, with this life in milliseconds. */
 export const issued = (number: number, life: number): Outcome =>
   Effect.map(Clock.currentTimeMillis, (now) => token(number, now, life))
 
@@ -102,13 +102,13 @@ export const services = Effect.all({
 
 export const valueOf = (token: AccessToken.AccessToken): string => Redacted.value(token.value)
 
-/** What a 503 of the token route ends in. */
+/** The error of a 503 of the token route. */
 export const unavailable = new NutritionAdvisorError.ServerError({ operation: "token", status: 503 })
 
 /** A provider that has its first token, received now. */
 export const begun = Effect.flatMap(services, (all) => Effect.map(all.provider.get, (first) => ({ ...all, first })))
 
-/** A provider that cools down: `held` is the second token that a renewal brought, and `calls` exchanges have been made. */
+/** A provider that cools down: `held` is the second token that a renewal returned, and `calls` exchanges have been made. */
 export const coolingDown = Effect.gen(function*() {
   const all = yield* begun
   const held = yield* Effect.flatMap(all.provider.renew(all.first), all.provider.renew)

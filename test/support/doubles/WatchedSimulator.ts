@@ -11,7 +11,7 @@ import { eventually } from "./Wire.js"
 export interface Call {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Leaves without an answer after so many milliseconds. */
+  /** Leaves before the response, after so many milliseconds. */
   readonly leavesAfter?: number
 }
 
@@ -29,7 +29,7 @@ const textOf = async (response: Http.IncomingMessage) => {
   return Buffer.concat(chunks).toString()
 }
 
-/** Its path is sent as it is: no library writes it anew. */
+/** The path is sent as it is: no library normalizes it. */
 const send = (url: string, { headers = {}, leavesAfter, method = "GET" }: Call = {}): Promise<Answered | undefined> =>
   new Promise((resolve) => {
     const [, origin = "", path = ""] = /^(http:\/\/[^/]+)(\/.*)$/.exec(url) ?? []

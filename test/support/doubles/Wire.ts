@@ -1,4 +1,4 @@
-/** A server on a port of this machine that answers as it is told, and what it saw. */
+/** A server on a port of this machine, with responses of the test, and what it saw. */
 import { once } from "node:events"
 import * as Http from "node:http"
 import type * as Net from "node:net"
@@ -52,7 +52,7 @@ export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =
     return { origin: `http://127.0.0.1:${yield* listening(server)}`, requests, connections }
   })
 
-/** Answers once the request has come in whole. */
+/** Responds once the whole request has arrived. */
 export const afterBody =
   (answer: (body: Buffer, request: Http.IncomingMessage, response: Http.ServerResponse) => void): Answer =>
   (request, response) => {
@@ -61,14 +61,14 @@ export const afterBody =
     request.once("end", () => answer(Buffer.concat(chunks), request, response))
   }
 
-/** The same answer to every request. */
+/** The same response to every request. */
 export const replying = (body: string | Uint8Array, headers: Http.OutgoingHttpHeaders = {}, status = 200): Answer =>
   afterBody((_, __, response) => {
     response.writeHead(status, headers)
     response.end(body)
   })
 
-/** Whether it becomes true: waits so long that no busy machine turns a yes into a no. */
+/** Whether it becomes true within 30 seconds, which even a busy machine keeps. */
 export const eventually = (look: () => boolean): Effect.Effect<boolean> =>
   Effect.repeat(Effect.sync(look), {
     until: (isSo) => isSo,

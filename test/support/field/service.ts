@@ -1,4 +1,4 @@
-/** The service behind a fetch of a test's own, which notes what it is asked. */
+/** The service behind a custom fetch, which records its requests. */
 import { FetchHttpClient } from "@effect/platform"
 import { Layer } from "effect"
 
@@ -14,7 +14,7 @@ export const settings = { baseUrl: "https://advisor.example", licenseKey: key }
 
 export const json = (body: unknown, init?: ResponseInit) => new Response(JSON.stringify(body), init)
 
-/** Gives a token for each exchange and `answer` for every other request; `exchange` may take the place of the first. */
+/** Responds to each exchange with a token, or as `exchange` says, and to every other request as `answer` says. */
 export const serviceOf = (
   answer: (sent: Sent, index: number) => Response | Promise<Response> = () => json({ results: ["oats"] }),
   exchange?: (sent: Sent, index: number) => Response | Promise<Response>

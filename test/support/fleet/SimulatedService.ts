@@ -1,4 +1,4 @@
-/** The service as a fleet meets it: a token route that can be down or hang, tokens that can be revoked, and searches. */
+/** The service of a fleet: a token route that can be down or hang, tokens that can be revoked, and searches. */
 import { Clock, Effect, Redacted } from "effect"
 import { AccessToken, NutritionAdvisorError, type TokenIssuer } from "effect-nutrition-advisor"
 import type { VirtualTime } from "../model/VirtualTime.js"
@@ -25,7 +25,7 @@ export class SimulatedService {
 
   constructor(private readonly time: VirtualTime, readonly life: number) {}
 
-  /** In the clock of the replica that asks. */
+  /** With the clock of the replica that calls it. */
   readonly issuer: TokenIssuer.Service = {
     issue: () =>
       Effect.gen(this, function*() {

@@ -14,7 +14,7 @@ export interface Plan {
   readonly life: number
   /** Between two searches of a replica, on average, in milliseconds. */
   readonly pause: number
-  /** "None": the fleet is deployed, restarted and meets revocations. "Cache": the cache has outages, too. "All": the token route as well. */
+  /** "None": there are deployments, restarts and revocations. "Cache": the cache has outages, too. "All": the token route as well. */
   readonly trouble: "None" | "Cache" | "All"
 }
 

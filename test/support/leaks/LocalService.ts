@@ -18,7 +18,7 @@ export interface Call {
   readonly response: Http.ServerResponse
   /** Another origin, which nothing may reach. */
   readonly elsewhere: string
-  /** Tells the test that the call has begun and won't be answered. */
+  /** Tells the test that the call has started and gets no response. */
   readonly hang: () => void
 }
 
@@ -65,7 +65,7 @@ export const start = (replies: Replies): Effect.Effect<LocalService, never, Scop
     return { ...service, elsewhere: other.origin, receivedElsewhere: other.received, hanging }
   })
 
-/** An origin of this machine where nothing listens any more. */
+/** An origin of this machine where nothing listens. */
 export const deadOrigin: Effect.Effect<string> = Effect.scoped(
   Effect.map(listen((_, response) => response.end()), ({ origin }) => origin)
 )

@@ -1,4 +1,4 @@
-/** One outcome, over one client and a service on a port that repeats every secret in its answers. */
+/** One outcome, over one client and a service on a port that repeats every secret in its responses. */
 import type { HttpClient } from "@effect/platform"
 import { Effect, Layer, Redacted } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
@@ -14,7 +14,7 @@ const timeoutsOf = ({ end }: Outcome) =>
     ? { tokenTimeout: "150 millis", requestTimeout: "150 millis" } as const
     : { tokenTimeout: "1 minute", requestTimeout: "1 minute" } as const
 
-/** How it ended, each sink that shows a secret, and what reached another origin. */
+/** How it ended, each output that contains a secret, and what reached another origin. */
 export const leaksOf = (outcome: Outcome, client: Layer.Layer<HttpClient.HttpClient>) =>
   Effect.gen(function*() {
     const { data = Replies.found, isInterrupted, options, program = search, token = Replies.issue } = outcome

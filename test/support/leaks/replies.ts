@@ -10,7 +10,7 @@ const echoHeaders = {
   "set-cookie": `session=${encodeURIComponent(Secrets.token)}`
 }
 
-/** A text with every secret in every form. */
+/** A string with every secret in every form. */
 export const echo: string = Secrets.forms.flatMap(({ of }) => secrets.map((secret) => `"${of(secret)}"`)).join(" ")
 
 export const answer =
@@ -36,12 +36,12 @@ const tokenBody = (fields: Readonly<Record<string, unknown>> = {}) =>
 
 export const issueWith = (fields: Readonly<Record<string, unknown>>): Reply => answer(200, tokenBody(fields))
 
-/** The first exchange brings one token, every later one the other. */
+/** The first exchange returns one token, every later one the other. */
 export const issue: Reply = (call) => issueWith(call.index === 0 ? {} : { access_token: Secrets.renewedToken })(call)
 
 export const found: Reply = answer(200, "{\"results\":[]}")
 
-/** An answer whose headers and body are the caller's to see. */
+/** A response whose headers and body the caller may see. */
 export const plan: Reply = ({ response }) => {
   response.writeHead(200, { "content-type": "application/json", "x-left": "3" })
   response.end("{\"plan\":\"basic\"}")
@@ -79,6 +79,6 @@ export const redirect = (status: number): Reply => (call) =>
 
 export const html: Reply = answer(200, `<html><body>${echo}</body></html>`, { "content-type": "text/html" })
 
-/** One reply after the other, the last one for ever. */
+/** One reply after the other, the last one forever. */
 export const inTurn = (...replies: readonly [Reply, ...ReadonlyArray<Reply>]): Reply => (call) =>
   (replies[call.index] ?? replies[replies.length - 1] ?? replies[0])(call)

@@ -1,4 +1,4 @@
-/** Markers in the place of the secrets, and how to find them in a text. */
+/** Markers instead of secrets, and how to find them in a string. */
 import { Encoding } from "effect"
 
 /** Each begins and ends with plain characters that only base64 changes, and holds what other encodings do change. */
@@ -17,7 +17,7 @@ interface Form {
   readonly of: (secret: string) => string
 }
 
-/** The ways in which a service may write a secret into its answer. */
+/** The ways in which a service may write a secret into its response. */
 export const forms: ReadonlyArray<Form> = [
   { name: "plain", of: (secret) => secret },
   { name: "percent-encoded", of: encodeURIComponent },
@@ -42,6 +42,6 @@ const anyNeedle = new RegExp(
   [...new Set(needles.map(({ text }) => text))].map((text) => text.replace(/\W/g, "\\$&")).join("|")
 )
 
-/** The secrets that show in a text, in whole or in part. */
+/** The secrets that a string contains, whole or in part. */
 export const shownIn = (text: string): ReadonlyArray<string> =>
   anyNeedle.test(text) ? needles.filter((needle) => text.includes(needle.text)).map(({ name }) => name) : []

@@ -1,4 +1,4 @@
-/** Runs a program over a layer as an application does, and collects whatever shows of it anywhere. */
+/** Runs a program over a layer as an application does, and collects everything that it prints or returns. */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
 import { NodeSdk } from "@effect/opentelemetry"
@@ -70,7 +70,7 @@ const layerOpenTelemetry = (keep: Keep) => {
   }))
 }
 
-/** What a tracer of one's own is given when a span ends. */
+/** What a custom tracer gets when a span ends. */
 const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
   Tracer.make({
     ...inner,

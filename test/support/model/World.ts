@@ -93,12 +93,12 @@ export class World {
     }
   }
 
-  /** Everyone has an answer at the latest a minute after the last step, and closing leaves nothing behind. */
+  /** Every call has ended a minute after the last step, and closing leaves nothing behind. */
   finish() {
     this.plans = []
     this.time.pass(60_000, this.scheduler.settle)
     const waiting = this.callers.filter((caller) => caller.unsafePoll() === null).length
-    if (waiting > 0) this.violations.push(`${waiting} callers got no answer`)
+    if (waiting > 0) this.violations.push(`${waiting} calls never ended`)
     if (this.closing === undefined) this.step({ _tag: "Close" })
     if (this.closing?.unsafePoll() === null) this.violations.push("closing did not end")
     this.time.pass(lateMillis, this.scheduler.settle)

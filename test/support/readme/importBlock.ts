@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { type Block, repository } from "./blocks.js"
 
-/** A way to run blocks as modules, each time as a new one, outside of the repository: no lint or type-check meets them. */
+/** Imports blocks as modules, each time as a new one, from outside of the repository, where no lint or type-check finds them. */
 export const makeImporter = () => {
   const folder = mkdtempSync(join(tmpdir(), "blocks-"))
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"), "junction")

@@ -12,7 +12,7 @@ const program = "src/ai/mcpMain.ts"
 
 const secrets = { key: "key-5d1c", token: "tok-77a0", id: "id-90be" }
 
-/** A service that answers each search after a tenth of a second, and "broken" with a 500 that repeats all secrets. */
+/** A service that responds to each search after 100 ms, and to "broken" with a 500 that repeats all secrets. */
 const slowService = Wire.serve(({ method, url = "" }, response) => {
   const found = { results: [{ name: new URL(url, "http://localhost").searchParams.get("term") }] }
   const token = { access_token: secrets.token, customer_id: secrets.id, token_type: "Bearer", expires_in: 3600 }
@@ -37,7 +37,7 @@ interface Frame {
   readonly error?: unknown
 }
 
-/** The program and its frames; what is no JSON on its standard output fails the test. */
+/** The program and its frames. A line of its standard output that is not JSON fails the test. */
 const started = (env: Program.Settings, args: ReadonlyArray<string> = []) =>
   Effect.map(
     Effect.acquireRelease(
@@ -105,7 +105,7 @@ describe("MCP program", () => {
       for (let id = 1; id <= 1_500; id++) {
         const { content: [{ text } = { text: "" }] = [], isError } = answers.get(id) ?? {}
         if (id === 700) expect(isError).toBe(true)
-        /** On a busy machine a connection may fail: that is an answer, too. */
+        /** On a busy machine a connection may fail: that is a result, too. */
         else {expect(text).toMatch(
             isError ? /^The food search service / : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`)
           )}

@@ -19,7 +19,7 @@ export const goodToken = JSON.stringify({
   token_type: "Bearer"
 })
 
-/** A whole answer with its length. */
+/** A complete response with its length. */
 export const answer = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
   response.writeHead(status, { "content-length": Buffer.byteLength(body), ...headers }).end(body)
 }
@@ -27,7 +27,7 @@ export const answer = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 
 export const json = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply =>
   answer(body, { "content-type": "application/json", ...headers }, status)
 
-/** A whole answer in chunks. */
+/** A complete response in chunks. */
 export const chunked = (body: Bytes, headers: OutgoingHttpHeaders = {}, status = 200): Reply => (response) => {
   response.writeHead(status, headers).write(body)
   response.end()
@@ -47,7 +47,7 @@ export const cut = (...parts: ReadonlyArray<Bytes>): Reply => ({ socket }) => {
 
 const block = Buffer.alloc(64 * 1024, " ")
 
-/** A body without an end, no faster than it is taken; tells how many bytes went out. */
+/** An endless body, no faster than it is read. `poured` gets the number of bytes of each block. */
 export const flood =
   (headers: OutgoingHttpHeaders = {}, status = 200, poured = (_: number) => {}): Reply => (response) => {
     response.writeHead(status, headers)

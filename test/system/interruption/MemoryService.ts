@@ -1,4 +1,4 @@
-/** The service over connections in memory, for the real HTTP clients: nothing of it waits for a network. */
+/** The service over connections in memory, for the real HTTP clients: nothing waits for a network. */
 import * as Http from "node:http"
 import type { Socket } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
@@ -31,7 +31,7 @@ const asSocket = (stream: Duplex): Duplex =>
   })
 
 export class MemoryService {
-  /** Routes that give no answer. */
+  /** Routes that never respond. */
   readonly silent = new Set<Route>()
   private readonly open = new Map<Http.ServerResponse, Route>()
   private begun = 0
@@ -49,7 +49,7 @@ export class MemoryService {
     return [...this.open.values()].filter((open) => open === route).length
   }
 
-  /** Answers everything from now on, and what waits. */
+  /** Responds to all requests from now on, and to the waiting ones. */
   answerAll() {
     this.silent.clear()
     for (const [response, route] of this.open) this.answer(response, route)
@@ -93,7 +93,7 @@ const nodeAgentOf = (service: MemoryService) =>
     return agent
   })
 
-/** A client of the user's own. */
+/** A custom client. */
 const made = (service: MemoryService) =>
   HttpClient.make((request, url, signal) =>
     Effect.async((resume) => {

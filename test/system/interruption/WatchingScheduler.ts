@@ -1,7 +1,7 @@
 import type { Fiber } from "effect"
 import { ShakenScheduler } from "../../support/model/ShakenScheduler.js"
 
-/** Tells before each operation of one fiber, and lets it yield there where it is told to. */
+/** Calls back before each operation of one fiber, which yields there if the callback says so. */
 export class WatchingScheduler extends ShakenScheduler {
   watched: { readonly fiber: Fiber.RuntimeFiber<unknown, unknown>; readonly onOperation: () => boolean } | undefined
 

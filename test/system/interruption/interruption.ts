@@ -97,7 +97,7 @@ class Run {
   expectEnd(name: string, fiber: AnyFiber, isGood: (exit: Exit.Exit<unknown, unknown>) => boolean = Exit.isSuccess) {
     const exit = fiber.unsafePoll()
     if (exit === null) this.violations.push(`${name} never ends`)
-    else if (!isGood(exit)) this.violations.push(`${name} ends in ${String(exit)}`)
+    else if (!isGood(exit)) this.violations.push(`${name} ended with ${String(exit)}`)
   }
 
   expectNoneOpen(route: Route, except = 0) {
@@ -107,7 +107,7 @@ class Run {
 
 /**
  * Two callers make the same call, and one of them is ended before one of its operations; where it takes fewer, once nothing
- * happens any more. Tells what was wrong, and how many it took.
+ * happens any more. Returns what was wrong, and how many operations it took.
  */
 export const play = async (played: Case, ending: Ending, at: number) => {
   const run = new Run(played)
@@ -149,7 +149,7 @@ const expectOthersServed = async (run: Run, other: AnyFiber) => {
   run.expectEnd("closing the layer", closing)
 }
 
-/** Plays every `stride`-th operation of a call, whatever the service leaves unanswered. */
+/** Plays every `stride`-th operation of a call, with each route that may not respond. */
 export const playEach = async (client: string, call: string, ending: Ending, stride: number, from: number) => {
   const found: Array<unknown> = []
   for (const silent of ["none", "data", "token"] as const) {

@@ -148,7 +148,7 @@ const refuses = (row, sentence) => async () => {
 
 const inTime = () => AbortSignal.timeout(120_000)
 
-/** Starts Next.js, and hands over what asks it for a path. */
+/** Starts Next.js, and passes a function that requests a path. */
 const serves = async (folder, bin, mode, use) => {
   const child = spawn(process.execPath, [bin, mode, "--port", "0"], { cwd: folder, env: environment(settings) })
   let output = ""

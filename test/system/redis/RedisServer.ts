@@ -17,31 +17,31 @@ export const isInstalled: boolean = (process.env["PATH"] ?? "")
 
 export const isRequired: boolean = process.env["REQUIRE_REDIS"] === "1"
 
-/** Tests that need servers of their own. Without redis-server one visible line says what was left out, or a test fails. */
+/** Tests that start servers. Without redis-server they are skipped with a message, or a test fails if REQUIRE_REDIS=1. */
 export const describeWithRedis = (title: string, tests: () => void): void => {
   if (isInstalled) {
     describe(title, tests)
   } else if (isRequired) {
-    it(`${title}: finds redis-server, which REQUIRE_REDIS=1 asks for`, () => expect(isInstalled).toBe(true))
+    it(`${title}: redis-server is installed, as REQUIRE_REDIS=1 demands`, () => expect(isInstalled).toBe(true))
   } else {
-    console.warn(`LEFT OUT, since ${program} is not in the PATH: ${title}`)
-    describe.skip(`${title} (left out: ${program} is not in the PATH)`, tests)
+    console.warn(`SKIPPED, since ${program} is not in the PATH: ${title}`)
+    describe.skip(`${title} (skipped: ${program} is not in the PATH)`, tests)
   }
 }
 
 export interface RedisServer {
   readonly port: number
   readonly url: Redacted.Redacted<string>
-  /** Starts the server again on its port, empty, and waits until it answers. */
+  /** Starts the server again on its port, empty, and waits until it responds. */
   readonly start: Effect.Effect<void>
   /** Ends the server as its user would. */
   readonly stop: Effect.Effect<void>
   /** SIGKILL: the server ends without closing anything. */
   readonly kill: Effect.Effect<void>
-  /** SIGSTOP: connections stay, answers don't come. */
+  /** SIGSTOP: connections stay open, and no response arrives. */
   readonly freeze: Effect.Effect<void>
   readonly thaw: Effect.Effect<void>
-  /** A command over a connection of the test's own, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
+  /** A command over a connection of the test itself, such as `command("CONFIG", "SET", "maxmemory", "1mb")`. */
   readonly command: (name: string, ...args: ReadonlyArray<string | number>) => Effect.Effect<unknown>
 }
 

@@ -6,11 +6,11 @@ import { listening } from "../../support/doubles/Wire.js"
 export interface TcpProxy {
   readonly port: number
   readonly url: Redacted.Redacted<string>
-  /** Answers come so many milliseconds late from now on. */
+  /** Delays responses by so many milliseconds from now on. */
   readonly setDelay: (millis: number) => Effect.Effect<void>
   /** Cuts every connection. */
   readonly cut: Effect.Effect<void>
-  /** From now on commands reach the server, and their connection is cut before the answer; or no longer. */
+  /** Whether commands reach the server, but their connection is cut before the response. */
   readonly setCuttingAnswers: (isCutting: boolean) => Effect.Effect<void>
   /** New connections go to another port; open ones stay, as with the host name of a managed Redis. */
   readonly setTarget: (port: number) => Effect.Effect<void>

@@ -1,4 +1,4 @@
-/** The simulator on a port of its own process, so that a storm measures the client alone; ordered about over Node's IPC. */
+/** The simulator on a port of its own process, so that a storm measures the client alone. It gets its orders over Node's IPC. */
 import { createServer } from "node:http"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer, NodeRuntime } from "@effect/platform-node"
@@ -21,7 +21,7 @@ export interface Sight extends Simulator.Counters {
   /** TCP connections that were opened, in all. */
   readonly connections: number
   readonly openExchanges: number
-  /** Exchanges whose connection was closed before they were answered. */
+  /** Exchanges whose connection was closed before their response. */
   readonly abandonedExchanges: number
 }
 
@@ -31,7 +31,7 @@ export interface Greeting {
 
 const traffic = { abandonedExchanges: 0, connections: 0, openExchanges: 0 }
 
-/** Its idle connections stay open: a request that meets one as it is closed is no failure of tokens. */
+/** Idle connections stay open: a request on a connection that is just being closed would fail, which is not what a storm tests. */
 const watchedServer = () => {
   const server = createServer({ keepAliveTimeout: 600_000 })
   server.on("connection", () => {
