@@ -53,7 +53,7 @@ it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
   }
 )
 
-it("README.md and docs/errors.md: they list each error, its fields and the status to pass it on as", () => {
+it("README.md and docs/errors.md: each error is listed with its fields, and has a section and a status code", () => {
   const { ConfigurationError, errors, statusOf } = NutritionAdvisorError
   const ofAll = new Set(["_tag", "operation", "body", "headers"])
   const rows = [...errors, ConfigurationError].map((
@@ -64,8 +64,52 @@ it("README.md and docs/errors.md: they list each error, its fields and the statu
   const inReadme = told("README.md", /^\| `([A-Z]\w+)` \|[^|]*\|([^|]*)\|/gm)
   expect(inReadme.map((cells) => cells.join().match(/\w+/g))).toEqual(rows)
   expect(told("docs/errors.md", /^### ([A-Z]\w+)$/gm)).toEqual(rows.map(([tag]) => [tag]))
-  expect(told("docs/errors.md", /^### ([A-Z]\w+)\n\nPass it on as (\d{3})\b/gm)).toEqual(statuses)
+  expect(told("docs/errors.md", /^\| `([A-Z]\w+)` \| (\d{3}) \|$/gm)).toEqual(statuses)
+  expect(told("docs/errors.md", /^\| any error whose `operation` is `"token"` \| (\d{3}) \|$/gm)).toEqual([["503"]])
   expect(errors.filter(({ _tag }) => statusOf({ _tag, operation: "token" }) !== 503)).toEqual([])
+})
+
+/** An error for each message that the client has, not counting the advice for each `code` and each rule of a setting. */
+const sampleErrors = () => {
+  const {
+    BadRequest,
+    Forbidden,
+    LicenseKeyUnavailable,
+    MissingServiceId,
+    ServerError,
+    TooManyRequests,
+    TransportError,
+    UnexpectedResponse
+  } = NutritionAdvisorError
+  const operation = "token"
+  return [
+    new BadRequest({ operation, status: 400 }),
+    new BadRequest({ operation }),
+    new ServerError({ operation, status: 503 }),
+    ...Forbidden.fields.reason.literals.map((reason) => new Forbidden({ operation, status: 403, reason })),
+    new MissingServiceId({ operation }),
+    new TooManyRequests({ operation, status: 429 }),
+    new TooManyRequests({ operation }),
+    ...TransportError.fields.reason.literals.map((reason) => new TransportError({ operation, reason })),
+    new TransportError({ operation, reason: "Connection", code: "HPE_INVALID_HEADER_TOKEN" }),
+    ...UnexpectedResponse.fields.reason.literals.flatMap((reason) => [
+      new UnexpectedResponse({ operation: "search", status: 200, reason }),
+      new UnexpectedResponse({ operation, status: 200, reason })
+    ]),
+    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "access_token" }),
+    new UnexpectedResponse({ operation, status: 200, reason: "Schema", field: "expires_in" }),
+    new LicenseKeyUnavailable()
+  ]
+}
+
+/** The first sentence of a message, as a reader searches for it: without the call, and without what is in parentheses at the end. */
+const searchedFor = ({ message }: NutritionAdvisorError.NutritionAdvisorError) =>
+  message.replace(/^The (search|token exchange) /, "").replace(/\. .*$/, "").replace(/ \([^)]*\)$/, "")
+
+it("docs/errors.md: it contains each error message", () => {
+  const page = read("docs/errors.md").replaceAll("`", "")
+  const sentences = sampleErrors().map(searchedFor)
+  expect(sentences.filter((sentence) => !page.includes(`| ${sentence}`))).toEqual([])
 })
 
 it("docs/errors.md: the table of Forbidden has a row for each reason", () => {
