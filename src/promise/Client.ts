@@ -128,17 +128,9 @@ const searchWith = <A>(
   return run("search", { signal, timeout }, search(term, others))
 }
 
-/**
- * Creates a client from your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer. If
- * that fails, every call rejects with the error. A ConfigError becomes a ConfigurationError. The library logs to standard error, unless the
- * layer has a logger.
- *
- * @since 1.0.0
- * @category constructors
- */
-export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client => {
-  const logging = Layer.provideMerge(Layer.mapError(layer, asConfigurationError), Logger.layerStandardError)
-  const { close, run } = Calls.make(logging)
+/** A client that logs where its layer says. */
+const clientOver = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>): Client => {
+  const { close, run } = Calls.make(layer)
   return {
     search: searchWith(run, NutritionAdvisor.search),
     searchAs: (schema) => searchWith(run, NutritionAdvisor.searchAs(schema)),
@@ -148,6 +140,17 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
     [Symbol.asyncDispose]: close
   }
 }
+
+/**
+ * Creates a client from your own layer, such as a composition of the Effect modules or a test double. The first call builds the layer. If
+ * that fails, every call rejects with the error. A ConfigError becomes a ConfigurationError. The library logs to standard error, unless the
+ * layer has a logger.
+ *
+ * @since 1.0.0
+ * @category constructors
+ */
+export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client =>
+  clientOver(Layer.provideMerge(layer, Logger.layerStandardError))
 
 /**
  * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if a setting is missing, invalid
@@ -169,4 +172,4 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: ClientOptions = {}): Client => fromLayer(Compose.layerOf(options))
+export const createClient = (options: ClientOptions = {}): Client => clientOver(Compose.layerOf(options))

@@ -11,6 +11,7 @@ import * as Runtime from "effect/Runtime"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
 import { closed } from "../closed.js"
+import { asConfigurationError } from "../environment.js"
 
 type Signal = AbortSignal | null | undefined
 
@@ -92,7 +93,9 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
   }
 
   const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
-    Cause.isInterruptedOnly(cause) ? interruptionOf(operation, signal) : Cause.originalError(Cause.squash(cause))
+    Cause.isInterruptedOnly(cause)
+      ? interruptionOf(operation, signal)
+      : asConfigurationError(Cause.originalError(Cause.squash(cause)))
 
   const groupOf = (signal: Signal): Group => {
     const known = groups.get(signal)

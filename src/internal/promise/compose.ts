@@ -118,15 +118,15 @@ const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle
     const around = layersAround({ cache, retry, throttle })
     yield* Effect.forEach(around, checkAround)
     yield* checkLogger(logger)
-    const whole: Advisor = Layer.scopedContext(Effect.gen(function*() {
+    const whole = Effect.gen(function*() {
       const sending = yield* Layer.build(httpClient ?? fetchLayer)
       let built = yield* Effect.provide(client, sending)
       for (const [, layer] of around) {
         built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
       }
       return built
-    }))
-    return logger === undefined ? whole : Layer.provideMerge(whole, Logger.layer(logger))
+    })
+    return Layer.scopedContext(Logger.building(logger, whole))
   })
 
 /** With the variables as they are now. */

@@ -1,6 +1,8 @@
 /** Where the log of a client goes: to standard error, or to the logger of the program. */
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as HashSet from "effect/HashSet"
@@ -8,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as EffectLogger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -52,14 +55,6 @@ const over = (logger: Logger) =>
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
-/** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
-export const layer = (logger: Logger): Layer.Layer<never> =>
-  Layer.mergeAll(
-    EffectLogger.replace(EffectLogger.defaultLogger, over(logger)),
-    EffectLogger.minimumLogLevel(LogLevel.Debug),
-    Layer.setUnhandledErrorLogLevel(Option.none())
-  )
-
 const standardError = EffectLogger.withConsoleError(EffectLogger.stringLogger)
 
 /** Silent where the layer of the client has a logger of its own. */
@@ -69,5 +64,29 @@ const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((e
   if (!HashSet.some(loggers, isOther)) standardError.log(entry)
 })
 
+const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
+  Effect.locallyScopedWith(
+    FiberRef.currentLoggers,
+    (loggers) => HashSet.add(HashSet.remove(loggers, EffectLogger.defaultLogger), logger)
+  )
+
 /** Standard output may carry messages, as that of an MCP server does. */
-export const layerStandardError: Layer.Layer<never> = EffectLogger.replace(EffectLogger.defaultLogger, onStandardError)
+export const layerStandardError: Layer.Layer<never> = Layer.scopedDiscard(replaceDefault(onStandardError))
+
+/** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
+const logTo = (logger: Logger) =>
+  Effect.all([
+    replaceDefault(over(logger)),
+    Effect.locallyScoped(FiberRef.currentMinimumLogLevel, LogLevel.Debug),
+    Effect.locallyScoped(FiberRef.unhandledErrorLogLevel, Option.none())
+  ], { discard: true })
+
+/**
+ * Builds services that log to the logger of the program, or to standard error, until their scope is closed. It does without the layers of
+ * loggers, which would keep 10 kB alive in each client.
+ */
+export const building = <A, E, R>(
+  logger: Logger | undefined,
+  services: Effect.Effect<Context.Context<A>, E, R>
+): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
+  Effect.zipRight(logger === undefined ? replaceDefault(onStandardError) : logTo(logger), services)

@@ -13,15 +13,31 @@ const over = (logger: Logger) =>
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
-export const layer = (logger: Logger): Layer.Layer<never> =>
-  Layer.mergeAll(
-    EffectLogger.layer([over(logger), EffectLogger.tracerLogger]),
-    Layer.succeed(References.MinimumLogLevel, "Debug"),
-    Layer.succeed(References.UnhandledLogLevel, undefined)
-  )
-
 const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
   const loggers = entry.fiber.getRef(EffectLogger.CurrentLoggers)
   const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
   if (![...loggers].some(isOther)) standardError.log(entry)
 })
+
+const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
+  EffectLogger.layer([logger, EffectLogger.tracerLogger])
+
+export const layerStandardError: Layer.Layer<never> = replaceDefault(onStandardError)
+
+const logTo = (logger: Logger) =>
+  Layer.mergeAll(
+    replaceDefault(over(logger)),
+    Layer.succeed(References.MinimumLogLevel, "Debug"),
+    Layer.succeed(References.UnhandledLogLevel, undefined)
+  )
+
+export const building = <A, E, R>(
+  logger: Logger | undefined,
+  services: Effect.Effect<Context.Context<A>, E, R>
+): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
+  Layer.build(
+    Layer.provideMerge(
+      Layer.effectContext(services),
+      logger === undefined ? layerStandardError : logTo(logger)
+    )
+  )
