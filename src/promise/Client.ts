@@ -128,9 +128,8 @@ const searchWith = <A>(
   return run("search", { signal, timeout }, search(term, others))
 }
 
-/** A client that logs where its layer says. */
-const clientOver = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>): Client => {
-  const { close, run } = Calls.make(layer)
+const clientOver = (services: Calls.Services): Client => {
+  const { close, run } = Calls.make(services)
   return {
     search: searchWith(run, NutritionAdvisor.search),
     searchAs: (schema) => searchWith(run, NutritionAdvisor.searchAs(schema)),
@@ -150,7 +149,7 @@ const clientOver = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknow
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client =>
-  clientOver(Layer.provideMerge(layer, Logger.layerStandardError))
+  clientOver(Layer.build(Layer.provideMerge(layer, Logger.layerStandardError)))
 
 /**
  * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if a setting is missing, invalid
@@ -172,4 +171,4 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: ClientOptions = {}): Client => clientOver(Compose.layerOf(options))
+export const createClient = (options: ClientOptions = {}): Client => clientOver(Compose.servicesOf(options))

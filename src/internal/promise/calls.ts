@@ -1,13 +1,13 @@
 import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Exit from "effect/Exit"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import * as FiberRefs from "effect/FiberRefs"
-import type * as Layer from "effect/Layer"
-import * as ManagedRuntime from "effect/ManagedRuntime"
 import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
 import { closed } from "../closed.js"
@@ -60,11 +60,33 @@ const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
   return (call, timed) => Runtime.runFork(bare, timed(call), { updateRefs: () => built.fiberRefs })
 }
 
-/** A call that builds the layer first, if no other call has. */
-const overLayer = <A>(
-  runtime: ManagedRuntime.ManagedRuntime<NutritionAdvisor, unknown>,
-  callOver: (built: Runtime.Runtime<NutritionAdvisor>) => Effect.Effect<A, unknown, NutritionAdvisor>
-) => Effect.flatMap(runtime.runtimeEffect, (built) => Effect.provide(callOver(built), built))
+/** Builds the services of a client, which stay open until its scope is closed. */
+export type Services = Effect.Effect<Context.Context<NutritionAdvisor>, unknown, Scope.Scope>
+
+/**
+ * Forks calls that wait for the services. The first call starts to build them, in a fiber of the scope: it may end while others still wait.
+ * This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
+ */
+const forkAfter = (services: Services, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
+  const runtime = Scope.extend(
+    Effect.flatMap(services, (built) => Effect.provide(Effect.runtime<NutritionAdvisor>(), built)),
+    scope
+  )
+
+  let building: Effect.Effect<Fiber.RuntimeFiber<Runtime.Runtime<NutritionAdvisor>, unknown>> = Effect.map(
+    Effect.forkIn(runtime, scope),
+    (fiber) => {
+      building = Effect.succeed(fiber)
+      return fiber
+    }
+  )
+
+  return (call, timed) =>
+    Effect.runFork(timed(Effect.flatMap(Effect.flatMap(Effect.suspend(() => building), Fiber.join), (built) => {
+      onBuilt(forkOver(built))
+      return Effect.provide(call, built)
+    })))
+}
 
 export interface Calls {
   readonly run: <A>(
@@ -75,17 +97,15 @@ export interface Calls {
   readonly close: () => Promise<void>
 }
 
-/** The calls of one client, over a layer that the first of them builds. */
-export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
-  const runtime = ManagedRuntime.make(layer)
+/** The calls of one client, over services that the first of them builds. */
+export const make = (services: Services): Calls => {
+  const scope = Effect.runSync(Scope.make())
   const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
 
-  let fork: Fork = (call, timed) =>
-    Effect.runFork(timed(overLayer(runtime, (built) => {
-      fork = forkOver(built)
-      return call
-    })))
+  let fork = forkAfter(services, scope, (built) => {
+    fork = built
+  })
 
   const interruptionOf = (operation: Operation, signal: Signal): unknown => {
     if (signal?.aborted === true) return abortReasonOf(signal)
@@ -138,5 +158,5 @@ export const make = (layer: Layer.Layer<NutritionAdvisor, unknown>): Calls => {
 
   const end = Effect.suspend(() => Fiber.interruptAll([...groups.values()].flatMap(({ calls }) => [...calls].flat())))
 
-  return { run, close: () => closing ??= Effect.runPromise(Effect.zipRight(end, runtime.disposeEffect)) }
+  return { run, close: () => closing ??= Effect.runPromise(Effect.zipRight(end, Scope.close(scope, Exit.void))) }
 }

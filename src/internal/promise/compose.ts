@@ -16,6 +16,7 @@ import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as Throttle from "../../Throttle.js"
 import { check } from "../check.js"
 import { asConfigurationError } from "./configError.js"
+import type { Services } from "./calls.js"
 import * as Logger from "./logger.js"
 import * as Settings from "./settings.js"
 import { fetchLayer } from "./web.js"
@@ -79,8 +80,6 @@ const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
     return exit ?? Effect.void
   })
 
-type Advisor = Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>
-
 /** Fails with the setting of a layer around the client that is wrong, such as "retry.times". */
 const checkAround = ([option, layer]: Named) =>
   Effect.mapError(
@@ -111,7 +110,10 @@ const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenC
         )
     )
 
-/** One layer for the whole client, not a stack of them: each keeps some kB alive, and a backend may have thousands of clients. */
+/** Fetch has nothing to close, so the scope of its layer, which keeps 4 kB alive, is not that of the client. */
+const fetching = Effect.scoped(Layer.build(fetchLayer))
+
+/** Builds the whole client without a stack of layers: each keeps some kB alive, and a backend may have thousands of clients. */
 const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: Options) =>
   Effect.gen(function*() {
     const client = yield* clientOf(given, sharedTokenCache)
@@ -119,23 +121,23 @@ const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle
     yield* Effect.forEach(around, checkAround)
     yield* checkLogger(logger)
     const whole = Effect.gen(function*() {
-      const sending = yield* Layer.build(httpClient ?? fetchLayer)
+      const sending = yield* httpClient === undefined ? fetching : Layer.build(httpClient)
       let built = yield* Effect.provide(client, sending)
       for (const [, layer] of around) {
         built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
       }
       return built
     })
-    return Layer.scopedContext(Logger.building(logger, whole))
+    return Logger.building(logger, whole)
   })
 
 /** With the variables as they are now. */
 const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> => Effect.runSync(Effect.either(effect))
 
-/** The client that the options describe. Throws what is wrong with them, with a stack that names the caller. */
-export const layerOf = (options: Options): Advisor =>
+/** Builds the client that the options describe. Throws what is wrong with them, with a stack that names the caller. */
+export const servicesOf = (options: Options): Services =>
   Either.getOrThrowWith(runNow(composed(options)), (thrown) => {
     const error = asConfigurationError(thrown)
-    if (error instanceof Error) Error.captureStackTrace(error, layerOf)
+    if (error instanceof Error) Error.captureStackTrace(error, servicesOf)
     return error
   })
