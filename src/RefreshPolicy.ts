@@ -33,7 +33,7 @@ export interface Lifetime {
  * @category models
  */
 export interface RefreshPolicy {
-  /** Whether a Schedule refreshes the token of an idle process. If not, only calls start a refresh. `true` by default. */
+  /** Whether the token of an idle process is refreshed in the background. If not, only calls start a refresh. `true` by default. */
   readonly background: boolean
   /** How long a token is stale before it expires. At most a tenth of the token's lifetime is used. 5 minutes by default. */
   readonly window: Duration.DurationInput
@@ -144,22 +144,20 @@ export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMos
  */
 export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
-/** The longest time between two checks of a token. It is short enough for suspended machines and changed clocks. @internal */
-export const longestPause: Duration.Duration = Duration.minutes(1)
+/** The longest time between two checks of a token, in milliseconds. It is short enough for suspended machines and changed clocks. @internal */
+export const longestPause = 60_000
 
 /**
- * The time between two checks of a token with this lifetime: a minute, or a quarter of its window if that is shorter. It is never below
- * 1.25 seconds, so that jittered checks are at least a second apart. @internal
+ * The time between two checks of a token with this lifetime, in milliseconds: a minute, or a quarter of its window if that is shorter. It is
+ * never below 1.25 seconds, so that jittered checks are at least a second apart. @internal
  */
-export const pauseOf = (policy: CheckedPolicy, life: Lifetime): Duration.Duration =>
-  Duration.min(longestPause, Duration.millis(Math.max(1_250, windowOf(policy, life) / 4)))
+export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
+  Math.min(longestPause, Math.max(1_250, windowOf(policy, life) / 4))
 
 /**
- * The Schedule of the background refresh. Each check returns the time until the next one. It is jittered by up to 20% in both directions,
- * so that replicas don't check at the same time. @internal
+ * A pause, jittered by up to 20% in both directions, so that replicas don't check at the same time. `random` is between 0 and 1. @internal
  */
-export const checks: Schedule.Schedule<Duration.Duration, Duration.Duration> = Schedule.identity<Duration.Duration>()
-  .pipe(Schedule.addDelay((pause) => pause), Schedule.jittered)
+export const jittered = (pause: number, random: number): number => pause * (0.8 + 0.4 * random)
 
 /**
  * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`

@@ -59,19 +59,16 @@ describe("RefreshPolicy: a token lifetime", () => {
     expect([
       RefreshPolicy.windowOf(policyOf(), life),
       RefreshPolicy.marginOf(policyOf(), life),
-      Duration.toMillis(RefreshPolicy.pauseOf(policyOf(), life))
+      RefreshPolicy.pauseOf(policyOf(), life)
     ]).toEqual([row.window, row.margin, row.pause])
   })
 })
 
-describe("RefreshPolicy: Schedule", () => {
-  it.effect("the next check comes at least 1 s and at most 72 s after the last one", () =>
-    Effect.gen(function*() {
-      const pauses = [1_250, 1_250, 60_000, 60_000].map((millis) => Duration.millis(millis))
-      const waits = yield* Schedule.run(Schedule.delays(RefreshPolicy.checks), 0, pauses)
-      const millis = Chunk.toReadonlyArray(waits).map(Duration.toMillis)
-      expect(millis.filter((wait) => wait < 1_000 || wait > 72_000)).toEqual([])
-    }))
+describe("RefreshPolicy.jittered", () => {
+  it("a pause becomes up to a fifth shorter or longer, so that checks are 1 to 72 seconds apart", () => {
+    const ends = [0, 1].flatMap((random) => [1_250, 60_000].map((pause) => RefreshPolicy.jittered(pause, random)))
+    expect(ends.map(Math.round)).toEqual([1_000, 48_000, 1_500, 72_000])
+  })
 })
 
 describe("RefreshPolicy.betweenAttempts", () => {

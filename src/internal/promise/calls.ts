@@ -11,7 +11,7 @@ import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
 import { closed } from "../closed.js"
-import { asConfigurationError } from "../environment.js"
+import { asConfigurationError } from "./configError.js"
 
 type Signal = AbortSignal | null | undefined
 

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
@@ -33,15 +34,27 @@ const shortestScheduledLife = 20_000
 
 const isScheduled = ({ expiresAt, receivedAt }: Token) => expiresAt - receivedAt >= shortestScheduledLife
 
-/** Checks the token repeatedly, and refreshes it when it is no longer fresh. */
-const refreshing = (tokens: Tokens): Effect.Effect<unknown> =>
+/** Refreshes the token if it is no longer fresh, and returns the longest time until the next check, in milliseconds. */
+const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
   Effect.gen(function*() {
     const token = Option.getOrUndefined(yield* currentOrNone(tokens))
     if (token === undefined || !isScheduled(token)) return RefreshPolicy.longestPause
     const state = AccessToken.stateAt(token, yield* Clock.currentTimeMillis, tokens.policy)
     if (state !== "fresh") yield* refresh(tokens, token)
     return RefreshPolicy.pauseOf(tokens.policy, token)
-  }).pipe(Effect.repeat(RefreshPolicy.checks))
+  })
+
+/**
+ * Checks the token repeatedly. This isn't `Effect.repeat` with a Schedule: each of its steps allocates 34 kB, and thousands of idle clients
+ * of a process check their tokens once a minute.
+ */
+const refreshing = (tokens: Tokens): Effect.Effect<never> =>
+  Effect.gen(function*() {
+    while (true) {
+      const pause = yield* refreshIfStale(tokens)
+      yield* Effect.sleep(RefreshPolicy.jittered(pause, yield* Random.next))
+    }
+  })
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
