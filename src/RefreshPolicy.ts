@@ -155,9 +155,14 @@ export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
   Math.min(longestPause, Math.max(1_250, windowOf(policy, life) / 4))
 
 /**
- * A pause, jittered by up to 20% in both directions, so that replicas don't check at the same time. `random` is between 0 and 1. @internal
+ * The time from `now` (epoch milliseconds) to the next check: the pause, jittered by up to 20% in both directions, so that replicas don't
+ * check at the same time. After the longest pause, the check comes at a whole second, so that thousands of idle clients of one process wake
+ * it once a second. `random` is between 0 and 1. @internal
  */
-export const jittered = (pause: number, random: number): number => pause * (0.8 + 0.4 * random)
+export const untilCheck = (pause: number, now: number, random: number): number => {
+  const due = now + pause * (0.8 + 0.4 * random)
+  return (pause < longestPause ? due : Math.floor(due / 1_000) * 1_000) - now
+}
 
 /**
  * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`

@@ -64,10 +64,15 @@ describe("RefreshPolicy: a token lifetime", () => {
   })
 })
 
-describe("RefreshPolicy.jittered", () => {
+describe("RefreshPolicy.untilCheck", () => {
   it("a pause becomes up to a fifth shorter or longer, so that checks are 1 to 72 seconds apart", () => {
-    const ends = [0, 1].flatMap((random) => [1_250, 60_000].map((pause) => RefreshPolicy.jittered(pause, random)))
+    const ends = [0, 1].flatMap((random) => [1_250, 60_000].map((pause) => RefreshPolicy.untilCheck(pause, 0, random)))
     expect(ends.map(Math.round)).toEqual([1_000, 48_000, 1_500, 72_000])
+  })
+
+  it("the checks of all clients with long-lived tokens come at whole seconds", () => {
+    const checks = [0, 0.3, 1].map((random) => 12_345 + RefreshPolicy.untilCheck(60_000, 12_345, random))
+    expect(checks).toEqual([60_000, 67_000, 84_000])
   })
 })
 

@@ -52,7 +52,7 @@ const refreshing = (tokens: Tokens): Effect.Effect<never> =>
   Effect.gen(function*() {
     while (true) {
       const pause = yield* refreshIfStale(tokens)
-      yield* Effect.sleep(RefreshPolicy.jittered(pause, yield* Random.next))
+      yield* Effect.sleep(RefreshPolicy.untilCheck(pause, yield* Clock.currentTimeMillis, yield* Random.next))
     }
   })
 
