@@ -20,3 +20,12 @@ testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, st
     expect(stdout.trim().split("\n").at(-1)).toBe(JSON.stringify({ key: 0, kept: 1 }))
   }
 )
+
+testLive("clients: one more client keeps at most 45 kB alive after its first search", function*() {
+  const { file, remove } = yield* Effect.promise(() => bundle("test/system/memory/manyClients.ts"))
+  yield* Effect.addFinalizer(() => Effect.promise(remove))
+  const { code, stderr, stdout } = yield* Program.run(file, [], {}, ["--expose-gc"])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+  const kept: Readonly<Record<string, number>> = JSON.parse(stdout)
+  expect(Object.entries(kept).filter(([, bytes]) => bytes > 45_000)).toEqual([])
+})
