@@ -28,16 +28,16 @@ export interface CallSlot {
 /** Sends a request and reads the whole response in bounded memory. Without a `slot`, it cancels itself on interruption. */
 export type Send = (request: Request, kind: RequestKind, slot?: CallSlot) => Effect.Effect<ServiceResponse, SendError>
 
-/** More than an error shows: once a body is read to its end, the next request can use the connection. */
+/** Errors keep only 4 KiB. More is read, because the connection can be reused only after the body has been read to its end. */
 const maxErrorBytes = 64 * 1024
 
 const tooLarge = ({ operation }: RequestKind, status: number) =>
   new UnexpectedResponse({ operation, status, reason: "TooLarge" })
 
-/** The format of the codes of Node, undici and OpenSSL. No other part of a client's error is shown. */
+/** The format of the error codes of Node, undici and OpenSSL. Nothing else of a client's error is used. */
 const knownCode = /^[A-Z][A-Z\d_/]{1,79}$/
 
-/** Returns the code of an error. A request that fetch itself refuses fails with a message and no code. */
+/** Returns the code of an error. If fetch rejects a request because of its port, the error has a message and no code. */
 const ownCodeOf = ({ code, message }: { readonly code?: unknown; readonly message?: unknown }) => {
   if (typeof code === "string" && knownCode.test(code)) return code
   return message === "bad port" ? badPort : undefined
@@ -129,7 +129,7 @@ class Call extends Timed implements Receiver {
   }
 }
 
-/** Whoever passed the slot cancels the call. The canceler of `Effect.async` would be lost if an interruption came just after the call began. */
+/** The caller cancels the call through the slot. The canceler of `Effect.async` would be lost if an interruption came right after the start. */
 const callOf =
   (kind: RequestKind, timeouts: Timeouts | undefined, slot: CallSlot) =>
   <Req extends Request>(dispatch: Dispatch<Req>, request: Req): Ending =>
@@ -140,8 +140,8 @@ const callOf =
     })
 
 /**
- * Sends a request with its own slot. An interruption waits until the client has released the request, so that no exchange starts while
- * another one is still running. A search brings its own slot, because this one would add two microseconds.
+ * Sends a request with a new slot. An interruption waits until the client has released the request, so that no exchange starts while
+ * another one is still running. A search passes its own slot, because this function would add two microseconds.
  */
 const withOwnSlot = (send: (slot: CallSlot) => Ending): Ending =>
   Effect.suspend(() => {

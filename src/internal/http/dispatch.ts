@@ -4,7 +4,7 @@ import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
 import type { ReadResponse } from "./serviceResponse.js"
 
-/** A request whose URL is split as a connection needs it. The path starts with a slash, and includes the query or the license key. */
+/** A request, with its URL split into origin and path. The path starts with a slash, and includes the query string. */
 export interface Request {
   readonly method: HttpMethod
   readonly origin: string
@@ -20,22 +20,22 @@ export interface BufferedRequest extends Request {
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"
 
-/** A response as it was read. If the body exceeds the limit, only its beginning is there and `isWhole` is false. */
+/** A response that has been read. If the body exceeds the limit, `body` is only its beginning, and `isWhole` is false. */
 export interface Received extends ReadResponse {
   readonly isWhole: boolean
 }
 
-/** Receives the result of a request; only the first result counts. Of a client's error, only the code is used. */
+/** Receives the result of a request. Only the first result counts. */
 export interface Receiver {
   readonly maxBytesOf: (status: number) => number
   readonly onResponse: (received: Received) => void
-  /** The request failed. `status` is set if the head of a response was received. */
+  /** The request failed. Only the code of `cause` is used. `status` is set if the head of a response was received. */
   readonly onFailure: (cause: unknown, status?: number) => void
   /** The stream of the request body failed. */
   readonly onBodyFailure: () => void
 }
 
-/** Aborts the request. The effect ends when the client has released it. A client that ignores its signal does so late or never. */
+/** Aborts the request. The effect ends when the client has released it, which is late or never if the client ignores its signal. */
 export type Abort = () => Effect.Effect<unknown>
 
 /** Sends a request. After it is aborted, the receiver ignores its result. */
@@ -43,7 +43,7 @@ export type Dispatch<Req extends Request = Request> = (request: Req, receiver: R
 
 const dispatches = new WeakMap<HttpClient.HttpClient, Dispatch<BufferedRequest>>()
 
-/** Registers a function that returns a whole response in one step. It applies to this client, and not to clients derived from it. */
+/** Registers a function that delivers a whole response in one step. It applies to this client, but not to clients derived from it. */
 export const withDispatch = (
   client: HttpClient.HttpClient,
   dispatch: Dispatch<BufferedRequest>

@@ -22,7 +22,7 @@ interface Head extends Omit<ReadResponse, "body"> {
   readonly body: unknown
 }
 
-/** What a fetch resolves with may be a mock, or of any class. */
+/** Reads the head of a response. A fetch may resolve with an object of any class, such as a mock. */
 const headOf = (response: object): Head => {
   try {
     const { body, headers, status, statusText } = response as Response
@@ -33,7 +33,7 @@ const headOf = (response: object): Head => {
   throw fault("ERR_FETCH_RESPONSE")
 }
 
-/** The body of a web Response. Its own stream takes half the time of the platform's. */
+/** The body of a web Response. Reading its own stream takes half as long as reading the platform's. */
 export class WebBody {
   private chunks: Chunks | undefined
 
@@ -48,7 +48,7 @@ export class WebBody {
     quietly(() => this.open()?.cancel())
   }
 
-  /** A body that somebody has begun to read throws. */
+  /** Throws if the body is already being read. */
   private open() {
     try {
       return this.chunks ??= chunksOf(this.body)
@@ -68,11 +68,11 @@ export class WebBody {
 }
 
 /**
- * Reads what a fetch resolves with, for one request. The platform gets a response that was read: it aborts the request if it is
- * interrupted before, whatever fetch is in use.
+ * Reads the response of one fetch call before the platform receives it. The platform can then abort the request until the body has been
+ * read, whichever fetch is in use.
  */
 export class FetchReading {
-  /** There once the head of a response was. */
+  /** Set when the head of the response has been received. */
   status: number | undefined
   private body: WebBody | undefined
   private reading: Promise<Response> | undefined
@@ -116,7 +116,7 @@ export class FetchReading {
   }
 }
 
-/** A coding that some runtimes undo, and some fetches only by itself and in lower case: a frame of it begins so. */
+/** The first bytes of a body in codings that some runtimes don't decode, or decode only if it is the only coding and in lower case. */
 const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
   "zstd": [0x28, 0xb5, 0x2f, 0xfd],
   "deflate": [0x78, 0x9c],
@@ -124,11 +124,11 @@ const frames: Readonly<Record<string, ReadonlyArray<number>>> = {
   "x-gzip": [0x1f, 0x8b]
 }
 
-/** Whether fetch has undone the codings of a body, which it leaves in the headers. */
+/** Checks whether fetch has decoded a body. The content-encoding header stays in the response either way. */
 export const isDecoded = (contentEncoding: string, body: Uint8Array): boolean => {
   const codings = contentEncoding.toLowerCase().split(",").map((coding) => coding.trim())
   if (!codings.every((coding) => /^(x-gzip|gzip|deflate|br|zstd)$/.test(coding))) return false
-  // Each fetch undoes gzip, and what it holds may be gzip again: a file.
+  // Every fetch decodes gzip. The decoded body may be a gzip file itself, so its first bytes prove nothing.
   if (/^(x-)?gzip$/.test(contentEncoding)) return true
   const frame = frames[codings.at(-1) ?? ""]
   return frame === undefined || !frame.every((byte, index) => body[index] === byte)

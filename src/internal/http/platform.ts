@@ -30,7 +30,7 @@ type ClientError = HttpClientError.HttpClientError
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 
-/** A body that says when its stream fails: the client would say that the service can't be reached. */
+/** Reports a failure of the body's stream. Otherwise, it would look as if the service can't be reached. */
 const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
   if (body._tag !== "Stream") return body
   const failed = Effect.sync(onFailure)
@@ -38,14 +38,13 @@ const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
   return HttpBody.stream(stream, body.contentType, body.contentLength)
 }
 
-/** The request as the platform has it. */
 const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
   const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, watched(body, onBodyFailure))
   return HttpClientRequest.setHeaders(written, headers)
 }
 
-/** Reads piece by piece, and stops at the limit. */
+/** Reads chunk by chunk, and stops at the limit. */
 const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
   Effect.suspend(() => {
     const bytes = new BodyBytes()
@@ -56,7 +55,7 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     )
   })
 
-/** The same of a Response that a client has made by itself. */
+/** Does the same with a web Response that doesn't come from a `FetchReading`. */
 const collectWeb = (response: Response, maxBytes: number) =>
   Effect.suspend(() => {
     const body = new WebBody(response, response.body)
@@ -66,12 +65,12 @@ const collectWeb = (response: Response, maxBytes: number) =>
 
 const isRead = (exit: Exit.Exit<Content, unknown>) => Exit.isSuccess(exit) && exit.value.isWhole
 
-/** A stream takes the other clients nearly twice the time: a body whose size the headers prove is read at once. */
+/** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read at once. */
 const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
   headers["content-encoding"] === undefined && /^\d+$/.test(headers["content-length"] ?? "") &&
   Number(headers["content-length"]) <= maxBytes
 
-/** Those of the body as it is handed on: fetch leaves the coding that it has undone, and the length before. */
+/** Returns the headers without content-encoding and content-length if fetch has decoded the body, since they describe the encoded one. */
 const headersOf = (response: PlatformResponse, method: string, body: Uint8Array): ReadResponse["headers"] => {
   const { headers, status } = response
   const all: ReadResponse["headers"] = headers["set-cookie"] === undefined
@@ -105,15 +104,15 @@ const receivedOf = (response: PlatformResponse, method: string, maxBytes: number
   }))
 
 /**
- * No span of the platform's (they record the whole URL), no trace headers to the service, and no log line of how a fiber of the
- * body's stream failed.
+ * Turns off the platform's spans, because they record the whole URL, the trace headers of requests, and the log line that Effect writes
+ * if a fiber of the body's stream fails.
  */
 const quiet = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pipe(
   Effect.zipRight(FiberRef.set(HttpClient.currentTracerPropagation, false)),
   Effect.zipRight(FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none()))
 )
 
-/** Of the fetch layer. What it is given stays: it is seen only from within the client, just before the request is sent. */
+/** Settings for the fetch client. They apply just before sending, and keep the caller's RequestInit and Fetch. */
 const fetchSettings = (reading: FetchReading) =>
   FiberRef.update(FiberRef.currentContext, (context) => {
     const given = Option.getOrUndefined(Context.getOption(context, FetchHttpClient.RequestInit))
@@ -124,13 +123,13 @@ const fetchSettings = (reading: FetchReading) =>
     )
   })
 
-/** A client that takes some statuses for errors, as one with `filterStatusOk`, has the response all the same. */
+/** A client with `filterStatusOk` fails on some status codes. Its error contains the response. */
 const isStatusError = (error: ClientError): error is HttpClientError.ResponseError =>
   error._tag === "ResponseError" && error.reason === "StatusCode"
 
 /**
- * Sends through any HttpClient, in a fiber of its own: what is switched off is off for the request alone, and the request is left where
- * it can't be interrupted.
+ * Sends through any HttpClient, in its own fiber: its FiberRefs apply only to this request, and it can be aborted even if the caller is
+ * uninterruptible.
  */
 export const dispatchThrough =
   (given: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
@@ -153,7 +152,7 @@ export const dispatchThrough =
     fiber.addObserver((exit) => {
       if (Exit.isSuccess(exit)) return receiver.onResponse(exit.value)
       reading.cancel()
-      // A client that died or interrupted itself did not say why: what it died of may hold the request.
+      // The defect of a client that died is not used, because it may contain the request.
       receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), reading.status)
     })
     return () => {
@@ -162,7 +161,6 @@ export const dispatchThrough =
     }
   }
 
-/** The response as the platform has it. */
 export const responseOf = (
   request: HttpClientRequest.HttpClientRequest,
   { origin, path }: Pick<Request, "origin" | "path">,

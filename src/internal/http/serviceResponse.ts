@@ -16,23 +16,23 @@ export type DataOperation = Exclude<Operation, "token">
 /** The settings that all requests of one kind share. */
 export interface RequestKind {
   readonly operation: Operation
-  /** The maximum size of the body of a 2xx response, in bytes. Of any other response, the first 64 KiB are read. */
+  /** The maximum size of the body of a 2xx response, in bytes. For any other response, the first 64 KiB are read. */
   readonly maxBytes: number
   /** The response headers that errors and spans may show. */
   readonly observeHeaders: ReadonlyArray<string>
 }
 
-/** What has been read of a response. If it is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
+/** A response that has been read. If its status is not 2xx, `body` may be only the beginning of the body (`maxErrorBytes`). */
 export interface ReadResponse {
   readonly status: number
-  /** The reason phrase, if the client has it. */
+  /** The reason phrase, if the client provides it. */
   readonly statusText?: string | undefined
   /** The headers, with their names in lower case. */
   readonly headers: Readonly<Record<string, string | Array<string> | undefined>>
   readonly body: Uint8Array
 }
 
-/** A response of the service, and what is known of its request. */
+/** A response of the service, with the settings of its request. */
 export interface ServiceResponse extends ReadResponse {
   readonly kind: RequestKind
 }
@@ -82,7 +82,7 @@ export const fieldsWithoutBody = (response: ServiceResponse): ResponseFields => 
   return { operation, status, ...observeHeaders.length > 0 && { headers: observedHeaders(response) } }
 }
 
-/** Adds the redacted body, which may repeat a secret in any form. If the limit cuts a character in half, the character is dropped. */
+/** Adds the body. It is redacted, because it may repeat a secret. If the limit splits a character, the character is dropped. */
 export const fieldsWithBody = (response: ServiceResponse): ResponseFields => {
   const { body } = response
   if (body.length === 0 || !isText(response)) return fieldsWithoutBody(response)

@@ -1,6 +1,6 @@
 /**
- * What a client made its response of. The platform has no other way to each `set-cookie`, to the reason phrase, and to the body of a
- * fetch that is not the process's own; its fields are read and never written.
+ * Reads the native response behind an HttpClientResponse, for what the platform doesn't expose: each set-cookie, the reason phrase, the
+ * body. It never writes to it.
  */
 import * as Cookies from "@effect/platform/Cookies"
 import type * as HttpClientResponse from "@effect/platform/HttpClientResponse"
@@ -9,7 +9,7 @@ import { hasMethod } from "./webBody.js"
 
 type PlatformResponse = HttpClientResponse.HttpClientResponse
 
-/** A web Response, or one of Node or undici. */
+/** Returns the native response: a web Response, or a response of Node or undici. */
 export const sourceOf = (response: unknown): unknown => {
   if (Predicate.hasProperty(response, "original")) return sourceOf(response.original)
   return Predicate.hasProperty(response, "source") ? response.source : undefined
@@ -18,25 +18,25 @@ export const sourceOf = (response: unknown): unknown => {
 const propertyOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
-/** A web Response, of whatever class, reads its headers by name. */
+/** Checks for a web Response of any class. Only its headers have a `get`. */
 export const isWebResponse = (source: unknown): source is Response => hasMethod(propertyOf(source, "headers"), "get")
 
 const strings = (values: unknown): Array<string> => [values].flat().filter(Predicate.isString)
 
-/** Each `set-cookie` by itself: node-fetch has them in `raw()`, Node and undici in a list. */
+/** Returns each `set-cookie`. node-fetch has them in `raw()`, and Node and undici in an array. */
 export const cookiesIn = (headers: unknown): Array<string> => {
   if (hasMethod(headers, "getSetCookie")) return strings(headers.getSetCookie())
   if (hasMethod(headers, "raw")) return strings(propertyOf(headers.raw(), "set-cookie"))
   return strings(hasMethod(headers, "get") ? headers.get("set-cookie") : propertyOf(headers, "set-cookie"))
 }
 
-/** The platform's `cookies` has only the last of one name: it stands in if the headers are hidden. */
+/** Falls back to the platform's `cookies`, which keeps only the last cookie of each name. */
 export const setCookiesOf = (response: PlatformResponse): Array<string> => {
   const cookies = cookiesIn(propertyOf(sourceOf(response), "headers"))
   return cookies.length > 0 ? cookies : Cookies.toSetCookieHeaders(response.cookies)
 }
 
-/** Node calls it statusMessage. */
+/** Returns the reason phrase, which Node calls statusMessage. */
 export const statusTextOf = (response: unknown): string => {
   const source = sourceOf(response)
   return strings(propertyOf(source, "statusText") ?? propertyOf(source, "statusMessage")).join("")

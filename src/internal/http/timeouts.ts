@@ -3,7 +3,7 @@ import type * as Scope from "effect/Scope"
 import type { RunInBackground } from "../background.js"
 import { monotonicMillis } from "../clock.js"
 
-/** An entry with a timeout. It is a node of a linked list in the order of the start times; only the list uses the three fields. */
+/** An entry with a timeout. It is a node of a linked list, ordered by start time. Only the list uses the three fields. */
 export abstract class Timed {
   end = 0
   before: Timed | undefined
@@ -13,8 +13,8 @@ export abstract class Timed {
 }
 
 /**
- * One timeout for many requests. They time out in the order in which they began, so one fiber sleeps until the first one is due, and no
- * request needs its own timer or fiber. This is not a Set, because the tables that V8 discards as a Set grows keep all later ones alive.
+ * One timeout for many requests. They time out in the order in which they started, so one fiber sleeps until the first one is due, and no
+ * request needs its own timer or fiber. This is not a Set, because V8 would keep its old tables in memory as it grows.
  */
 export class Timeouts {
   private first: Timed | undefined
@@ -69,7 +69,7 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
 
     const now = () => monotonicMillis(clock)
 
-    /** After a sleep, its end counts as reached, even if a test fakes the timers but not this clock. */
+    /** After a sleep, its end time counts as reached, even if a test fakes the timers but not this clock. */
     const watching = Effect.gen(function*() {
       for (let end = timeouts.due(); end !== undefined; end = timeouts.due(Math.max(end, now()))) {
         yield* Effect.sleep(Math.ceil(end - now()))

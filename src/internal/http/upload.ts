@@ -1,4 +1,4 @@
-/** What fetch would send of a body, as bytes: not each client can send a form, and bytes have a length and can be sent again. */
+/** Turns a body into the bytes that fetch would send. Not every client can send a form, and bytes have a length and can be sent twice. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -28,7 +28,7 @@ export const inMemory = (content: unknown): Upload | undefined => {
 
 type AnyBlob = Readonly<Record<"arrayBuffer", () => Promise<ArrayBuffer>> & Record<"type" | "name", unknown>>
 
-/** Of this process, of node:buffer or of a package. */
+/** Checks for a Blob or File of any class, such as one of node:buffer or of a package. */
 export const isBlob = (content: unknown): content is AnyBlob =>
   /^(Blob|File)$/.test(classOf(content)) && hasMethod(content, "arrayBuffer")
 
@@ -44,7 +44,7 @@ const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
   contentType: typeOf(blob)
 })
 
-/** Copied first, since a form of a package, and a Blob in it, are neither for the Response of this process. */
+/** The form is copied first, because Response doesn't recognize a FormData or a Blob of a package. */
 const fromForm = async (fields: Fields): Promise<Upload> => {
   const form = new FormData()
   for (const [name, value] of fields) {
@@ -62,7 +62,7 @@ const fromForm = async (fields: Fields): Promise<Upload> => {
 
 const reading = (read: () => Promise<Upload>) => Effect.tryPromise({ try: read, catch: (thrown) => thrown })
 
-/** A source that nobody waits for any longer is canceled. */
+/** On interruption, the stream is canceled. */
 const fromStream = (open: () => Chunks | undefined): Effect.Effect<Upload, unknown> =>
   Effect.suspend(() => {
     let chunks: Chunks | undefined
@@ -76,7 +76,7 @@ const fromStream = (open: () => Chunks | undefined): Effect.Effect<Upload, unkno
     return Effect.onInterrupt(reading(read), () => Effect.sync(() => chunks?.cancel()))
   })
 
-/** A Node stream or another async iterable, which is not read ahead: it may be larger than the memory. */
+/** A Node stream or another async iterable is streamed, because it may not fit into memory. */
 export const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
   hasMethod(content, Symbol.asyncIterator)
     ? Stream.fromAsyncIterable(content as AsyncIterable<unknown>, (thrown) => thrown).pipe(
@@ -85,7 +85,7 @@ export const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> |
     )
     : undefined
 
-/** The upload of a form, a Blob or a web stream, which has to be read. It fails with what the source throws. */
+/** Reads a form, a Blob or a web stream into memory. Fails with what the source throws. */
 export const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
   if (isBlob(content)) return reading(() => fromBlob(content))
   if (isForm(content)) return reading(() => fromForm(content))

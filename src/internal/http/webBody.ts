@@ -1,6 +1,6 @@
 /**
- * Bodies of fetch, of Node and of their many copies. Each is known by its methods, since a class says nothing: another realm, a
- * package such as undici or node-fetch, or a Proxy brings objects of classes that this process does not have.
+ * Reads the bodies of fetch, of Node and of packages. They are recognized by their methods, because `instanceof` fails for objects of
+ * another realm, of a package such as undici or node-fetch, or in a Proxy.
  */
 import { constVoid } from "effect/Function"
 import * as Predicate from "effect/Predicate"
@@ -13,21 +13,21 @@ export const hasMethod = <Name extends string | symbol>(
   name: Name
 ): value is Readonly<Record<Name, Method>> => Predicate.hasProperty(value, name) && typeof value[name] === "function"
 
-/** Its class as it names itself: "Blob", "FormData"; the same in each realm. */
+/** Returns the class name of a value, such as "Blob" or "FormData". It is the same in every realm. */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1)
 
 const isArrayBuffer = (value: unknown): value is ArrayBuffer => classOf(value) === "ArrayBuffer"
 
 const encoder = new TextEncoder()
 
-/** The bytes of a string, a buffer or a view on one. */
+/** Returns the bytes of a string, an ArrayBuffer or a view of one. */
 export const bytesOf = (value: unknown): Uint8Array | undefined => {
   if (typeof value === "string") return encoder.encode(value)
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   return isArrayBuffer(value) ? new Uint8Array(value) : undefined
 }
 
-/** The chunks of a body, as a reader of a web stream and an async iterator both give them. */
+/** The chunks of a body, from the reader of a web stream or from an async iterator. */
 export interface Chunks {
   readonly next: () => Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>
   /** Ends the body early. A pending `next` may stay pending. */
@@ -39,7 +39,7 @@ interface Reader {
   readonly cancel: () => Promise<void>
 }
 
-/** What a stream says about its early end is of no use to anybody. */
+/** Ignores errors of canceling a stream. */
 export const quietly = (leave: () => unknown): void => {
   const stop = async () => {
     await leave()
@@ -47,7 +47,7 @@ export const quietly = (leave: () => unknown): void => {
   stop().catch(constVoid)
 }
 
-/** The chunks of a web stream, a Node stream or any async iterable. */
+/** Opens a web stream, a Node stream or any async iterable. */
 export const chunksOf = (body: unknown): Chunks | undefined => {
   if (hasMethod(body, "getReader")) {
     const reader = body.getReader() as Reader
@@ -57,12 +57,12 @@ export const chunksOf = (body: unknown): Chunks | undefined => {
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
   return {
     next: () => iterator.next(),
-    // The iterator of a Node stream would wait for the chunk that stalls.
+    // The iterator of a Node stream would first wait for the pending chunk.
     cancel: () => quietly(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
   }
 }
 
-/** What was read of a body: only its beginning if it is larger than it may be. */
+/** A body that has been read. If it exceeds the limit, only its beginning. */
 export interface Content {
   readonly body: Uint8Array
   readonly isWhole: boolean

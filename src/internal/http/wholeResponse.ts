@@ -7,7 +7,7 @@ const immutable = () => {
   throw new TypeError("the headers of a response can't be changed")
 }
 
-/** Names are in lower case, and each `set-cookie` stands by itself. */
+/** Header names are in lower case, and each `set-cookie` is a separate entry. */
 class WholeHeaders implements Headers {
   readonly append = immutable
   readonly delete = immutable
@@ -54,15 +54,15 @@ class WholeHeaders implements Headers {
 
 const isReasonPhrase = (text: string) => isHeaderField(["reason", text])
 
-/** A header that HTTP does not allow is left out: the Headers of a process would throw at it. */
+/** Drops headers that HTTP does not allow. The global Headers would throw. */
 const fieldsOf = (headers: ReadResponse["headers"]): Fields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
     .filter(isHeaderField)
 
 /**
- * A response that was read as a whole, in the form in which the platform takes one. It needs no Response of the process: there may be
- * none (`node --no-experimental-fetch`), or one of somebody else's (@hono/node-server).
+ * A response that has been read, as a web Response for the platform. It doesn't use the global Response, because a process may have none
+ * (`node --no-experimental-fetch`) or a replaced one (@hono/node-server). It has all members, since `toWeb` of Effect 4 returns it.
  */
 export class WholeResponse implements Response {
   readonly type = "default"
@@ -83,7 +83,7 @@ export class WholeResponse implements Response {
     return this.status >= 200 && this.status < 300
   }
 
-  /** A copy, which belongs to whoever asked. */
+  /** A copy that the caller can change. */
   private get copy() {
     return new Uint8Array(this.parts.body)
   }
