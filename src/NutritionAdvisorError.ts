@@ -37,7 +37,7 @@ const Hidden = Schema.optionalToOptional(Schema.String, Schema.UndefinedOr(Schem
   encode: () => Option.none()
 })
 
-/** Creates the class of an error. OpenAPI allows its identifier as the name of a component. */
+/** Creates the class of an error. Its identifier is also a valid name of an OpenAPI component. */
 const tagged = <Self>() => <const Tag extends string, Fields extends Schema.Struct.Fields>(tag: Tag, fields: Fields) =>
   Schema.TaggedError<Self>(`NutritionAdvisor.${tag}`)(tag, fields)
 
@@ -256,7 +256,7 @@ export const NutritionAdvisorError = Schema.Union(...errors) as Schema.Union<[..
  */
 export type TokenError = NutritionAdvisorError
 
-/** The guards check for this symbol, so they also accept errors of another copy of this package, as after a hot reload or in Next.js. */
+/** The guards check for this symbol, so they accept errors of another copy of this package, as after a hot reload or in Next.js. */
 const brand = Symbol.for("effect-nutrition-advisor/NutritionAdvisorError")
 
 for (const { prototype } of [...errors, ConfigurationError]) {

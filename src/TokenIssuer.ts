@@ -74,7 +74,7 @@ export interface Options extends Settings.ExchangeOptions {}
 
 const kind: ServiceResponse.RequestKind = { operation: "token", maxBytes: 64 * 1024, observeHeaders: [] }
 
-/** A 429 is not retried at once: the token route asks for fewer exchanges. */
+/** A 429 is not retried, because the service asks for fewer exchanges. */
 const isWorthAnotherAttempt = (error: TokenError) => isTransient(error) && error._tag !== "TooManyRequests"
 
 const retryAfterMillis = (error: TokenError): number =>

@@ -9,13 +9,13 @@ import type { DataOperation } from "./http/serviceResponse.js"
 
 type Labels = Readonly<Record<string, string>>
 
-/** Labels that are given at an update, or by a fiber, would be put together again each time: all are in the key. */
+/** Labels passed with an update would be merged each time, so all of them are part of the key. */
 const update = (key: MetricKey.MetricKey.Untyped) => {
   const metric = Metric.fromMetricKey(key)
   return (value: number): void => metric.unsafeUpdate(value, [])
 }
 
-/** One metric for each set of labels, made once: making it costs more than its update. */
+/** Keeps one metric for each set of labels, because creating it costs more than an update. */
 const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
   const made = new Map<string, (value: number) => void>()
   return (labels: L) => {
@@ -30,7 +30,7 @@ const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
 const counter = <L extends Labels>(name: string, description: string) =>
   family<L>(MetricKey.counter(`nutrition_advisor_${name}`, { description, incremental: true }))
 
-/** A counter with one label, of which each value stands at zero from `start` on. */
+/** A counter with one label. `start` creates the series of each value, at zero. */
 export const byLabel = <V extends string>(
   name: string,
   label: string,
@@ -84,7 +84,7 @@ const setExpiry = update(
   })
 )
 
-/** What something that did not succeed ended in, and where. */
+/** Returns the labels for a failure: its error, and whether the request or the exchange failed. */
 export const failureLabels = (
   cause: Cause.Cause<NutritionAdvisorError>
 ): Omit<RequestLabels, "operation"> & { outcome: Tag | "Interrupted" | "Defect" } =>
@@ -111,7 +111,7 @@ const succeeded = {
   request: metricsOf({ operation: "request", outcome: "Success", at: "request" })
 }
 
-/** Counts the end of a data request, and its time where it was sent. */
+/** Counts a data request, and records its duration if it was sent. */
 export const requestEnded = (
   operation: DataOperation,
   exit: Exit.Exit<unknown, NutritionAdvisorError>,
@@ -126,7 +126,7 @@ export const requestEnded = (
 
 let isStarted = false
 
-/** Every counter exists from then on, at zero: `rate()` sees a first event only if there was a zero before. Once is enough for a process. */
+/** Creates every counter at zero, once per process. Without the zero, `rate()` of Prometheus would miss the first event. */
 export const startClient = (): void => {
   if (isStarted) return
   isStarted = true

@@ -1,6 +1,6 @@
-/** Values that a platform, a template or a person should have replaced. Each is recognized by its form: a test may use any key. */
+/** Recognizes values that a platform, a template or a person should have replaced. Any other value is accepted, such as a test's key. */
 
-/** Of templates: shells, Compose and Terraform, GitHub Actions and Helm, Kubernetes and Azure Pipelines, Octopus, Puppet, ERB. */
+/** Shells, Compose and Terraform; GitHub Actions and Helm; Kubernetes and Azure Pipelines; Octopus and Puppet; ERB. */
 const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|[#%]\{.*\}|<%.*%>/
 
 const references = [
@@ -38,10 +38,10 @@ const references = [
 const placeholder =
   /^(null|\[object \w+\]|<.*>|\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
 
-/** What no value of a secret, an identifier or an address looks like. */
+/** Checks for an unresolved template. */
 export const holdsTemplate = (text: string): boolean => template.test(text)
 
-/** What no license key or identifier looks like. */
+/** Checks for a placeholder or an unresolved reference. */
 export const isPlaceholder = (text: string): boolean =>
   holdsTemplate(text) || placeholder.test(text) || references.some((reference) => reference.test(text))
 

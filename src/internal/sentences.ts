@@ -12,7 +12,7 @@ const retryText = (retryAfter: number | undefined) =>
 
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
-/** For errors whose cause is known only to the service. */
+/** Points to the body of a response, in which the service may name the cause. */
 const hintAtBody = (body: unknown) => body === undefined ? "" : " The response body is in the error's body, redacted."
 
 const hintAtIssue = (issue: unknown) => issue === undefined ? "" : " The mismatch is in the error's issue, redacted."

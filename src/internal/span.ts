@@ -3,7 +3,7 @@ import type * as Tracer from "effect/Tracer"
 import type { NutritionAdvisorError } from "../NutritionAdvisorError.js"
 import * as Metrics from "./metrics.js"
 
-/** Runs a call to the service as a span, which says how it failed. */
+/** Runs a call to the service in a span. If it fails, the span gets the attribute `error.type`. */
 export const inSpan = <A, E extends NutritionAdvisorError, R>(
   name: string,
   options: Tracer.SpanOptions,

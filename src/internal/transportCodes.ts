@@ -1,12 +1,12 @@
-/** What the code of a TransportError means: what to check first, and whether the same request can ever succeed. */
+/** The codes of a TransportError: what to check first, and whether the same request can ever succeed. */
 
-/** fetch blocks some ports, and its error has no code. */
+/** The code for a port that fetch blocks. The error of fetch has no code. */
 export const badPort = "BAD_PORT"
 
 interface Row {
   readonly code: RegExp
   readonly advice: string
-  /** Somebody has to change something before the same request can succeed. */
+  /** The same request fails until someone changes something. */
   readonly isPermanent?: true
 }
 
@@ -101,5 +101,5 @@ const rowOf = (code: string | undefined) => code === undefined ? undefined : row
 
 export const adviceOf = (code: string | undefined): string | undefined => rowOf(code)?.advice
 
-/** A refused certificate, for example: repeating the request does not help. */
+/** Checks whether a retry is pointless, as after a rejected certificate. */
 export const isPermanent = (code: string | undefined): boolean => rowOf(code)?.isPermanent === true

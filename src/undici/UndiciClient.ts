@@ -1,5 +1,5 @@
 /**
- * A fast HttpClient on the undici of @effect/platform-node. It has a connection pool per origin, and a fast path that returns a whole
+ * A fast HttpClient on the undici of @effect/platform-node. It has a connection pool per origin, and a fast path that delivers a whole
  * response in one step.
  *
  * @since 1.0.0
@@ -56,7 +56,7 @@ export interface Options {
 /** Turns off undici's redirect interceptor, which would send the headers to the new location. */
 const unredirected = { maxRedirections: 0 }
 
-/** Restores the Agent's timeouts: the platform's client sets an hour for the headers and none for the body on each request. */
+/** Restores the Agent's timeouts. On each request, the platform's client sets an hour for the headers, and no timeout for the body. */
 const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
 
 const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
@@ -75,7 +75,7 @@ const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> 
 
 let loading: Promise<typeof NodeHttpClient> | undefined
 
-/** Loads the platform's own client when the first request can't use the fast path. */
+/** The platform's own client, for requests that can't use the fast path. It is loaded when the first such request is sent. */
 const stockOf = (dispatcher: Undici.Dispatcher) => {
   const stock = dispatcher.compose((dispatch) => (options, handler) =>
     dispatch({ ...options, ...unredirected, ...timeoutsOfDispatcher }, handler)
@@ -162,7 +162,7 @@ const loadUndici = Effect.tryPromise({
         : `can't be UndiciClient, since undici does not load (${cause}): leave it out of a bundle`
     })
 }).pipe(
-  // Bun replaces undici with its own package, in which Agent is empty.
+  // Bun replaces undici with its own package, whose Agent is empty.
   Effect.filterOrFail(({ Agent }) => "dispatch" in Agent.prototype, () =>
     new ConfigurationError({
       field: "httpClient",

@@ -26,13 +26,13 @@ const isReplayable = (body: HttpBody.HttpBody): boolean =>
   body._tag !== "Stream" &&
   (body._tag !== "Raw" || typeof body.body === "string" || ArrayBuffer.isView(body.body))
 
-/** Whether the status shows that the service has accepted the token. */
+/** Checks whether the status shows that the service has accepted the token. */
 const showsAcceptance = (status: number) =>
   ServiceResponse.isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token to the headers of a request. The result is kept, because all searches without custom headers share it. No other place
- * keeps a token in plain text for longer than its request.
+ * Adds the token to the headers of a request. The last result is kept, because all searches without custom headers share it. Nothing else
+ * keeps a token in plain text for longer than a request.
  */
 const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
   let last: { readonly token: AccessToken; readonly given: Headers; readonly headers: Headers } | undefined
@@ -49,7 +49,7 @@ const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
   }
 }
 
-/** The span shows the last response, a rejection included. */
+/** Adds the response to the span. A later response replaces it. */
 const showOn = ({ span }: RequestContext, response: ServiceResponse.ServiceResponse) => {
   if (span === undefined) return
   span.attribute("http.response.status_code", response.status)
@@ -90,7 +90,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
       return new Forbidden({ ...ServiceResponse.fieldsWithBody(rejection), reason })
     })
 
-  /** The provider doesn't know the response, so the error of a pointless renewal is created here, with status and body. */
+  /** The provider doesn't know the response, so the error of a pointless renewal is created here, with its status and body. */
   const renew = (rejected: AccessToken, rejection: ServiceResponse.ServiceResponse) =>
     Effect.catchAll(tokens.renew(rejected), (error): Effect.Effect<never, NutritionAdvisorError> => {
       if (error._tag === "Forbidden" && error.reason !== "KeyRejected") return forbidden(rejection, error.reason)
@@ -126,7 +126,7 @@ export const make = ({ send, tokens, ...settings }: Options) => {
 
   const getToken = SendGate.passWith(tokens.get)
 
-  /** Takes a request without a token, and returns the 2xx response. */
+  /** Sends a request that has no token yet, and returns its 2xx response. */
   return (
     context: RequestContext,
     request: Request

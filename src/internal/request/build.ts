@@ -26,25 +26,25 @@ const areWellFormed = (params: Url.Pairs) =>
   params.every(([name, value]) => Url.isWellFormed(name) && Url.isWellFormed(value))
 
 /**
- * They belong to a connection (RFC 9110, sections 7.2 and 7.6.1), and often come with headers that a caller passes on. So does
- * accept-encoding: no client but fetch undoes a coding, and fetch asks for those that it knows.
+ * The headers that belong to a connection (RFC 9110, sections 7.2 and 7.6.1). Callers that forward the headers of another request often
+ * include them. accept-encoding is one of them, because only fetch decodes a body, and it sets the header itself.
  */
 const ofConnection =
   "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
-/** Without those that connection and body decide. */
+/** Removes the headers that are derived from the connection and the body. */
 const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
   return Headers.remove(headers, [...ofConnection, ...hasOwnLength ? [] : ["content-length"]])
 }
 
-/** The request of a search, without a token. */
+/** Builds the request of a search, without a token. */
 export const search = (
   settings: DataSettings,
   term: string,
   { headers, urlParams }: Read = { headers: undefined, urlParams: [] }
 ): Effect.Effect<Request, BadRequest> => {
-  // Of a web framework the term may be missing, or a list, whatever its type says.
+  // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return notSent("search", "the search term is no text")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   const params = urlParams.filter(([name]) => name !== "term")
@@ -73,7 +73,7 @@ const rawBody = (
   { contentType = usual }: Pick<HttpBody.Raw, "contentType">
 ) => HttpBody.raw(bytes, { contentType })
 
-/** A body that each client can send. One that has to be read may take as long as a request. */
+/** Returns a body that every client can send. Reading a form, a Blob or a web stream into memory is limited by `requestTimeout`. */
 const sendable = (
   { requestTimeout }: DataSettings,
   body: HttpBody.HttpBody
@@ -92,7 +92,7 @@ const sendable = (
   )
 }
 
-/** A request of the authorized client, below the base URL, without a token. */
+/** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
 export const request = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
     return notSent("request", "the URL holds half of a surrogate pair")
@@ -115,7 +115,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
   }))
 }
 
-/** The request as its response shows it. */
+/** Returns the request for its HttpClientResponse, without a token that the caller may have set. */
 export const withoutToken = (
   settings: DataSettings,
   request: HttpClientRequest.HttpClientRequest

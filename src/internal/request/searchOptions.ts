@@ -1,4 +1,4 @@
-/** Reads the options of a search, each of which may be an iterator. */
+/** Reads the options of a search. Parameters and headers may be iterators, which can be read only once. */
 import * as Headers from "@effect/platform/Headers"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
@@ -14,7 +14,7 @@ export interface Read extends SearchOptions {
 
 type Param = UrlParams.CoercibleRecord[string]
 
-/** Without null and undefined, also in a list or a record. */
+/** Drops null and undefined, also inside an array or a record. */
 const given = (value: Param): Param => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.filter(Predicate.isNotNullable)
@@ -36,7 +36,7 @@ const paramsOf = (input: UrlParams.Input): Url.Pairs =>
 
 const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(":") || !Predicate.isNotNullable(value)
 
-/** Without the method and the path that HTTP/2 puts among the headers, and without a header that is null. */
+/** Drops headers that are null or undefined, and the pseudo-headers of HTTP/2, such as `:path`. */
 export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
   Headers.remove(headers, [...Object.entries(headers).filter(isAbsent).map(([name]) => name)])
 
@@ -58,7 +58,7 @@ const withLists = (options: SearchOptions): SearchOptions => ({
   ...options.headers && { headers: listed(options.headers) }
 })
 
-/** What the options throw is a defect of the search. */
+/** If reading the options throws, the search dies with that defect. */
 const readingBy = <Options>(readOptions: (options: SearchOptions) => Options) =>
 <A, E, R>(
   options: SearchOptions | undefined,
@@ -72,8 +72,8 @@ const readingBy = <Options>(readOptions: (options: SearchOptions) => Options) =>
   }
 }
 
-/** Reads the options of a search at once, so that the same is sent each time it runs. */
+/** Reads the options of a search at once, so that each run sends the same values. */
 export const withOptions = readingBy(read)
 
-/** Reads only what can't be read again: a layer or a double sees the other options as they were given. */
+/** Reads only iterators, since they can't be read twice. The other options are passed on unchanged. */
 export const withIteratorsRead = readingBy(withLists)

@@ -6,21 +6,21 @@ import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 type Gate = Effect.Effect<void, NutritionAdvisorError>
 
 /**
- * Waits until the request of this fiber may be sent. A layer around the client provides it, because only the client knows when a
- * request goes out: it may first wait for a token, and it is sent again after a renewal.
+ * An effect that waits until the request of this fiber can be sent. Layers around the client provide it, and the client runs it just
+ * before each send, because only the client knows when that is: it may wait for a token first, and it may retry after a renewal.
  */
 class SendGate extends Context.Tag("effect-nutrition-advisor/internal/SendGate")<SendGate, Gate>() {}
 
 const withGate = <A, E, R>(use: (gate: Gate | undefined) => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.withFiberRuntime((fiber) => use(Context.getOrElse(fiber.currentContext, SendGate, constUndefined)))
 
-/** Waits for the gate, if there is one. */
+/** Passes the gate, if there is one. */
 export const pass: Gate = withGate((gate) => gate ?? Effect.void)
 
-/** Gets the token of a request that is about to be sent. It is read again after the gate, since it may have expired meanwhile. */
+/** Gets a token, passes the gate, and gets the token again, since it may have expired in the meantime. */
 export const passWith = <A>(token: Effect.Effect<A, NutritionAdvisorError>): Effect.Effect<A, NutritionAdvisorError> =>
   withGate((gate) => gate === undefined ? token : Effect.zipRight(Effect.zipRight(token, gate), token))
 
-/** Adds a gate to those that an effect has to pass. */
+/** Adds a gate to an effect. Its requests pass the outer gates first. */
 export const through = <A, E, R>(self: Effect.Effect<A, E, R>, gate: Gate): Effect.Effect<A, E, R> =>
   withGate((outer) => Effect.provideService(self, SendGate, outer === undefined ? gate : Effect.zipRight(outer, gate)))

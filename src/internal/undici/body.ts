@@ -13,8 +13,8 @@ interface Written {
 }
 
 /**
- * Body and headers in what undici takes. The headers are a copy, since interceptors write into them. Node's own FormData is foreign to
- * this undici, so Node writes it out.
+ * Returns body and headers for undici. The headers are a copy, because interceptors may change them. undici doesn't recognize the global
+ * FormData, so Response encodes it.
  */
 export const written = ({ body, headers: given }: Pick<BufferedRequest, "body" | "headers">): Written => {
   const headers = { ...given }

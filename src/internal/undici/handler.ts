@@ -9,8 +9,8 @@ type Controller = Undici.Dispatcher.DispatchController
 type Fields = Readonly<Record<string, string | Array<string> | undefined>>
 
 /**
- * Gathers a whole body for one receiver, and closes the connection where the body is too large or nobody waits for it. Once it has
- * ended it refers to nothing.
+ * Collects a whole response for one receiver. Aborts the request if the body is too large or the caller cancels. After the end, it drops
+ * all references.
  */
 export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
