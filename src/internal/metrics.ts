@@ -75,7 +75,7 @@ const requests = counter<RequestLabels>("requests_total", "Data requests, each c
 const durations = family<Omit<RequestLabels, "at">>(MetricKey.histogram(
   "nutrition_advisor_request_duration_seconds",
   MetricBoundaries.fromIterable([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
-  "Time in seconds of a data request that was sent, renewal and second sending included"
+  "Duration in seconds of a data request that was sent, including a renewal and the retry"
 ))
 
 const setExpiry = update(

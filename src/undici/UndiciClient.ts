@@ -186,7 +186,7 @@ export const make = (
     const agent = yield* Effect.acquireRelease(
       Effect.try({
         try: () => new Agent(settings),
-        catch: () => new ConfigurationError({ field: "undici", rule: "holds options that undici's Agent rejects" })
+        catch: () => new ConfigurationError({ field: "undici", rule: "contains options that undici's Agent rejects" })
       }),
       (agent) => Effect.promise(() => agent.destroy())
     )

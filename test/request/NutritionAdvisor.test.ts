@@ -140,18 +140,24 @@ describe("search", () => {
     }
   )
 
-  test.each<unknown>(["", " ", "\t\r\n", "\u00a0\u2003", "\ud800", "a\udc00b", "\udc00\ud800", undefined, ["a", "b"]])(
-    "it sends nothing if the term is blank, is no string, or has half of a surrogate pair: %j",
-    function*(term) {
+  test.each<readonly [detail: string, term: unknown]>([
+    ...["", " ", "\t\r\n", "\u00a0\u2003"].map((term) => ["the search term is blank", term] as const),
+    ...["\ud800", "a\udc00b", "\udc00\ud800"].map((term) =>
+      ["the search term or a query parameter contains a lone surrogate", term] as const
+    ),
+    ...[undefined, ["a", "b"]].map((term) => ["the search term is not a string", term] as const)
+  ])(
+    "sends nothing if %s: %j",
+    function*([detail, term]) {
       const error = yield* Effect.flip(NutritionAdvisor.search(term as string))
-      expect(error).toMatchObject({ _tag: "BadRequest", operation: "search" })
+      expect(error).toMatchObject({ _tag: "BadRequest", operation: "search", detail })
       expect(error).not.toHaveProperty("status")
       expect(yield* counters).toMatchObject({ exchanges: 0, searches: 0, requests: 0 })
     }
   )
 
   test.each([{ page: "\ud800" }, { "\udc00": "1" }])(
-    "it sends nothing if a query parameter has half of a surrogate pair: %j",
+    "sends nothing if a query parameter contains a lone surrogate: %j",
     function*(urlParams) {
       const request = execute(HttpClientRequest.get("/v2/plan", { urlParams }))
       expect([yield* Effect.flip(NutritionAdvisor.search("apple", { urlParams })), yield* Effect.flip(request)])

@@ -18,7 +18,7 @@ type Built = Effect.Effect<Request, BadRequest | TransportError>
 const notSent = (operation: DataOperation, detail: string): Effect.Effect<never, BadRequest> =>
   new BadRequest({ operation, detail })
 
-const badHeader = "a header holds characters that HTTP does not allow"
+const badHeader = "a header contains characters that HTTP does not allow"
 
 const areHeaderFields = (headers: Headers.Headers) => Object.entries(headers).every(isHeaderField)
 
@@ -45,11 +45,11 @@ export const search = (
   { headers, urlParams }: Read = { headers: undefined, urlParams: [] }
 ): Effect.Effect<Request, BadRequest> => {
   // Frameworks may pass undefined or an array here.
-  if (typeof term !== "string") return notSent("search", "the search term is no text")
+  if (typeof term !== "string") return notSent("search", "the search term is not a string")
   if (term.trim() === "") return notSent("search", "the search term is blank")
   const params = urlParams.filter(([name]) => name !== "term")
   if (!Url.isWellFormed(term) || !areWellFormed(params)) {
-    return notSent("search", "the search term or a query parameter holds half of a surrogate pair")
+    return notSent("search", "the search term or a query parameter contains a lone surrogate")
   }
   if (headers !== undefined && !areHeaderFields(headers)) return notSent("search", badHeader)
   const further = params.length === 0 ? "" : `&${Url.query(params)}`
@@ -95,7 +95,7 @@ const sendable = (
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
 export const request = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
   if (!Url.isWellFormed(request.url) || !areWellFormed(request.urlParams)) {
-    return notSent("request", "the URL holds half of a surrogate pair")
+    return notSent("request", "the URL contains a lone surrogate")
   }
   const headers = presentHeaders(request.headers)
   if (!areHeaderFields(headers)) return notSent("request", badHeader)
