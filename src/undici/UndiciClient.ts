@@ -5,7 +5,6 @@
  * @since 1.0.0
  * @module
  */
-import * as HttpBody from "@effect/platform/HttpBody"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientError from "@effect/platform/HttpClientError"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
@@ -22,8 +21,8 @@ import type * as Scope from "effect/Scope"
 import { count, millis } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import { type BufferedRequest, type Dispatch, withDispatch } from "../internal/http/dispatch.js"
+import { sendable } from "../internal/http/upload.js"
 import { type Declarations, parse } from "../internal/options.js"
-import { written } from "../internal/undici/body.js"
 import { BufferedHandler } from "../internal/undici/handler.js"
 import { ConfigurationError } from "../NutritionAdvisorError.js"
 
@@ -59,11 +58,15 @@ const unredirected = { maxRedirections: 0 }
 /** Restores the Agent's timeouts. On each request, the platform's client sets an hour for the headers, and no timeout for the body. */
 const timeoutsOfDispatcher = { headersTimeout: null, bodyTimeout: null }
 
+const contentOf = (body: BufferedRequest["body"]) => body._tag === "Empty" ? null : body.body as Uint8Array | string
+
 const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> => (request, receiver) => {
   const handler = new BufferedHandler(receiver)
   try {
-    const { method, origin, path } = request
-    dispatcher.dispatch({ origin, path, method, ...written(request), ...unredirected }, handler)
+    const { body, method, origin, path } = request
+    // A copy, because interceptors may change the headers.
+    const headers = { ...request.headers }
+    dispatcher.dispatch({ origin, path, method, headers, body: contentOf(body), ...unredirected }, handler)
   } catch (cause) {
     handler.onResponseError(undefined, cause)
   }
@@ -72,6 +75,9 @@ const dispatchOver = (dispatcher: Undici.Dispatcher): Dispatch<BufferedRequest> 
     return Effect.void
   }
 }
+
+const requestError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
+  new HttpClientError.RequestError({ request, reason: "Transport", cause })
 
 let loading: Promise<typeof NodeHttpClient> | undefined
 
@@ -83,23 +89,30 @@ const stockOf = (dispatcher: Undici.Dispatcher) => {
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
       try: async () => (await (loading ??= import("@effect/platform-node/NodeHttpClient"))).makeUndici(stock),
-      catch: (cause) => new HttpClientError.RequestError({ request, reason: "Transport", cause })
+      catch: requestError(request)
     })
 }
 
-/** The platform's client passes a FormData to undici, which doesn't recognize the one of Node, and doesn't encode a URLSearchParams. */
-const asWritten = (request: HttpClientRequest.HttpClientRequest): HttpClientRequest.HttpClientRequest => {
-  const { body } = request
-  if (body._tag !== "FormData" && body._tag !== "Raw") return request
-  const sent = written({ body, headers: request.headers })
-  return HttpClientRequest.setBody(request, HttpBody.raw(sent.body)).pipe(HttpClientRequest.setHeaders(sent.headers))
-}
+/**
+ * Returns a request that undici can send through the platform's client: undici doesn't recognize the global FormData, and doesn't encode
+ * URLSearchParams. The headers are a copy, because interceptors may change them.
+ */
+const sendableRequest = (request: HttpClientRequest.HttpClientRequest) =>
+  Effect.map(
+    sendable(request.body, Effect.mapError(requestError(request))),
+    (body) => HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
+  )
 
 const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
   const stock = stockOf(dispatcher)
   return withDispatch(
     HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
-      Effect.flatMap((request) => Effect.flatMap(stock(request), (client) => client.execute(asWritten(request)))),
+      Effect.flatMap((request) =>
+        Effect.flatMap(
+          Effect.zip(stock(request), sendableRequest(request)),
+          ([client, sendable]) => client.execute(sendable)
+        )
+      ),
       Effect.succeed
     ),
     dispatchOver(dispatcher)

@@ -3,6 +3,7 @@ import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpMethod } from "@effect/platform/HttpMethod"
 import type * as Effect from "effect/Effect"
 import type { ReadResponse } from "./serviceResponse.js"
+import type { Sendable } from "./upload.js"
 
 /** A request, with its URL split into origin and path. The path starts with a slash, and includes the query string. */
 export interface Request {
@@ -10,12 +11,12 @@ export interface Request {
   readonly origin: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: HttpBody.HttpBody
+  readonly body: Sendable
 }
 
 /** A request whose body is not a stream. */
 export interface BufferedRequest extends Request {
-  readonly body: Exclude<HttpBody.HttpBody, HttpBody.Stream>
+  readonly body: Exclude<Sendable, HttpBody.Stream>
 }
 
 export const isBuffered = (request: Request): request is BufferedRequest => request.body._tag !== "Stream"

@@ -1,4 +1,5 @@
 /** Turns a body into the bytes that fetch would send. Not every client can send a form, and bytes have a length and can be sent twice. */
+import * as HttpBody from "@effect/platform/HttpBody"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Stream from "effect/Stream"
@@ -9,10 +10,6 @@ export interface Upload {
   readonly contentType: string | undefined
 }
 
-export const urlEncoded = "application/x-www-form-urlencoded;charset=UTF-8"
-
-export const isUrlSearchParams = (content: unknown): boolean => classOf(content) === "URLSearchParams"
-
 export const fromString = (text: string, contentType = "text/plain;charset=UTF-8"): Upload => ({
   bytes: new TextEncoder().encode(text),
   contentType
@@ -20,7 +17,9 @@ export const fromString = (text: string, contentType = "text/plain;charset=UTF-8
 
 /** The upload of a body that is in memory. */
 export const inMemory = (content: unknown): Upload | undefined => {
-  if (isUrlSearchParams(content)) return fromString(String(content), urlEncoded)
+  if (classOf(content) === "URLSearchParams") {
+    return fromString(String(content), "application/x-www-form-urlencoded;charset=UTF-8")
+  }
   if (typeof content === "string") return fromString(content)
   const bytes = bytesOf(content)
   return bytes && { bytes, contentType: undefined }
@@ -77,7 +76,7 @@ const fromStream = (open: () => Chunks | undefined): Effect.Effect<Upload, unkno
   })
 
 /** A Node stream or another async iterable is streamed, because it may not fit into memory. */
-export const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
+const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> | undefined =>
   hasMethod(content, Symbol.asyncIterator)
     ? Stream.fromAsyncIterable(content as AsyncIterable<unknown>, (thrown) => thrown).pipe(
       Stream.map(bytesOf),
@@ -86,8 +85,28 @@ export const streamOf = (content: unknown): Stream.Stream<Uint8Array, unknown> |
     : undefined
 
 /** Reads a form, a Blob or a web stream into memory. Fails with what the source throws. */
-export const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
+const read = (content: unknown): Effect.Effect<Upload, unknown> | undefined => {
   if (isBlob(content)) return reading(() => fromBlob(content))
   if (isForm(content)) return reading(() => fromForm(content))
   return hasMethod(content, "getReader") ? fromStream(() => chunksOf(content)) : undefined
+}
+
+/** A body that every client can send. */
+export type Sendable = Exclude<HttpBody.HttpBody, HttpBody.FormData>
+
+/** Returns a body that every client can send. If it has to be read into memory, `wrap` maps the error, and can add a timeout. */
+export const sendable = <E>(
+  body: HttpBody.HttpBody,
+  wrap: (reading: Effect.Effect<Upload, unknown>) => Effect.Effect<Upload, E>
+): Effect.Effect<Sendable, E> => {
+  if (body._tag !== "FormData" && (body._tag !== "Raw" || typeof body.body === "string")) return Effect.succeed(body)
+  const content = body._tag === "FormData" ? body.formData : body.body
+  const toRaw = ({ bytes, contentType: usual }: Upload) =>
+    HttpBody.raw(bytes, { contentType: body.contentType ?? usual })
+  const upload = inMemory(content)
+  if (upload !== undefined) return Effect.succeed(toRaw(upload))
+  const reading = read(content)
+  if (reading !== undefined) return Effect.map(wrap(reading), toRaw)
+  const stream = streamOf(content)
+  return Effect.succeed(stream ? HttpBody.stream(stream, body.contentType) : HttpBody.raw(content, body))
 }

@@ -6,7 +6,7 @@ import { BadRequest, TransportError } from "../../NutritionAdvisorError.js"
 import type { Request } from "../http/dispatch.js"
 import { isHeaderField } from "../http/header.js"
 import type { DataOperation } from "../http/serviceResponse.js"
-import * as Upload from "../http/upload.js"
+import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings.js"
 import { presentHeaders, type Read } from "./searchOptions.js"
@@ -68,29 +68,8 @@ const unreadable = () => new BadRequest({ operation: "request", detail: "its bod
 
 const timedOut = () => new TransportError({ operation: "request", reason: "Timeout" })
 
-const rawBody = (
-  { bytes, contentType: usual }: Upload.Upload,
-  { contentType = usual }: Pick<HttpBody.Raw, "contentType">
-) => HttpBody.raw(bytes, { contentType })
-
-/** Returns a body that every client can send. Reading a form, a Blob or a web stream into memory is limited by `requestTimeout`. */
-const sendable = (
-  { requestTimeout }: DataSettings,
-  body: HttpBody.HttpBody
-): Effect.Effect<HttpBody.HttpBody, BadRequest | TransportError> => {
-  if (body._tag !== "FormData" && body._tag !== "Raw") return Effect.succeed(body)
-  const content = body._tag === "FormData" ? body.formData : body.body
-  if (typeof content === "string") return Effect.succeed(body)
-  const upload = Upload.inMemory(content)
-  if (upload !== undefined) return Effect.succeed(rawBody(upload, body))
-  const reading = Upload.read(content)
-  const stream = Upload.streamOf(content)
-  if (reading === undefined) return Effect.succeed(stream ? HttpBody.stream(stream, body.contentType) : body)
-  return reading.pipe(
-    Effect.mapBoth({ onFailure: unreadable, onSuccess: (upload) => rawBody(upload, body) }),
-    Effect.timeoutFail({ duration: requestTimeout, onTimeout: timedOut })
-  )
-}
+const readWithin = (duration: number) => <A>(reading: Effect.Effect<A, unknown>) =>
+  Effect.timeoutFail(Effect.mapError(reading, unreadable), { duration, onTimeout: timedOut })
 
 /** Builds a request of the authorized client, without a token. Its URL must be below the base URL. */
 export const request = (settings: DataSettings, request: HttpClientRequest.HttpClientRequest): Built => {
@@ -102,7 +81,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
   const url = Url.resolveWithin(settings.baseUrl, request.url)
   if (url === undefined) return notSent("request", "the URL leaves the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
-  return Effect.map(sendable(settings, request.body), (body) => ({
+  return Effect.map(sendable(request.body, readWithin(settings.requestTimeout)), (body) => ({
     method: request.method,
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),

@@ -18,7 +18,7 @@ export const tokenNamed = (value: string) =>
 
 /** A provider that always has a token, and another one for each that is rejected: no exchange, cool-down or backoff. */
 const tokens = Layer.succeed(TokenProvider.TokenProvider, {
-  get: Effect.sync(() => tokenNamed("first")),
+  get: Effect.succeed(tokenNamed("first")),
   renew: () => Effect.sync(() => tokenNamed("second")),
   status: Effect.succeed<TokenProvider.TokenStatus>({
     state: "fresh",

@@ -1,3 +1,6 @@
+const requestError = (request: HttpClientRequest.HttpClientRequest) => (cause: unknown) =>
+  new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+
 const stockOf = (dispatcher: Undici.Dispatcher) => {
   const stock = dispatcher.compose((dispatch) => (options, handler) =>
     dispatch({ ...options, ...unredirected }, handler)
@@ -5,7 +8,6 @@ const stockOf = (dispatcher: Undici.Dispatcher) => {
   return (request: HttpClientRequest.HttpClientRequest) =>
     Effect.tryPromise({
       try: () => (loading ??= import("@effect/platform-node/NodeHttpClient")),
-      catch: (cause) =>
-        new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+      catch: requestError(request)
     }).pipe(Effect.flatMap(({ Dispatcher, makeUndici }) => Effect.provideService(makeUndici, Dispatcher, stock)))
 }
