@@ -120,22 +120,13 @@ const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
 }
 
 /**
- * Creates a client on your own undici dispatcher, such as an Agent, a ProxyAgent or a MockAgent. The client never closes it.
- *
- * @since 1.0.0
- * @category constructors
- */
-export const makeFromDispatcher = (dispatcher: Undici.Dispatcher): Effect.Effect<HttpClient.HttpClient> =>
-  Effect.sync(() => over(dispatcher))
-
-/**
- * Provides a client on your own undici dispatcher. The layer never closes it.
+ * Provides a client on your own undici dispatcher, such as an Agent, a ProxyAgent or a MockAgent. The layer never closes it.
  *
  * @since 1.0.0
  * @category layers
  */
 export const layerFromDispatcher = (dispatcher: Undici.Dispatcher): Layer.Layer<HttpClient.HttpClient> =>
-  Layer.effect(HttpClient.HttpClient, makeFromDispatcher(dispatcher))
+  Layer.sync(HttpClient.HttpClient, () => over(dispatcher))
 
 /** @internal */
 export const declarations = {
