@@ -1,4 +1,3 @@
-import { BodyBytes } from "./bodyBytes.js"
 import type { Receiver } from "./dispatch.js"
 import { fault } from "./processFetch.js"
 import type { ReadResponse } from "./serviceResponse.js"
@@ -61,9 +60,7 @@ export class WebBody {
     const { response } = this
     const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
     if (bytes === undefined) throw fault("ERR_FETCH_RESPONSE")
-    const whole = new BodyBytes()
-    const isWhole = whole.add(bytes, maxBytes)
-    return { body: whole.whole, isWhole }
+    return { body: bytes.subarray(0, maxBytes), isWhole: bytes.length <= maxBytes }
   }
 }
 

@@ -38,7 +38,7 @@ const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(
 
 /** Drops headers that are null or undefined, and the pseudo-headers of HTTP/2, such as `:path`. */
 export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
-  Headers.remove(headers, [...Object.entries(headers).filter(isAbsent).map(([name]) => name)])
+  Headers.remove(headers, Object.entries(headers).filter(isAbsent).map(([name]) => name))
 
 const read = (options: SearchOptions): Read => ({
   ...options,
