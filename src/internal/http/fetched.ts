@@ -2,7 +2,7 @@ import type { Receiver } from "./dispatch.js"
 import { fault } from "./processFetch.js"
 import type { ReadResponse } from "./serviceResponse.js"
 import { cookiesIn } from "./source.js"
-import { bytesOf, type Chunks, chunksOf, type Content, gather, hasMethod, quietly } from "./webBody.js"
+import { bytesOf, type Chunks, chunksOf, gather, hasMethod, quietly, type ReadBody } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
@@ -38,7 +38,7 @@ export class WebBody {
 
   constructor(private readonly response: object, private readonly body: unknown) {}
 
-  async read(maxBytes: number): Promise<Content> {
+  async read(maxBytes: number): Promise<ReadBody> {
     const chunks = this.open()
     return chunks === undefined ? this.readAtOnce(maxBytes) : gather(chunks, maxBytes)
   }
@@ -56,7 +56,7 @@ export class WebBody {
     }
   }
 
-  private async readAtOnce(maxBytes: number): Promise<Content> {
+  private async readAtOnce(maxBytes: number): Promise<ReadBody> {
     const { response } = this
     const bytes = hasMethod(response, "arrayBuffer") ? bytesOf(await response.arrayBuffer()) : undefined
     if (bytes === undefined) throw fault("ERR_FETCH_RESPONSE")
@@ -93,9 +93,9 @@ export class FetchReading {
     this.status = status
     this.body = new WebBody(response, body)
     if (this.isCanceled) this.body.cancel()
-    const content = await this.body.read(this.receiver.maxBytesOf(status))
-    const parts = { status, statusText, headers, ...content }
-    if (!content.isWhole) {
+    const read = await this.body.read(this.receiver.maxBytesOf(status))
+    const parts = { status, statusText, headers, ...read }
+    if (!read.isWhole) {
       this.receiver.onResponse(parts)
       this.leave()
     }

@@ -20,7 +20,7 @@ import { FetchReading, isDecoded, WebBody } from "./fetched.js"
 import { processFetch } from "./processFetch.js"
 import type { ReadResponse } from "./serviceResponse.js"
 import { isWebResponse, setCookiesOf, sourceOf, statusTextOf } from "./source.js"
-import type { Content } from "./webBody.js"
+import type { ReadBody } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 /** The statuses of responses that have no body. */
@@ -51,7 +51,7 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
     let isWhole = true
     return Effect.map(
       Stream.runForEachWhile(stream, (chunk) => Effect.sync(() => isWhole = bytes.add(chunk, maxBytes))),
-      (): Content => ({ body: bytes.whole, isWhole })
+      (): ReadBody => ({ body: bytes.whole, isWhole })
     )
   })
 
@@ -63,7 +63,7 @@ const collectWeb = (response: Response, maxBytes: number) =>
     return Effect.onExit(read, (exit) => Effect.sync(() => isRead(exit) ? undefined : body.cancel()))
   })
 
-const isRead = (exit: Exit.Exit<Content, unknown>) => Exit.isSuccess(exit) && exit.value.isWhole
+const isRead = (exit: Exit.Exit<ReadBody, unknown>) => Exit.isSuccess(exit) && exit.value.isWhole
 
 /** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read at once. */
 const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>
@@ -83,7 +83,7 @@ const headersOf = (response: PlatformResponse, method: string, body: Uint8Array)
   return others
 }
 
-const contentOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<Content, unknown> => {
+const bodyOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<ReadBody, unknown> => {
   const source = sourceOf(response)
   if (isWebResponse(source) && !(source instanceof WholeResponse)) return collectWeb(source, maxBytes)
   return source instanceof WholeResponse || isBounded(response, maxBytes)
@@ -96,11 +96,11 @@ const contentOf = (response: PlatformResponse, maxBytes: number): Effect.Effect<
 }
 
 const receivedOf = (response: PlatformResponse, method: string, maxBytes: number): Effect.Effect<Received, unknown> =>
-  Effect.map(contentOf(response, maxBytes), (content) => ({
+  Effect.map(bodyOf(response, maxBytes), (read) => ({
     status: response.status,
     statusText: statusTextOf(response),
-    headers: headersOf(response, method, content.body),
-    ...content
+    headers: headersOf(response, method, read.body),
+    ...read
   }))
 
 /**

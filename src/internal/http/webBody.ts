@@ -63,13 +63,13 @@ export const chunksOf = (body: unknown): Chunks | undefined => {
 }
 
 /** A body that has been read. If it exceeds the limit, only its beginning. */
-export interface Content {
+export interface ReadBody {
   readonly body: Uint8Array
   readonly isWhole: boolean
 }
 
 /** Reads chunk by chunk, and stops at the limit. */
-export const gather = async (chunks: Chunks, maxBytes: number): Promise<Content> => {
+export const gather = async (chunks: Chunks, maxBytes: number): Promise<ReadBody> => {
   const bytes = new BodyBytes()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     const chunk = bytesOf(next.value)
