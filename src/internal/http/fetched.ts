@@ -7,13 +7,13 @@ import { WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
 
-const fieldsOf = (headers: Headers): ReadResponse["headers"] => {
-  const fields: Record<string, string | Array<string>> = {}
+const recordOf = (headers: Headers): ReadResponse["headers"] => {
+  const record: Record<string, string | Array<string>> = {}
   for (const [given, value] of headers) {
     const name = given.toLowerCase()
-    fields[name] = name === "set-cookie" ? cookiesIn(headers) : value
+    record[name] = name === "set-cookie" ? cookiesIn(headers) : value
   }
-  return fields
+  return record
 }
 
 interface Head extends Omit<ReadResponse, "body"> {
@@ -25,7 +25,7 @@ interface Head extends Omit<ReadResponse, "body"> {
 const headOf = (response: object): Head => {
   try {
     const { body, headers, status, statusText } = response as Response
-    if (typeof status === "number") return { response, status, statusText, headers: fieldsOf(headers), body }
+    if (typeof status === "number") return { response, status, statusText, headers: recordOf(headers), body }
   } catch (cause) {
     throw fault("ERR_FETCH_RESPONSE", cause)
   }

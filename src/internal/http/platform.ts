@@ -40,8 +40,8 @@ const watched = (body: HttpBody.HttpBody, onFailure: () => void) => {
 
 const requestOf = ({ body, headers, method, origin, path }: Request, onBodyFailure: () => void) => {
   const request = HttpClientRequest.make(method)(origin + path)
-  const written = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, watched(body, onBodyFailure))
-  return HttpClientRequest.setHeaders(written, headers)
+  const withBody = body._tag === "Empty" ? request : HttpClientRequest.setBody(request, watched(body, onBodyFailure))
+  return HttpClientRequest.setHeaders(withBody, headers)
 }
 
 /** Reads chunk by chunk, and stops at the limit. */

@@ -31,9 +31,9 @@ type AnyBlob = Readonly<Record<"arrayBuffer", () => Promise<ArrayBuffer>> & Reco
 export const isBlob = (content: unknown): content is AnyBlob =>
   /^(Blob|File)$/.test(classOf(content)) && hasMethod(content, "arrayBuffer")
 
-type Fields = Iterable<readonly [string, unknown]>
+type FormEntries = Iterable<readonly [string, unknown]>
 
-export const isForm = (content: unknown): content is Fields =>
+export const isForm = (content: unknown): content is FormEntries =>
   classOf(content) === "FormData" && hasMethod(content, Symbol.iterator)
 
 const typeOf = ({ type }: AnyBlob) => typeof type === "string" && type !== "" ? type : undefined
@@ -44,18 +44,18 @@ const fromBlob = async (blob: AnyBlob): Promise<Upload> => ({
 })
 
 /** The form is copied first, because Response doesn't recognize a FormData or a Blob of a package. */
-const fromForm = async (fields: Fields): Promise<Upload> => {
+const fromForm = async (entries: FormEntries): Promise<Upload> => {
   const form = new FormData()
-  for (const [name, value] of fields) {
+  for (const [name, value] of entries) {
     if (isBlob(value)) {
       const file = new Blob([await value.arrayBuffer()], { type: typeOf(value) ?? "" })
       form.append(name, file, typeof value.name === "string" ? value.name : "blob")
     } else form.append(name, String(value))
   }
-  const written = new Response(form)
+  const encoded = new Response(form)
   return {
-    bytes: new Uint8Array(await written.arrayBuffer()),
-    contentType: written.headers.get("content-type") ?? undefined
+    bytes: new Uint8Array(await encoded.arrayBuffer()),
+    contentType: encoded.headers.get("content-type") ?? undefined
   }
 }
 

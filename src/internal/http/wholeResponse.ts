@@ -1,7 +1,7 @@
 import { isHeaderField } from "./header.js"
 import type { ReadResponse } from "./serviceResponse.js"
 
-type Fields = ReadonlyArray<readonly [name: string, value: string]>
+type HeaderFields = ReadonlyArray<readonly [name: string, value: string]>
 
 const immutable = () => {
   throw new TypeError("the headers of a response can't be changed")
@@ -13,7 +13,7 @@ class WholeHeaders implements Headers {
   readonly delete = immutable
   readonly set = immutable
 
-  constructor(private readonly fields: Fields) {}
+  constructor(private readonly fields: HeaderFields) {}
 
   private all(name: string) {
     return this.fields.flatMap(([field, value]) => field === name.toLowerCase() ? [value] : [])
@@ -55,7 +55,7 @@ class WholeHeaders implements Headers {
 const isReasonPhrase = (text: string) => isHeaderField(["reason", text])
 
 /** Drops headers that HTTP does not allow. The global Headers would throw. */
-const fieldsOf = (headers: ReadResponse["headers"]): Fields =>
+const headerFieldsOf = (headers: ReadResponse["headers"]): HeaderFields =>
   Object.entries(headers)
     .flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
     .filter(isHeaderField)
@@ -76,7 +76,7 @@ export class WholeResponse implements Response {
     const { headers, status, statusText = "" } = parts
     this.status = status
     this.statusText = isReasonPhrase(statusText) ? statusText : ""
-    this.headers = new WholeHeaders(fieldsOf(headers))
+    this.headers = new WholeHeaders(headerFieldsOf(headers))
   }
 
   get ok() {

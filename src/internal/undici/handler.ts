@@ -1,12 +1,13 @@
 import type * as Undici from "@effect/platform-node/Undici"
 import { BodyBytes } from "../http/bodyBytes.js"
 import type { Receiver } from "../http/dispatch.js"
+import type { ReadResponse } from "../http/serviceResponse.js"
 
 const unneeded = new Error("the request is no longer needed")
 
 type Controller = Undici.Dispatcher.DispatchController
 
-type Fields = Readonly<Record<string, string | Array<string> | undefined>>
+type ResponseHeaders = ReadResponse["headers"]
 
 /**
  * Collects a whole response for one receiver. Aborts the request if the body is too large or the caller cancels. After the end, it drops
@@ -16,7 +17,7 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   private controller: Controller | undefined
   private status = 0
   private statusText: string | undefined
-  private fields: Fields = {}
+  private headers: ResponseHeaders = {}
   private bytes = new BodyBytes()
 
   constructor(private receiver: Receiver | undefined) {}
@@ -32,10 +33,10 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
     else this.controller = controller
   }
 
-  onResponseStart(_: Controller, status: number, fields: Fields, statusText?: string) {
+  onResponseStart(_: Controller, status: number, headers: ResponseHeaders, statusText?: string) {
     this.status = status
     this.statusText = statusText
-    this.fields = fields
+    this.headers = headers
   }
 
   onResponseData(controller: Controller, chunk: Uint8Array) {
@@ -53,14 +54,14 @@ export class BufferedHandler implements Undici.Dispatcher.DispatchHandler {
   }
 
   private respond(isWhole: boolean) {
-    const { bytes, fields, status, statusText } = this
-    this.end()?.onResponse({ status, statusText, headers: fields, body: bytes.whole, isWhole })
+    const { bytes, headers, status, statusText } = this
+    this.end()?.onResponse({ status, statusText, headers, body: bytes.whole, isWhole })
   }
 
   private end() {
     const { receiver } = this
     this.receiver = this.controller = undefined
-    this.fields = {}
+    this.headers = {}
     this.bytes = new BodyBytes()
     return receiver
   }
