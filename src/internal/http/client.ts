@@ -102,20 +102,20 @@ class Call extends Timed implements Receiver {
 
   onBodyFailure() {
     const { operation } = this.kind
-    this.leave(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
+    this.abandon(Effect.fail(new BadRequest({ operation, detail: "the stream of its body failed" })))
   }
 
   onEnd(reason: "Timeout" | "Closed") {
     const { operation } = this.kind
-    this.leave(Effect.fail(reason === "Closed" ? closed(operation) : new TransportError({ operation, reason })))
+    this.abandon(Effect.fail(reason === "Closed" ? closed(operation) : new TransportError({ operation, reason })))
   }
 
   cancel() {
-    return this.leave(Effect.interrupt)
+    return this.abandon(Effect.interrupt)
   }
 
   /** Ends the call without a response, and aborts the request. */
-  private leave(ending: Ending): Effect.Effect<unknown> {
+  private abandon(ending: Ending): Effect.Effect<unknown> {
     const { abort } = this
     this.settle(ending)
     return abort === undefined ? Effect.void : abort()

@@ -2,7 +2,7 @@ import type { Receiver } from "./dispatch.js"
 import { fault } from "./processFetch.js"
 import type { ReadResponse } from "./serviceResponse.js"
 import { cookiesIn } from "./source.js"
-import { bytesOf, type Chunks, chunksOf, gather, hasMethod, quietly, type ReadBody } from "./webBody.js"
+import { bytesOf, type Chunks, chunksOf, gather, hasMethod, ignoreErrors, type ReadBody } from "./webBody.js"
 import { WholeResponse } from "./wholeResponse.js"
 
 type Fetch = typeof globalThis.fetch
@@ -44,7 +44,7 @@ export class WebBody {
   }
 
   cancel() {
-    quietly(() => this.open()?.cancel())
+    ignoreErrors(() => this.open()?.cancel())
   }
 
   /** Throws if the body is already being read. */
@@ -77,7 +77,7 @@ export class FetchReading {
 
   constructor(
     private readonly receiver: Pick<Receiver, "maxBytesOf" | "onResponse">,
-    private readonly leave: () => void
+    private readonly abort: () => void
   ) {}
 
   through(fetch: Fetch): Fetch {
@@ -97,7 +97,7 @@ export class FetchReading {
     const parts = { status, statusText, headers, ...read }
     if (!read.isWhole) {
       this.receiver.onResponse(parts)
-      this.leave()
+      this.abort()
     }
     return new WholeResponse(parts, "")
   }

@@ -107,7 +107,7 @@ const receivedOf = (response: PlatformResponse, method: string, maxBytes: number
  * Turns off the platform's spans, because they record the whole URL, the trace headers of requests, and the log line that Effect writes
  * if a fiber of the body's stream fails.
  */
-const quiet = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pipe(
+const disableTelemetry = FiberRef.set(HttpClient.currentTracerDisabledWhen, () => true).pipe(
   Effect.zipRight(FiberRef.set(HttpClient.currentTracerPropagation, false)),
   Effect.zipRight(FiberRef.set(FiberRef.unhandledErrorLogLevel, Option.none()))
 )
@@ -133,13 +133,13 @@ const isStatusError = (error: ClientError): error is HttpClientError.ResponseErr
  */
 export const dispatchThrough =
   (given: HttpClient.HttpClient) => (runtime: Runtime.Runtime<never>): Dispatch => (request, receiver) => {
-    const leave = () => {
+    const abort = () => {
       fiber.unsafeInterruptAsFork(FiberId.none)
       reading.cancel()
     }
-    const reading = new FetchReading(receiver, leave)
+    const reading = new FetchReading(receiver, abort)
     const client = HttpClient.mapRequestEffect(given, (request) => Effect.as(fetchSettings(reading), request))
-    const received = quiet.pipe(
+    const received = disableTelemetry.pipe(
       Effect.flatMap(() => client.execute(requestOf(request, () => receiver.onBodyFailure()))),
       Effect.catchIf(isStatusError, ({ response }) => Effect.succeed(response)),
       Effect.flatMap((response) => {
@@ -156,7 +156,7 @@ export const dispatchThrough =
       receiver.onFailure(Option.getOrUndefined(Cause.failureOption(exit.cause)), reading.status)
     })
     return () => {
-      leave()
+      abort()
       return Effect.zipRight(Fiber.await(fiber), Effect.promise(() => reading.ended()))
     }
   }

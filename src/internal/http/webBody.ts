@@ -40,9 +40,9 @@ interface Reader {
 }
 
 /** Ignores errors of canceling a stream. */
-export const quietly = (leave: () => unknown): void => {
+export const ignoreErrors = (cancel: () => unknown): void => {
   const stop = async () => {
-    await leave()
+    await cancel()
   }
   stop().catch(constVoid)
 }
@@ -51,14 +51,14 @@ export const quietly = (leave: () => unknown): void => {
 export const chunksOf = (body: unknown): Chunks | undefined => {
   if (hasMethod(body, "getReader")) {
     const reader = body.getReader() as Reader
-    return { next: () => reader.read(), cancel: () => quietly(() => reader.cancel()) }
+    return { next: () => reader.read(), cancel: () => ignoreErrors(() => reader.cancel()) }
   }
   if (!hasMethod(body, Symbol.asyncIterator)) return undefined
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
   return {
     next: () => iterator.next(),
     // The iterator of a Node stream would first wait for the pending chunk.
-    cancel: () => quietly(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
+    cancel: () => ignoreErrors(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
   }
 }
 

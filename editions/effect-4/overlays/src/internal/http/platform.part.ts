@@ -1,6 +1,6 @@
 import * as References from "effect/References"
 
-const quiet = Effect.withFiber((fiber) => {
+const disableTelemetry = Effect.withFiber((fiber) => {
   const changed = fiber.context.pipe(
     Context.add(HttpClient.TracerDisabledWhen, () => true),
     Context.add(HttpClient.TracerPropagationEnabled, false),
