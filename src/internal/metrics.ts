@@ -17,13 +17,13 @@ const update = (key: MetricKey.MetricKey.Untyped) => {
 
 /** Keeps one metric for each set of labels, because creating it costs more than an update. */
 const family = <L extends Labels>(key: MetricKey.MetricKey.Untyped) => {
-  const made = new Map<string, (value: number) => void>()
+  const updates = new Map<string, (value: number) => void>()
   return (labels: L) => {
     const id = Object.values(labels).join(" ")
-    const known = made.get(id) ??
+    const found = updates.get(id) ??
       update(Object.entries(labels).reduce((key, [name, value]) => MetricKey.tagged(key, name, value), key))
-    made.set(id, known)
-    return known
+    updates.set(id, found)
+    return found
   }
 }
 

@@ -17,7 +17,7 @@ interface Options extends DataSettings {
   readonly send: Send
 }
 
-type Headers = Request["headers"]
+type RequestHeaders = Request["headers"]
 
 /** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
 type RequestReason = Exclude<ForbiddenReason, "KeyRejected">
@@ -34,9 +34,11 @@ const showsAcceptance = (status: number) =>
  * Adds the token to the headers of a request. The last result is kept, because all searches without custom headers share it. Nothing else
  * keeps a token in plain text for longer than a request.
  */
-const makeHeadersOf = ({ serviceIdHeader }: DataSettings) => {
-  let last: { readonly token: AccessToken; readonly given: Headers; readonly headers: Headers } | undefined
-  return (token: AccessToken, given: Headers) => {
+const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
+  let last:
+    | { readonly token: AccessToken; readonly given: RequestHeaders; readonly headers: RequestHeaders }
+    | undefined
+  return (token: AccessToken, given: RequestHeaders) => {
     if (last?.token !== token || last.given !== given) {
       const headers = {
         ...given,
@@ -72,13 +74,13 @@ export const make = ({ send, tokens, ...settings }: Options) => {
     request: { operation: "request", maxBytes, observeHeaders }
   }
 
-  const headersOf = makeHeadersOf(settings)
+  const addToken = makeAddToken(settings)
 
   const sendOnce = (context: RequestContext, request: Request, token: AccessToken) => {
     context.isSent = true
     const { body, method, origin, path } = request
     return send(
-      { method, origin, path, headers: headersOf(token, request.headers), body },
+      { method, origin, path, headers: addToken(token, request.headers), body },
       kinds[context.operation],
       context
     )

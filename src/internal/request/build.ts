@@ -9,7 +9,7 @@ import type { DataOperation } from "../http/serviceResponse.js"
 import { sendable } from "../http/upload.js"
 import * as Url from "../http/url.js"
 import type { DataSettings } from "../settings.js"
-import { presentHeaders, type Read } from "./searchOptions.js"
+import { presentHeaders, type ReadOptions } from "./searchOptions.js"
 
 export const searchRoute = "/v2/products/napi/food/search/semantic"
 
@@ -29,20 +29,20 @@ const areWellFormed = (params: Url.Pairs) =>
  * The headers that belong to a connection (RFC 9110, sections 7.2 and 7.6.1). Callers that forward the headers of another request often
  * include them. accept-encoding is one of them, because only fetch decodes a body, and it sets the header itself.
  */
-const ofConnection =
+const connectionHeaders =
   "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
 /** Removes the headers that are derived from the connection and the body. */
-const fromCaller = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
+const callerHeaders = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  return Headers.remove(headers, [...ofConnection, ...hasOwnLength ? [] : ["content-length"]])
+  return Headers.remove(headers, [...connectionHeaders, ...hasOwnLength ? [] : ["content-length"]])
 }
 
 /** Builds the request of a search, without a token. */
 export const search = (
   settings: DataSettings,
   term: string,
-  { headers, urlParams }: Read = { headers: undefined, urlParams: [] }
+  { headers, urlParams }: ReadOptions = { headers: undefined, urlParams: [] }
 ): Effect.Effect<Request, BadRequest> => {
   // Frameworks may pass undefined or an array here.
   if (typeof term !== "string") return notSent("search", "the search term is not a string")
@@ -52,14 +52,14 @@ export const search = (
     return notSent("search", "the search term or a query parameter contains a lone surrogate")
   }
   if (headers !== undefined && !areHeaderFields(headers)) return notSent("search", badHeader)
-  const further = params.length === 0 ? "" : `&${Url.query(params)}`
+  const otherParams = params.length === 0 ? "" : `&${Url.query(params)}`
   return Effect.succeed({
     method: "GET",
     origin: settings.baseUrl.origin,
-    path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${further}`,
+    path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,
     headers: headers === undefined
       ? settings.ownHeaders
-      : { ...settings.ownHeaders, ...fromCaller(headers, HttpBody.empty) },
+      : { ...settings.ownHeaders, ...callerHeaders(headers, HttpBody.empty) },
     body: HttpBody.empty
   })
 }
@@ -88,7 +88,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
     headers: {
       ...settings.ownHeaders,
       ...HttpClientRequest.setBody(HttpClientRequest.get(url), body).headers,
-      ...fromCaller(headers, body)
+      ...callerHeaders(headers, body)
     },
     body
   }))

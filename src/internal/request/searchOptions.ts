@@ -7,7 +7,7 @@ import type { SearchOptions } from "../../NutritionAdvisor.js"
 import type * as Url from "../http/url.js"
 
 /** The options of a search that have been read. */
-export interface Read extends SearchOptions {
+export interface ReadOptions extends SearchOptions {
   readonly urlParams: Url.Pairs
   readonly headers: Headers.Headers | undefined
 }
@@ -15,15 +15,15 @@ export interface Read extends SearchOptions {
 type Param = UrlParams.CoercibleRecord[string]
 
 /** Drops null and undefined, also inside an array or a record. */
-const given = (value: Param): Param => {
+const withoutNulls = (value: Param): Param => {
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.filter(Predicate.isNotNullable)
-  return Symbol.iterator in value ? value : givenIn(value)
+  return Symbol.iterator in value ? value : recordWithoutNulls(value)
 }
 
-const givenIn = (record: UrlParams.CoercibleRecord): UrlParams.CoercibleRecord =>
+const recordWithoutNulls = (record: UrlParams.CoercibleRecord): UrlParams.CoercibleRecord =>
   Object.fromEntries(
-    Object.entries(record).flatMap(([name, value]) => value === null ? [] : [[name, given(value)]])
+    Object.entries(record).flatMap(([name, value]) => value === null ? [] : [[name, withoutNulls(value)]])
   )
 
 const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string, UrlParams.Coercible]> =>
@@ -31,8 +31,10 @@ const isIterable = (input: UrlParams.Input): input is Iterable<readonly [string,
 
 const paramsOf = (input: UrlParams.Input): Url.Pairs =>
   isIterable(input)
-    ? Array.from(input).flatMap(([name, value]) => value === null ? [] : UrlParams.fromInput({ [name]: given(value) }))
-    : UrlParams.fromInput(givenIn(input))
+    ? Array.from(input).flatMap(([name, value]) =>
+      value === null ? [] : UrlParams.fromInput({ [name]: withoutNulls(value) })
+    )
+    : UrlParams.fromInput(recordWithoutNulls(input))
 
 const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(":") || !Predicate.isNotNullable(value)
 
@@ -40,7 +42,7 @@ const isAbsent = ([name, value]: readonly [string, unknown]) => name.startsWith(
 export const presentHeaders = (headers: Headers.Headers): Headers.Headers =>
   Headers.remove(headers, Object.entries(headers).filter(isAbsent).map(([name]) => name))
 
-const read = (options: SearchOptions): Read => ({
+const read = (options: SearchOptions): ReadOptions => ({
   ...options,
   urlParams: paramsOf(options.urlParams ?? []),
   headers: options.headers && presentHeaders(Headers.fromInput(options.headers))
@@ -49,13 +51,13 @@ const read = (options: SearchOptions): Read => ({
 const isIterator = <A>(input: Iterable<A> | object): input is IterableIterator<A> =>
   Predicate.isIterable(input) && Object.is(input[Symbol.iterator](), input)
 
-const listed = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
+const arrayOfIterator = <A, Input extends object>(input: Iterable<A> | Input): ReadonlyArray<A> | Iterable<A> | Input =>
   isIterator<A>(input) ? Array.from(input) : input
 
-const withLists = (options: SearchOptions): SearchOptions => ({
+const withArrays = (options: SearchOptions): SearchOptions => ({
   ...options,
-  ...options.urlParams && { urlParams: listed(options.urlParams) },
-  ...options.headers && { headers: listed(options.headers) }
+  ...options.urlParams && { urlParams: arrayOfIterator(options.urlParams) },
+  ...options.headers && { headers: arrayOfIterator(options.headers) }
 })
 
 /** If reading the options throws, the search dies with that defect. */
@@ -76,4 +78,4 @@ const readingBy = <Options>(readOptions: (options: SearchOptions) => Options) =>
 export const withOptions = readingBy(read)
 
 /** Reads only iterators, since they can't be read twice. The other options are passed on unchanged. */
-export const withIteratorsRead = readingBy(withLists)
+export const withIteratorsRead = readingBy(withArrays)

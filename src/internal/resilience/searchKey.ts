@@ -2,7 +2,7 @@ import * as Data from "effect/Data"
 import * as Equal from "effect/Equal"
 import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
-import type { Read } from "../request/searchOptions.js"
+import type { ReadOptions } from "../request/searchOptions.js"
 
 /** Options that this file doesn't know, by their names. */
 class Others extends Data.Class<Readonly<Record<string, unknown>>> {}
@@ -14,7 +14,7 @@ export class SearchKey extends Data.Class<{ readonly known: string; readonly oth
 const isComparable = (value: unknown) => Equal.isEqual(value) || (!Predicate.isObject(value) && !Number.isNaN(value))
 
 /** Undefined if an option can't be compared: such a search is equal to no other. */
-export const keyOf = (term: string, options: Partial<Read> = {}): SearchKey | undefined => {
+export const keyOf = (term: string, options: Partial<ReadOptions> = {}): SearchKey | undefined => {
   const { headers = {}, urlParams = [], ...rest } = options
   const further: Readonly<Record<string, unknown>> = rest
   const others = Record.filter(further, Predicate.isNotUndefined)
