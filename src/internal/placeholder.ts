@@ -39,10 +39,10 @@ const placeholder =
   /^(null|\[object \w+\]|<.*>|\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
 
 /** Checks for an unresolved template. */
-export const holdsTemplate = (text: string): boolean => template.test(text)
+export const containsTemplate = (text: string): boolean => template.test(text)
 
 /** Checks for a placeholder or an unresolved reference. */
 export const isPlaceholder = (text: string): boolean =>
-  holdsTemplate(text) || placeholder.test(text) || references.some((reference) => reference.test(text))
+  containsTemplate(text) || placeholder.test(text) || references.some((reference) => reference.test(text))
 
 export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"

@@ -10,7 +10,7 @@ import * as Environment from "./environment.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
 import { type Declarations, parseKnown, rejectUnknown } from "./options.js"
-import { holdsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
+import { containsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
 const routes = {
@@ -95,7 +95,7 @@ const parseBaseUrl = (
       field,
       [text !== "undefined", "is not set"],
       ...nothingAround(text),
-      [!holdsTemplate(text), placeholderRule],
+      [!containsTemplate(text), placeholderRule],
       [isUrl, "is not an absolute address such as https://service.example"]
     )
     const url = new URL(text)
