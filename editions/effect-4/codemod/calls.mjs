@@ -113,7 +113,7 @@ export const calls = {
   "effect/Stream#fromQueue": (call) =>
     call.args.length === 2 ? `${call.ns}.rechunk(${call.ns}.fromQueue(${call.args[0]}), 1)` : undefined,
   "@effect/platform/Headers#remove": (call) =>
-    last(call).startsWith("[") ? `${call.ns}.removeMany(${call.args.join(", ")})` : undefined,
+    last(call).startsWith("\"") ? undefined : `${call.ns}.removeMany(${call.args.join(", ")})`,
   "@effect/platform/HttpMiddleware#withTracerDisabledWhen": (call) => {
     const layer = call.file.local("effect/Layer")
     return `${layer}.provide(${before(call)}${layer}.succeed(${call.ns}.TracerDisabledWhen, ${last(call)}))`
