@@ -107,7 +107,7 @@ export const around = (
         })
     )
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
-    /** Never read from the cache again, even if the exchange after the rejection failed. */
+    /** This token is never read from the cache again, even if the exchange after its rejection failed. */
     let lastRejected = Option.none<AccessToken>()
 
     /** Runs an effect in its own fiber. If the caller is interrupted, the fiber still runs its uninterruptible part. */

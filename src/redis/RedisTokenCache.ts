@@ -35,7 +35,7 @@ export interface Options {
   readonly redis?: RedisOptions | undefined
 }
 
-/** The errors of ioredis repeat what it can't decode, so check that first. A fragment is the rest of a password that was not encoded. */
+/** Errors of ioredis repeat what it can't decode, so this checks it first. A fragment is the rest of a password that isn't encoded. */
 const isAddress = (text: string) => {
   try {
     const { hash, password, username } = new URL(text)

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
 import { call, type Connection, unexpectedReply } from "./connection.js"
 
-/** A sealed token has some hundred to some thousand characters. What is longer is cut, and can't be opened. */
+/** Sealed tokens have a few hundred to a few thousand characters. A longer entry is cut when it is read, and can't be opened. */
 const longestEntry = 16 * 1024
 
 const writeScript = `
@@ -15,10 +15,10 @@ const releaseScript = `
   if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
   return redis.call("DEL", KEYS[1])`
 
-/** What Redis takes for a time. */
+/** Redis accepts only whole numbers above zero. */
 const wholeMillis = (millis: number): number => Math.max(1, Math.ceil(millis))
 
-/** With `stringNumbers`, ioredis hands over numbers as texts. */
+/** With the option `stringNumbers`, ioredis returns numbers as strings. */
 const isOne = (reply: unknown): Effect.Effect<boolean, SharedTokenCacheError> =>
   reply === 1 || reply === "1"
     ? Effect.succeed(true)
@@ -33,8 +33,8 @@ const entryOf = (reply: unknown): Effect.Effect<Option.Option<string>, SharedTok
   typeof reply === "string" ? Effect.succeed(Option.liftPredicate(reply, (text) => text !== "")) : unexpectedReply
 
 /**
- * The two keys of a name share a slot of Redis Cluster, which hashes the part between the braces. Commands are in lower case: ioredis
- * before 5.9 adds `keyPrefix` only to the keys of those.
+ * The two keys of a name are in the same slot of a Redis Cluster, because it hashes only the part between the braces. Commands are in lower
+ * case, because ioredis before 5.9 adds `keyPrefix` only to the keys of such commands.
  */
 export const make = (connection: Connection, prefix: string): Service => {
   const tokenKey = (name: string) => `${prefix}{${name}}:token`

@@ -3,18 +3,18 @@ import type * as Scope from "effect/Scope"
 import type { Redis } from "ioredis"
 import { SharedTokenCacheError } from "../../SharedTokenCache.js"
 
-/** What the cache needs of ioredis: a Redis or a Cluster of version 5 or 6. */
+/** The part of an ioredis client that the cache uses. `Redis` and `Cluster` of ioredis 5 and 6 have it. */
 export interface Client {
   readonly call: (command: string, ...args: Array<string | number>) => Promise<unknown>
 }
 
-/** A client, and the last error of its connection: ioredis tells that as an event, and not with the commands that fail for it. */
+/** A client and the last error of its connection. ioredis emits it as an event, but not with the commands that fail because of it. */
 export interface Connection {
   readonly client: Client
   readonly lastError: () => unknown
 }
 
-/** A connection as long as the scope. ioredis prints the errors of one that nobody listens to, so this listens. */
+/** Opens a connection that closes with the scope. It has an error listener, because ioredis prints errors that have none. */
 export const connected = (open: () => Redis): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(Effect.sync(open), (client) => Effect.sync(() => client.disconnect())),
@@ -29,7 +29,7 @@ export const connected = (open: () => Redis): Effect.Effect<Connection, never, S
     }
   )
 
-/** What the system calls a failure, or the first word of an error reply of Redis: READONLY, OOM, NOAUTH. */
+/** Returns the system's error code, or the first word of an error reply of Redis, such as READONLY, OOM or NOAUTH. */
 const wordOf = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined
   const word = "code" in error ? String(error.code) : /^[A-Z]+(?= )/.exec(error.message)?.[0]
@@ -40,7 +40,7 @@ const wordOf = (error: unknown): string | undefined => {
 
 const unavailable = (code: string | undefined) => new SharedTokenCacheError({ reason: "Unavailable", code })
 
-/** Sends one command. One that was not even sent, or lost its connection, fails for what the connection met. */
+/** Sends a command. If it wasn't sent, or the connection broke, the error has the code of the connection. */
 export const call = (
   { client, lastError }: Connection,
   command: string,

@@ -22,22 +22,22 @@ export interface Attempt {
   readonly cache: Service
   readonly cacheTimeout: number
   readonly seal: Seal.Seal
-  /** Who takes the lease: another name for each attempt. */
+  /** The name under which this attempt takes the lease. Each attempt has a different one. */
   readonly owner: string
   readonly lease: number
-  /** When it stops waiting for a peer, on the monotonic clock. */
+  /** The time at which it stops waiting for a peer, on the monotonic clock. */
   readonly waitsUntil: number
-  /** How long it may wait for a cache that fails. */
+  /** How long it may wait for a failing cache. */
   readonly patience: number
   readonly policy: RefreshPolicy.CheckedPolicy
   /** Whether a token may replace the current one. */
   readonly isNext: Predicate.Predicate<Token>
   readonly exchange: Effect.Effect<Token, TokenError>
-  /** What is left to do after the token is returned runs in this scope. */
+  /** Work that continues after the token was returned runs in this scope. */
   readonly scope: Scope.Scope
 }
 
-/** A call to the cache with its timeout. */
+/** Adds a timeout to a call to the cache. */
 export const withCacheTimeout =
   (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
     withTimeout(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
@@ -50,7 +50,7 @@ const reportFailure = (error: SharedTokenCacheError) =>
     Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
   )
 
-/** A token as the clock of this process sees it: a peer whose clock is ahead dates the token's whole life too late. */
+/** Moves a token's times back if the peer's clock is ahead, so that it doesn't seem to live longer than it does. */
 const asReceivedHere = (token: Token, now: number): Token => {
   const ahead = Math.max(0, token.receivedAt - now)
   return new AccessToken.AccessToken({
@@ -61,7 +61,7 @@ const asReceivedHere = (token: Token, now: number): Token => {
   })
 }
 
-/** The token of the entry in the cache, as its publisher dated it. */
+/** Reads the token in the cache, with the times that its publisher gave it. */
 const readEntry = (
   { cache, cacheTimeout, seal }: Attempt
 ): Effect.Effect<Option.Option<Token>, SharedTokenCacheError> =>
@@ -70,7 +70,7 @@ const readEntry = (
     Option.match({ onNone: () => Effect.succeedNone, onSome: seal.open })
   )
 
-/** If the cache didn't say whether it granted the lease, it may have. The lease is given back as soon as the cache allows it. */
+/** If the call fails, the cache may have granted the lease anyway, so the lease is released in the background. */
 const takeLease = ({ cache, cacheTimeout, lease, owner, scope, seal }: Attempt) =>
   Effect.tapError(
     withCacheTimeout(cacheTimeout)(cache.lease(seal.name, owner, lease)),
@@ -88,8 +88,8 @@ interface Issued {
 const issuedAs = (outcome: Issued["outcome"]) => (token: Token): Issued => ({ outcome, token })
 
 /**
- * What one attempt knows of the cache: whether a token in it can be used, and how an entry is dated. An entry is never dated before the
- * one that it replaces, whatever the clocks of both publishers say, because peers use it only if it is the later one.
+ * Reads the cache for one attempt, and remembers the latest `receivedAt` it has seen. `dated` makes sure that a published token isn't
+ * older than that, even if the clocks of the publishers differ, because peers ignore a token that is older than the one it replaces.
  */
 const makeReader = (attempt: Attempt) => {
   const { isNext, policy } = attempt
@@ -113,7 +113,7 @@ const makeReader = (attempt: Attempt) => {
 
 type Reader = ReturnType<typeof makeReader>
 
-/** Peers must see the token before the lease is free. The two calls together take at most the time of one. */
+/** Publishes the token before the lease is released, so that the next holder finds it. Both calls share one timeout. */
 const publishAndRelease = ({ cache, cacheTimeout, owner, seal }: Attempt, token: Option.Option<Token>) =>
   Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
@@ -130,7 +130,7 @@ const publishAndRelease = ({ cache, cacheTimeout, owner, seal }: Attempt, token:
     )
   }).pipe(Effect.catchAll(reportFailure))
 
-/** With the lease. It reads again first, because a peer may have written meanwhile. */
+/** Exchanges the key while this replica has the lease. Reads the cache again first, because a peer may have published a token. */
 const exchangeForAll = (attempt: Attempt, reader: Reader, restore: Restore): Effect.Effect<Issued, TokenError> =>
   reader.read.pipe(
     Effect.catchAll((error) => Effect.as(reportFailure(error), Option.none<Token>())),
@@ -149,11 +149,11 @@ const exchangeForAll = (attempt: Attempt, reader: Reader, restore: Restore): Eff
     )
   )
 
-/** Without the lease, so nothing is published: another replica may have it. */
+/** Exchanges the key without the lease. Another replica may have it, so the token isn't published. */
 const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
   Effect.map(restore(exchange), issuedAs("ExchangedAlone"))
 
-/** One round: the token or the exchange that it led to, if any. A round that fails is played again. */
+/** Plays one round. Returns the token or the exchange that it led to, if any. A round that fails is repeated. */
 const playRound = (attempt: Attempt, reader: Reader, round: Waits.Round, restore: Restore) =>
   Effect.gen(function*() {
     const found = yield* restore(reader.read)
@@ -164,8 +164,8 @@ const playRound = (attempt: Attempt, reader: Reader, round: Waits.Round, restore
   })
 
 /**
- * Reads, asks for the lease, and waits for the peer who has it. While calls fail it goes on for a random part of `patience`: the cache may
- * recover, and if it doesn't, the exchanges of a fleet are spread over that time.
+ * Reads the cache, asks for the lease, and waits for the peer that has it. If the cache fails, it keeps trying for a random part of
+ * `patience`: the cache may recover, and if it doesn't, the exchanges of all replicas are spread over that time.
  */
 const getInTurn = (attempt: Attempt, restore: Restore) =>
   Effect.gen(function*() {
@@ -195,12 +195,12 @@ const getInTurn = (attempt: Attempt, restore: Restore) =>
       if (Option.isSome(issued)) return issued.value
       const remaining = until - (yield* currentMonotonicMillis)
       if (remaining <= 0) return exchangeAlone(attempt, restore)
-      // In whole milliseconds: a timer of a fraction may fire before the clock has moved.
+      // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* restore(Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next))))
     }
   })
 
-/** A token of a peer, or of an exchange. If it is interrupted, it still gives back its lease, and finishes a publication. */
+/** Returns the token of a peer or of an exchange. If it is interrupted, it still publishes a token it got, and releases its lease. */
 export const getToken = (attempt: Attempt): Effect.Effect<Token, TokenError> =>
   Effect.uninterruptibleMask((restore) =>
     getInTurn(attempt, restore).pipe(

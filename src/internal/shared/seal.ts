@@ -8,12 +8,12 @@ import * as Schema from "effect/Schema"
 import { AccessToken } from "../../AccessToken.js"
 import { isHeaderValue } from "../http/header.js"
 
-/** What a license key makes of a token, so that it can lie in a cache that others read: a name, and a sealed entry. */
+/** A cache entry's name and encryption, both derived from the license key. */
 export interface Seal {
-  /** A keyed hash: the same for all who hold the key and talk to the same service. It tells nothing to anyone else. */
+  /** A keyed hash. It is the same for all replicas with the same key and service, and reveals nothing to anyone else. */
   readonly name: string
   readonly close: (token: AccessToken) => Effect.Effect<string>
-  /** None where the entry was changed, cut, sealed with another key or under another name, or is of another version. */
+  /** Returns none if the entry was changed or cut, or was sealed with another key, name or version. */
   readonly open: (entry: string) => Effect.Effect<Option.Option<AccessToken>>
 }
 
@@ -60,8 +60,8 @@ const decode = (text: string): Option.Option<Uint8Array<ArrayBuffer>> =>
   Option.map(Either.getRight(Encoding.decodeBase64Url(text)), (bytes) => Uint8Array.from(bytes))
 
 /**
- * AES-256-GCM by WebCrypto. Key: HKDF of the license key with the entry's name as salt (RFC 5869); name: HMAC of the
- * identity; the name is the additional data, so that an entry opens under its own name only.
+ * Seals entries with AES-256-GCM, by WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key by
+ * HKDF (RFC 5869), with the name as salt. The name is also the additional data, so an entry can only be opened under its own name.
  */
 export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyArray<string>): Effect.Effect<Seal> =>
   Effect.promise(async () => {
@@ -109,7 +109,7 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     return { name, close, open }
   })
 
-/** The seal of a key. The last key and its seal are kept, since making one takes milliseconds. */
+/** Caches the seal of the last license key, because creating a seal takes milliseconds. */
 export const makeCached = (identity: () => ReadonlyArray<string>) => {
   let last: { readonly key: Redacted.Redacted<string>; readonly seal: Seal } | undefined
   return (key: Redacted.Redacted<string>): Effect.Effect<Seal> =>

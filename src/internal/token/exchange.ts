@@ -57,7 +57,7 @@ const tokenThatStays = (
     : issued
 }
 
-/** Exchanges the license key for a token, and stores it. A rejected token leaves the store first, so that no call sends it meanwhile. */
+/** Exchanges the license key for a token and stores it. Removes a rejected token first, so that no call sends it in the meantime. */
 export const exchange = (
   { issuer, policy, store }: Options,
   request: ExchangeRequest,

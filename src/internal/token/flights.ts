@@ -30,7 +30,7 @@ export interface Options extends Exchange.Options {
   readonly run: RunInBackground
 }
 
-/** How long callers wait for a store to take the rejected token back, in milliseconds. */
+/** How long callers wait until the rejected token is back in the store, in milliseconds. */
 const longestPutBack = 1_000
 
 const interrupted = Cause.fail(new TransportError({ operation: "token", reason: "Aborted" }))
@@ -60,7 +60,7 @@ const makeFlight = (request: ExchangeRequest): Flight => ({
   withdrawn: undefined
 })
 
-/** Fails the flight with "Closed", unless it has ended. If it is closed before its fiber starts, nothing else would complete it. */
+/** Fails the flight with "Closed", unless it has ended. Nothing else completes a flight whose fiber never started. */
 const completeClosed = ({ token }: Flight) => Deferred.unsafeDone(token, Exit.failCause(State.closedCause))
 
 /** Runs one flight at a time, each in a fiber of the layer, and keeps the state between them. */

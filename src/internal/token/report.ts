@@ -49,7 +49,7 @@ const consequences: Record<Served, string> = {
 
 interface Failure {
   readonly cause: Cause.Cause<TokenError>
-  /** Epoch milliseconds. */
+  /** The end of the backoff, in epoch milliseconds. */
   readonly retryAt: number
   readonly served: Served
 }

@@ -9,13 +9,13 @@ import * as RefreshPolicy from "../../RefreshPolicy.js"
 import { isHeaderValue } from "../http/header.js"
 import * as Url from "../http/url.js"
 
-/** The response to an exchange can't be used: `field` is missing or wrong. Without one, the body is not a JSON object. */
+/** The error for a token response whose `field` is missing or wrong. Without a `field`, the body is not a JSON object. */
 export const invalidResponse = (field?: string, status = 200): UnexpectedResponse =>
   new UnexpectedResponse({ operation: "token", status, reason: "Schema", ...field !== undefined && { field } })
 
 const HeaderToken = Schema.String.pipe(Schema.pattern(/^[\x21-\x7e]+$/))
 
-/** Floored to the millisecond, after the product is rounded to what a double holds: 1.001 * 1000 falls just short of 1001. */
+/** Converts seconds to whole milliseconds. The product is rounded to 15 digits first, because 1.001 * 1000 is slightly less than 1001. */
 const flooredMillis = (seconds: number): number => Math.floor(Number((seconds * 1000).toPrecision(15)))
 
 const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
@@ -23,7 +23,7 @@ const Seconds = Schema.Union(Schema.Number, Schema.NumberFromString).pipe(
   Schema.filter((seconds) => flooredMillis(seconds) > 0)
 )
 
-/** SERVICE.md section 2: the token response. Its parse errors hold secrets: nothing but the name of a field leaves this file. */
+/** The token response (SERVICE.md section 2). Its parse errors contain secrets, so only the name of a field leaves this file. */
 const TokenResponse = Schema.Struct({
   access_token: Schema.Redacted(HeaderToken),
   expires_in: Seconds,
