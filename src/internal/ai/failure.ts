@@ -17,17 +17,17 @@ const variables = {
   tokenRoute: variableOf("tokenRoute")
 }
 
-/** Only names that are no words of English. */
+/** Only names that can't also be ordinary words of a message. */
 const optionNames = Object.keys(variablesOf(sharedClient)).filter((name) => /[A-Z]/.test(name))
 
 const optionName = new RegExp(`\\b(${optionNames.join("|")})\\b`, "g")
 
-/** The rules that settings break name options. Whoever sets up the tool knows the variables. */
+/** Replaces the names of options with the environment variables, because the person who set up the tool knows those. */
 const withVariables = (text: string): string => text.replace(optionName, variableOf)
 
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
-/** The tool's user may be no one who can change it: the model passes this on. */
+/** The user often can't change the setup, so the message says who can. */
 const check = (what: string) => `Searching again won't help. Whoever set up this tool should check ${what}.`
 
 const checkKey = check(`${variables.licenseKey}, ${variables.baseUrl} and ${variables.tokenRoute}`)
@@ -76,7 +76,7 @@ const unexpectedText = (
   return `${happened} ${check(reason === "Schema" ? "the schema of this tool" : variables.baseUrl)}`
 }
 
-/** What happened, for a model and for whoever set up the tool, and what either can do. */
+/** Each message says what happened, and what the model or the person who set up the tool can do. */
 const sentences: { readonly [E in Failure as E["_tag"]]: (error: E) => string } = {
   BadRequest: ({ detail, operation, status }) => {
     if (operation === "token") return `The license key was rejected${inParentheses(statusText(status))}. ${checkKey}`
@@ -113,5 +113,5 @@ const sentences: { readonly [E in Failure as E["_tag"]]: (error: E) => string } 
 
 const statusText = (status: number | undefined) => status === undefined ? undefined : `status ${status}`
 
-/** The text of a tool error. The sentences of the errors themselves are for whoever writes the program. */
+/** Returns the message of a tool error. The error's own message is for the person who writes the program. */
 export const messageOf = <E extends Failure>(error: E): string => (sentences[error._tag] as (error: E) => string)(error)

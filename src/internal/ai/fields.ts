@@ -4,8 +4,8 @@ const holdsObjects = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(holdsObjects) : Predicate.isRecord(value)
 
 /**
- * An element of an array. An object that has some of the fields is a food, and keeps them alone. Any other is a group or a wrapper of
- * foods, such as `{ score, food: { ... } }`: what it holds is searched for foods.
+ * Handles an element of an array. An object that has some of the fields is a food, and keeps only those. Any other object is searched for
+ * foods, because it may be a group or a wrapper such as `{ score, food: { ... } }`.
  */
 const pickFromElement = (element: unknown, fields: ReadonlySet<string>): unknown => {
   if (Array.isArray(element)) return element.map((inner) => pickFromElement(inner, fields))
@@ -18,7 +18,7 @@ const pickFromElement = (element: unknown, fields: ReadonlySet<string>): unknown
   )
 }
 
-/** The JSON with only these fields in the objects of its arrays; what stands outside of arrays stays. */
+/** Keeps only these fields in objects that are in arrays. Everything outside of arrays is kept. */
 export const pickFields = (json: unknown, fields: ReadonlySet<string>): unknown => {
   if (Array.isArray(json)) return pickFromElement(json, fields)
   if (!Predicate.isRecord(json)) return json

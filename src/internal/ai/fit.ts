@@ -5,7 +5,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 
 interface MeasuredArray {
   readonly array: ReadonlyArray<unknown>
-  /** The field that holds it. */
+  /** The name of its field. */
   readonly name: string
   readonly bytes: number
   readonly elementBytes: ReadonlyArray<number>
@@ -20,7 +20,7 @@ export interface FitOptions {
 
 const encoder = new TextEncoder()
 
-/** An encoded copy of each number and name would take most of the time of a long payload. */
+/** Strings in ASCII aren't encoded, because that would take most of the time for a long payload. */
 const bytesOf = (json: unknown): number => {
   const text = JSON.stringify(json)
   return /[^ -~]/.test(text) ? encoder.encode(text).length : text.length
@@ -33,7 +33,7 @@ const bytesOfField = (name: string, value: number): number => bytesOf(name) + 1 
 const bytesOfParts = (parts: ReadonlyArray<number>): number =>
   brackets + parts.reduce((total, bytes) => total + bytes, 0) + Math.max(0, parts.length - 1)
 
-/** The bytes of a JSON value; each array in it is put into `found`. */
+/** Returns the size of a JSON value in bytes, and adds each array in it to `found`. */
 const measure = (value: unknown, name: string, found: Array<MeasuredArray>): number => {
   if (typeof value !== "object" || value === null) return bytesOf(value)
   if (!Array.isArray(value)) {
@@ -51,7 +51,7 @@ const measure = (value: unknown, name: string, found: Array<MeasuredArray>): num
 const noteOf = (shown: number, { elementBytes, name }: MeasuredArray): string =>
   `The result is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
 
-/** The most elements that leave the whole, whose other parts have so many bytes, no larger than `maxBytes`. */
+/** Returns how many elements of an array fit into `maxBytes` if everything around the array takes `otherBytes`. */
 const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, note: typeof noteOf): number => {
   let shown = 0
   let bytes = otherBytes + brackets
@@ -63,7 +63,10 @@ const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, 
   return shown
 }
 
-/** Cuts the largest array of which at least one element fits, and the note says so. Undefined if there is no such array. */
+/**
+ * Returns the JSON as an object. If that is too large, cuts the largest array of which at least one element fits, and adds a note. Returns
+ * undefined if there is no such array.
+ */
 const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
@@ -86,13 +89,13 @@ const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | unde
 }
 
 /**
- * A payload as an object of at most `maxResultBytes` of JSON, 32 KiB by default, with a note if one is given; or a sentence that says
- * why that can't be.
+ * Returns the payload as an object of at most `maxResultBytes` of JSON, with the note if one is given. Returns a sentence for the model if
+ * that isn't possible.
  */
 export const fit = (payload: unknown, options: FitOptions = {}): JsonObject | string => {
   const { fields = [], maxResultBytes = 32 * 1024, note } = options
   try {
-    /** Through JSON first: what a schema makes may be no JSON, and a payload may be nested deeper than the stack. */
+    // The result of a schema may not be JSON, and a payload may be nested too deeply for the stack.
     const json: unknown = JSON.parse(JSON.stringify(payload) ?? "null")
     const picked = fields.length === 0 ? json : pickFields(json, new Set(fields))
     return cut(picked, maxResultBytes, note) ??

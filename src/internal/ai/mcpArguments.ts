@@ -68,7 +68,7 @@ const rules: { readonly [N in Name]: readonly [holds: (value: string | undefined
   help: nothing
 }
 
-/** The arguments, checked; or one sentence that says what is wrong with them. It does not repeat a value, which may be a secret. */
+/** Returns the checked arguments, or a sentence that says what is wrong with them. It never repeats a value, which may be a secret. */
 export const mcpArguments = (args: ReadonlyArray<string>): Either.Either<McpArguments, string> => {
   const { tokens, values } = parseArgs({
     args: [...args],

@@ -3,36 +3,37 @@ import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import type { NutritionAdvisorError } from "../../NutritionAdvisorError.js"
 
-/** What a 429 of the service does to later requests. All times are milliseconds of the monotonic clock. */
+/** Whether requests have to wait because of a 429. All times are in milliseconds on the monotonic clock. */
 export type Hold =
   | { readonly _tag: "Open" }
   /** No request is sent before `until`, and then only one. */
   | { readonly _tag: "Held"; readonly until: number }
-  /** One request, the probe, was let through. Its response decides for the others; from `until` on, the next one takes its place. */
+  /** One request, the probe, was let through. The others wait for its response, or until the next one replaces it at `until`. */
   | { readonly _tag: "Probing"; readonly probe: object; readonly since: number; readonly until: number }
 
 export const open: Hold = { _tag: "Open" }
 
-/** How long a probe has for its response. */
+/** How long the other requests wait for the response to a probe. */
 const probeMillis = 5_000
 
+/** A longer `Retry-After` is cut to this, in seconds. */
 const longestHold = 3_600
 
-/** Milliseconds until a request may be sent. */
+/** Returns how long a request has to wait before it may be sent. */
 export const wait = (hold: Hold, request: object, now: number): number =>
   hold._tag === "Open" || (hold._tag === "Probing" && hold.probe === request) ? 0 : Math.max(0, hold.until - now)
 
-/** A request is let through that doesn't have to wait. */
+/** Lets a request through, which becomes the probe if there is a hold. */
 export const permit = (hold: Hold, request: object, now: number): Hold =>
   hold._tag === "Open"
     ? hold
     : { _tag: "Probing", probe: request, since: hold._tag === "Held" ? now : hold.since, until: now + probeMillis }
 
-/** The response is one to the request itself, not to an exchange of the license key. */
+/** Whether the error is a response to the request itself, and not to an exchange of the license key. */
 const isResponse = (error: NutritionAdvisorError) =>
   error.operation !== "token" && "status" in error && error.status !== undefined
 
-/** A request ended that was let through at `permittedAt`. */
+/** Updates the hold after a request that was let through at `permittedAt` has ended. */
 export const end = (
   hold: Hold,
   request: object,

@@ -11,7 +11,7 @@ import type { SearchKey } from "./searchKey.js"
 
 type Search<A> = Effect.Effect<A, NutritionAdvisorError>
 
-/** Shares one request among all callers of equal searches. It ends when all of them have left, or when the scope is closed. */
+/** Lets callers of equal searches share one request. It is interrupted when the last one leaves, or when the scope is closed. */
 export const make = <A>() =>
   Effect.gen(function*() {
     const run = yield* Background.make
@@ -34,7 +34,7 @@ export const make = <A>() =>
       if (Option.contains(MutableHashMap.get(inFlight, key), request)) MutableHashMap.remove(inFlight, key)
     }
 
-    /** What interrupted the request was not a caller: either the layer was closed, or the service below. */
+    /** The request was interrupted, but not by its callers: either this layer was closed, or the service that it wraps. */
     const interrupted = () =>
       isClosed ? closed("search") : new TransportError({ operation: "search", reason: "Aborted" })
 

@@ -11,7 +11,7 @@ import * as Hold from "./hold.js"
 import { heldRequests } from "./metrics.js"
 import type { makePace } from "./pace.js"
 
-/** All times are milliseconds of the monotonic clock. */
+/** All times are in milliseconds on the monotonic clock. */
 interface Settings {
   readonly onTooManyRequests: "fail" | "wait"
   readonly maxWait: number
@@ -22,10 +22,11 @@ interface Request {
   readonly operation: "search" | "request"
   /** How long it has waited in the line so far. */
   waited: number
-  /** When it was last let through. */
+  /** The time at which it was last let through. */
   permittedAt: number
-  /** It was counted when it began, and has not been sent since. */
+  /** Whether its first turn is over and it has not been sent since. That turn counts as its first send. */
   isUnsent: boolean
+  /** Whether the metric has counted it. */
   isHeld: boolean
 }
 
@@ -38,9 +39,9 @@ interface Place {
 }
 
 interface State extends Settings {
-  /** Requests that have begun and are about to be sent. They go before those that have not begun. */
+  /** Requests that have begun and need another turn before they are sent. They go before those that have not begun. */
   readonly returning: Set<Place>
-  /** Requests that have not begun. All wait equally long at most, so the first one has the earliest deadline. */
+  /** Requests that have not begun. All have the same longest wait, so the first one has the earliest deadline. */
   readonly arriving: Set<Place>
   readonly now: () => number
   readonly setTimer: (millis: number) => void
@@ -49,10 +50,13 @@ interface State extends Settings {
   isClosed: boolean
 }
 
-/** The runtime needs fewer milliseconds than this to get from the beginning of a request to its send. */
+/** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
 const sendMillis = 1
 
-/** What a request has to wait for, if so many others go before it. Nobody knows when a probe gets its response. */
+/**
+ * Returns what a request has to wait for if `ahead` others go before it. `known` is the shortest wait: a probe may get its response, and so
+ * end the hold, at any time.
+ */
 const obstacleOf = ({ hold, pace }: State, request: Request, now: number, ahead = 0) => {
   const held = Hold.wait(hold, request, now)
   const paced = pace?.wait(now) ?? 0
@@ -81,7 +85,7 @@ const permit = (state: State, place: Place, now: number) => {
   leave(state, place, Exit.void)
 }
 
-/** Refuses a request that would have to wait too long. */
+/** Fails a request that would have to wait too long, and returns whether it did. */
 const isRefused = (state: State, place: Place, { known, millis, reason }: Obstacle, now: number) => {
   const { deadline, request: { operation } } = place
   const fails = reason === "TooManyRequests" && state.onTooManyRequests === "fail"
@@ -90,7 +94,7 @@ const isRefused = (state: State, place: Place, { known, millis, reason }: Obstac
   return true
 }
 
-/** Lets requests through until one has to wait. Runs again when that wait or a deadline is over. */
+/** Lets requests through until one has to wait, and sets a timer to continue when that wait or a deadline ends. */
 const advance = (state: State, now = state.now()): void => {
   let timer = Number.POSITIVE_INFINITY
   for (const line of [state.returning, state.arriving]) {
@@ -120,7 +124,7 @@ const join = (state: State, request: Request, line: Set<Place>) => {
   request.isHeld ||= obstacle !== undefined
   line.add(place)
   if (obstacle !== undefined && isRefused(state, place, obstacle, now)) return place
-  // A timer is already set for those that wait longer than the first of the line.
+  // If others arrived earlier, a timer is already set for the first of them, and then serves this one, too.
   if (obstacle === undefined || line === state.returning || ahead === 0) advance(state, now)
   return place
 }
@@ -135,7 +139,7 @@ const awaitTurn = (state: State, request: Request, line: Set<Place>): Effect.Eff
       }))
   })
 
-/** A request that began is sent now. If it has waited for a token since, or is sent a second time, it needs another turn. */
+/** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another turn. */
 const awaitSend = (state: State, request: Request): Effect.Effect<void, NutritionAdvisorError> =>
   Effect.suspend(() => {
     const now = state.now()
@@ -163,7 +167,7 @@ const close = (state: State) => {
   }
 }
 
-/** Lets a request begin, and lets it be sent, when neither a hold nor the rate is in its way. */
+/** Makes a request wait before it begins, and again before it is sent, as long as a hold or the rate limit requires. */
 export const make = (settings: Settings) =>
   Effect.gen(function*() {
     const clock = yield* Effect.clock

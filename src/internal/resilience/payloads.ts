@@ -2,23 +2,23 @@ import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import type { SearchKey } from "./searchKey.js"
 
-/** Parses a payload again for each caller, so that none sees what another does to it. */
+/** Parses the payload again for each caller, so that nobody sees the changes that another caller makes to it. */
 export type Reader = () => unknown
 
-/** Undefined if the payload is nested deeper than the stack, or isn't JSON (the payload of a double may not be). */
+/** Returns undefined if the payload is nested too deeply for the stack, or isn't JSON, which can happen with a test double. */
 export const readerOf = (payload: unknown): Reader | undefined => {
   const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))
   return text === undefined ? undefined : () => JSON.parse(text)
 }
 
-/** A payload, kept until a time of the monotonic clock, in milliseconds. */
 interface Entry {
   readonly key: SearchKey
   readonly reader: Reader
+  /** The time at which it expires, in milliseconds on the monotonic clock. */
   readonly until: number
 }
 
-/** Keeps at most `capacity` payloads. The one that was used least recently leaves first. */
+/** Caches at most `capacity` payloads. The least recently used one is removed first. */
 export const make = (capacity: number) => {
   const entries = MutableHashMap.empty<SearchKey, Entry>()
   const byUse = new Set<Entry>()

@@ -4,16 +4,16 @@ import * as Predicate from "effect/Predicate"
 import * as Record from "effect/Record"
 import type { ReadOptions } from "../request/searchOptions.js"
 
-/** Options that this file doesn't know, by their names. */
+/** The options that this file doesn't know, by name. */
 class Others extends Data.Class<Readonly<Record<string, unknown>>> {}
 
 /** Equal searches have equal keys. */
 export class SearchKey extends Data.Class<{ readonly known: string; readonly others: Others }> {}
 
-/** By its value: two objects of which nothing is known could mean the same, or two customers. */
+/** Whether a value can be compared. Two unknown objects can't: they might mean the same thing, or two different customers. */
 const isComparable = (value: unknown) => Equal.isEqual(value) || (!Predicate.isObject(value) && !Number.isNaN(value))
 
-/** Undefined if an option can't be compared: such a search is equal to no other. */
+/** Returns undefined if an option can't be compared. Such a search isn't equal to any other. */
 export const keyOf = (term: string, options: Partial<ReadOptions> = {}): SearchKey | undefined => {
   const { headers = {}, urlParams = [], ...rest } = options
   const further: Readonly<Record<string, unknown>> = rest
