@@ -2,8 +2,8 @@
 import type { Operation, Reply, SimulatedResponse } from "./simulatorModel.js"
 
 /**
- * Replaces the response of the service, which it can ask for. With `revokedToo` the service returns the last token that it issued
- * instead of a new one, even if that was revoked.
+ * Returns a response instead of the service, and can call `respond` for the service's own. With `revokedToo`, that contains the last token
+ * that the service issued, even if it was revoked, instead of a new one.
  */
 export type Disturbance = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
 
@@ -37,14 +37,14 @@ const ofDocuments = {
   "wrong-shape": always({ status: 200, body: [] })
 }
 
-/** White space, which JSON allows around a value, one byte longer than the client accepts. */
+/** A response that is one byte larger than the client accepts. It is padded with white space, which JSON allows. */
 const tooLarge = (maxBytes: number): Disturbance => () => ({
   status: 200,
   headers: { "content-type": "application/json" },
   body: new TextEncoder().encode("{}".padEnd(maxBytes + 1))
 })
 
-/** The service's own token response with other fields; `undefined` leaves a field out. */
+/** The service's own token response with these fields replaced. `undefined` removes a field. */
 const tokenResponse = (fields: Readonly<Record<string, unknown>>): Disturbance => (respond) => {
   const own = respond()
   return typeof own === "object" && own.status === 200 ? { ...own, body: { ...(own.body as object), ...fields } } : own
@@ -94,7 +94,7 @@ export const faults: { readonly [O in Operation]: ReadonlyArray<Fault<O>> } = {
   request: namesOf(disturbances.request)
 }
 
-/** The fault of that name, or `undefined` if the operation has none. */
+/** Returns the fault with this name, or `undefined` if the operation has no such fault. */
 export const disturbanceOf = (operation: Operation, fault: string): Disturbance | undefined => {
   const ofOperation: Readonly<Record<string, Disturbance>> = disturbances[operation]
   return Object.hasOwn(ofOperation, fault) ? ofOperation[fault] : undefined

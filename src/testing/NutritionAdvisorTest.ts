@@ -21,8 +21,8 @@ const failingClient = (failure: Effect.Effect<never, NutritionAdvisorError>): Se
   HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(() => failure, Effect.succeed)
 
 /**
- * Makes a service from the given methods. Without a `searchAs`, the service decodes what `search` returns. A call to a method that
- * you didn't pass dies with a message that names it.
+ * Creates a service from the given methods. Without `searchAs`, it decodes what `search` returns. A call to a method that you didn't pass
+ * dies with a message that names the method.
  *
  * @since 1.0.0
  * @category constructors
@@ -37,7 +37,7 @@ export const make = (methods: Partial<Service>): Service => {
 }
 
 /**
- * Provides a double made from the given methods, as in {@link make}.
+ * {@link make} as a layer.
  *
  * @since 1.0.0
  * @category layers
@@ -80,7 +80,7 @@ export class RecordedSearches extends Context.Tag("effect-nutrition-advisor/test
 type Search<A, R> = (term: string, options?: SearchOptions) => Effect.Effect<A, NutritionAdvisorError, R>
 
 /**
- * Provides a double made from the given methods that records its searches. Without a `search` it finds nothing.
+ * Provides a double that records its searches, with the given methods. Without `search`, it finds nothing.
  *
  * @since 1.0.0
  * @category layers

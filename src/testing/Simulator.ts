@@ -1,6 +1,6 @@
 /**
- * A simulated Nutrition Advisor service, in memory or on a port, that tests control. It is as strict as the service in
- * SERVICE.md, and uses the Clock, so it works with TestClock.
+ * A simulated Nutrition Advisor service for tests, in memory or on a port. It is as strict as SERVICE.md, and uses the Clock, so it works
+ * with TestClock.
  *
  * @since 1.0.0
  * @module
@@ -80,8 +80,8 @@ const textOf = (expected: number, actual: number, requests: ReadonlyArray<SeenRe
 }
 
 /**
- * Asserts that exactly `expected` requests were made to a token route so far, whatever their responses were. If not, it dies
- * with {@link UnexpectedExchanges}, like a failed `expect`. It never fails, so error handling under test can't catch it.
+ * Asserts that exactly `expected` requests were made to a token route so far, whatever their responses were. Otherwise it dies with
+ * {@link UnexpectedExchanges}, which the error handling under test doesn't catch.
  *
  * @since 1.0.0
  * @category assertions
@@ -130,7 +130,7 @@ export const layerServer = (options: Options = {}): Layer.Layer<Simulator, never
   Layer.unwrapScoped(
     Effect.gen(function*() {
       yield* checkRoutes(options)
-      // A simulator that is restarted must issue other tokens than before: the same string would count as an unchanged token.
+      // After a restart, a simulator must issue other tokens than before: clients would take an equal one for an unchanged token.
       const series = `simulated-${crypto.randomUUID().slice(0, 8)}`
       const core = new SimulatorCore(options, series)
       const page = options.controls === true ? yield* pageOf(core) : undefined

@@ -9,7 +9,7 @@ const isOperation = (name: string): name is Operation => Object.hasOwn(faults, n
 const calls = "GET counters, GET state, POST revoke, POST recover, POST provoke/{operation}/{fault}?times=1, " +
   "POST token-lifetime?seconds=30 or POST latency/{operation}?millis=200"
 
-/** The response to a control call, at a path below /simulator/: the counters or the state, or why the call was refused. */
+/** Returns the response to a call at a path below /simulator/: the counters, the state, or why the call was rejected. */
 export const control = (simulator: Service, method: string, path: string, search: string): Effect.Effect<Reply> => {
   const query = new URLSearchParams(search)
   const [order = "", operation = "", fault, ...more] = path.split("/")

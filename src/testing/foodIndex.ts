@@ -4,7 +4,7 @@ const maxResults = 20
 
 const stopWords = new Set(["a", "an", "and", "food", "for", "in", "of", "on", "or", "some", "the", "to", "with"])
 
-/** In the singular, so that "apples" finds "Apple". */
+/** Turns a plural into the singular, so that "apples" finds "Apple". */
 const stem = (word: string): string => word.replace(/(?<=..)ies$/, "y").replace(/oes$/, "o").replace(/(?<=.[^s])s$/, "")
 
 const stemsOf = (text: string): Array<string> =>
@@ -20,14 +20,14 @@ const fieldsOf = ({ alternateNames, category, name, tags }: Food) =>
     [stemsOf([...tags, category].join(" ")), 1]
   ] as const
 
-/** A whole word counts twice as much as the beginning of one, and a short field more than a long one. */
+/** A whole word counts twice as much as the beginning of one. A match in a short field counts more than in a long one. */
 const scoreOf = (fields: ReturnType<typeof fieldsOf>, asked: string): number =>
   Math.max(...fields.map(([stems, weight]) => {
     const part = stems.includes(asked) ? 1 : asked.length > 2 && stems.some((stem) => stem.startsWith(asked)) ? 0.5 : 0
     return part * weight * (1 + 1 / (1 + stems.length))
   }))
 
-/** Finds the foods that match the most words of a term, best first, and the alternate names of the best. */
+/** Finds the foods that match the most words of a term, best first, and the alternate names of the first three. */
 export const foodIndex = (foods: ReadonlyArray<Food>) => {
   const entries = foods.map((food) => ({ food, fields: fieldsOf(food) }))
   return (term: string) => {

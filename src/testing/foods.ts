@@ -15,7 +15,7 @@ export interface Food {
     readonly fatG: number
     readonly fiberG: number
   }
-  /** A usual portion, and what it weighs in grams. */
+  /** A usual portion and its weight in grams. */
   readonly portion: { readonly name: string; readonly grams: number }
 }
 

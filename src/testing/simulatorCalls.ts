@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import type { Disturbance } from "./Fault.js"
 import type { Operation, SeenRequest, SimulatedResponse, State } from "./simulatorModel.js"
 
-/** A response that replaces that of the service. */
+/** A response that a call gets instead of the service's own. */
 export interface Plan {
   readonly response: SimulatedResponse | Disturbance
   /** The name of the fault, if it is one. */
@@ -34,7 +34,7 @@ export class SimulatorCalls {
     return this.next[operation].shift() ?? this.always[operation]
   }
 
-  /** The plans that are left, in the order in which calls get them: runs of equal ones in one entry. */
+  /** The remaining plans, in the order in which calls get them. Equal ones in a row are one entry. */
   plans(): State["faults"] {
     return operations.flatMap((operation) => {
       const runs: Array<{ readonly plan: Plan; times: number | null }> = []

@@ -21,7 +21,7 @@ export interface Incoming {
   readonly body: Effect.Effect<Uint8Array>
 }
 
-/** Is called with each call that has a response or whose client has left, and with each revocation. */
+/** Records each call that got a response or whose client left, and each revocation. */
 export interface Recorder {
   readonly call: <A extends SimulatedResponse>(
     request: SeenRequest,
@@ -33,7 +33,7 @@ export interface Recorder {
 
 const shownTokens = 100
 
-/** A simulated service, without its wire; `series` is a part of each token. */
+/** The simulated service, apart from how requests reach it. `series` is a part of each token. */
 export class SimulatorCore {
   readonly tokens: SimulatorTokens
   readonly responses: SimulatorResponses
@@ -102,7 +102,7 @@ const seenOf = ({ options, tokens }: SimulatorCore, incoming: Incoming, route: R
   const { operation, path } = route
   const serviceIdHeader = (options.serviceIdHeader ?? "Service-ID").toLowerCase()
   const authorization = Option.map(Headers.get(headers, "authorization"), Redacted.make)
-  /** Neither a token nor a body: it looks like an exchange at a route that does not exist. */
+  // Without a token and a body, it may be an exchange at a wrong address, and its path may contain the license key.
   const mayExchange = method === "POST" && body.length === 0 && operation === "request" &&
     Option.isNone(authorization) && options.routes?.[`POST ${path}`] === undefined
   return {

@@ -1,4 +1,4 @@
-/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
 const { readFileSync } = process.getBuiltinModule("node:fs")
 
 /** The page as one document, with the style sheet and the modules that it links to inlined. */
@@ -6,7 +6,7 @@ export const assemble = (page: URL): string => {
   const textOf = (name: string) => readFileSync(new URL(name, page), "utf8").replaceAll("\r\n", "\n")
   const joined = new Set<string>()
 
-  /** A module, after the modules that it imports. Each is included once. */
+  /** Returns a module, preceded by the modules that it imports. Each module is included once. */
   const scriptOf = (name: string): string => {
     if (joined.has(name)) return ""
     joined.add(name)

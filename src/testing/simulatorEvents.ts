@@ -2,7 +2,7 @@ import type { Readable as NodeReadable } from "node:stream"
 import { constFalse } from "effect/Function"
 import type { Operation } from "./simulatorModel.js"
 
-/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
 const { Readable } = process.getBuiltinModule("node:stream")
 
 /** A call of the service that has ended. */
@@ -33,7 +33,7 @@ const viewersAtMost = 64
 
 const waitingAtMost = 1024 * 1024
 
-/** No simulator has a million events a second, so after a restart the ids are higher than before. */
+/** Ids start at the time in microseconds. Events are rarer than that, so ids are higher after a restart than before it. */
 const idsOfMillisecond = 1_000
 
 /** An event as it is sent. */
@@ -44,10 +44,10 @@ interface Frame {
   readonly isCurrent: () => boolean
 }
 
-/** The last events of a simulator, each as a frame of server-sent events, and the viewers who watch. */
+/** The last events of a simulator, each as a frame of server-sent events, and the viewers who receive them. */
 export class SimulatorEvents {
   private readonly kept: Array<Frame> = []
-  /** Older ones than those that are kept: tokens that may still be in use. */
+  /** Events before those in `kept` that viewers still need: tokens that may be in use. */
   private older: Array<Frame> = []
   private readonly viewers = new Set<NodeReadable>()
   private lastId: number
@@ -77,7 +77,7 @@ export class SimulatorEvents {
     return this.older.filter(({ isCurrent }) => isCurrent())
   }
 
-  /** The events after the one with this id, for one more viewer, or undefined if there are too many viewers. */
+  /** Returns a stream of the events after the one with this id, or undefined if there are too many viewers. */
   watch(lastId: number): NodeReadable | undefined {
     if (this.viewers.size >= viewersAtMost) return undefined
     const viewer = new Readable({ read: () => {} })

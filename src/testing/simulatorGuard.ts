@@ -1,7 +1,7 @@
-/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
 const { isIP } = process.getBuiltinModule("node:net")
 
-/** In the form that a browser uses: without the port, and addresses in their shortest form. */
+/** Returns a host name without its port, with addresses in their shortest form, as a browser sends them. */
 const hostNameOf = (host: string | undefined): string | undefined =>
   host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`)
     ? new URL(`http://${host}`).hostname
@@ -19,8 +19,8 @@ interface Sender {
 }
 
 /**
- * Decides which requests may use the page and the controls. It refuses pages of other sites, which a browser names in `Origin`,
- * and names of other sites that resolve to this machine, which it names in `Host`. `listening` is the address of the server.
+ * Decides which requests may use the page and the controls. It rejects requests from pages of other sites, by their `Origin` header, and
+ * requests to other names that resolve to this machine, by their `Host` header. `listening` is the address of the server.
  */
 export const guard = (listening: string | undefined, allowedHosts: ReadonlyArray<string>) => {
   const [own, ...named] = [listening, ...allowedHosts].map((name) => name && hostNameOf(bracketed(name)))

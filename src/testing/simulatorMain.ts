@@ -19,10 +19,10 @@ import * as Simulator from "./Simulator.js"
 import { type SimulatorArguments, simulatorArguments, usage } from "./simulatorArguments.js"
 
 /**
- * A server for NodeHttpServer that corrects two things. NodeHttpServer listens on the port before it listens for requests: here, requests
- * that arrive in between wait. And a request for an upgrade gets a response like any other. Node leaves the socket of such a request to
- * the `upgrade` listeners, and the one of NodeHttpServer neither handles errors nor reads: a reset would end the process, and a socket
- * with a body would outlive its client.
+ * A server for NodeHttpServer that fixes two problems. NodeHttpServer opens the port before it adds its `request` listener, so requests that
+ * arrive in between have to wait here. And its `upgrade` listener, which gets the socket of an upgrade request, neither handles errors nor
+ * reads: a reset would crash the process, and a socket with a body would stay open. Without that listener, such a request gets a normal
+ * response.
  */
 const plainServer = (): Server => {
   const early: Array<Parameters<RequestListener>> = []
@@ -45,10 +45,10 @@ const cannotListen = ({ host, port }: SimulatorArguments) => ({ cause }: ServeEr
 
 const urlOf = (host: string, port: number) => `http://${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** Read first: the parent may end while the simulator starts. */
+/** Read at once, because the parent may end while the simulator starts. */
 const parent = process.ppid
 
-/** For npx only: if its parent is killed, nothing else ends this process. A program started by a shell may outlive the shell. */
+/** Only for npx: if it is killed, nothing else ends this process. Under a shell, a program may outlive its parent. */
 const untilParentEnds = Effect.repeat(Effect.sync(() => process.ppid), {
   schedule: Schedule.spaced("250 millis"),
   until: (current) => current !== parent
@@ -76,7 +76,7 @@ const serve = (NodeHttpServer: typeof NodeHttpServerModule, settings: SimulatorA
     )
     yield* process.env["npm_command"] === "exec" ? untilParentEnds : Effect.never
   }).pipe(
-    // Ends calls that hang: closing a server waits for its connections.
+    // A server waits for its connections before it closes, so calls that hang have to be ended.
     Effect.ensuring(Effect.sync(() => server.closeAllConnections())),
     Effect.provide(Served)
   )

@@ -61,7 +61,7 @@ export interface SeenRequest {
 }
 
 /**
- * A request as the function of an entry in `routes` gets it.
+ * The request that is passed to a function in `routes`.
  *
  * @since 1.0.0
  * @category models
@@ -72,7 +72,7 @@ export interface RouteRequest extends SeenRequest {
 }
 
 /**
- * A response of your own: always the same one, or a function of the request.
+ * Your own response: always the same one, or a function of the request.
  *
  * @since 1.0.0
  * @category models
@@ -80,7 +80,7 @@ export interface RouteRequest extends SeenRequest {
 export type Route = SimulatedResponse | ((request: RouteRequest) => SimulatedResponse)
 
 /**
- * How many calls the simulator received since it was built.
+ * The numbers of calls since the simulator was started.
  *
  * @since 1.0.0
  * @category models
@@ -88,9 +88,9 @@ export type Route = SimulatedResponse | ((request: RouteRequest) => SimulatedRes
 export interface Counters {
   /** Requests to a token route, whatever the response. */
   readonly exchanges: number
-  /** New tokens; one that is returned again does not count again. */
+  /** New tokens. A token that is returned again isn't counted again. */
   readonly tokensIssued: number
-  /** The most exchanges that ran at the same time. */
+  /** The maximum number of exchanges that ran at the same time. */
   readonly exchangesAtOnce: number
   /** Requests to the food search, whatever the response. */
   readonly searches: number
@@ -101,7 +101,7 @@ export interface Counters {
 }
 
 /**
- * What would affect the next calls: the tokens that the simulator accepts, and the faults that are on.
+ * What affects the next calls: the tokens that the simulator accepts, and the faults that are active.
  *
  * @since 1.0.0
  * @category models
@@ -136,13 +136,13 @@ export interface Service {
   /** Revokes every token issued so far, as the service does "for various reasons" (SERVICE.md section 5, rule 6). */
   readonly revoke: Effect.Effect<void>
   /**
-   * Gives a fault to every call of an operation, or to the next `times` calls. It replaces what `respondAlways` set, and follows
-   * what `respondNext` set.
+   * Applies a fault to every call of an operation, or only to the next `times` calls. The first replaces what `respondAlways` set; the
+   * second follows what `respondNext` set.
    */
   readonly provoke: <O extends Operation>(operation: O, fault: Fault<O>, times?: number) => Effect.Effect<void>
-  /** Removes every fault and every planned response. A call that already hangs goes on hanging. */
+  /** Removes every fault and every planned response. A call that already hangs continues to hang. */
   readonly recover: Effect.Effect<void>
-  /** Sets the responses to the next calls of an operation, in order. After them the simulator responds by itself again. */
+  /** Sets the responses to the next calls of an operation, in order. Later calls get the simulator's own responses. */
   readonly respondNext: (operation: Operation, ...responses: ReadonlyArray<SimulatedResponse>) => Effect.Effect<void>
   /** Sets the response to every call of an operation. `undefined` removes it. */
   readonly respondAlways: (operation: Operation, response: SimulatedResponse | undefined) => Effect.Effect<void>
@@ -150,13 +150,13 @@ export interface Service {
   readonly setTokenLifetime: (seconds: number) => Effect.Effect<void>
   /** Delays each response of an operation, by the Clock. A number is milliseconds. */
   readonly setLatency: (operation: Operation, latency: Duration.DurationInput) => Effect.Effect<void>
-  /** Sets whether an exchange returns the token that is still valid, with what is left of its life. */
+  /** Sets whether an exchange returns a token that is still valid, with its remaining lifetime, instead of a new one. */
   readonly setHandsBackToken: (enabled: boolean) => Effect.Effect<void>
   /** Sets the `customer_id` of new tokens. */
   readonly setCustomerId: (customerId: string) => Effect.Effect<void>
-  /** The tokens that are accepted now, and the faults that are on now. */
+  /** The tokens that are accepted now, and the faults that are active. */
   readonly state: Effect.Effect<State>
-  /** How many calls there were so far, by kind. */
+  /** The numbers of calls so far. */
   readonly counters: Effect.Effect<Counters>
   /** The last 1,000 requests, oldest first. */
   readonly requests: Effect.Effect<ReadonlyArray<SeenRequest>>
@@ -173,9 +173,9 @@ export interface Options {
   readonly licenseKeys?: ReadonlyArray<string> | undefined
   /** The `customer_id` of the first tokens; a UUID by default. */
   readonly customerId?: string | undefined
-  /** Seconds; 86155.482 by default, as in the sample of SERVICE.md section 8. */
+  /** The `expires_in` of tokens, in seconds; 86155.482 by default, as in the sample of SERVICE.md section 8. */
   readonly tokenLifetime?: number | undefined
-  /** "Service-ID" by default. */
+  /** The name of the header with the customer identifier; "Service-ID" by default. */
   readonly serviceIdHeader?: string | undefined
   /** A path in front of /v2; none by default. */
   readonly pathPrefix?: string | undefined
@@ -188,22 +188,22 @@ export interface Options {
   /** The status for a missing or wrong customer identifier; 400 by default ("not shown" in SERVICE.md). */
   readonly missingServiceIdStatus?: number | undefined
   /**
-   * Responses of your own, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Each request needs a valid
-   * token and customer identifier first. An entry for `"GET /v2/products/napi/food/search/semantic"` replaces the simulated search. An
-   * entry that could never match is refused: building the layer dies with a sentence that says why. That includes the token routes,
-   * whose responses `provoke`, `respondNext` and `respondAlways` replace.
+   * Your own responses, by method and path below the prefix, such as `"GET /v2/plan"`; none by default. Only requests with a valid token and
+   * customer identifier get them. An entry for `"GET /v2/products/napi/food/search/semantic"` replaces the simulated search. If an entry
+   * can never match, building the layer dies with a message that says why. Token routes are such entries: use `provoke`, `respondNext` or
+   * `respondAlways` to replace their responses.
    */
   readonly routes?: Readonly<Record<string, Route>> | undefined
   /** The foods that a search can find; 60 everyday foods by default. */
   readonly foods?: ReadonlyArray<Food> | undefined
   /**
-   * Whether it can also be controlled over HTTP, below /simulator, for tests in other languages; false by default. On a port,
-   * `/simulator/` is then a page that shows the calls live.
+   * Whether tests in other languages can control the simulator over HTTP, below /simulator; false by default. On a port, `/simulator/` is
+   * then a page that shows the calls live.
    */
   readonly controls?: boolean | undefined
   /**
-   * On a port with `controls`: further names of this machine under which the page and the controls are available; none by default.
-   * They always are under loopback addresses and the address that the server listens on.
+   * On a port with `controls`: other names of this machine under which the page and the controls are available, in addition to loopback
+   * addresses and the address that the server listens on; none by default.
    */
   readonly allowedHosts?: ReadonlyArray<string> | undefined
 }

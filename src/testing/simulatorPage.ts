@@ -13,7 +13,7 @@ import * as SimulatorHttp from "./simulatorHttp.js"
 import { recorder } from "./simulatorRecorder.js"
 import { problem } from "./simulatorResponses.js"
 
-/** Not imported: a bundler for another runtime would look for it, although only a simulator on a port needs it. */
+/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
 const { createHash } = process.getBuiltinModule("node:crypto")
 
 const everywhere = {
@@ -47,7 +47,7 @@ const policyOf = (page: string) =>
 
 const placeOfSettings = "<script type=\"application/json\" id=\"settings\">"
 
-/** The page, with the first values of its controls in a data block. Nothing runs that block, and no string in it can end it. */
+/** The page, with the initial values of its controls in a data block. The browser doesn't run it, and no string in it can close it. */
 const documentOf = ({ latency, tokens }: SimulatorCore) => {
   const html = assemble(new URL("./page/page.html", import.meta.url))
   const settings = { faults, latency: Record.map(latency, Duration.toMillis), tokenLifetime: tokens.lifetime }
@@ -69,8 +69,8 @@ const streamOf = (events: SimulatorEvents, lastId = "") => {
 }
 
 /**
- * Starts to record the calls for the page. Returns the response to a request for the page, or undefined if a request is for the
- * controls or the service.
+ * Starts to record calls for the page. Returns a function that responds to requests for the page, and returns undefined if a request is for
+ * the controls or the service.
  */
 export const make = (core: SimulatorCore) =>
   Effect.gen(function*() {

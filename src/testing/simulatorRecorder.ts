@@ -32,7 +32,7 @@ export const recorder = (events: SimulatorEvents, tokens: SimulatorTokens): Reco
         Effect.map(Effect.clock, (clock) => {
           const { at, authorization, method, operation, path, query, serviceId } = request
           const sent = { token: valueOf(authorization).replace(/^bearer +/i, ""), id: valueOf(serviceId) }
-          /** The query is left out, unless it contains a secret: that is a mistake of the client's to show. */
+          // The query is shown only if it contains a secret, because that is a mistake in the client.
           const shown = hidden(query, tokens, sent)
           const route = hidden(path, tokens, sent) + (shown === query ? "" : `?${shown}`)
           events.add({

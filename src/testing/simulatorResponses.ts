@@ -26,7 +26,7 @@ const searchOf = (foods: ReadonlyArray<Food>) => {
 
 const searchEveryday = searchOf(everyday)
 
-/** The responses of the service itself, as SERVICE.md has them, or as the options say where SERVICE.md leaves one open. */
+/** The service's own responses, according to SERVICE.md. The options set what SERVICE.md leaves open. */
 export class SimulatorResponses {
   /** Authorized requests whose token was not accepted. */
   rejections = 0
@@ -38,7 +38,7 @@ export class SimulatorResponses {
     this.routes = new Map(Object.entries(options.routes ?? {}))
   }
 
-  /** Of an exchange with this segment of its path; with `revokedToo` it returns the last token even if that was revoked. */
+  /** Responds to an exchange with the encoded key in `keySegment`. `revokedToo` is passed to `SimulatorTokens.exchange`. */
   exchange({ at, authorization, body, method }: SeenRequest, keySegment: string, revokedToo: boolean): Reply {
     const key = decodedKey(keySegment)
     if (method !== "POST") return notAllowed("POST")
@@ -59,7 +59,7 @@ export class SimulatorResponses {
     }
   }
 
-  /** Of a search, or of a request to another route. */
+  /** Responds to a search, or to a request to another route. */
   data(request: SeenRequest): SimulatedResponse {
     const refused = this.refusal(request)
     if (refused !== undefined) return refused

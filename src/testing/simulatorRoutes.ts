@@ -15,7 +15,7 @@ export interface Route {
   readonly keySegment: string | undefined
 }
 
-/** Why an entry of `routes` could never match a request, if that is so. */
+/** Returns why an entry of `routes` can never match a request, or undefined if it can. */
 const complaintAbout = (entry: string, controls: boolean): string | undefined => {
   const [, path] = /^[A-Z]+ (\/[^\s?#]*)$/.exec(entry) ?? []
   if (path === undefined) {
@@ -26,7 +26,7 @@ const complaintAbout = (entry: string, controls: boolean): string | undefined =>
   return controls && /^\/simulator(\/|$)/.test(path) ? "belongs to the controls: choose another path" : undefined
 }
 
-/** Dies if an entry of `routes` could never match a request. */
+/** Dies if an entry of `routes` can never match a request. */
 export const checkRoutes = ({ controls = false, routes = {} }: Options): Effect.Effect<void> => {
   const [complaint] = Object.keys(routes).flatMap((entry) => {
     const complaint = complaintAbout(entry, controls)
@@ -35,7 +35,6 @@ export const checkRoutes = ({ controls = false, routes = {} }: Options): Effect.
   return complaint === undefined ? Effect.void : Effect.dieMessage(complaint)
 }
 
-/** The operation of a path. */
 export const routeOf = (prefix: string, pathname: string): Route => {
   const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : undefined
   const keySegment = exchangePath.exec(path ?? "")?.[1]
@@ -51,12 +50,12 @@ export const decodedKey = (segment: string): string | undefined => {
   }
 }
 
-/** With any prefix: a client with a wrong base URL sends its key all the same. */
+/** Matches any prefix, because a client with a wrong base URL also sends its key. */
 const behindTokenRoute = new RegExp(`^(.*${tokenRoute}).+$`)
 
 /**
- * Replaces what may be a license key with `{key}`: a known key anywhere, whatever follows a token route, and the last segment
- * of a request that `mayExchange` at a route that the simulator doesn't have.
+ * Replaces what may be a license key with `{key}`: known keys, whatever follows a token route, and, if the request `mayExchange` a key at an
+ * unknown route, the last segment.
  */
 export const withoutKeys = (path: string, licenseKeys: ReadonlySet<string>, mayExchange: boolean): string => {
   const shown = path.replace(behindTokenRoute, "$1{key}").split("/").map((segment) =>

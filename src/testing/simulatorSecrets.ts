@@ -2,22 +2,22 @@
 interface Known {
   readonly licenseKeys: ReadonlySet<string>
   readonly customerIds: ReadonlySet<string>
-  /** What each token begins with, before the numbers of its key and its own. */
+  /** The beginning of each token. The numbers of its key and of the token follow. */
   readonly series: string
 }
 
-/** Decodes percent-encoding as often as there is any. Each byte is a character, as a server reads a path. */
+/** Removes percent-encoding, even if it was applied repeatedly. Each byte becomes a character, as in a server's path. */
 const decoded = (text: string): string => {
   const once = text.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
   return once === text ? text : decoded(once)
 }
 
-/** A plus in a query is a space. */
+/** A space may be a plus sign in a query. */
 const patternOf = (plain: string) => plain.replace(/[^\w ]/g, "\\$&").replaceAll(" ", "[ +]")
 
 /**
- * Replaces each secret in a string with `{key}`, `{token}` or `{id}`, however it is encoded. `sent` are the token and the identifier
- * from the headers of a request, which the simulator may not know.
+ * Replaces each secret in a string with `{key}`, `{token}` or `{id}`, however it is encoded. `sent` contains the token and the identifier in
+ * the headers of the request, which the simulator may not know.
  */
 export const hidden = (
   text: string,

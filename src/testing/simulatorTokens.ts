@@ -1,6 +1,6 @@
 import type { Options } from "./simulatorModel.js"
 
-/** The license key that is accepted if no other is set. */
+/** The license key that the simulator accepts by default. */
 export const demoKey = "demo-key-7f3a"
 
 export interface IssuedToken {
@@ -47,7 +47,7 @@ export class SimulatorTokens {
     this.customerIds.add(customerId)
   }
 
-  /** A new token or an earlier one. With `revokedToo`, it is the last one even if that was revoked. */
+  /** Returns a new or an earlier token. With `revokedToo`, it returns the last one, even if that was revoked. */
   exchange(key: string, now: number, revokedToo: boolean): IssuedToken {
     const earlier = revokedToo || this.handsBackValid
       ? [...this.issued.values()].findLast((token) =>

@@ -1,4 +1,4 @@
-/** What the page shows as text: the picked mark, the table, the tokens in use and the faults that are on. */
+/** The parts of the page that are text: the picked mark, the table, the tokens in use and the active faults. */
 import { calls, clock, find, kindOf, names, set, span } from "./seen.js"
 
 export const element = (name, ...children) => {
@@ -31,7 +31,7 @@ const listOf = (facts) =>
 
 const tokensShown = 5
 
-/** Changes nothing if the text is the same: a screen reader would read it again. */
+/** Does nothing if the text is the same, because a screen reader would read it again. */
 const say = (selector, text) => {
   const shown = find(selector)
   if (shown.textContent !== text) shown.textContent = text

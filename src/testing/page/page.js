@@ -4,7 +4,7 @@ import { calls, clock, find, forget, minute, remembered, see, set, view } from "
 import { addCall, marks, rebuild, redraw, svg } from "./timeline.js"
 
 let [lastId, hasNews] = [0, true]
-/** Until someone chooses how many minutes are shown. */
+/** Whether the page chooses how many minutes it shows. It stops when the viewer makes a choice. */
 let widens = true
 
 const receive = ({ data }) => {
@@ -44,7 +44,7 @@ const count = async () => {
   if (response?.ok) showCounters(await response.json())
 }
 
-/** No event tells of a fault, so this asks again even if there is no news: another viewer may have provoked one. */
+/** Faults have no events, so this asks even if there is no news: another viewer may have provoked one. */
 const askForState = async () => {
   const response = await fetch("state").catch(() => undefined)
   if (response?.ok) showState(await response.json())
@@ -149,7 +149,7 @@ for (const [operation, millis] of Object.entries(settings.latency)) {
   whenTyped(find(`#latency-${operation}`), millis, `latency/${operation}?millis=`)
 }
 
-// What a client is set to
+// The environment variables of a client
 const baseUrl = location.href.replace(/\/simulator\/.*$/, "")
 const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname)
 find("[data-base-url]").textContent = baseUrl

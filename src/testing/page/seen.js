@@ -1,10 +1,10 @@
 /** The events that the page received, and how it formats them. */
 export const find = (selector) => document.querySelector(selector)
 export const minute = 60_000
-/** As much as a browser can show at a thousand calls a second. */
+/** The number of calls and tokens that a browser can still show at a thousand calls per second. */
 export const remembered = { calls: 100_000, tokens: 2_000 }
 
-/** `held` while the page is paused: the time that it shows, and the events since then. */
+/** While the page is paused, `held` contains the time that it shows, and the events since then. */
 export const view = { minutes: 1, held: undefined }
 export const timeShown = () => view.held?.at ?? Date.now()
 
@@ -14,7 +14,7 @@ export const tokens = []
 
 export const kindOf = ({ fault, status }) => fault !== null ? "fault" : status >= 200 && status < 300 ? "own" : "wrong"
 
-/** After a restart the simulator counts from one again, and accepts no earlier token. */
+/** After a restart, the simulator counts from one again and accepts none of its earlier tokens. */
 const seeToken = (token) => {
   if (token.token === 1) { for (const earlier of tokens) earlier.cutAt ??= token.receivedAt }
   tokens.push(token)

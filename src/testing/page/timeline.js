@@ -5,7 +5,7 @@ const side = 7
 const column = side + 1
 const stack = 5
 
-/** From the top down: the line that the marks of each row stand on, and its name. */
+/** The rows from top to bottom: the baseline of their marks, and their names. */
 const rows = {
   token: { y: 76, name: "" },
   good: { y: 250, name: "2xx" },
@@ -14,7 +14,7 @@ const rows = {
   none: { y: 394, name: "no response" }
 }
 const bar = { height: 13, y: 112, rows: 4, atMost: 120 }
-/** The names of rows stand left of what they name, those of lanes above it. */
+/** The space for the names of rows, to the left of them. The names of lanes are above them. */
 const gutter = 84
 const lanes = [
   { name: "Exchanges", top: 24, end: 76 },
@@ -37,7 +37,7 @@ const labelOf = ([call, ...more]) => {
 export const svg = find("#timeline")
 for (const { name, top } of lanes) draw(svg, "text", { class: "lane", x: 0, y: top - 8 }, name)
 for (const { name, y } of Object.values(rows)) draw(svg, "text", { x: 0, y: y + 4 }, name)
-/** Clips what lies beyond its edges. */
+/** Clips everything beyond its edges. */
 const plot = draw(svg, "svg", { x: gutter })
 const axis = draw(plot, "g", {})
 const moving = draw(plot, "g", {})
