@@ -1,6 +1,6 @@
 /**
  * `node editions/effect-4/build.mjs [--only translate]`: translates src and the suite into `out/`, builds `out/dist`, which checks the types
- * of src, and packs it into `pack/`. Nothing of it is committed.
+ * of src, and packs it into `pack/`. None of the output is committed.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
@@ -32,7 +32,7 @@ const filesIn = (folder, below) =>
     .filter((entry) => entry.isFile())
     .map(({ name, parentPath }) => join(parentPath, name).slice(folder.length + 1))
 
-/** The files of the suite, and all that they import of the tests. */
+/** Returns the files of the suite, and the test files that they import. */
 const testFiles = (paths, known = new Set()) => {
   for (const path of paths.filter((path) => !known.has(path) && path.startsWith("test/"))) {
     known.add(path)
@@ -63,7 +63,7 @@ const own = JSON.parse(read(edition, "package.json"))
 
 const source = JSON.parse(read(root, "package.json"))
 
-/** 1.2.3 becomes 2.0.0-next.1.2.3: a range such as ^2.0.0-next.1.2.3 finds later builds, and no version for Effect 3. */
+/** 1.2.3 becomes 2.0.0-next.1.2.3, so that a range such as ^2.0.0-next.1.2.3 matches later builds, but no version for Effect 3. */
 const version = `${own.version}.${source.version}`
 
 /** The manifest of the source, except for what the edition's own manifest sets. */
@@ -88,7 +88,7 @@ const manifest = () => {
   }
 }
 
-/** What a text tells users to install, for Effect 4. */
+/** Replaces the versions that a document tells users to install with those for Effect 4. */
 const withVersions = (text) =>
   ["@effect/platform-node", "@effect/vitest", "vitest"].reduce((told, name) => {
     const range = `^${own.devDependencies[name].split(".", 2).join(".")}`
@@ -97,7 +97,7 @@ const withVersions = (text) =>
       .replaceAll(new RegExp(`\`${name}\` is \`@\\^[\\d.]+\``, "g"), `\`${name}\` is \`@${range}\``)
   }, text)
 
-/** README of the source, with what to install, and without links to what the package does not hold. */
+/** Returns the README for Effect 4, without links to files that the package doesn't contain. */
 const readme = () => {
   const text = withVersions(translateBlocks("README.md", read(root, "README.md")))
     .replaceAll(/effect@\^3\S+ @effect\/platform@\S+/g, "effect@^4.1")

@@ -1,6 +1,6 @@
 /**
- * `node editions/effect-4/installed.mjs`: installs the package of `pack/` with Effect 4 in an empty folder, and runs README's first program
- * there, on Node 22 and 24.
+ * `node editions/effect-4/installed.mjs`: installs the package in `pack/` with Effect 4 in an empty folder, and runs the first program of
+ * the README there, on Node 22 and 24.
  */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"

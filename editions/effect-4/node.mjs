@@ -1,4 +1,4 @@
-/** The Node that the edition runs on: this one where it is 22.19 or newer, else the one that the edition installs. */
+/** The Node that runs the edition: this one if it is 22.19 or newer, or else the one that the edition installs. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 

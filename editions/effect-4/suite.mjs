@@ -1,9 +1,9 @@
-/** The tests that are translated and run, with the doubles that they import. Mixed with Effect 3 is mixed/mixed.test.mjs. */
+/** The tests that are translated and run, together with the doubles that they import. */
 export const suite = [
-  // State and model of the token.
+  // The state of a token, and its model.
   "test/token/state.test.ts",
   "test/token/TokenProvider.model.test.ts",
-  // Conformance.
+  // The behavior of the client.
   "test/request/NutritionAdvisor.test.ts",
   "test/http/leaks.test.ts",
   "test/promise/Client.test.ts",
@@ -13,5 +13,5 @@ export const suite = [
   "test/promise/fetch.test.ts"
 ]
 
-/** What stands on packages for Effect 3 alone. */
+/** Sources that need packages that exist only for Effect 3. */
 export const leftOut = ["src/ai/NutritionAdvisorTools.ts"]

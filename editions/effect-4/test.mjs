@@ -1,6 +1,6 @@
 /**
- * `node editions/effect-4/test.mjs [FILE ...]`: runs the suite of `out/`, then replicas of both editions on one Redis, and the packed edition in
- * an empty folder. With files it runs these of the suite alone.
+ * `node editions/effect-4/test.mjs [FILE ...]`: runs the suite in `out/`, then replicas of both editions with one Redis, then the packed edition
+ * in an empty folder. With files, it runs only these files of the suite.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"

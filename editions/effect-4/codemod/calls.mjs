@@ -1,21 +1,21 @@
-// Calls that Effect 4 writes in another form. Each takes the call, and gives its new text, or undefined where it stays.
+// Calls that have another form in Effect 4. Each function gets the call, and returns its new text, or undefined if it stays the same.
 import { effect3 } from "./renames.mjs"
 
-/** The arguments but for the last ones, which are the call's own: of what can be called with or without `self`. */
+/** The arguments before the last `own` ones: `self`, or nothing if the call is in a pipe. */
 const before = ({ args }, own = 1) => args.slice(0, args.length - own).map((text) => `${text}, `).join("")
 
 const last = ({ args }) => args.at(-1)
 
 const inheriting = `{ uninterruptible: "inherit" }`
 
-/** A fork of Effect 3 is uninterruptible where its parent is: Effect 4 asks for that. */
+/** In Effect 3, a fork in an uninterruptible region is uninterruptible. In Effect 4, this is an option. */
 const fork = (name) => (call) => `${call.ns}.${name}(${[...call.args, inheriting].join(", ")})`
 
-/** A service that an effect was run with is provided to it. */
+/** Turns `withClock` and the like into `provideService`. */
 const provided = (module, name) => (call) =>
   `${call.file.local("effect/Effect")}.provideService(${before(call)}${call.file.local(module)}.${name}, ${last(call)})`
 
-/** A layer that sets what a fiber reads is one of that service. */
+/** Turns `setTracer` and the like into a layer with that service. */
 const layerOf = (module, name) => (call) =>
   `${call.file.local("effect/Layer")}.succeed(${call.file.local(module)}.${name}, ${last(call)})`
 
@@ -23,7 +23,7 @@ const inArray = (name) => (call) => `${call.ns}.${name}([${call.args.join(", ")}
 
 const checked = (check, limit) => (call) => `${call.ns}.check(${call.ns}.${check}(${limit ?? call.args[0]}))`
 
-/** A layer that fails is an effect that does. */
+/** Turns a failing layer into a layer that is unwrapped from a failing effect. */
 const failing = (name) => (call) => `${call.ns}.unwrap(${call.file.local("effect/Effect")}.${name}(${call.args[0]}))`
 
 const transformed = (name) => ({ args: [from, to, options], file, ns }) =>
@@ -36,7 +36,7 @@ const logger = (keeps) => (call) => {
   return `${call.ns}.layer([${loggers}]${keeps ? ", { mergeWithExisting: true }" : ""})`
 }
 
-/** The names of two parameters of a handler, whose first may be a pair: of what came out, and of what went in. */
+/** The names of a handler's two parameters. If the first one is a pair of output and input, the name of the input is used. */
 const namesOf = ({ parameters: [first, second] }) => [first.name.elements?.at(-1).getText(), second.name.getText()]
 
 export const calls = {
@@ -84,7 +84,7 @@ export const calls = {
   "effect/Schedule#intersect": (call) => {
     const { file, node: { arguments: [other] }, ns } = call
     if (call.args.length === 2) return `${ns}.max([${call.args.join(", ")}])`
-    // What was told to the Schedule is given by each step.
+    // In Effect 4, each step has the input, so no Schedule is needed for it.
     return file.calleeOf(other) === "effect/Schedule#identity"
       ? `${ns}.setInputType${file.types(other)}()`
       : `(self) => ${ns}.max([self, ${last(call)}])`

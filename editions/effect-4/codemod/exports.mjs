@@ -6,7 +6,7 @@ import ts from "typescript"
 
 const require = createRequire(import.meta.url)
 
-/** The folder of an installed package, whatever its `exports` show. */
+/** The folder of an installed package. `exports` of its package.json doesn't matter. */
 const folderOf = (name) =>
   require.resolve.paths(name).map((path) => join(path, name)).find((path) => existsSync(join(path, "package.json")))
 
@@ -40,7 +40,7 @@ const read = (file) => {
 
 const known = new Map()
 
-/** The names that a module exports; undefined where there is no such module. */
+/** Returns the names that a module exports, or undefined if there is no such module. */
 export const exportsOf = (module) => {
   if (!known.has(module)) {
     const file = fileOf(module)

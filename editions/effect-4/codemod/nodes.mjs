@@ -1,4 +1,4 @@
-// Other expressions that Effect 4 writes in another form. Each rule takes a node and the file, and gives the new text or undefined.
+// Other expressions that have another form in Effect 4. Each rule gets a node and the file, and returns the new text or undefined.
 import ts from "typescript"
 import { effect3 } from "./renames.mjs"
 
@@ -10,7 +10,7 @@ const tagClass = (node, file) =>
     })`
     : undefined
 
-/** A schema whose types are named is a codec; one of three types names the services of both ways. */
+/** `Schema.Schema<A, I, R>` is `Schema.Codec<A, I, R, R>`, which names the services for decoding and for encoding. */
 const schemaType = (node, file) => {
   if (!ts.isTypeReferenceNode(node) || file.memberOf(node.typeName) !== "effect/Schema#Schema") return undefined
   const types = file.emitAll(node.typeArguments)
@@ -24,7 +24,7 @@ const metricKeyType = (node, file) =>
     ? `${file.local("effect/Metric")}.Metric<number, unknown>`
     : undefined
 
-/** What a test runs with, and what a generator yields, stands in no type. */
+/** Effect 4 has no types for the services of a test and for what a generator yields. */
 const testTypes = (node, file) => {
   const name = ts.isTypeReferenceNode(node) ? file.memberOf(node.typeName) : undefined
   if (name === "effect/TestServices#TestServices") return "never"
@@ -32,8 +32,8 @@ const testTypes = (node, file) => {
 }
 
 /**
- * The class of a tagged schema has a static `_tag`. An error is named by its tag, and Node shows its message and stack: in Effect 4 the
- * identifier is its name, and Node shows the fields alone.
+ * Gives the class of a tagged schema a static `_tag`, as in Effect 3. Gives an error its tag as its name, and makes Node print its message
+ * and stack: in Effect 4, the name is the identifier, and Node prints only the fields.
  */
 const taggedClass = (node, file) => {
   const made = ts.isClassDeclaration(node) ? node.heritageClauses?.[0]?.types[0]?.expression : undefined
@@ -59,7 +59,7 @@ const taggedClass = (node, file) => {
   return file.emitParts(node, `\n  static readonly _tag = ${tag} as const\n${shown}`, node.members.pos)
 }
 
-/** A property signature needs no name for its default. */
+/** In Effect 4, a field can have a default without `propertySignature`. */
 const propertySignature = (node, file) => {
   if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return undefined
   const kept = node.arguments.filter((argument) => file.memberOf(argument) !== "effect/Schema#propertySignature")
@@ -69,9 +69,9 @@ const propertySignature = (node, file) => {
 }
 
 const methods = {
-  /** Which fiber interrupts is not told. */
+  /** It doesn't get the fiber that interrupts. */
   unsafeInterruptAsFork: (fiber) => `${fiber}interruptUnsafe()`,
-  /** A fiber that runs has undefined for its end, not null. */
+  /** For a running fiber, it returns undefined instead of null. */
   unsafePoll: (fiber) => fiber.endsWith("?.") ? `${fiber}pollUnsafe()` : `(${fiber}pollUnsafe() ?? null)`,
   unsafeUpdate: (metric, value, file) =>
     `${metric}updateUnsafe(${file.emit(value)}, ${file.local("effect/Context")}.empty())`,
@@ -92,7 +92,7 @@ const scopedTest = (node) =>
     ? { scoped: "it.effect", scopedLive: "it.live" }[node.name.text]
     : undefined
 
-/** Properties of Effect 4's tests draw from its own Arbitrary. */
+/** `it.effect.prop` of Effect 4 has other arbitraries, so the translation calls fast-check. */
 const effectProp = (node, file) => {
   if (!ts.isCallExpression(node) || node.expression.getText() !== "it.effect.prop") return undefined
   const [title, arbitraries, body, options = "{}"] = file.emitAll(node.arguments)
@@ -105,7 +105,7 @@ const effectProp = (node, file) => {
 
 const clientErrors = { Transport: "TransportError", EmptyBody: "EmptyBodyError", StatusCode: "StatusCodeError" }
 
-/** `new RequestError({ reason: "Transport", … })` is an HttpClientError with a TransportError for its reason. */
+/** `new RequestError({ reason: "Transport", … })` is an HttpClientError whose reason is a TransportError. */
 const clientError = (node, file) => {
   if (!ts.isNewExpression(node) || !/HttpClientError#Re(quest|sponse)Error$/.test(file.calleeOf(node))) return undefined
   const { properties } = node.arguments[0]
@@ -115,14 +115,14 @@ const clientError = (node, file) => {
   return `new ${file.emit(node.expression)}({ reason: new ${namespace}.${clientErrors[text]}({ ${kept.join(", ")} }) })`
 }
 
-/** `error.reason === "EmptyBody"` asks for the tag of the reason. */
+/** `error.reason === "EmptyBody"` compares the tag of the reason. */
 const clientErrorReason = (node, file) =>
   ts.isBinaryExpression(node) && Object.hasOwn(clientErrors, node.right.text ?? "") &&
     /\.reason$/.test(node.left.getText())
     ? `${file.emit(node.left)}._tag ${node.operatorToken.getText()} "${clientErrors[node.right.text]}"`
     : undefined
 
-/** The parameters of a request are no array, and some of them may be redacted; its method is any text. */
+/** In Effect 4, the URL parameters of a request aren't an array and may be redacted, and its method is any string. */
 const requestPart = (node, file) => {
   if (!ts.isPropertyAccessExpression(node)) return undefined
   if (node.getText() === "request.urlParams") return `${file.local(file.pathTo(effect3))}.pairsOf(${node.getText()})`
@@ -132,14 +132,14 @@ const requestPart = (node, file) => {
     : undefined
 }
 
-/** A span that is made by hand records no stack: it does not take the option. */
+/** `useSpan` records no stack in Effect 4, so it doesn't have this option. */
 const spanOptions = (node, file) => {
   if (!ts.isObjectLiteralExpression(node) || file.calleeOf(node.parent) !== "effect/Effect#useSpan") return undefined
   const kept = node.properties.filter(({ name }) => name?.getText() !== "captureStackTrace")
   return `{ ${file.emitAll(kept).join(", ")} }`
 }
 
-/** `address._tag === "TcpAddress" ? address.hostname : …`: an address with a port is one of TCP, and tells its bytes. */
+/** `address._tag === "TcpAddress" ? address.hostname : …`: in Effect 4, a TCP address is one with a port, and contains bytes. */
 const address = (node, file) => {
   if (ts.isBinaryExpression(node) && node.right.text === "TcpAddress") {
     return `"port" in ${file.emit(node.left.expression)}`
@@ -160,7 +160,7 @@ const tags = {
 const errorTag = (node) =>
   ts.isStringLiteral(node) && Object.hasOwn(tags, node.text) ? `"${tags[node.text]}"` : undefined
 
-/** A level of a logger, and a strategy, is its name. */
+/** Log levels and execution strategies are strings. */
 const literal = (node, file) => {
   const [, name] = /^effect\/(?:LogLevel|ExecutionStrategy)#(\w+)$/.exec(file.memberOf(node)) ?? []
   return ts.isPropertyAccessExpression(node) && name !== undefined
@@ -168,9 +168,9 @@ const literal = (node, file) => {
     : undefined
 }
 
-/** What is read otherwise. */
+/** Properties that have another form. */
 const reads = {
-  /** A ManagedRuntime is its context. */
+  /** A ManagedRuntime has a context instead of a Runtime. */
   runtimeEffect: (runtime, file) =>
     `${file.local("effect/Effect")}.map(${runtime}.contextEffect, (context) => ({ context }))`,
   label: (level) => level === "logLevel" ? "logLevel.toUpperCase()" : undefined

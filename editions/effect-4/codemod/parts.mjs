@@ -1,11 +1,11 @@
-// Declarations of a file that Effect 4 needs otherwise: each in `X.part.ts` takes the place of the one of its name in `X.ts`.
+// Replaces single declarations of a file: each declaration in `X.part.ts` replaces the one with the same name in `X.ts`.
 import ts from "typescript"
 
 const parse = (text) => ts.createSourceFile("part.ts", text, ts.ScriptTarget.Latest, true).statements
 
 const nameOf = (statement) => (statement.declarationList?.declarations[0] ?? statement).name?.text
 
-/** The text with the declarations of the part, and its imports besides. */
+/** Returns the source with the declarations of the part, and with its imports added. */
 export const withParts = (path, text, part) => {
   const statements = parse(part)
   const imports = statements.filter(ts.isImportDeclaration).map((statement) => statement.getText())
@@ -21,7 +21,7 @@ export const withParts = (path, text, part) => {
   return withoutUnused(replaced.replace(/^import /m, `${imports.join("")}import `))
 }
 
-/** The text without what it imports alone and does not use. */
+/** Removes imports of a single name that isn't used. */
 const withoutUnused = (text) =>
   text.replace(
     /^import (?:type )?(?:\* as |\{ )(\w+) (?:\} )?from .*\n/gm,

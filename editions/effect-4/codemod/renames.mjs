@@ -1,6 +1,6 @@
-// What Effect 4 calls by another name: modules, members of modules, types in namespaces, and properties.
+// What has another name in Effect 4: modules, members of modules, types in namespaces, and properties.
 
-/** The module of the edition's own in which stands what Effect 4 has not. */
+/** The edition's own module with functions that Effect 4 doesn't have. */
 export const effect3 = "src/internal/effect3.js"
 
 const modules = {
@@ -11,11 +11,11 @@ const modules = {
   "effect/TestClock": "effect/testing/TestClock"
 }
 
-/** The module of Effect 4 for one of Effect 3. */
+/** Returns the module of Effect 4 for one of Effect 3. */
 export const moduleOf4 = (module) =>
   modules[module] ?? module.replace(/^@effect\/platform\/(?=Cookies|FetchHttp|Headers|Http|UrlParams)/, "effect/http/")
 
-/** Of a module of Effect 3: its members, and what they are in Effect 4. One with a `#` is in another module, one that begins with it in `effect3`. */
+/** The new names of members. A name with a `#` is in another module; one that begins with a `#` is in `effect3`. */
 const members = {
   "effect/Cause": {
     failureOption: "findErrorOption",
@@ -97,14 +97,14 @@ const members = {
   "@effect/platform-node/NodeHttpClient": { layer: "layerNodeHttp" }
 }
 
-/** "effect/Effect#catch" for "effect/Effect#catchAll". */
+/** Returns "effect/Effect#catch" for "effect/Effect#catchAll", for example. */
 export const memberOf4 = (member) => {
   const [module, name] = member.split("#")
   const to = members[module]?.[name] ?? name
   return to.startsWith("#") ? effect3 + to : to.includes("#") ? to : `${moduleOf4(module)}#${to}`
 }
 
-/** Types that stood in a namespace of their own name. */
+/** Types that are in a namespace of their module in Effect 3. */
 export const nestedTypes = {
   "effect/Config#Config.Wrap": "Wrap",
   "effect/Effect#Effect.Success": "Success",
@@ -112,7 +112,7 @@ export const nestedTypes = {
   "effect/Schema#Schema.Encoded": "Codec.Encoded"
 }
 
-/** Properties, of whatever they are. */
+/** Properties, whatever object they belong to. */
 export const properties = {
   __proto__: null,
   currentContext: "context",

@@ -1,4 +1,4 @@
-// Translates one TypeScript source from Effect 3.22 to Effect 4: imports, renamed members, and expressions that are written otherwise.
+// Translates one TypeScript source from Effect 3.22 to Effect 4: imports, renamed members, and expressions that have another form.
 import { dirname, relative } from "node:path/posix"
 import ts from "typescript"
 import { calls } from "./calls.mjs"
@@ -8,19 +8,19 @@ import { effect3, memberOf4, moduleOf4, nestedTypes, properties } from "./rename
 
 const isEffectModule = (name) => /^(effect|@effect\/[a-z-]+)(\/|$)/.test(name)
 
-/** A name with a capital letter that a barrel gives is a namespace: `Effect` of "effect" is "effect/Effect". */
+/** A capitalized name from an index module is a namespace: `Effect` of "effect" is "effect/Effect". */
 const isNamespace = (module, name) => /^(effect|@effect\/(?!vitest)[a-z-]+)$/.test(module) && /^[A-Z]/.test(name)
 
 const lifts = { Left: "fromResult", Right: "fromResult", None: "fromOption", Some: "fromOption" }
 
 export class File {
-  /** `checker` tells types, where the source is part of a program. */
+  /** `checker` knows the types, and is undefined if the source isn't part of a program. */
   constructor(name, source, checker) {
     Object.assign(this, { name, source, checker })
-    /** Local name to what it stands for: "effect/Effect" for a namespace, "effect/Function#pipe" for a value. */
+    /** Maps each local name to its meaning: "effect/Effect" for a namespace, "effect/Function#pipe" for a value. */
     this.names = new Map()
     this.problems = []
-    /** Namespaces that the translation needs besides those imported: local name to module. */
+    /** Maps the local names of namespaces that the translation needs to their modules. */
     this.needed = new Map()
     for (const { importClause, moduleSpecifier } of this.source.statements.filter(ts.isImportDeclaration)) {
       const module = moduleSpecifier.text
@@ -34,7 +34,7 @@ export class File {
     }
   }
 
-  /** The local name of a module of Effect 4, imported if need be. */
+  /** Returns the local name of a module of Effect 4, and imports it if necessary. */
   local(module) {
     const [known] = [...this.names].find(([, of]) => moduleOf4(of) === module) ?? []
     const name = known ??
@@ -43,7 +43,7 @@ export class File {
     return name
   }
 
-  /** A block of a document stands in no program, and sees nothing of the edition's own module. */
+  /** A code block of a document isn't part of a program, and can't import `effect3`. */
   get isSnippet() {
     return this.checker === undefined
   }
@@ -53,7 +53,7 @@ export class File {
     this.problems.push(`${this.name}:${line + 1}: ${what}`)
   }
 
-  /** "effect/Effect#catchAll", where the node is a member of an imported namespace. */
+  /** Returns "effect/Effect#catchAll", for example, if the node is a member of an imported namespace. */
   memberOf(node) {
     const [left, right] = ts.isPropertyAccessExpression(node)
       ? [node.expression, node.name]
@@ -65,7 +65,7 @@ export class File {
     return namespace === undefined || namespace.includes("#") ? undefined : `${namespace}#${right.text}`
   }
 
-  /** "effect/Function#pipe", where the node is that value, imported by its name. */
+  /** Returns "effect/Function#pipe", for example, if the node is a value that is imported by name. */
   valueOf(node) {
     const isName = ts.isPropertyAccessExpression(node.parent) && node.parent.name === node
     const value = isName || ts.isImportSpecifier(node.parent) ? undefined : this.names.get(node.text)
@@ -84,7 +84,7 @@ export class File {
     return lift ? `${this.local("effect/Effect")}.${lift}(${text})` : text
   }
 
-  /** An Either and an Option are no Effects: how one becomes an Effect where that is asked for, or yielded in `Effect.gen`. */
+  /** In Effect 4, Either and Option aren't Effects. Returns the function that converts one if an Effect is expected or yielded. */
   liftOf(node) {
     const asked = ts.isYieldExpression(node.parent)
       ? this.calleeOf(ts.findAncestor(node, ts.isFunctionExpression)?.parent)
@@ -102,7 +102,7 @@ export class File {
     return typeArguments === undefined ? "" : `<${this.emitAll(typeArguments).join(", ")}>`
   }
 
-  /** The parts of a node, translated; `added` stands at the place `addedAt` of the source besides. */
+  /** Translates the parts of a node, and inserts `added` at the position `addedAt` of the source. */
   emitParts(node, added = "", addedAt = -1) {
     const { text: source } = this.source
     const between = (from, to) =>
@@ -156,7 +156,7 @@ export class File {
     return relative(dirname(this.name), path).replace(/^(?!\.)/, "./")
   }
 
-  /** Import statements of Effect's modules, as Effect 4 has them. Modules that it does not have go. */
+  /** Returns the import statements for Effect's modules in Effect 4. Modules that it doesn't have are left out. */
   imports() {
     const lines = []
     for (const statement of this.source.statements.filter(ts.isImportDeclaration)) {
@@ -204,7 +204,7 @@ export class File {
   }
 }
 
-/** A call of a member of a namespace, `ns`. */
+/** A call of a member of the namespace `ns`. */
 class Call {
   #args
 
@@ -212,19 +212,19 @@ class Call {
     Object.assign(this, { node, file, ns: node.expression.expression?.getText() })
   }
 
-  /** The arguments, translated where they are asked for. */
+  /** The arguments. They are translated on first use. */
   get args() {
     return this.#args ??= this.file.emitAll(this.node.arguments)
   }
 }
 
-/** The name of a property, wherever it stands. */
+/** Whether the node is the name of a property, in an access or an assignment. */
 const isOwnName = (node) =>
   node.parent.name === node && (ts.isPropertyAccessExpression(node.parent) || ts.isPropertyAssignment(node.parent))
 
 const block = /^([ \t]*(?:\* )?)```ts([^\n]*)\n([\s\S]*?)^\1```/gm
 
-/** The TypeScript in Markdown: the blocks of a page, and the examples in JSDoc. */
+/** Translates the TypeScript blocks in Markdown: those of a page, and the examples in JSDoc. */
 export const translateBlocks = (name, text) =>
   text.replace(block, (_, margin, info, code) => {
     const bare = margin.trimEnd()

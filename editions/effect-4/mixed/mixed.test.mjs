@@ -1,4 +1,4 @@
-// Replicas of both editions, in processes of their own, share one token through a redis-server of the test's own.
+// Replicas of both editions, each in its own process, share one token through a redis-server that the test starts.
 import { fork, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
@@ -33,7 +33,7 @@ afterEach(async () => {
   await Promise.all(ended)
 })
 
-/** Runs until the test ends, and says what it prints. */
+/** Kills the process when the test ends, and collects its output. */
 const watched = (child) => {
   let printed = ""
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => printed += text)
@@ -88,7 +88,7 @@ const replica = async (name, baseUrl, redisUrl) => {
   return { search: () => send("search"), close: () => send("close") }
 }
 
-/** One of each, over one simulator and one Redis. */
+/** One replica of each edition, with the same simulator and the same Redis. */
 const fleet = async () => {
   const [service, redisUrl] = await Promise.all([simulator(), redis()])
   const replicas = await Promise.all(["three", "four"].map((name) => replica(name, service.baseUrl, redisUrl)))

@@ -1,6 +1,6 @@
 /**
- * `node replica.mjs ENTRIES EFFECT BASE_URL REDIS_URL`: a replica over an edition, by the folder of its entries, and the effect that it is
- * for. It takes orders from its parent, and says how each ended.
+ * `node replica.mjs ENTRIES EFFECT BASE_URL REDIS_URL`: a replica that uses the edition in the folder ENTRIES with the package EFFECT. It
+ * gets orders from its parent process, and reports the result of each.
  */
 const [, , entries, effect, baseUrl, redisUrl] = process.argv
 

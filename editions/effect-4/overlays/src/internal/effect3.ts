@@ -1,4 +1,4 @@
-// What Effect 3 has and Effect 4 has not. The translation names it where the source uses it.
+// Functions of Effect 3 that Effect 4 doesn't have. The translated source imports them from here.
 import * as Config from "effect/Config"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -18,7 +18,7 @@ export const interruptFork = (fiber: Fiber.Fiber<unknown, unknown>) => Effect.sy
 
 export const poll = <A, E>(fiber: Fiber.Fiber<A, E>) => Effect.sync(() => Option.fromUndefinedOr(fiber.pollUnsafe()))
 
-/** Begun before the timer that bounds it: what ends just in time is in time. */
+/** An effect starts before the timer that limits it, so one that ends just in time doesn't time out. */
 const atOnce = { startImmediately: true, uninterruptible: "inherit" } as const
 
 export const disconnect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -27,17 +27,17 @@ export const disconnect = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effe
       Effect.onInterrupt(restore(Fiber.join(fiber)), () => interruptFork(fiber)))
   )
 
-/** The options of `timeoutFail` as those of `timeoutOrElse`. */
+/** Turns the options of `timeoutFail` into those of `timeoutOrElse`. */
 export const orFail = <E>({ duration, onTimeout }: { readonly duration: Duration.Input; readonly onTimeout: () => E }) => ({
   duration,
   orElse: () => Effect.fail(onTimeout())
 })
 
-/** The function of `addDelay`. */
+/** Turns a function for `addDelay` of Effect 3 into one for Effect 4. */
 export const ofOutput = <A>(f: (output: A) => Duration.Input) => ({ output }: { readonly output: A }) =>
   Effect.succeed(f(output))
 
-/** Only a layer can change a reference for others in Effect 4: outside one, nothing is changed. */
+/** In Effect 4, only a layer can change a reference for other effects, so this does nothing outside of one. */
 export const locallyScopedWith = (_reference: unknown, _change: unknown) => Effect.void
 
 export const dieMessage = (message: string) => Effect.die(new Error(message))
@@ -59,13 +59,13 @@ export const layerMapError = <A, E, R, E2>(self: Layer.Layer<A, E, R>, f: (error
 
 export const decodeUnknown = (input: unknown) => Duration.fromInput(input as Duration.Input)
 
-/** An error of a Config that names its variable. */
+/** Creates a ConfigError that names its variable. */
 export const invalidData = (path: ReadonlyArray<string>, message: string) =>
   new Config.ConfigError(
     new Schema.SchemaError(new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message })))
   )
 
-/** Every issue of a schema error, with its path. */
+/** Lists every issue of a schema error, with its path. */
 export const ArrayFormatter = {
   formatErrorSync: ({ issue }: Schema.SchemaError) =>
     SchemaIssue.makeFormatterStandardSchemaV1()(issue).issues.map(({ message, path = [] }) => ({
@@ -74,7 +74,7 @@ export const ArrayFormatter = {
     }))
 }
 
-/** Of all copies of this package that a program has loaded. */
+/** All copies of this package in a program share the value. */
 export const globalValue = <A>(key: string, make: () => A): A => {
   if (!Reflect.has(globalThis, key)) Reflect.set(globalThis, key, make())
   return Reflect.get(globalThis, key)
@@ -83,7 +83,7 @@ export const globalValue = <A>(key: string, make: () => A): A => {
 export const pairsOf = (params: UrlParams.UrlParams): ReadonlyArray<readonly [string, string]> =>
   Array.from(params, ([name, value]) => [name, Redacted.isRedacted(value) ? Redacted.value(value) : value])
 
-/** The fetch of the process as it is at each call: Effect 4 keeps that of its first use. */
+/** Calls the fetch that the process has at that time. Effect 4 keeps the one it had on first use. */
 export const fetchLayer = Layer.provide(
   FetchHttpClient.layer,
   Layer.succeed(FetchHttpClient.Fetch, (input, init) => processFetch()(input, init))

@@ -1,8 +1,8 @@
-// The clock of Effect 4 waits for nobody before it moves.
+// Before it moves, the TestClock of Effect 4 doesn't wait for fibers that can still run.
 import { type Duration, Effect, type Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-/** Until what can go on without time has done so. */
+/** Waits until fibers have done everything for which no time needs to pass. */
 const settled = Effect.promise(() => new Promise<void>((done) => setImmediate(() => setImmediate(() => done()))))
 
 const around = (move: Effect.Effect<void>) => settled.pipe(Effect.andThen(move), Effect.andThen(settled))

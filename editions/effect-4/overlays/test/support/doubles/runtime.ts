@@ -1,4 +1,4 @@
-// Effect 4 has no Supervisor, another scheduler and clock, and no Random of a seed that stands alone.
+// Effect 4 has no Supervisor and no Random service for a seed, and its scheduler and its clock are different.
 import { type Clock, Context, type Duration, Effect, type Fiber, Metric, Random, type Scheduler } from "effect"
 
 export class FiberCount {
@@ -34,7 +34,7 @@ export const makeClock = ({ monotonic, sleep, wall }: Parts): Clock.Clock => {
   }
 }
 
-/** The operations that the runtime itself takes to wake a fiber from a yield. */
+/** The number of operations that the runtime itself needs to wake a fiber from a yield. */
 const wakingOperations = 3
 
 type AnyFiber = Fiber.Fiber<unknown, unknown>

@@ -21,7 +21,7 @@ const layerLoggers = (keep: Keep) => {
   )
 }
 
-/** What it is told of a span, the tracer below tells as well. */
+/** The tracer below records the same data of a span, so this one isn't needed. */
 const layerOpenTelemetry = (_keep: Keep) => Layer.empty
 
 const keepingExits = (inner: Tracer.Tracer, keep: Keep): Tracer.Tracer =>
