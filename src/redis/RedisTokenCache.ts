@@ -57,11 +57,11 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
     const text = Redacted.value(secret)
     yield* check(
       field,
-      [/^rediss?:\/\//i.test(text), "must be an address that starts with redis:// or rediss://"],
-      [isAddress(text), "is no address: check its port, and percent-encode special characters of its password"]
+      [/^rediss?:\/\//i.test(text), "must be a URL that starts with redis:// or rediss://"],
+      [isAddress(text), "must be a valid URL: check its port, and percent-encode special characters in its password"]
     )
     const url = new URL(text)
-    yield* check(field, [hasDatabaseNumber(url), "must name its database by a number"])
+    yield* check(field, [hasDatabaseNumber(url), "must have a number as its database"])
     return url.href
   })
 
@@ -89,7 +89,7 @@ const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =
 const prefix = {
   prefix: {
     default: "nutrition-advisor:",
-    parse: (prefix, field) => Either.map(check(field, [!/[{}]/.test(prefix), "must hold no braces"]), () => prefix),
+    parse: (prefix, field) => Either.map(check(field, [!/[{}]/.test(prefix), "must not contain braces"]), () => prefix),
     variable: Environment.text
   }
 } satisfies Declarations<Pick<Options, "prefix">>

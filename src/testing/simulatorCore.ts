@@ -61,7 +61,9 @@ export const serviceOf = (core: SimulatorCore): Service => {
       Effect.suspend(() => {
         const response = disturbanceOf(operation, fault)
         if (response === undefined) {
-          return Effect.dieMessage(`Simulator has no fault ${fault} of ${operation}: ${faults[operation].join(", ")}`)
+          return Effect.dieMessage(
+            `The simulator has no fault ${fault} for ${operation} calls. It has ${faults[operation].join(", ")}.`
+          )
         }
         const plan = { response, fault }
         if (times === undefined) calls.always[operation] = plan

@@ -14,7 +14,7 @@ export const withParts = (path, text, part) => {
     const name = nameOf(statement)
     const found = parse(before).find((candidate) => nameOf(candidate) === name)
     if (found === undefined) {
-      throw new Error(`${path} declares no ${name}, which the part of Effect 4 takes the place of`)
+      throw new Error(`${path} declares no ${name}, which the part for Effect 4 replaces`)
     }
     return before.slice(0, found.getStart()) + statement.getText() + before.slice(found.end)
   }, text)

@@ -13,11 +13,11 @@ export const usage = `Usage: effect-nutrition-advisor-mcp [options]
 
 Serves the tool search_foods over the Model Context Protocol, on standard input and output.
 
-  --max-bytes <number>  the most bytes of JSON in a result, 32768 by default; a longer one is cut
+  --max-bytes <number>  the maximum size of a result in bytes, 32768 by default; a larger one is cut
   --fields <names>      the fields to keep of each food, such as name,per100g; all of them by default
-  --simulator           serves simulated foods, and needs no variables
+  --simulator           serves simulated foods and needs no variables
   --version             prints the version
-  --help                prints this
+  --help                prints this help
 
 These environment variables are required:
 

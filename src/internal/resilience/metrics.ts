@@ -1,10 +1,10 @@
 import { byLabel } from "../metrics.js"
 
-const retried = "Searches and requests that were sent again, or were not since the budget was used up"
+const retried = "Retries of failed searches and requests, and those that were skipped because the budget was used up"
 export const retries = byLabel("retries_total", "outcome", ["Retried", "OutOfBudget"], retried)
 
-const held = "Searches and requests that a throttle refused or made wait, by what held them first"
+const held = "Searches and requests that Throttle delayed or rejected, by its first reason"
 export const heldRequests = byLabel("held_requests_total", "reason", ["TooManyRequests", "Rate"], held)
 
-const cached = "Searches through the cache, by where their payload comes from"
+const cached = "Searches through SearchCache, by where their payload comes from"
 export const cachedSearches = byLabel("search_cache_total", "outcome", ["Hit", "Miss", "Joined"], cached)

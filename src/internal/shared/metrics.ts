@@ -4,12 +4,12 @@ export const sharedTokens = byLabel(
   "shared_tokens_total",
   "outcome",
   ["HandedOver", "Exchanged", "ExchangedAlone"],
-  "Tokens of replicas that share one, by how they came by it"
+  "Tokens that SharedTokenIssuer returned, by how it got them"
 )
 
 export const cacheFailures = byLabel(
   "shared_cache_failures_total",
   "reason",
   ["Unavailable", "Timeout"],
-  "Calls of the shared token cache that failed"
+  "Failed calls to the shared token cache, by reason"
 )

@@ -21,7 +21,7 @@ const readSetting = (
     : Effect.tap(licenseKey, (key) =>
       Effect.mapError(
         Settings.checkLicenseKey(key),
-        ({ rule }) => new LicenseKeyUnavailable({ detail: `what was read ${rule}` })
+        ({ rule }) => new LicenseKeyUnavailable({ detail: `the value ${rule}` })
       ))
 
 /** Returns the license key. If the option is an Effect, runs it and checks the result. A plain value was checked with the options. */
