@@ -68,21 +68,15 @@ export const defaults: RefreshPolicy = {
   coolDown: "15 seconds"
 }
 
-/** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
-const renewalsPerCoolDown = 2
-
 /**
  * A validated policy, with every duration in milliseconds.
  *
  * @since 1.0.0
  * @category models
  */
-export type CheckedPolicy =
-  & { readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number }
-  & {
-    /** How many renewals may start in any `coolDown`. Always 2; this isn't an option. */
-    readonly renewalsPerCoolDown: number
-  }
+export type CheckedPolicy = {
+  readonly [Field in keyof RefreshPolicy]: Field extends "background" ? boolean : number
+}
 
 /** A longer `Retry-After` is cut to this, in milliseconds. */
 const longestRetryAfter = 3_600_000
@@ -119,8 +113,7 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
     return {
       background: policy.background ?? background,
       attempts: yield* count(policy.attempts ?? attempts, "refresh.attempts"),
-      ...times,
-      renewalsPerCoolDown
+      ...times
     }
   })
 

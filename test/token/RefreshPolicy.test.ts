@@ -14,8 +14,7 @@ describe("RefreshPolicy.make", () => {
       attempts: 3,
       backoffStart: 1_000,
       backoffCap: 60_000,
-      coolDown: 15_000,
-      renewalsPerCoolDown: 2
+      coolDown: 15_000
     })
   })
 

@@ -57,7 +57,10 @@ export type Decision<Flight> =
   | { readonly _tag: "Wait"; readonly flight: Flight }
   | { readonly _tag: "Fail"; readonly cause: Cause.Cause<TokenError> }
 
-/** Two renewals have started within the cool-down, so no other one may start yet. */
+/** The second renewal is for a revocation right after another one, and for a token from another replica that is rejected as well. */
+const renewalsPerCoolDown = 2
+
+/** The maximum number of renewals have started within the cool-down, so no other one may start yet. */
 export interface CoolingDown {
   readonly _tag: "CoolingDown"
 }
@@ -105,7 +108,7 @@ export const ask = <Flight>(
 export const renew = <Flight>(
   state: State<Flight>,
   flight: Flight,
-  { coolDown, renewalsPerCoolDown }: RefreshPolicy.CheckedPolicy,
+  { coolDown }: RefreshPolicy.CheckedPolicy,
   now: Moment
 ): readonly [Decision<Flight> | CoolingDown, State<Flight>] => {
   const decision = decided(state, now)
