@@ -12,16 +12,9 @@ import { check, count, millis } from "./internal/check.js"
 import { rejectUnknown } from "./internal/options.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
-/**
- * The start and the end of a token's lifetime.
- *
- * @since 1.0.0
- * @category models
- */
+/** The start and the end of a token's lifetime. @internal */
 export interface Lifetime {
-  /** The time at which the response with the token was received, in epoch milliseconds. */
   readonly receivedAt: number
-  /** The time at which the service stops accepting the token, in epoch milliseconds. */
   readonly expiresAt: number
 }
 
@@ -81,12 +74,7 @@ export type CheckedPolicy = {
 /** A longer `Retry-After` is cut to this, in milliseconds. */
 const longestRetryAfter = 3_600_000
 
-/**
- * The longest lifetime of a token: 365 days, in milliseconds. A longer one is cut to this.
- *
- * @since 1.0.0
- * @category rules
- */
+/** A token with a longer lifetime counts as one with this: 365 days, in milliseconds. @internal */
 export const longestLife = 365 * 86_400_000
 
 /**
@@ -121,20 +109,10 @@ export const make = (policy: Partial<RefreshPolicy> = {}): Either.Either<Checked
 const atMost = (longest: number, share: number, { expiresAt, receivedAt }: Lifetime) =>
   Math.max(0, Math.min(longest, Math.round((expiresAt - receivedAt) * share)))
 
-/**
- * How long before its expiry a token with this lifetime becomes stale, in milliseconds.
- *
- * @since 1.0.0
- * @category rules
- */
+/** How long before its expiry a token with this lifetime becomes stale, in milliseconds. @internal */
 export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.window, 0.1, life)
 
-/**
- * How long before its expiry a token with this lifetime counts as expired, in milliseconds.
- *
- * @since 1.0.0
- * @category rules
- */
+/** How long before its expiry a token with this lifetime counts as expired, in milliseconds. @internal */
 export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
 /** The longest time between two checks of a token, in milliseconds. It is short enough for suspended machines and changed clocks. @internal */
@@ -175,10 +153,7 @@ export const betweenAttempts = <E>(
 /**
  * Returns the backoff in milliseconds after a number of consecutive failed exchanges. It is `backoffStart`, doubled for each further
  * failure up to `backoffCap`, minus up to 20% of jitter. A longer `Retry-After` (in seconds) replaces it, plus up to 10% of jitter, up to
- * an hour. `random` is between 0 and 1. A successful exchange resets the count.
- *
- * @since 1.0.0
- * @category rules
+ * an hour. `random` is between 0 and 1. @internal
  */
 export const backoffAfter = (policy: CheckedPolicy, failures: number, random: number, retryAfter = 0): number =>
   Math.max(
