@@ -19,6 +19,7 @@ import { currentMonotonicMillis } from "./internal/clock.js"
 import { closed } from "./internal/closed.js"
 import * as Settings from "./internal/settings.js"
 import * as Lease from "./internal/shared/lease.js"
+import * as LeasedEntry from "./internal/shared/leasedEntry.js"
 import { cacheFailures, sharedTokens } from "./internal/shared/metrics.js"
 import * as Seal from "./internal/shared/seal.js"
 import { LicenseKey, readLicenseKey } from "./internal/token/licenseKey.js"
@@ -103,9 +104,10 @@ export const around = (
       (scope) =>
         Effect.suspend(() => {
           isClosed = true
-          return Effect.ignore(Lease.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
+          return Effect.ignore(LeasedEntry.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
         })
     )
+    const entryOf = LeasedEntry.make({ cache, cacheTimeout, lease, scope })
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** This token is never read from the cache again, even if the exchange after its rejection failed. */
     let lastRejected = Option.none<AccessToken>()
@@ -126,17 +128,12 @@ export const around = (
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
-          cache,
-          cacheTimeout,
-          seal: yield* sealOf(licenseKey),
-          owner: globalThis.crypto.randomUUID(),
-          lease,
+          entry: entryOf(yield* sealOf(licenseKey)),
           waitsUntil: startedAt + lease + tokenTimeout,
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: refresh,
           isNext: isNext(replacing),
-          exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey),
-          scope
+          exchange: Effect.provideService(withinTokenTimeout(issuer.issue(request)), LicenseKey, licenseKey)
         }
         return yield* inScope(Lease.getToken(attempt))
       }).pipe(Effect.withUnhandledErrorLogLevel(Option.none()))

@@ -1,0 +1,83 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import { AccessToken } from "../../AccessToken.js"
+import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
+import { withTimeout } from "../token/withTimeout.js"
+import { cacheFailures } from "./metrics.js"
+import type { Seal } from "./seal.js"
+
+/** The entry of a license key in the cache, and the lease on it, for one attempt to get a token. */
+export interface LeasedEntry {
+  /** Reads the token, with the times that its publisher gave it. */
+  readonly read: Effect.Effect<Option.Option<AccessToken>, SharedTokenCacheError>
+  /** Takes the lease if it is free, and returns whether it did. */
+  readonly take: Effect.Effect<boolean, SharedTokenCacheError>
+  /** Publishes a token, if there is one, and then releases the lease, so that its next holder finds the token. */
+  readonly release: (token: Option.Option<AccessToken>) => Effect.Effect<void>
+}
+
+interface Options {
+  readonly cache: Service
+  /** The timeout of a call to the cache, in milliseconds. */
+  readonly cacheTimeout: number
+  /** The duration of a lease, in milliseconds. */
+  readonly lease: number
+  /** Work that continues after the token was returned runs in this scope. */
+  readonly scope: Scope.Scope
+}
+
+export const withCacheTimeout =
+  (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
+    withTimeout(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
+
+export const countFailure = ({ reason }: SharedTokenCacheError) => Effect.sync(() => cacheFailures.count(reason))
+
+export const reportFailure = (error: SharedTokenCacheError) =>
+  Effect.zipRight(
+    countFailure(error),
+    Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
+  )
+
+/** Returns a function that creates an entry for each attempt. Each attempt takes the lease under its own name. */
+export const make = ({ cache, cacheTimeout, lease, scope }: Options) => ({ close, name, open }: Seal): LeasedEntry => {
+  const inTime = withCacheTimeout(cacheTimeout)
+  const owner = globalThis.crypto.randomUUID()
+  let latest = Number.NEGATIVE_INFINITY
+
+  /** Even if the clocks of two publishers differ, a token must not be older than the one it replaces: peers would ignore it. */
+  const dated = (token: AccessToken) =>
+    token.receivedAt >= latest ? token : new AccessToken({ ...token, receivedAt: latest })
+
+  const write = (token: AccessToken) =>
+    Effect.gen(function*() {
+      const timeToLive = Math.max(1, token.expiresAt - (yield* Clock.currentTimeMillis))
+      yield* cache.write(name, yield* close(dated(token)), { owner, timeToLive })
+    })
+
+  const release = Effect.suspend(() => cache.release(name, owner))
+
+  return {
+    read: Effect.suspend(() => inTime(cache.read(name))).pipe(
+      Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: open })),
+      Effect.map((token) => {
+        if (Option.isSome(token)) latest = Math.max(latest, token.value.receivedAt)
+        return token
+      })
+    ),
+    // If the call fails, the cache may have granted the lease anyway, so the lease is released in the background.
+    take: Effect.tapError(
+      Effect.suspend(() => inTime(cache.lease(name, owner, lease))),
+      () => Effect.forkIn(Effect.ignore(inTime(release)), scope)
+    ),
+    // Both calls share one timeout.
+    release: (token) =>
+      Option.match(token, { onNone: () => Effect.void, onSome: write }).pipe(
+        Effect.catchAll(reportFailure),
+        Effect.zipRight(release),
+        inTime,
+        Effect.catchAll(reportFailure)
+      )
+  }
+}
