@@ -1,6 +1,6 @@
 /** The command line of the simulator. */
-import { parseArgs } from "node:util"
-import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { parseArguments } from "../internal/arguments.js"
 
 /** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-simulator [options]
@@ -22,54 +22,50 @@ POST latency/{operation}?millis=200.`
 
 const isNotBlank = (text: string) => text.trim() !== ""
 
-/** Whether the value of an option is valid, and what is valid. */
-const rules: Readonly<Record<string, readonly [holds: (text: string) => boolean, what: string]>> = {
-  port: [(text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536, "a whole number from 0 to 65535"],
-  host: [isNotBlank, "an address of this machine, such as 127.0.0.1"],
-  "license-key": [isNotBlank, "a key that is not blank"],
-  "token-lifetime": [
-    (text) => /^\d{1,9}(\.\d+)?$/.test(text) && Number(text) > 0,
-    "a number of seconds above 0, such as 3600"
-  ],
-  "customer-id": [(text) => /^[\x21-\x7e]+$/.test(text), "visible ASCII characters, as they go into a header"],
-  "allowed-host": [(text) => /^[\w.-]+$/.test(text), "a name without a port, such as myhost"]
+const options = {
+  "allowed-host": { type: "string", multiple: true },
+  "customer-id": { type: "string" },
+  help: { type: "boolean", default: false },
+  host: { type: "string", default: "127.0.0.1" },
+  "license-key": { type: "string" },
+  port: { type: "string", default: "8787" },
+  "token-lifetime": { type: "string" }
+} as const
+
+export interface SimulatorArguments {
+  readonly help: boolean
+  readonly host: string
+  readonly port: number
+  readonly licenseKey: string | undefined
+  /** In seconds. */
+  readonly tokenLifetime: number | undefined
+  readonly customerId: string | undefined
+  readonly allowedHosts: ReadonlyArray<string>
 }
 
-const parsed = (args: ReadonlyArray<string>) =>
-  parseArgs({
-    args: [...args],
-    options: {
-      "allowed-host": { type: "string", multiple: true, default: [] },
-      "customer-id": { type: "string" },
-      help: { type: "boolean", default: false },
-      host: { type: "string", default: "127.0.0.1" },
-      "license-key": { type: "string" },
-      port: { type: "string", default: "8787" },
-      "token-lifetime": { type: "string" }
+export const simulatorArguments = (args: ReadonlyArray<string>): Either.Either<SimulatorArguments, string> =>
+  Either.map(
+    parseArguments(args, options, {
+      port: [(text) => /^\d{1,5}$/.test(text) && Number(text) < 65_536, "a whole number from 0 to 65535"],
+      host: [isNotBlank, "an address of this machine, such as 127.0.0.1"],
+      "license-key": [isNotBlank, "a key that is not blank"],
+      "token-lifetime": [
+        (text) => /^\d{1,9}(\.\d+)?$/.test(text) && Number(text) > 0,
+        "a number of seconds above 0, such as 3600"
+      ],
+      "customer-id": [(text) => /^[\x21-\x7e]+$/.test(text), "visible ASCII characters, as they go into a header"],
+      "allowed-host": [(text) => /^[\w.-]+$/.test(text), "a name without a port, such as myhost"]
+    }),
+    (values) => {
+      const lifetime = values["token-lifetime"]
+      return {
+        help: values.help,
+        host: values.host,
+        port: Number(values.port),
+        licenseKey: values["license-key"],
+        tokenLifetime: lifetime === undefined ? undefined : Number(lifetime),
+        customerId: values["customer-id"],
+        allowedHosts: values["allowed-host"] ?? []
+      }
     }
-  }).values
-
-/** The parsed and checked arguments. Fails with a sentence that says what is wrong with them. */
-export const simulatorArguments = (args: ReadonlyArray<string>) =>
-  Effect.gen(function*() {
-    const { help, ...values } = yield* Effect.try({
-      try: () => parsed(args),
-      catch: () => "The arguments can't be read; --help lists them."
-    })
-    const given: Readonly<Record<string, string | Array<string> | undefined>> = values
-    for (const [name, [holds, what]] of Object.entries(rules)) {
-      if (![given[name] ?? []].flat().every(holds)) return yield* Effect.fail(`--${name} must be ${what}.`)
-    }
-    const lifetime = values["token-lifetime"]
-    return {
-      help,
-      host: values.host,
-      port: Number(values.port),
-      licenseKey: values["license-key"],
-      tokenLifetime: lifetime === undefined ? undefined : Number(lifetime),
-      customerId: values["customer-id"],
-      allowedHosts: values["allowed-host"]
-    }
-  })
-
-export type SimulatorArguments = Effect.Effect.Success<ReturnType<typeof simulatorArguments>>
+  )

@@ -94,10 +94,10 @@ if (modules === undefined) {
   process.exitCode = 1
 } else {
   const [NodeHttpServer, NodeRuntime] = modules
-  const program = simulatorArguments(process.argv.slice(2)).pipe(
-    Effect.flatMap((settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)),
-    Effect.tapError(Console.error)
-  )
+  const program = Effect.flatMap(
+    simulatorArguments(process.argv.slice(2)),
+    (settings) => settings.help ? Console.log(usage) : serve(NodeHttpServer, settings)
+  ).pipe(Effect.tapError(Console.error))
   NodeRuntime.runMain(program, {
     disableErrorReporting: true,
     teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause) ? 0 : 1)

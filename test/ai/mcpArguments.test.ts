@@ -30,17 +30,17 @@ it("MCP program arguments: names of --fields can contain spaces", () => {
 it.each(["0", "-5", "1.5", "1e3", "abc", "0x10", "9".repeat(20), ""])(
   "MCP program arguments: --max-bytes %j is rejected",
   (value) => {
-    const expected = Either.left("--max-bytes takes a whole number above 0, such as 8192.")
+    const expected = Either.left("--max-bytes must be a whole number above 0, such as 8192.")
     expect(mcpArguments(["--max-bytes", value])).toEqual(expected)
     expect(mcpArguments([`--max-bytes=${value}`])).toEqual(expected)
   }
 )
 
 it.each([
-  ["--max-bytes", "--max-bytes takes a whole number"],
-  ["--fields", "--fields takes the names of fields"],
-  ["--fields ,", "--fields takes the names of fields"],
-  ["--fields --simulator", "--fields takes the names of fields"],
+  ["--max-bytes", "--max-bytes must be a whole number"],
+  ["--fields", "--fields must be the names of fields"],
+  ["--fields ,", "--fields must be the names of fields"],
+  ["--fields --simulator", "--fields must be the names of fields"],
   ["--simulator=yes", "--simulator takes no value"],
   ["--http", "There is no argument --http."],
   ["-x", "There is no argument -x."],

@@ -1,6 +1,6 @@
 /** The command line of the MCP program. */
-import { parseArgs } from "node:util"
 import * as Either from "effect/Either"
+import { parseArguments } from "../arguments.js"
 import { variableOf, variablesOf } from "../environment.js"
 import { client } from "../settings.js"
 
@@ -37,58 +37,29 @@ export interface McpArguments {
   readonly fields: ReadonlyArray<string> | undefined
 }
 
-const options = {
-  "max-bytes": { type: "string" },
-  fields: { type: "string" },
-  simulator: { type: "boolean" },
-  version: { type: "boolean" },
-  help: { type: "boolean" }
-} as const
-
-type Name = keyof typeof options
-
-const isName = (name: string): name is Name => Object.hasOwn(options, name)
+const flag = { type: "boolean", default: false } as const
 
 const namesIn = (text: string) => text.split(",").map((name) => name.trim()).filter((name) => name !== "")
 
-const nothing = [(value: string | undefined) => value === undefined, "takes no value"] as const
-
-/** What each argument takes. */
-const rules: { readonly [N in Name]: readonly [holds: (value: string | undefined) => boolean, what: string] } = {
-  "max-bytes": [
-    (value = "") => /^\d+$/.test(value) && Number(value) > 0 && Number.isSafeInteger(Number(value)),
-    "takes a whole number above 0, such as 8192"
-  ],
-  fields: [
-    (value = "") => !value.startsWith("--") && namesIn(value).length > 0,
-    "takes the names of fields with commas between them, such as name,per100g"
-  ],
-  simulator: nothing,
-  version: nothing,
-  help: nothing
-}
-
-/** Returns the checked arguments, or a sentence that says what is wrong with them. It never repeats a value, which may be a secret. */
-export const mcpArguments = (args: ReadonlyArray<string>): Either.Either<McpArguments, string> => {
-  const { tokens, values } = parseArgs({
-    args: [...args],
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true
-  })
-  for (const token of tokens) {
-    if (token.kind !== "option") return Either.left("Each argument must begin with --. Run with --help to list them.")
-    if (!isName(token.name)) return Either.left(`There is no argument ${token.rawName}. Run with --help to list them.`)
-    const [holds, what] = rules[token.name]
-    if (!holds(token.value)) return Either.left(`${token.rawName} ${what}.`)
-  }
-  const { fields, "max-bytes": maxBytes } = values
-  return Either.right({
-    help: values.help === true,
-    version: values.version === true,
-    simulator: values.simulator === true,
-    maxResultBytes: maxBytes === undefined ? undefined : Number(maxBytes),
-    fields: typeof fields === "string" ? namesIn(fields) : undefined
-  })
-}
+export const mcpArguments = (args: ReadonlyArray<string>): Either.Either<McpArguments, string> =>
+  Either.map(
+    parseArguments(
+      args,
+      { "max-bytes": { type: "string" }, fields: { type: "string" }, simulator: flag, version: flag, help: flag },
+      {
+        "max-bytes": [
+          (value) => /^\d+$/.test(value) && Number(value) > 0 && Number.isSafeInteger(Number(value)),
+          "a whole number above 0, such as 8192"
+        ],
+        fields: [
+          (value) => namesIn(value).length > 0,
+          "the names of fields with commas between them, such as name,per100g"
+        ]
+      }
+    ),
+    ({ fields, "max-bytes": maxBytes, ...flags }) => ({
+      ...flags,
+      maxResultBytes: maxBytes === undefined ? undefined : Number(maxBytes),
+      fields: fields === undefined ? undefined : namesIn(fields)
+    })
+  )

@@ -177,7 +177,7 @@ describe("MCP program", () => {
       NUTRITION_ADVISOR_BASE_URL: "https://service.example"
     }]],
     ["an argument is unknown", /--http/, [program, ["--http"]]],
-    ["--max-bytes is 0", /--max-bytes takes/, [program, ["--simulator", "--max-bytes", "0"]]],
+    ["--max-bytes is 0", /--max-bytes must be/, [program, ["--simulator", "--max-bytes", "0"]]],
     ["the SDK is missing", /npm install @modelcontextprotocol\/server@\^2\.4/, [
       program,
       ["--simulator"],
