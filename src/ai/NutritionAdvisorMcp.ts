@@ -9,22 +9,6 @@ import * as Predicate from "effect/Predicate"
 import { type Input, inputMessage, inputSchema, isInput } from "../internal/ai/tool.js"
 import * as FoodSearchTool from "./FoodSearchTool.js"
 
-/**
- * The client that the tool searches with: one of `effect-nutrition-advisor/promise`, or any object with this `search` function.
- *
- * @since 1.0.0
- * @category models
- */
-export interface Advisor extends FoodSearchTool.Advisor {}
-
-/**
- * The options of the tool: the size and the content of its results.
- *
- * @since 1.0.0
- * @category models
- */
-export interface Options extends FoodSearchTool.Options {}
-
 /** Written by hand, so that this module doesn't load the SDK. */
 const standardSchema: StandardSchemaWithJSON<Input> = {
   "~standard": {
@@ -64,7 +48,11 @@ const resultOf = (text: string, isError: boolean) => ({ content: [{ type: "text"
  * @since 1.0.0
  * @category constructors
  */
-export const register = (server: McpServer, advisor: Advisor, options: Options = {}): RegisteredTool => {
+export const register = (
+  server: McpServer,
+  advisor: FoodSearchTool.Advisor,
+  options: FoodSearchTool.Options = {}
+): RegisteredTool => {
   checkServer(server)
   const { description, execute, name, title } = FoodSearchTool.make(advisor, options)
   return server.registerTool(name, {

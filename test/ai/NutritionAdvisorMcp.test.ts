@@ -2,13 +2,13 @@ import { expect, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { type CallToolResult, InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
+import { type FoodSearchTool, NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
 import { messageOf } from "../../src/internal/ai/failure.js"
 
 const about = { name: "test", version: "1.0.0" }
 
 /** A client of the SDK, connected to a server that has the tool. */
-const connected = async (search: NutritionAdvisorMcp.Advisor["search"], options?: NutritionAdvisorMcp.Options) => {
+const connected = async (search: FoodSearchTool.Advisor["search"], options?: FoodSearchTool.Options) => {
   const server = new McpServer(about)
   NutritionAdvisorMcp.register(server, { search }, options)
   const client = new Client(about)

@@ -1,4 +1,5 @@
 import * as Predicate from "effect/Predicate"
+import type { Options } from "../../ai/FoodSearchTool.js"
 import { pickFields } from "./fields.js"
 
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -9,13 +10,6 @@ interface MeasuredArray {
   readonly name: string
   readonly bytes: number
   readonly elementBytes: ReadonlyArray<number>
-}
-
-/** What a result holds. */
-export interface FitOptions {
-  readonly maxResultBytes?: number | undefined
-  readonly fields?: ReadonlyArray<string> | undefined
-  readonly note?: string | undefined
 }
 
 const encoder = new TextEncoder()
@@ -92,7 +86,7 @@ const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | unde
  * Returns the payload as an object of at most `maxResultBytes` of JSON, with the note if one is given. Returns a sentence for the model if
  * that isn't possible.
  */
-export const fit = (payload: unknown, options: FitOptions = {}): JsonObject | string => {
+export const fit = (payload: unknown, options: Options = {}): JsonObject | string => {
   const { fields = [], maxResultBytes = 32 * 1024, note } = options
   try {
     // The result of a schema may not be JSON, and a payload may be nested too deeply for the stack.
