@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
-import { call, type Connection, unexpectedReply } from "./connection.js"
+import { command, type Connection, unexpectedReply } from "./connection.js"
 
 /** Sealed tokens have a few hundred to a few thousand characters. A longer entry is cut when it is read, and can't be opened. */
 const longestEntry = 16 * 1024
@@ -41,14 +41,14 @@ export const make = (connection: Connection, prefix: string): Service => {
   const leaseKey = (name: string) => `${prefix}{${name}}:lease`
 
   return {
-    read: (name) => Effect.flatMap(call(connection, "getrange", tokenKey(name), 0, longestEntry), entryOf),
+    read: (name) => Effect.flatMap(command(connection, "getrange", tokenKey(name), 0, longestEntry), entryOf),
     write: (name, entry, { owner, timeToLive }) => {
       const keys = [tokenKey(name), leaseKey(name)]
       const values = [owner, entry, wholeMillis(timeToLive)]
-      return Effect.flatMap(call(connection, "eval", writeScript, keys.length, ...keys, ...values), isOne)
+      return Effect.flatMap(command(connection, "eval", writeScript, keys.length, ...keys, ...values), isOne)
     },
     lease: (name, owner, duration) =>
-      Effect.flatMap(call(connection, "set", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), isOk),
-    release: (name, owner) => Effect.asVoid(call(connection, "eval", releaseScript, 1, leaseKey(name), owner))
+      Effect.flatMap(command(connection, "set", leaseKey(name), owner, "PX", wholeMillis(duration), "NX"), isOk),
+    release: (name, owner) => Effect.asVoid(command(connection, "eval", releaseScript, 1, leaseKey(name), owner))
   }
 }

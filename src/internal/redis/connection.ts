@@ -41,13 +41,13 @@ const wordOf = (error: unknown): string | undefined => {
 const unavailable = (code: string | undefined) => new SharedTokenCacheError({ reason: "Unavailable", code })
 
 /** Sends a command. If it wasn't sent, or the connection broke, the error has the code of the connection. */
-export const call = (
+export const command = (
   { client, lastError }: Connection,
-  command: string,
+  name: string,
   ...args: Array<string | number>
 ): Effect.Effect<unknown, SharedTokenCacheError> =>
   Effect.tryPromise({
-    try: () => client.call(command, ...args),
+    try: () => client.call(name, ...args),
     catch: (error) => unavailable(wordOf(error) ?? wordOf(lastError()))
   })
 
