@@ -115,8 +115,8 @@ const make = (options: Options) =>
         return self
       })
     const repeated = <A>(self: Request<A>) => counted(attempt(self, 0))
-    const search: Service["search"] = (term, options) =>
-      withIteratorsRead(options, (read) => repeated(advisor.search(term, read)))
+    const search: Service["search"] = (term, given) =>
+      withIteratorsRead(given, (options) => repeated(advisor.search(term, options)))
     return {
       search,
       searchAs: searchAsOf(search),

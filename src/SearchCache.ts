@@ -53,7 +53,7 @@ const make = (options: Options) =>
     const { capacity, timeToLive } = yield* parse(declarations, options)
     const payloads = Payloads.make(capacity)
     yield* Effect.addFinalizer(() => Effect.sync(payloads.clear))
-    const join = yield* InFlight.make<Payloads.Reader>()
+    const join = yield* InFlight.make<Payloads.MakeCopy>()
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor
     cachedSearches.start()
@@ -62,9 +62,9 @@ const make = (options: Options) =>
 
     const request = (key: SearchKey, search: ReturnType<Service["search"]>) =>
       Effect.map(search, (payload) => {
-        const reader = Payloads.readerOf(payload)
-        if (reader !== undefined) payloads.put({ key, reader, until: now() + timeToLive })
-        return reader ?? (() => payload)
+        const makeCopy = Payloads.makeCopyOf(payload)
+        if (makeCopy !== undefined) payloads.put({ key, makeCopy, until: now() + timeToLive })
+        return makeCopy ?? (() => payload)
       })
 
     const search: Service["search"] = (term, given) =>
@@ -74,14 +74,14 @@ const make = (options: Options) =>
         // A search that can't be compared with others is always sent.
         if (key === undefined) return Effect.zipRight(Effect.sync(() => cachedSearches.count("Miss")), sent)
         return Effect.flatMap(Effect.runtime<never>(), (caller) => {
-          const kept = payloads.read(key, now())
-          if (kept !== undefined) {
+          const cached = payloads.find(key, now())
+          if (cached !== undefined) {
             cachedSearches.count("Hit")
-            return Effect.sync(kept)
+            return Effect.sync(cached)
           }
           // The request runs in the context of its first caller, so it appears in that caller's trace.
           const shared = join(key, Effect.provide(request(key, sent), caller))
-          return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (read) => read() })
+          return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (makeCopy) => makeCopy() })
         })
       })
 

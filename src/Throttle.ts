@@ -65,8 +65,8 @@ const make = (options: Options) =>
     })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
-    const search: Service["search"] = (term, options) =>
-      withIteratorsRead(options, (read) => throttled("search", advisor.search(term, read)))
+    const search: Service["search"] = (term, given) =>
+      withIteratorsRead(given, (options) => throttled("search", advisor.search(term, options)))
     return {
       search,
       searchAs: searchAsOf(search),

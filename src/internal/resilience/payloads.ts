@@ -3,17 +3,17 @@ import * as Option from "effect/Option"
 import type { SearchKey } from "./searchKey.js"
 
 /** Parses the payload again for each caller, so that nobody sees the changes that another caller makes to it. */
-export type Reader = () => unknown
+export type MakeCopy = () => unknown
 
 /** Returns undefined if the payload is nested too deeply for the stack, or isn't JSON, which can happen with a test double. */
-export const readerOf = (payload: unknown): Reader | undefined => {
+export const makeCopyOf = (payload: unknown): MakeCopy | undefined => {
   const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))
   return text === undefined ? undefined : () => JSON.parse(text)
 }
 
 interface Entry {
   readonly key: SearchKey
-  readonly reader: Reader
+  readonly makeCopy: MakeCopy
   /** The time at which it expires, in milliseconds on the monotonic clock. */
   readonly until: number
 }
@@ -28,23 +28,23 @@ export const make = (capacity: number) => {
     MutableHashMap.remove(entries, entry.key)
   }
 
-  const find = (key: SearchKey) => Option.getOrUndefined(MutableHashMap.get(entries, key))
+  const entryOf = (key: SearchKey) => Option.getOrUndefined(MutableHashMap.get(entries, key))
 
   return {
     put: (entry: Entry) => {
-      const former = find(entry.key)
+      const former = entryOf(entry.key)
       if (former !== undefined) remove(former)
       MutableHashMap.set(entries, entry.key, entry)
       byUse.add(entry)
       const [leastUsed] = byUse
       if (byUse.size > capacity && leastUsed !== undefined) remove(leastUsed)
     },
-    read: (key: SearchKey, now: number): Reader | undefined => {
-      const entry = find(key)
+    find: (key: SearchKey, now: number): MakeCopy | undefined => {
+      const entry = entryOf(key)
       if (entry === undefined || entry.until <= now) return undefined
       byUse.delete(entry)
       byUse.add(entry)
-      return entry.reader
+      return entry.makeCopy
     },
     clear: (): void => byUse.forEach(remove)
   }
