@@ -6,6 +6,7 @@ import * as FiberId from "effect/FiberId"
 import { type NutritionAdvisorError, TooManyRequests } from "../../NutritionAdvisorError.js"
 import { monotonicMillis } from "../clock.js"
 import { closed } from "../closed.js"
+import type { DataOperation } from "../http/serviceResponse.js"
 import { through } from "../request/sendGate.js"
 import * as Hold from "./hold.js"
 import { heldRequests } from "./metrics.js"
@@ -19,7 +20,7 @@ interface Settings {
 }
 
 interface Request {
-  readonly operation: "search" | "request"
+  readonly operation: DataOperation
   /** How long it has waited in the line so far. */
   waited: number
   /** The time at which it was last let through. */
@@ -86,7 +87,7 @@ const permit = (state: State, place: Place, now: number) => {
 }
 
 /** Fails a request that would have to wait too long, and returns whether it did. */
-const isRefused = (state: State, place: Place, { known, millis, reason }: Obstacle, now: number) => {
+const failIfTooLate = (state: State, place: Place, { known, millis, reason }: Obstacle, now: number) => {
   const { deadline, request: { operation } } = place
   const fails = reason === "TooManyRequests" && state.onTooManyRequests === "fail"
   if (!fails && now < deadline && now + known <= deadline) return false
@@ -101,7 +102,7 @@ const advance = (state: State, now = state.now()): void => {
     for (const place of line) {
       const obstacle = obstacleOf(state, place.request, now)
       if (obstacle === undefined) permit(state, place, now)
-      else if (!isRefused(state, place, obstacle, now)) {
+      else if (!failIfTooLate(state, place, obstacle, now)) {
         timer = Math.min(timer, obstacle.millis, place.deadline - now)
         if (line === state.arriving) break
       }
@@ -123,7 +124,7 @@ const join = (state: State, request: Request, line: Set<Place>) => {
   if (obstacle !== undefined && !request.isHeld) heldRequests.count(obstacle.reason)
   request.isHeld ||= obstacle !== undefined
   line.add(place)
-  if (obstacle !== undefined && isRefused(state, place, obstacle, now)) return place
+  if (obstacle !== undefined && failIfTooLate(state, place, obstacle, now)) return place
   // If others arrived earlier, a timer is already set for the first of them, and then serves this one, too.
   if (obstacle === undefined || line === state.returning || ahead === 0) advance(state, now)
   return place
@@ -184,7 +185,7 @@ export const make = (settings: Settings) =>
       isClosed: false
     }
     yield* Effect.addFinalizer(() => Effect.sync(() => close(state)))
-    return <A, R>(operation: Request["operation"], self: Effect.Effect<A, NutritionAdvisorError, R>) =>
+    return <A, R>(operation: DataOperation, self: Effect.Effect<A, NutritionAdvisorError, R>) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend((): Effect.Effect<A, NutritionAdvisorError, R> => {
           const permittedAt = Number.NEGATIVE_INFINITY
