@@ -6,8 +6,8 @@
  * @module
  */
 import * as Data from "effect/Data"
-import { isFailure, messageOf } from "../internal/ai/failure.js"
 import { fit, type JsonObject } from "../internal/ai/fit.js"
+import { isClientError, messageOf } from "../internal/ai/messageOf.js"
 import { descriptionWith, inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 
 /**
@@ -91,7 +91,7 @@ const searchWith = async ({ search }: Advisor, term: string, signal: AbortSignal
   try {
     return await search(term, { signal })
   } catch (error) {
-    throw isFailure(error) && !signal.aborted ? new ToolError({ message: messageOf(error), cause: error }) : error
+    throw isClientError(error) && !signal.aborted ? new ToolError({ message: messageOf(error), cause: error }) : error
   }
 }
 

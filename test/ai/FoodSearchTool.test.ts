@@ -3,7 +3,7 @@ import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { FoodSearchTool } from "effect-nutrition-advisor/ai"
 import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
-import { messageOf } from "../../src/internal/ai/failure.js"
+import { messageOf } from "../../src/internal/ai/messageOf.js"
 
 const payload = { results: [{ name: "oats", kcal: 380 }] }
 

@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/client"
 import { type CallToolResult, InMemoryTransport, McpServer } from "@modelcontextprotocol/server"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { type FoodSearchTool, NutritionAdvisorMcp } from "effect-nutrition-advisor/ai"
-import { messageOf } from "../../src/internal/ai/failure.js"
+import { messageOf } from "../../src/internal/ai/messageOf.js"
 
 const about = { name: "test", version: "1.0.0" }
 

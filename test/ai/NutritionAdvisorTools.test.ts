@@ -4,7 +4,7 @@ import { Context, Effect, Schema } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTools } from "effect-nutrition-advisor/ai"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
-import { messageOf } from "../../src/internal/ai/failure.js"
+import { messageOf } from "../../src/internal/ai/messageOf.js"
 import { test } from "../support/doubles/arranged.js"
 
 const bytesOf = (json: unknown) => Buffer.byteLength(JSON.stringify(json))

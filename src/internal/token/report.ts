@@ -47,7 +47,7 @@ const consequences: Record<Served, string> = {
   rejected: "The rejected token is sent again, in case the rejection was not about the token"
 }
 
-interface Failure {
+interface FailedExchange {
   readonly cause: Cause.Cause<TokenError>
   /** The end of the backoff, in epoch milliseconds. */
   readonly retryAt: number
@@ -55,7 +55,10 @@ interface Failure {
 }
 
 /** Logs a warning for each failed exchange. The backoff limits how many there are. */
-export const failed = ({ reason }: ExchangeRequest, { cause, retryAt, served }: Failure): Effect.Effect<void> => {
+export const failed = (
+  { reason }: ExchangeRequest,
+  { cause, retryAt, served }: FailedExchange
+): Effect.Effect<void> => {
   Metrics.exchangeFailed(reason, cause)
   const { labels, message } = described(Cause.failureOption(cause))
   const when = new Date(retryAt).toISOString()

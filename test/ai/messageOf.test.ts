@@ -1,7 +1,7 @@
 import { expect, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
-import { isFailure, messageOf } from "../../src/internal/ai/failure.js"
+import { isClientError, messageOf } from "../../src/internal/ai/messageOf.js"
 import { sharedClient } from "../../src/internal/settings.js"
 
 const {
@@ -93,8 +93,8 @@ it("tool error message: it names an invalid setting by its variable", () => {
   }
 })
 
-it("tool error: the errors of the client are failures, and no others", () => {
+it("tool error: isClientError is true for errors of the client, and for no others", () => {
   const all = [...errors, new ConfigurationError({ field: "baseUrl" })]
-  expect(all.filter((error) => !isFailure(error))).toEqual([])
-  expect([new Error("x"), undefined, "x", { _tag: "Other" }].filter(isFailure)).toEqual([])
+  expect(all.filter((error) => !isClientError(error))).toEqual([])
+  expect([new Error("x"), undefined, "x", { _tag: "Other" }].filter(isClientError)).toEqual([])
 })

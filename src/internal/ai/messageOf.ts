@@ -4,9 +4,9 @@ import { isNutritionAdvisorError } from "../../NutritionAdvisorError.js"
 import { variableOf, variablesOf } from "../environment.js"
 import { sharedClient } from "../settings.js"
 
-type Failure = NutritionAdvisorError | ConfigurationError
+type ClientError = NutritionAdvisorError | ConfigurationError
 
-export const isFailure = (error: unknown): error is Failure =>
+export const isClientError = (error: unknown): error is ClientError =>
   isNutritionAdvisorError(error) || Predicate.isTagged(error, "ConfigurationError")
 
 const variables = {
@@ -28,11 +28,11 @@ const withVariables = (text: string): string => text.replace(optionName, variabl
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
 /** The user often can't change the setup, so the message says who can. */
-const check = (what: string) => `Searching again won't help. Whoever set up this tool should check ${what}.`
+const askToCheck = (what: string) => `Searching again won't help. Whoever set up this tool should check ${what}.`
 
-const checkKey = check(`${variables.licenseKey}, ${variables.baseUrl} and ${variables.tokenRoute}`)
+const keyAdvice = askToCheck(`${variables.licenseKey}, ${variables.baseUrl} and ${variables.tokenRoute}`)
 
-const checkLicense = check(`what the license covers, and ${variables.serviceId}`)
+const licenseAdvice = askToCheck(`what the license covers, and ${variables.serviceId}`)
 
 const retryText = (retryAfter: number | undefined) =>
   retryAfter === undefined ? "Search again later." : `Search again in ${Math.ceil(retryAfter)} s.`
@@ -56,7 +56,7 @@ const transportText = (reason: string, code: string | undefined): string => {
 
 const unexpectedText = (
   { operation, reason, status }: Pick<
-    Extract<Failure, { _tag: "UnexpectedResponse" }>,
+    Extract<ClientError, { _tag: "UnexpectedResponse" }>,
     "operation" | "reason" | "status"
   >
 ): string => {
@@ -68,18 +68,18 @@ const unexpectedText = (
     Schema: `sent JSON of an unexpected shape`
   }[reason]
   const happened = `The food search service ${what}.`
-  if (operation === "token") return `${happened} ${check(`${variables.baseUrl} and ${variables.tokenRoute}`)}`
+  if (operation === "token") return `${happened} ${askToCheck(`${variables.baseUrl} and ${variables.tokenRoute}`)}`
   if (reason === "TooLarge") {
     return `${happened} Search with a narrower term. If that fails too, whoever set up this tool should raise ` +
       `${variables.maxResponseBytes}.`
   }
-  return `${happened} ${check(reason === "Schema" ? "the schema of this tool" : variables.baseUrl)}`
+  return `${happened} ${askToCheck(reason === "Schema" ? "the schema of this tool" : variables.baseUrl)}`
 }
 
 /** Each message says what happened, and what the model or the person who set up the tool can do. */
-const sentences: { readonly [E in Failure as E["_tag"]]: (error: E) => string } = {
+const sentences: { readonly [E in ClientError as E["_tag"]]: (error: E) => string } = {
   BadRequest: ({ detail, operation, status }) => {
-    if (operation === "token") return `The license key was rejected${inParentheses(statusText(status))}. ${checkKey}`
+    if (operation === "token") return `The license key was rejected${inParentheses(statusText(status))}. ${keyAdvice}`
     if (status === undefined) {
       return `The search was not sent: ${detail ?? "it is not valid"}. Search with another term.`
     }
@@ -89,9 +89,9 @@ const sentences: { readonly [E in Failure as E["_tag"]]: (error: E) => string } 
   ServerError: ({ retryAfter, status }) =>
     `The food search service failed (status ${status}). ${retryText(retryAfter)}`,
   Forbidden: ({ reason, status }) => {
-    if (reason === "KeyRejected") return `The license key was rejected (status ${status}). ${checkKey}`
+    if (reason === "KeyRejected") return `The license key was rejected (status ${status}). ${keyAdvice}`
     if (reason !== "CoolingDown") {
-      return `The food search service refused the search (status ${status}). ${checkLicense}`
+      return `The food search service refused the search (status ${status}). ${licenseAdvice}`
     }
     return `The food search service keeps refusing searches (status ${status}). Search again in a minute. If that fails ` +
       `too, whoever set up this tool should check what the license covers, and ${variables.serviceId}.`
@@ -114,4 +114,5 @@ const sentences: { readonly [E in Failure as E["_tag"]]: (error: E) => string } 
 const statusText = (status: number | undefined) => status === undefined ? undefined : `status ${status}`
 
 /** Returns the message of a tool error. The error's own message is for the person who writes the program. */
-export const messageOf = <E extends Failure>(error: E): string => (sentences[error._tag] as (error: E) => string)(error)
+export const messageOf = <E extends ClientError>(error: E): string =>
+  (sentences[error._tag] as (error: E) => string)(error)
