@@ -142,8 +142,7 @@ export const around = (
   })
 
 /**
- * Provides an issuer that wraps the one in the context and uses the SharedTokenCache in the context. Fails with ConfigurationError if a
- * setting is invalid.
+ * {@link make} as a layer. Fails with ConfigurationError if a setting is invalid.
  *
  * @since 1.0.0
  * @category layers
