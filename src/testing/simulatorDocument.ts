@@ -1,5 +1,4 @@
-/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
-const { readFileSync } = process.getBuiltinModule("node:fs")
+import { readFileSync } from "./simulatorNode.js"
 
 /** The page as one document, with the style sheet and the modules that it links to inlined. */
 export const assemble = (page: URL): string => {

@@ -1,9 +1,7 @@
 import type { Readable as NodeReadable } from "node:stream"
 import { constFalse } from "effect/Function"
 import type { Operation } from "./simulatorModel.js"
-
-/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
-const { Readable } = process.getBuiltinModule("node:stream")
+import { Readable } from "./simulatorNode.js"
 
 /** A call of the service that has ended. */
 export interface CallSeen {

@@ -1,5 +1,4 @@
-/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
-const { isIP } = process.getBuiltinModule("node:net")
+import { isIP } from "./simulatorNode.js"
 
 /** Returns a host name without its port, with addresses in their shortest form, as a browser sends them. */
 const hostNameOf = (host: string | undefined): string | undefined =>

@@ -10,11 +10,9 @@ import { assemble } from "./simulatorDocument.js"
 import { SimulatorEvents } from "./simulatorEvents.js"
 import { guard } from "./simulatorGuard.js"
 import * as SimulatorHttp from "./simulatorHttp.js"
+import { createHash } from "./simulatorNode.js"
 import { recorder } from "./simulatorRecorder.js"
 import { problem } from "./simulatorResponses.js"
-
-/** Not an import, because a bundler for another runtime would try to resolve it. Only a simulator on a port needs it. */
-const { createHash } = process.getBuiltinModule("node:crypto")
 
 const everywhere = {
   "cache-control": "no-store",
