@@ -128,7 +128,7 @@ test("simulator faults: same-token returns the revoked token instead of a new on
 
 test("simulator faults: an unknown name dies with the list of names", function*(simulator) {
   const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
-  expect(String(exit)).toMatch(/no fault constructor of request: bad-request, unauthorized/)
+  expect(String(exit)).toMatch(/no fault constructor for request calls\. It has bad-request, unauthorized/)
 })
 
 test("simulator faults: recover removes faults and planned responses of every operation", function*(simulator) {

@@ -33,7 +33,6 @@ test.each<readonly [args: ReadonlyArray<string>, parsed: object]>([
 test.each<readonly [args: ReadonlyArray<string>, named: string]>([
   [["--ports", "1"], "--help"],
   [["8787"], "--help"],
-  [["--port"], "--help"],
   [["--port", "http"], "--port"],
   [["--port", "65536"], "--port"],
   [["--port"], "--port"],
