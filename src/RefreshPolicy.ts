@@ -4,8 +4,11 @@
  * @since 1.0.0
  * @module
  */
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Random from "effect/Random"
 import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
 import { check, count, millis } from "./internal/check.js"
@@ -26,7 +29,7 @@ export interface Lifetime {
  * @category models
  */
 export interface RefreshPolicy {
-  /** Whether the token of an idle process is refreshed in the background. If not, only calls start a refresh. `true` by default. */
+  /** Whether a Schedule refreshes the token of an idle process. If not, only calls start a refresh. `true` by default. */
   readonly background: boolean
   /** How long a token is stale before it expires. At most a tenth of the token's lifetime is used. 5 minutes by default. */
   readonly window: Duration.DurationInput
@@ -128,12 +131,23 @@ export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
 /**
  * The time from `now` (epoch milliseconds) to the next check: the pause, jittered by up to 20% in both directions, so that replicas don't
  * check at the same time. After the longest pause, the check comes at a whole second, so that thousands of idle clients of one process wake
- * it once a second. `random` is between 0 and 1. @internal
+ * it once a second. `random` is between 0 and 1.
  */
-export const untilCheck = (pause: number, now: number, random: number): number => {
+const untilCheck = (pause: number, now: number, random: number): number => {
   const due = now + pause * (0.8 + 0.4 * random)
   return (pause < longestPause ? due : Math.floor(due / 1_000) * 1_000) - now
 }
+
+/** The Schedule of the background refresh. Each check returns the pause until the next one, in milliseconds. @internal */
+export const checks: Schedule.Schedule<number, number> = Schedule.identity<number>().pipe(
+  Schedule.addDelayEffect((pause) =>
+    Effect.zipWith(
+      Clock.currentTimeMillis,
+      Random.next,
+      (now, random) => Duration.millis(untilCheck(pause, now, random))
+    )
+  )
+)
 
 /**
  * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
-import { Chunk, Duration, Effect, Either, Random, Schedule } from "effect"
+import { Chunk, Duration, Effect, Either, Random, Schedule, TestClock } from "effect"
 import { RefreshPolicy } from "effect-nutrition-advisor"
 import { policyOf } from "../support/doubles/policy.js"
 
@@ -63,16 +63,28 @@ describe("RefreshPolicy: a token lifetime", () => {
   })
 })
 
-describe("RefreshPolicy.untilCheck", () => {
-  it("a pause becomes up to a fifth shorter or longer, so that checks are 1 to 72 seconds apart", () => {
-    const ends = [0, 1].flatMap((random) => [1_250, 60_000].map((pause) => RefreshPolicy.untilCheck(pause, 0, random)))
-    expect(ends.map(Math.round)).toEqual([1_000, 48_000, 1_500, 72_000])
-  })
+describe("RefreshPolicy.checks", () => {
+  const waitAfter = (pause: number, random: number, now: number) =>
+    TestClock.setTime(now).pipe(
+      Effect.zipRight(Schedule.run(Schedule.delays(RefreshPolicy.checks), now, [pause])),
+      Effect.map(Chunk.map(Duration.toMillis)),
+      Effect.map(([wait = Number.NaN]) => Math.round(wait)),
+      Effect.withRandom(Random.fixed([random]))
+    )
 
-  it("the checks of all clients with long-lived tokens come at whole seconds", () => {
-    const checks = [0, 0.3, 1].map((random) => 12_345 + RefreshPolicy.untilCheck(60_000, 12_345, random))
-    expect(checks).toEqual([60_000, 67_000, 84_000])
-  })
+  it.effect("a pause becomes up to a fifth shorter or longer, so that checks are 1 to 72 seconds apart", () =>
+    Effect.gen(function*() {
+      const ends = [[1_250, 0], [60_000, 0], [1_250, 1], [60_000, 1]] as const
+      const waits = yield* Effect.forEach(ends, ([pause, random]) => waitAfter(pause, random, 0))
+      expect(waits).toEqual([1_000, 48_000, 1_500, 72_000])
+    }))
+
+  it.effect("the checks of all clients with long-lived tokens come at whole seconds", () =>
+    Effect.gen(function*() {
+      const now = 12_345
+      const waits = yield* Effect.forEach([0, 0.3, 1], (random) => waitAfter(60_000, random, now))
+      expect(waits.map((wait) => now + wait)).toEqual([60_000, 67_000, 84_000])
+    }))
 })
 
 describe("RefreshPolicy.betweenAttempts", () => {

@@ -63,11 +63,6 @@ export const calls = {
   "effect/Layer#fail": failing("fail"),
   "effect/Layer#mapError": (call) =>
     call.args.length === 2 ? `${own(call, "layerMapError")}(${call.args.join(", ")})` : undefined,
-  "effect/Layer#scopedDiscard": ({ file, node: { arguments: [effect] }, ns }) => {
-    if (file.calleeOf(effect) !== "effect/Effect#locallyScopedWith") return undefined
-    const [reference, change] = file.emitAll(effect.arguments)
-    return `${ns}.effect(${reference}, ${file.local("effect/Effect")}.map(${reference}, ${change}))`
-  },
   "effect/Layer#setTracer": layerOf("effect/Tracer", "Tracer"),
   "effect/Logger#add": logger(true),
   "effect/Logger#minimumLogLevel": layerOf("effect/References", "MinimumLogLevel"),
@@ -80,7 +75,7 @@ export const calls = {
   "effect/MetricKey#tagged": ({ args: [metric, name, value], file }) =>
     `${file.local("effect/Metric")}.withAttributes(${metric}, { [${name}]: ${value} })`,
   "effect/Runtime#runFork": ({ args, file }) => `${file.local("effect/Effect")}.runForkWith(${args[0]})(${args[1]})`,
-  "effect/Schedule#addDelay": (call) => `${call.ns}.addDelay(${before(call)}${own(call, "ofOutput")}(${last(call)}))`,
+  "effect/Schedule#addDelayEffect": (call) => `${call.ns}.addDelay(${before(call)}${own(call, "ofOutput")}(${last(call)}))`,
   "effect/Schedule#intersect": (call) => {
     const { file, node: { arguments: [other] }, ns } = call
     if (call.args.length === 2) return `${ns}.max([${call.args.join(", ")}])`

@@ -2,7 +2,6 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
@@ -44,17 +43,9 @@ const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
     return RefreshPolicy.pauseOf(tokens.policy, token)
   })
 
-/**
- * Checks the token repeatedly. This isn't `Effect.repeat` with a Schedule: each of its steps allocates 34 kB, and thousands of idle clients
- * of a process check their tokens once a minute.
- */
-const refreshing = (tokens: Tokens): Effect.Effect<never> =>
-  Effect.gen(function*() {
-    while (true) {
-      const pause = yield* refreshIfStale(tokens)
-      yield* Effect.sleep(RefreshPolicy.untilCheck(pause, yield* Clock.currentTimeMillis, yield* Random.next))
-    }
-  })
+/** Checks the token repeatedly. */
+const refreshing = (tokens: Tokens): Effect.Effect<unknown> =>
+  Effect.repeat(refreshIfStale(tokens), RefreshPolicy.checks)
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
