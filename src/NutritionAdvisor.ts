@@ -115,8 +115,14 @@ export interface Options extends Settings.ExchangeOptions, Settings.DataOptions 
 const searchAttributes = { "http.request.method": "GET", "url.template": Build.searchRoute }
 
 /** The platform redacts the header of the customer identifier in everything that it prints, while the client is open. */
-const withServiceId = ({ serviceIdHeader }: Settings.DataSettings) => (names: ReadonlyArray<string | RegExp>) =>
-  names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
+const redactingServiceId = ({ serviceIdHeader }: Settings.DataSettings) => {
+  const withServiceId = (names: ReadonlyArray<string | RegExp>) =>
+    names.includes(serviceIdHeader) ? names : [...names, serviceIdHeader]
+  return <I, E, R>(
+    context: Effect.Effect<Context.Context<I>, E, R>
+  ): Effect.Effect<Context.Context<I>, E, R | Scope.Scope> =>
+    Effect.zipRight(Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId), context)
+}
 
 /** Builds the client from a TokenProvider and the HttpClient in the context. */
 const fromTokens = (
@@ -125,7 +131,6 @@ const fromTokens = (
   run: RunInBackground
 ): Effect.Effect<Service, never, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function*() {
-    yield* Effect.locallyScopedWith(Headers.currentRedactedNames, withServiceId(settings))
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
     const authorized = Authorized.make({ ...settings, tokens, send })
@@ -182,7 +187,7 @@ const clientOver = <S extends Settings.DataSettings, R>(settings: S, source: Tok
     const tokens = yield* source(settings, run)
     const service = yield* fromTokens(settings, tokens, run)
     return Context.make(NutritionAdvisor, service).pipe(Context.add(TokenProvider.TokenProvider, tokens))
-  })
+  }).pipe(redactingServiceId(settings))
 
 type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
 
@@ -215,13 +220,13 @@ export const buildShared = (
 export const layerWithoutTokens = (
   options: Pick<Options, "baseUrl"> & Partial<Options>
 ): Layer.Layer<NutritionAdvisor, ConfigurationError, HttpClient.HttpClient | TokenProvider.TokenProvider> =>
-  Layer.scoped(
-    NutritionAdvisor,
-    Effect.gen(function*() {
-      const settings = yield* Settings.parseData(options)
-      return yield* fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
-    })
-  )
+  Layer.scopedContext(Effect.gen(function*() {
+    const settings = yield* Settings.parseData(options)
+    const service = fromTokens(settings, yield* TokenProvider.TokenProvider, yield* Background.make)
+    return yield* Effect.map(service, (service) => Context.make(NutritionAdvisor, service)).pipe(
+      redactingServiceId(settings)
+    )
+  }))
 
 /**
  * A layer with the client and its TokenProvider. The token is kept in memory. Build the layer once per process, since each build fetches

@@ -37,7 +37,6 @@ const members = {
     either: "result",
     intoDeferred: "effect/Deferred#into",
     linkSpanCurrent: "#linkSpanCurrent",
-    locallyScopedWith: "#locallyScopedWith",
     runtime: "context",
     tapErrorCause: "tapCause",
     unsafeMakeLatch: "effect/Latch#makeUnsafe",

@@ -33,12 +33,9 @@ export const orFail = <E>({ duration, onTimeout }: { readonly duration: Duration
   orElse: () => Effect.fail(onTimeout())
 })
 
-/** Turns a function for `addDelay` of Effect 3 into one for Effect 4. */
-export const ofOutput = <A>(f: (output: A) => Duration.Input) => ({ output }: { readonly output: A }) =>
-  Effect.succeed(f(output))
-
-/** In Effect 4, only a layer can change a reference for other effects, so this does nothing outside of one. */
-export const locallyScopedWith = (_reference: unknown, _change: unknown) => Effect.void
+/** Turns a function for `addDelayEffect` of Effect 3 into one for `addDelay` of Effect 4. */
+export const ofOutput = <A>(f: (output: A) => Effect.Effect<Duration.Input>) => ({ output }: { readonly output: A }) =>
+  f(output)
 
 export const dieMessage = (message: string) => Effect.die(new Error(message))
 
