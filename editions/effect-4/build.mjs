@@ -104,7 +104,7 @@ const readme = () => {
     .replaceAll("Node 20.19", "Node 22.19")
     .replaceAll(/^!\[.*\n\n/gm, "")
     .replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, "$1")
-    .replace(/Keep the versions[^.]*\. /, "")
+    .replace(/- Keep the version ranges\..*\n/, "")
   return `This is the edition for Effect 4.\n\n${text}`
 }
 
