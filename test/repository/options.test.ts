@@ -69,7 +69,10 @@ describe("options: the table of a page has a row for each option, with its defau
     ["README.md", "baseUrl", Settings.client],
     ["docs/sharing.md", "lease", Settings.sharing],
     ["docs/token-life.md", "background", policy],
-    ["docs/http-clients.md", "connections", UndiciClient.declarations]
+    ["docs/http-clients.md", "connections", UndiciClient.declarations],
+    ["docs/load.md", "times", RequestRetry.declarations],
+    ["docs/load.md", "onTooManyRequests", Throttle.declarations],
+    ["docs/load.md", "timeToLive", SearchCache.declarations]
   ])("%s, from %s on", (path, first, declared) => {
     const rows = tableFrom(path, first)
     expect(Object.keys(rows).sort()).toEqual(Object.keys(declared).sort())
