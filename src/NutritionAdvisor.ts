@@ -133,7 +133,7 @@ const fromTokens = (
   Effect.gen(function*() {
     const timeouts = yield* Timeouts.make(settings.requestTimeout, run)
     const send = HttpClientBoundary.make(yield* HttpClient.HttpClient, timeouts)
-    const authorized = Authorized.make({ ...settings, tokens, send })
+    const authorized = Authorized.make(settings, tokens, send)
     const server = Url.serverAttributes(settings.baseUrl)
     const runSearch = makeRunner("search", server)
     const runRequest = makeRunner("request", server)
@@ -195,20 +195,18 @@ type Client = Context.Context<NutritionAdvisor | TokenProvider.TokenProvider>
  * Builds what `layer` provides, without a layer of its own: for a backend with thousands of clients, since each layer keeps some kB alive.
  * @internal
  */
-export const build = (
-  options: Options
-): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
-  Effect.gen(function*() {
-    return yield* clientOver(yield* Settings.parseClient(options), TokenSource.own)
-  })
+export const fromSettings = (
+  settings: Settings.ClientSettings
+): Effect.Effect<Client, never, HttpClient.HttpClient | Scope.Scope> => clientOver(settings, TokenSource.own)
 
-/** The same for `layerShared`. @internal */
-export const buildShared = (
-  options: SharedOptions
-): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
-  Effect.gen(function*() {
-    return yield* clientOver(yield* Settings.parseSharedClient(options), TokenSource.shared)
-  })
+/** Builds what `layerShared` provides. @internal */
+export const fromSharedSettings = (
+  settings: Settings.SharedClientSettings
+): Effect.Effect<Client, never, HttpClient.HttpClient | SharedTokenCache | Scope.Scope> =>
+  clientOver(settings, TokenSource.shared)
+
+const build = (options: Options): Effect.Effect<Client, ConfigurationError, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.flatMap(Effect.suspend(() => Settings.parseClient(options)), fromSettings)
 
 /**
  * A layer with a client that uses the TokenProvider in the context, for example your own, or a test double. Options of the exchange are
@@ -275,7 +273,10 @@ export const layerShared = (
   NutritionAdvisor | TokenProvider.TokenProvider,
   ConfigurationError,
   HttpClient.HttpClient | SharedTokenCache
-> => Layer.scopedContext(buildShared(options))
+> =>
+  Layer.scopedContext(
+    Effect.flatMap(Effect.suspend(() => Settings.parseSharedClient(options)), fromSharedSettings)
+  )
 
 /**
  * Creates the client. Its exchanges and its background refresh stop when the scope is closed. Fails with `ConfigurationError` if an option

@@ -22,17 +22,20 @@ export type TokenSource<S, R> = (
 const hashOf = ({ baseUrl, licenseKey, serviceId, tokenRoute }: Settings.ExchangeSettings) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(baseUrl.href + tokenRoute)))
 
-/** A provider with a store of its own. */
-const providerOver = (options: Omit<Provider.Options, "store" | "storeIsPrompt">) =>
-  Effect.flatMap(TokenStore.make, (store) => Provider.make({ ...options, store, storeIsPrompt: true }))
-
 /** The tokens of this client alone: a second one for the same key is worth a warning. */
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
     // RFC 2606, section 2: no service responds there, only the simulator in memory.
     if (!settings.baseUrl.origin.endsWith(".invalid")) yield* noteLayer(hashOf(settings))
     const issuer = yield* TokenIssuer.fromSettings(settings)
-    return yield* providerOver({ policy: settings.refresh, issuer, run, flightTimeout: settings.tokenTimeout })
+    return yield* Provider.make({
+      policy: settings.refresh,
+      issuer,
+      run,
+      flightTimeout: settings.tokenTimeout,
+      store: yield* TokenStore.make,
+      storeIsPrompt: true
+    })
   })
 
 /**
@@ -46,5 +49,13 @@ export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpC
   Effect.gen(function*() {
     const issuer = yield* SharedTokenIssuer.around(yield* TokenIssuer.fromSettings(settings), settings)
     const flightTimeout = settings.lease + 2 * settings.tokenTimeout + 3 * settings.cacheTimeout
-    return yield* providerOver({ policy: settings.refresh, issuer, run, flightTimeout, issuerRepeats: true })
+    return yield* Provider.make({
+      policy: settings.refresh,
+      issuer,
+      run,
+      flightTimeout,
+      issuerRepeats: true,
+      store: yield* TokenStore.make,
+      storeIsPrompt: true
+    })
   })

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import type { RunInBackground } from "../background.js"
 import { monotonicMillis } from "../clock.js"
+import { onClose } from "../closed.js"
 
 /** An entry with a timeout. It is a node of a linked list, ordered by start time. Only the list uses the three fields. */
 export abstract class Timed {
@@ -82,6 +83,6 @@ export const make = (millis: number, run: RunInBackground): Effect.Effect<Timeou
       isWatched = true
       run(watching)
     })
-    yield* Effect.addFinalizer(() => Effect.sync(() => timeouts.close()))
+    yield* onClose(Effect.sync(() => timeouts.close()))
     return timeouts
   })

@@ -100,13 +100,13 @@ const checkLogger = (logger: Options["logger"]) =>
 /** The client without the layers around it. */
 const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenCache"]) =>
   sharedTokenCache === undefined
-    ? Effect.map(Settings.readOptions(given), NutritionAdvisor.build)
+    ? Effect.map(Settings.readSettings(given), NutritionAdvisor.fromSettings)
     : Effect.map(
-      Effect.zipLeft(Settings.readSharedOptions(given), checkLayer(sharedTokenCache)),
-      (options) =>
+      Effect.zipLeft(Settings.readSharedSettings(given), checkLayer(sharedTokenCache)),
+      (settings) =>
         Effect.flatMap(
           Layer.build(sharedTokenCache),
-          (cache) => Effect.provide(NutritionAdvisor.buildShared(options), cache)
+          (cache) => Effect.provide(NutritionAdvisor.fromSharedSettings(settings), cache)
         )
     )
 

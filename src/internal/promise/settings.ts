@@ -55,23 +55,19 @@ const checkNames = (given: object, declarations: object): Checked<void> => {
   )
 }
 
-/** Returns the given options. Those that are missing are read from their variables, as they are now. */
-const read = <O extends Options>(
-  given: Given,
-  declarations: Declarations<O>,
-  parse: (options: O) => Checked<unknown>
-) =>
+/** Parses the given options. Those that are missing are read from their variables, as they are now. */
+const read = <O extends Options, S>(given: Given, declarations: Declarations<O>, parse: (options: O) => Checked<S>) =>
   Effect.suspend(() =>
     Effect.zipRight(
       checkNames(given, declarations),
-      Environment.makeFrom(configsOf<O>(given), declarations, (options) => Effect.as(parse(options), options))
+      Environment.makeFrom(configsOf<O>(given), declarations, parse)
     )
   )
 
-/** The options of a client that doesn't share its token. */
-export const readOptions = (given: Given): ReturnType<typeof read<Options>> =>
-  read<Options>(given, Settings.client, Settings.parseClient)
+/** The settings of a client that doesn't share its token. */
+export const readSettings = (given: Given) =>
+  read<Options, Settings.ClientSettings>(given, Settings.client, Settings.parseClient)
 
-/** The options of a client that shares its token with other replicas. */
-export const readSharedOptions = (given: Given): ReturnType<typeof read<SharedOptions>> =>
-  read<SharedOptions>(given, Settings.sharedClient, Settings.parseSharedClient)
+/** The settings of a client that shares its token with other replicas. */
+export const readSharedSettings = (given: Given) =>
+  read<SharedOptions, Settings.SharedClientSettings>(given, Settings.sharedClient, Settings.parseSharedClient)

@@ -12,11 +12,6 @@ import type { DataSettings } from "../settings.js"
 import type { RequestContext } from "./run.js"
 import * as SendGate from "./sendGate.js"
 
-interface Options extends DataSettings {
-  readonly tokens: TokenProvider.Service
-  readonly send: Send
-}
-
 type RequestHeaders = Request["headers"]
 
 /** The reasons of a Forbidden that belong to a request. "KeyRejected" belongs to an exchange. */
@@ -67,7 +62,7 @@ const responseOrError = (context: RequestContext, response: ServiceResponse.Serv
 }
 
 /** Sends data requests with a token. If the token is rejected, renews it and retries the request. */
-export const make = ({ send, tokens, ...settings }: Options) => {
+export const make = (settings: DataSettings, tokens: TokenProvider.Service, send: Send) => {
   const { maxResponseBytes: maxBytes, observeHeaders, rejectedStatuses } = settings
   const kinds: Record<ServiceResponse.DataOperation, ServiceResponse.RequestKind> = {
     search: { operation: "search", maxBytes, observeHeaders },

@@ -10,6 +10,7 @@ import { type TokenError, TransportError } from "../../NutritionAdvisorError.js"
 import type { ExchangeRequest } from "../../TokenIssuer.js"
 import type { RunInBackground } from "../background.js"
 import { type Moment, momentOf } from "../clock.js"
+import { onClose } from "../closed.js"
 import { ownError } from "../ownError.js"
 import * as Exchange from "./exchange.js"
 import * as Report from "./report.js"
@@ -127,7 +128,7 @@ export const make = (options: Options) =>
       if (state._tag === "InFlight") completeClosed(state.flight)
       state = State.close(state)
     })
-    yield* Effect.addFinalizer(() => close)
+    yield* onClose(close)
 
     return {
       /** Asks for a token, because there is none or the current one is stale. */

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
@@ -43,9 +44,12 @@ const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
     return RefreshPolicy.pauseOf(tokens.policy, token)
   })
 
-/** Checks the token repeatedly. */
-const refreshing = (tokens: Tokens): Effect.Effect<unknown> =>
-  Effect.repeat(refreshIfStale(tokens), RefreshPolicy.checks)
+/** Checks the token repeatedly. A driver keeps less alive than `Effect.repeat`, and thousands of clients of a process may be idle. */
+const refreshing = (tokens: Tokens): Effect.Effect<unknown, unknown> =>
+  Effect.flatMap(
+    Schedule.driver(RefreshPolicy.checks),
+    (driver) => Effect.forever(Effect.flatMap(refreshIfStale(tokens), (pause) => driver.next(pause)))
+  )
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>
