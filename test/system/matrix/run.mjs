@@ -308,7 +308,7 @@ const rows = {
   "UndiciClient on Bun": refuses(runs(bun, "user-undici.mjs", [platformNode]), "use FetchHttpClient.layer"),
   "UndiciClient on Deno": runs(deno, "user-undici.mjs", [platformNode], {}, ["run", "--allow-all"]),
   workerd,
-  "CommonJS by require": runs(node("20.19.0"), "user.cjs"),
+  "CommonJS with require": runs(node("20.19.0"), "user.cjs"),
   "TypeScript 5.9 to ES modules and CommonJS": compiles("5.9"),
   "TypeScript 6 to ES modules and CommonJS": compiles("6"),
   "TypeScript 7 to ES modules and CommonJS": compiles("7"),
@@ -317,15 +317,15 @@ const rows = {
   "vitest": tests(vitest, "node_modules/vitest/vitest.mjs", "run", "user.test.mjs"),
   "node:test": tests([], "--test", "user.node-test.mjs"),
   ...Object.fromEntries(["5", "6", "7", "8"].map((major) => [
-    `UndiciClient beside undici ${major}`,
+    `UndiciClient, with undici ${major} installed`,
     runs(major === "8" ? node("22") : thisNode, "user-undici.mjs", [platformNode, `undici@${major}`])
   ])),
-  "layerShared over ioredis 5": shares("ioredis@5", platformNode),
-  "layerShared over ioredis 6": shares("ioredis@6"),
+  "layerShared with ioredis 5": shares("ioredis@5", platformNode),
+  "layerShared with ioredis 6": shares("ioredis@6"),
   "Next.js 16: build, start, dev with an edit": next,
-  "a proxy of the environment, by fetch": proxied("user.mjs", { NODE_USE_ENV_PROXY: "1" }),
-  "a proxy of the environment, by UndiciClient": proxied("user-proxy.mjs"),
-  "--env-file with blank variables": envFile
+  "fetch, with a proxy from environment variables": proxied("user.mjs", { NODE_USE_ENV_PROXY: "1" }),
+  "UndiciClient, with a proxy from environment variables": proxied("user-proxy.mjs"),
+  "--env-file with blank environment variables": envFile
 }
 
 const asked = values.only?.toLowerCase().split(",")
@@ -348,16 +348,15 @@ await rm(work, { recursive: true, force: true })
 
 if (values.write && asked === undefined) {
   const versions = `Node ${process.version.slice(1)} and npm ${(await run(repository, "npm", ["--version"])).trim()}`
-  const head = `# Where it runs
+  const head = `# Tested environments
 
-You want to know whether the library works where you run it. \`npm run test:matrix -- --write\` in a clone packs it,
-installs it in a project of its own for each row, and writes this page. Each program searches the simulator, meets one
-403, one 503 and one aborted call, and closes. A row that names no Node ran on
-${versions}.
+\`npm run test:matrix -- --write\`, in a clone of the repository, writes this page. For each row, it installs the packed library in a new
+project and runs a program there. The program searches the simulator, handles a 403, a 503 and an aborted search, and closes the client.
+Unless a row names another version, it ran on ${versions}.
 
 The last run was on ${new Date().toISOString().slice(0, 10)}, on Linux x64, with ${peers.join(" and ")}.
 
-| where | with | result |
+| environment | versions | result |
 | --- | --- | --- |
 `
   const brief = (text) => text.replaceAll(work, "").replaceAll(/\s+/g, " ").replaceAll("|", "/").slice(0, 200)
