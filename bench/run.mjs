@@ -68,7 +68,7 @@ const packages = ["effect", "@effect/platform", "@effect/platform-node", "undici
 
 const commit = execFileSync("git", ["describe", "--always", "--dirty"], { cwd: root, encoding: "utf8" }).trim()
 
-const measured = values.base === undefined ? commit : `${commit} beside ${values.base}`
+const measured = values.base === undefined ? commit : `${commit}, compared with ${values.base}`
 
 const environment = [
   `${new Date().toISOString().slice(0, 10)}, commit ${measured}.`,

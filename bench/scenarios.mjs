@@ -50,7 +50,7 @@ export const throughput = async ({ isQuick, libraries, log }) => {
     await stage.end()
     tables.push({
       title: `Throughput at ${concurrency}`,
-      columns: ["client", "CPU µs", `of ${base}`, "searches/s", "p50 ms", "p99 ms"],
+      columns: ["client", "CPU µs", `ratio to ${base}`, "searches/s", "p50 ms", "p99 ms"],
       rows: names.map((name) => [
         name,
         medianOf(turns, name, "cpu").toFixed(1),
@@ -111,8 +111,17 @@ export const pairs = async ({ isQuick, libraries, log, names }) => {
     ])
   }
   return [{
-    title: `Pairs at ${concurrency} beside ${hasCommit ? "an older commit" : "hand-written code"}`,
-    columns: ["client", "pairs", "CPU µs", "of the base", "ratio", "lowest to highest", "limit", "share of the core"],
+    title: `Pairs at ${concurrency}, compared with ${hasCommit ? "an older commit" : "hand-written code"}`,
+    columns: [
+      "client",
+      "pairs",
+      "CPU µs",
+      "CPU µs of the base",
+      "ratio",
+      "lowest to highest ratio",
+      "limit",
+      "share of the core"
+    ],
     rows
   }]
 }
@@ -189,8 +198,8 @@ export const clients = async ({ libraries, log }) => {
     }
   }
   return [{
-    title: "One more client, over a service in memory",
-    columns: ["by", "library", "KB kept", "CPU µs to create it and search once", "of a warm search"],
+    title: "Cost of one more client, with a service in memory",
+    columns: ["constructor", "library", "KB kept", "CPU µs to create it and search once", "CPU µs of a warm search"],
     rows
   }]
 }
