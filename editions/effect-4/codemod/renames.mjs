@@ -75,6 +75,7 @@ const members = {
   "effect/Queue": { unsafeOffer: "offerUnsafe" },
   "effect/Random": { nextRange: "nextBetween" },
   "effect/Runtime": { Runtime: "effect/Context#Context" },
+  "effect/Schedule": { driver: "#driver" },
   "effect/Schema": {
     JsonNumber: "Finite",
     NumberFromString: "FiniteFromString",

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Tracer from "effect/Tracer"
@@ -32,6 +33,10 @@ export const orFail = <E>({ duration, onTimeout }: { readonly duration: Duration
   duration,
   orElse: () => Effect.fail(onTimeout())
 })
+
+/** A driver whose `next` sleeps until the next recurrence. */
+export const driver = <Output, Input, Error, Env>(schedule: Schedule.Schedule<Output, Input, Error, Env>) =>
+  Effect.map(Schedule.toStepWithSleep(schedule), (next) => ({ next }))
 
 /** Turns a function for `addDelayEffect` of Effect 3 into one for `addDelay` of Effect 4. */
 export const ofOutput = <A>(f: (output: A) => Effect.Effect<Duration.Input>) => ({ output }: { readonly output: A }) =>
