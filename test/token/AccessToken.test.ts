@@ -18,7 +18,7 @@ const lives = [
 
 describe("AccessToken.stateAt", () => {
   it.each(lives)(
-    "a token is fresh until the window of $window ms in a life of $life ms, then stale until its margin of $margin ms, then expired",
+    "a token with a lifetime of $life ms is stale in its last $window ms and expired in its last $margin ms",
     ({ life, margin, window }) => {
       const states = (...moments: ReadonlyArray<number>) =>
         moments.map((after) => AccessToken.stateAt(ofLife(life), receivedAt + after, timing))
@@ -34,7 +34,7 @@ describe("AccessToken.stateAt", () => {
     expect(AccessToken.stateAt(ofLife(3_600_000), receivedAt - 1, timing)).toBe("stale")
   })
 
-  it("a token is expired at its expiry, even if it claims to be received later", () => {
+  it("a token is expired at its expiry, even if its receivedAt is later", () => {
     const token = { ...ofLife(-1), receivedAt: receivedAt + 1_000 }
     expect(AccessToken.stateAt(token, receivedAt, timing)).toBe("expired")
   })
@@ -44,7 +44,7 @@ describe("AccessToken.stateAt", () => {
   })
 
   it.prop(
-    "the window of the given policy applies",
+    "stateAt uses the window of the given policy",
     [fc.integer({ min: 1, max: 600 }), fc.integer({ min: 1_000, max: 100_000 })],
     ([seconds, life]) => {
       const own = policyOf({ window: `${seconds} seconds`, margin: 1 })
@@ -64,19 +64,19 @@ describe("AccessToken.isSame", () => {
   it.each([
     ["a token is the same as itself", one, true],
     [
-      "tokens with the same value and identifier are the same, whenever they were received",
+      "tokens with the same value and identifier are the same, even with different times",
       make({ receivedAt: 5, expiresAt: 9, scope: "read:search" }),
       true
     ],
-    ["a token with another value is a different one", make({ value: "other" }), false],
-    ["a token with another identifier is a different one", make({ serviceId: "other" }), false]
+    ["a token with a different value is not the same", make({ value: "other" }), false],
+    ["a token with a different identifier is not the same", make({ serviceId: "other" }), false]
   ])("%s", (_, other, expected) => {
     expect(AccessToken.isSame(one, other)).toBe(expected)
   })
 })
 
 describe("AccessToken.make", () => {
-  it("it accepts secrets as strings and as Redacted values", () => {
+  it("make accepts secrets as strings and as Redacted values", () => {
     const [value, serviceId] = [Redacted.make("secret-token"), Redacted.make("secret-customer")]
     const token = AccessToken.make({ value, serviceId, receivedAt, expiresAt: receivedAt + 1 })
     expect([token.value === value, token.serviceId === serviceId, AccessToken.isSame(token, ofLife(2))])

@@ -21,14 +21,14 @@ describe("RefreshPolicy.make", () => {
   it.each<readonly [string, unknown]>([
     ...["window", "margin", "backoffStart", "backoffCap", "coolDown"].map((field) => [field, "soon"] as const),
     ["attempts", 1.5]
-  ])("a %s of %s is rejected", (field, value) => {
+  ])("an invalid %s is rejected: %s", (field, value) => {
     expect(rejected({ [field]: value })).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
   it.each<[string, Partial<RefreshPolicy.RefreshPolicy>, string]>([
-    ["a margin that is no shorter than the window", { window: "1 second", margin: "1 second" }, "margin"],
-    ["a cap below the start", { backoffStart: "2 minutes" }, "backoffCap"],
-    ["a cap of more than an hour", { backoffCap: "61 minutes" }, "backoffCap"]
+    ["a margin that is not shorter than the window", { window: "1 second", margin: "1 second" }, "margin"],
+    ["a backoffCap below backoffStart", { backoffStart: "2 minutes" }, "backoffCap"],
+    ["a backoffCap longer than an hour", { backoffCap: "61 minutes" }, "backoffCap"]
   ])("%s is rejected", (_, policy, field) => {
     expect(rejected(policy)).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
@@ -46,14 +46,14 @@ describe("RefreshPolicy.make", () => {
   })
 })
 
-describe("RefreshPolicy: a token lifetime", () => {
+describe("RefreshPolicy: token lifetime", () => {
   it.each([
     { life: 200, window: 20, margin: 2, pause: 1_250 },
     { life: 20_000, window: 2_000, margin: 200, pause: 1_250 },
     { life: 60_000, window: 6_000, margin: 600, pause: 1_500 },
     { life: 900_000, window: 90_000, margin: 9_000, pause: 22_500 },
     { life: 86_155_482, window: 300_000, margin: 10_000, pause: 60_000 }
-  ])("of $life ms has a window of $window, a margin of $margin, and $pause ms between two checks", (row) => {
+  ])("a lifetime of $life ms has a window of $window ms, a margin of $margin ms and checks every $pause ms", (row) => {
     const life = { receivedAt: 1_000, expiresAt: 1_000 + row.life }
     expect([
       RefreshPolicy.windowOf(policyOf(), life),
@@ -72,14 +72,14 @@ describe("RefreshPolicy.checks", () => {
       Effect.withRandom(Random.fixed([random]))
     )
 
-  it.effect("a pause becomes up to a fifth shorter or longer, so that checks are 1 to 72 seconds apart", () =>
+  it.effect("the pause between checks varies by up to 20% and is 1 to 72 seconds", () =>
     Effect.gen(function*() {
       const ends = [[1_250, 0], [60_000, 0], [1_250, 1], [60_000, 1]] as const
       const waits = yield* Effect.forEach(ends, ([pause, random]) => waitAfter(pause, random, 0))
       expect(waits).toEqual([1_000, 48_000, 1_500, 72_000])
     }))
 
-  it.effect("the checks of all clients with long-lived tokens come at whole seconds", () =>
+  it.effect("clients with long-lived tokens check at whole seconds", () =>
     Effect.gen(function*() {
       const now = 12_345
       const waits = yield* Effect.forEach([0, 0.3, 1], (random) => waitAfter(60_000, random, now))
@@ -98,12 +98,12 @@ describe("RefreshPolicy.betweenAttempts", () => {
       Effect.withRandom(Random.fixed([random]))
     )
 
-  it.effect("the wait doubles, give or take a fifth, with one retry fewer than there are attempts", () =>
+  it.effect("each wait is twice the last one, with 20% jitter", () =>
     Effect.gen(function*() {
       expect((yield* waitsOf(4, 0, 0)).slice(0, 3)).toEqual([160, 320, 640])
     }))
 
-  it.effect("it waits for the Retry-After of the error if that is longer", () =>
+  it.effect("a longer Retry-After replaces the wait", () =>
     Effect.gen(function*() {
       expect((yield* waitsOf(3, 500, 0)).slice(0, 2)).toEqual([500, 500])
     }))
@@ -121,7 +121,7 @@ describe("RefreshPolicy.backoffAfter", () => {
     { failures: 7, random: 0, retryAfter: 30, millis: 60_000 },
     { failures: 1, random: 1, retryAfter: 86_400, millis: 3_600_000 }
   ])(
-    "it is $millis ms after $failures failures with Retry-After $retryAfter",
+    "the backoff is $millis ms (failures: $failures, Retry-After: $retryAfter)",
     ({ failures, millis, random, retryAfter }) => {
       expect(RefreshPolicy.backoffAfter(policyOf(), failures, random, retryAfter)).toBe(millis)
     }

@@ -90,15 +90,15 @@ describe("token response: expires_in", () => {
   const strings = ["", " ", "abc", "0", "0.0009", "-1", "NaN", "Infinity", "1e400", "12 seconds"]
 
   test.each(named([0, -5, -0.001, 0.0001, null, undefined, ...strings, true, [], [3600], {}, { seconds: 3600 }]))(
-    "a value that is no positive finite number is rejected: %s",
+    "a value that is not a positive finite number is rejected: %s",
     ([, given]) => refused(response({ expires_in: given }), "Schema", "expires_in")
   )
 
-  test("a JSON number beyond every double is rejected", () =>
+  test("a number too large for JavaScript is rejected", () =>
     refused(JSON.stringify(response()).replace("3600", "1e400"), "Schema", "expires_in"))
 
   it.effect.prop(
-    "it is never rounded up by a millisecond",
+    "expires_in is never rounded up",
     [FastCheck.integer({ min: 1, max: 31_536_000_000 }), FastCheck.constantFrom(0, 0.25, 0.5, 0.75)],
     ([millis, part]) =>
       Effect.gen(function*() {
@@ -107,7 +107,7 @@ describe("token response: expires_in", () => {
     { fastCheck: { examples: [[86_155_482, 0], [1, 0.75], [31_535_999_999, 0.75]] } }
   )
 
-  simulated("it counts from when the response was received", function*(simulator) {
+  simulated("expires_in counts from when the response was received", function*(simulator) {
     yield* simulator.setLatency("token", "2 seconds")
     yield* Time.set(1_000_000)
     const token = yield* settle(issue())
@@ -124,7 +124,7 @@ describe("token response: token_type", () => {
   )
 
   test.each(["mac", "", "Basic", "Bearer ", "Bearer\n", "bearer mac", 1, {}])(
-    "another token type is rejected: %j",
+    "a token type other than Bearer is rejected: %j",
     (type) => refused(response({ token_type: type }), "Schema", "token_type")
   )
 })
@@ -153,7 +153,7 @@ describe("token response: customer_id", () => {
   )
 
   test.each(named([undefined, null, "", 1, {}, "a\r\nb", "another"]))(
-    "it is ignored if a serviceId is configured: %s",
+    "customer_id is ignored if serviceId is set: %s",
     function*([, id]) {
       const token = yield* exchanged(response({ customer_id: id }), { serviceId: "configured" })
       expect(secretsOf(token)).toEqual(["token-1", "configured"])
@@ -163,16 +163,17 @@ describe("token response: customer_id", () => {
 
 describe("token response: scope", () => {
   test.each([
-    ["is kept", "read:search", Option.some("read:search")],
-    ["may be missing", undefined, Option.none()],
-    ["may be null", null, Option.none()]
+    ["a scope is kept", "read:search", Option.some("read:search")],
+    ["a missing scope is accepted", undefined, Option.none()],
+    ["a scope of null is accepted", null, Option.none()]
   ])("%s", function*([, scope, expected]) {
     expect((yield* exchanged(response({ scope }))).scope).toEqual(expected)
   })
 
-  test("a scope that is no string is rejected", () => refused(response({ scope: ["read:search"] }), "Schema", "scope"))
+  test("a scope that is not a string is rejected", () =>
+    refused(response({ scope: ["read:search"] }), "Schema", "scope"))
 
-  test("it is left out if it repeats the token, the key or the identifier, even encoded", function*() {
+  test("a scope is dropped if it contains the token, the key or the identifier, even encoded", function*() {
     const secrets = [fields.access_token, Redacted.value(Simulator.licenseKey), "id/1", "id%2f1", "ID%2F1"]
     const kept = yield* Effect.forEach(
       secrets,
@@ -189,11 +190,11 @@ describe("token response", () => {
   }
 
   test.each<readonly [string, unknown]>([
-    ["have redacted secrets", response()],
-    ["have further fields", response({ refresh_token: "r", issued: { at: 1 }, __proto__: null })],
-    ["begin with a byte order mark", `\ufeff${JSON.stringify(response())}`],
-    ["have 64 KiB", kibibytes(64)]
-  ])("it may %s", function*([, body]) {
+    ["the token and the identifier are read", response()],
+    ["unknown fields are ignored", response({ refresh_token: "r", issued: { at: 1 }, __proto__: null })],
+    ["a byte order mark is ignored", `\ufeff${JSON.stringify(response())}`],
+    ["a response of 64 KiB is accepted", kibibytes(64)]
+  ])("%s", function*([, body]) {
     expect(secretsOf(yield* exchanged(body))).toEqual(["token-1", "customer-1"])
   })
 
@@ -201,23 +202,23 @@ describe("token response", () => {
     ["empty", ""],
     ["HTML", "<!doctype html><p>Sign in"],
     ["cut off", "{\"access_token\":\"token-1\","],
-    ["a bare token", "token-1"],
+    ["just the token", "token-1"],
     ["in single quotes", "{'a':1}"],
     ["not UTF-8", new Uint8Array([...new TextEncoder().encode("{\"access_token\":\""), 0xff, 0x22, 0x7d])]
-  ])("it fails with NotJson if it is %s", ([, body]) => refused(body, "NotJson"))
+  ])("a response that is %s fails with NotJson", ([, body]) => refused(body, "NotJson"))
 
   test.each(["null", "[]", "1", "\"token\"", "true", "[{\"access_token\":\"token-1\"}]"])(
-    "JSON that is no object fails with Schema, and names no field: %s",
+    "JSON that is not an object fails with Schema: %s",
     (body) => refused(body, "Schema")
   )
 
   test.each([
-    ["64 KiB and a byte", `${kibibytes(64)} `],
-    ["10 MiB, which maxResponseBytes allows", kibibytes(10 * 1024)]
-  ])("it fails with TooLarge if it has %s", ([, body]) => refused(body, "TooLarge"))
+    ["64 KiB and one byte", `${kibibytes(64)} `],
+    ["10 MiB, even though maxResponseBytes allows it", kibibytes(10 * 1024)]
+  ])("a response of %s fails with TooLarge", ([, body]) => refused(body, "TooLarge"))
 
   it.effect.prop(
-    "any response gives a token or a typed error",
+    "any response results in a token or a typed error",
     [FastCheck.oneof(FastCheck.json(), FastCheck.string({ unit: "binary" }))],
     ([body]) =>
       Effect.gen(function*() {
@@ -226,7 +227,7 @@ describe("token response", () => {
       })
   )
 
-  simulated.each([201, 202, 206])("any 2xx response is read: %d", function*(status, simulator) {
+  simulated.each([201, 202, 206])("any 2xx response is accepted: %d", function*(status, simulator) {
     yield* simulator.respondAlways("token", { status, body: response() })
     expect(secretsOf(yield* issue())).toEqual(["token-1", "customer-1"])
   })
@@ -246,44 +247,44 @@ describe("token exchange: attempts", () => {
   }
 
   test.each<readonly [string, Attempts]>([
-    ["an exchange is repeated after a failure of the service, with growing delays", {
+    ["an exchange is retried after a 500, with growing delays", {
       responses: [failed, failed],
       end: { outcome: "issued", calls: 3, millis: atLeast(480) }
     }],
-    ["an exchange is repeated after a dropped connection", {
+    ["an exchange is retried after a dropped connection", {
       responses: ["drop", "drop"],
       end: { outcome: "issued", calls: 3 }
     }],
-    ["there are three, and the error of the last one is returned", {
+    ["an exchange fails with the error of its third attempt", {
       responses: [failed, { status: 502 }, { status: 503 }],
       end: { outcome: { _tag: "ServerError", operation: "token", status: 503 }, calls: 3 }
     }],
-    ["there are as many as refresh.attempts says", {
+    ["refresh.attempts sets the number of attempts", {
       responses: [failed, failed, failed, failed],
       options: { refresh: { attempts: 5 } },
       end: { outcome: "issued", calls: 5 }
     }],
-    ["there is one if the response is no token response", {
+    ["an invalid token response is not retried", {
       responses: [{ status: 200, body: "<html>" }],
       end: { calls: 1 }
     }],
-    ["the next one waits for a Retry-After that fits into tokenTimeout", {
+    ["a retry waits for a Retry-After that fits into tokenTimeout", {
       responses: [busy("4")],
       end: { outcome: "issued", millis: atLeast(4_000) }
     }],
-    ["there is one if its Retry-After does not fit into tokenTimeout", {
+    ["an exchange is not retried if Retry-After exceeds tokenTimeout", {
       responses: [busy("20")],
       end: { outcome: { _tag: "ServerError", status: 503, retryAfter: 20 }, calls: 1, millis: 250 }
     }],
-    ["there are two if the second Retry-After does not fit into the rest of tokenTimeout", {
+    ["there is no third attempt if the second Retry-After exceeds the rest of tokenTimeout", {
       responses: [busy("6"), busy("6")],
       end: { outcome: { _tag: "ServerError", retryAfter: 6 }, calls: 2 }
     }],
-    ["there is one if its Retry-After is beyond every timer", {
+    ["an exchange is not retried if Retry-After is too long for a timer", {
       responses: [busy("999999999999999")],
       end: { calls: 1 }
     }],
-    ["all of them share one tokenTimeout", {
+    ["all attempts share one tokenTimeout", {
       responses: [failed, "hang"],
       options: { tokenTimeout: "7 seconds" },
       end: { outcome: { _tag: "TransportError", operation: "token", reason: "Timeout" }, millis: 7_000 }
@@ -294,11 +295,11 @@ describe("token exchange: attempts", () => {
 
   const lasting = refusals.filter(([status]) => status < 500)
 
-  test.each(lasting)("there is one if the status is %d, and the error is %s", function*([status, _tag]) {
+  test.each(lasting)("a status %d is not retried and fails with %s", function*([status, _tag]) {
     expect(yield* endOf([{ status }])).toMatchObject({ calls: 1, outcome: { _tag, operation: "token", status } })
   })
 
-  test.each([401, 403])("a status %d has the reason KeyRejected", function*(status) {
+  test.each([401, 403])("a status %d fails with reason KeyRejected", function*(status) {
     expect((yield* endOf([{ status }])).outcome).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
   })
 
@@ -310,7 +311,7 @@ describe("token exchange: attempts", () => {
   })
 
   test.each(lasting.filter(([status]) => status >= 400))(
-    "the error of status %d has the response body, redacted",
+    "the error of a status %d has the response body, redacted",
     function*([status]) {
       const body = "unknown: demo-key-7f3a"
       const { outcome } = yield* endOf([{ status, headers: { "content-type": "text/plain" }, body }])
@@ -337,32 +338,32 @@ describe("license key of an exchange", () => {
       return yield* Ref.get(paths)
     })
 
-  test("an effect is run at each exchange", function*() {
+  test("an effect runs at each exchange", function*() {
     const reads = yield* Ref.make(0)
     const licenseKey = Effect.map(Ref.updateAndGet(reads, (n) => n + 1), (n) => Redacted.make(`key-no-${n}`))
     const paths = yield* seenPaths(licenseKey, 3)
     expect(paths.map((path) => path.split("/").at(-1))).toEqual(["key-no-1", "key-no-2", "key-no-3"])
   })
 
-  test("it is not read when the issuer is built", function*() {
+  test("the key is not read when the issuer is built", function*() {
     const reads = yield* Ref.make(0)
     const licenseKey = Effect.as(Ref.update(reads, (n) => n + 1), Simulator.licenseKey)
     yield* TokenIssuer.make({ ...defaults, licenseKey }).pipe(Effect.provide(Simulator.layerHttpClient()))
     expect(yield* Ref.get(reads)).toBe(0)
   })
 
-  test("if an outer issuer has read it, that value is used", function*() {
+  test("a key that an outer issuer has already read is reused", function*() {
     const licenseKey = Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({}))
     const end = Effect.provideService(endOf([], { licenseKey }), LicenseKey, Simulator.licenseKey)
     expect((yield* end).calls).toBe(1)
   })
 
-  test("the error of the effect that reads it is returned", function*() {
+  test("the exchange fails with the error of the effect", function*() {
     const error = new NutritionAdvisorError.LicenseKeyUnavailable({ detail: "the vault is sealed" })
     expect((yield* endOf([], { licenseKey: Effect.fail(error) })).outcome).toEqual(error)
   })
 
-  test("an effect that hangs fails with Timeout", function*() {
+  test("the exchange fails with Timeout if the effect hangs", function*() {
     expect(yield* endOf([], { licenseKey: Effect.never, tokenTimeout: "2 seconds" }))
       .toMatchObject({ calls: 0, outcome: { _tag: "TransportError", reason: "Timeout" } })
   })
@@ -370,7 +371,7 @@ describe("license key of an exchange", () => {
   const impossible = ["", " ", ".", "..", "%2e", "undefined", "<your key>", "key\n", "a\r\nb", "\ud800"]
 
   test.each(impossible)(
-    "if the effect returns %j, the exchange fails with LicenseKeyUnavailable and sends nothing",
+    "the exchange fails with LicenseKeyUnavailable before anything is sent if the effect returns %j",
     function*(key) {
       const licenseKey = Effect.succeed(Redacted.make(key))
       expect(yield* endOf([], { licenseKey }))
@@ -379,7 +380,7 @@ describe("license key of an exchange", () => {
   )
 
   it.effect.prop(
-    "it is one path segment that decodes to itself",
+    "the key is sent as one path segment that decodes to the key",
     [FastCheck.string({ unit: "binary", minLength: 1 }).filter((key) => !/[\s\p{Cf}]$|\p{Cc}/u.test(key))],
     ([key]) =>
       Effect.gen(function*() {
@@ -394,7 +395,7 @@ describe("license key of an exchange", () => {
   )
 })
 
-test("token exchange: an interrupted one ends only after a client that ignores its signal, so that no other one starts beside it", function*() {
+test("token exchange: an interrupted exchange ends only when its request does, even if fetch ignores the signal", function*() {
   const deaf = HttpClient.make(() =>
     Effect.uninterruptible(Effect.zipRight(Effect.sleep("30 seconds"), Effect.interrupt))
   )

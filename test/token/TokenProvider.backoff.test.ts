@@ -10,7 +10,7 @@ const expiry = 1_000_000
 const { unavailable } = Issuer
 
 describe("backoff: retryAt", () => {
-  it.effect("it is in whole milliseconds in the status and in the log", () => {
+  it.effect("retryAt is in whole milliseconds, in the status and in the log", () => {
     const told: Array<unknown> = []
     const logger = Logger.make(({ annotations, message }) => {
       if (String(message) === "An exchange failed") {
@@ -39,14 +39,14 @@ describe("backoff: retryAt", () => {
 })
 
 describe("backoff", () => {
-  cold("it starts after a defect as after an error", function*() {
+  cold("a defect starts the backoff, like an error", function*() {
     yield* issuer.respondAlways(Effect.dieMessage("the issuer is broken"))
     const exits = yield* Effect.all(Effect.replicate(Effect.exit(provider.get), 10))
     expect([exits.every((exit) => Exit.isFailure(exit) && Cause.isDie(exit.cause)), yield* issuer.calls])
       .toEqual([true, 1])
   })
 
-  fresh("an invalidation does not clear it", function*() {
+  fresh("an invalidation does not end the backoff", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(windowStart)
     yield* store.invalidate(yield* provider.get)
@@ -56,17 +56,17 @@ describe("backoff", () => {
 })
 
 describe("TokenProvider.status", () => {
-  cold("there is no token before the first exchange", function*() {
+  cold("the state is none before the first exchange", function*() {
     expect(yield* provider.status).toEqual({ state: "none", expiresAt: Option.none(), lastFailure: Option.none() })
   })
 
-  fresh("it is that of the current token", function*() {
+  fresh("the state is that of the current token", function*() {
     yield* Time.set(windowStart)
     expect(yield* provider.status)
       .toEqual({ state: "stale", expiresAt: Option.some(expiry), lastFailure: Option.none() })
   })
 
-  fresh("reading it costs no exchange", function*() {
+  fresh("reading the status does not start an exchange", function*() {
     yield* Time.set(expiry)
     yield* Effect.repeatN(provider.status, 10)
     yield* Time.pass(0)

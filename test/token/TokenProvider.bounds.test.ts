@@ -60,7 +60,7 @@ const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((ca
 
 describe("TokenProvider: an issuer or store", () => {
   test.each(hanging)(
-    "whose %s %s makes all callers fail with Timeout after tokenTimeout, and later ones get a token",
+    "whose %s %s makes all callers fail with Timeout after tokenTimeout, but not later callers",
     function*([call, , fault]) {
       const { caller, faults } = yield* withFault(call, fault, { tokenTimeout: "3 seconds" })
       const callers = yield* Effect.replicateEffect(Effect.fork(Effect.flip(caller)), 2)
@@ -74,7 +74,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test("that hangs is limited to 10 s by default", function*() {
+  test("that hangs makes callers fail after 10 s by default", function*() {
     const { caller } = yield* withFault("issue", Effect.never)
     const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("10 seconds")
@@ -82,7 +82,7 @@ describe("TokenProvider: an issuer or store", () => {
   })
 
   test.each(hanging.filter(([call]) => call !== "current"))(
-    "whose %s %s does not keep the layer from closing, and its callers fail with reason Closed",
+    "whose %s %s does not block the layer from closing",
     function*([call, , fault]) {
       const { caller, close } = yield* withFault(call, fault)
       const waiting = yield* Effect.fork(Effect.flip(caller))
@@ -93,7 +93,7 @@ describe("TokenProvider: an issuer or store", () => {
   )
 
   test.each(["issue", "put"] as const)(
-    "whose %s returns after the exchange has ended stores nothing",
+    "whose %s returns after the timeout does not store a token",
     function*(call) {
       const { caller, store } = yield* withFault(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
       const waiting = yield* Effect.fork(Effect.flip(caller))
@@ -103,7 +103,7 @@ describe("TokenProvider: an issuer or store", () => {
   )
 
   test.each(["issue", "put"] as const)(
-    "whose %s interrupts itself makes its caller fail with Aborted, and the next one gets a token",
+    "whose %s interrupts itself makes its caller fail with Aborted, but not the next caller",
     function*(call) {
       const { caller, faults } = yield* withFault(call, Effect.interrupt)
       expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
@@ -131,7 +131,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test("whose put hangs makes the caller of a renewal wait for at most one second more than tokenTimeout", function*() {
+  test("whose put hangs delays the caller of a renewal by at most one second beyond tokenTimeout", function*() {
     const { caller } = yield* withFault("put", Effect.never, { isRejected: true, tokenTimeout: "3 seconds" })
     const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("4 seconds")

@@ -27,8 +27,8 @@ const scheduled = arranged(skewed(), doubles)
 /** Without the Schedule. */
 const onDemand = arranged(skewed({ background: false }), doubles)
 
-describe("wall clock jumps forward, as after a sleep", () => {
-  onDemand("the next call waits for a new token, though no timer has fired", function*({ clock, get, issuer }) {
+describe("wall clock that jumps forward, as after sleep mode", () => {
+  onDemand("the next call waits for a new token, even though no timer has fired", function*({ clock, get, issuer }) {
     yield* issuer.setLatency("1 second")
     clock.wall += 8 * hour
     const caller = yield* Effect.fork(get)
@@ -38,7 +38,7 @@ describe("wall clock jumps forward, as after a sleep", () => {
     expect([during, Issuer.valueOf(yield* Fiber.join(caller))]).toEqual([Option.none(), Issuer.secretOf(2)])
   })
 
-  scheduled("the Schedule refreshes the next token, too", function*({ clock, get, issuer }) {
+  scheduled("the Schedule also refreshes the next token", function*({ clock, get, issuer }) {
     clock.wall += 8 * hour
     yield* get
     yield* Time.pass(950_001)
@@ -83,8 +83,8 @@ const test = arranged(Effect.void, doubles)
 
 const timedOut = { _tag: "TransportError", reason: "Timeout" }
 
-describe("exchange in a process that is stopped", () => {
-  test("it is repeated once for its callers, and starts no backoff", function*() {
+describe("exchange in a process that is suspended", () => {
+  test("the exchange is repeated once, without a backoff", function*() {
     const { callers, get, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 60_000))
     yield* Time.pass(9_100)
     const tokens = yield* Fiber.join(callers)
@@ -92,7 +92,7 @@ describe("exchange in a process that is stopped", () => {
     expect(yield* issuer.calls).toBe(3)
   })
 
-  test("it is not repeated if its timer is only a little late", function*() {
+  test("the exchange is not repeated if its timer is only slightly late", function*() {
     const { callers, issuer } = yield* exchanging(hanging, (clock) => stop(clock, 1_000))
     yield* Time.pass(9_100)
     expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
@@ -107,16 +107,16 @@ describe("exchange in a process that is stopped", () => {
     expect((yield* Fiber.join(callers)).map(Issuer.valueOf)).toEqual(Array(2).fill(Issuer.secretOf(2)))
   })
 
-  test("it is not repeated beside a first one that never ends: its callers time out", function*() {
+  test("an exchange that never ends is not repeated, and its callers time out", function*() {
     const { callers, issuer } = yield* exchanging(stuck, (clock) => stop(clock, 60_000))
     yield* Time.pass("20 seconds")
     expect([yield* Effect.flip(Fiber.join(callers)), yield* issuer.calls]).toMatchObject([timedOut, 2])
   })
 })
 
-describe("wall clock is set during an exchange", () => {
+describe("wall clock that is set during an exchange", () => {
   test.each([5_000, hour, -60_000])(
-    "the exchange times out after tokenTimeout and is not repeated: by %i ms",
+    "by %i ms: the exchange times out after tokenTimeout and is not repeated",
     function*(millis) {
       const { callers, issuer } = yield* exchanging(hanging, (clock) => {
         clock.wall += millis
@@ -129,7 +129,7 @@ describe("wall clock is set during an exchange", () => {
     }
   )
 
-  test.each([hour, -60_000])("the backoff is kept: by %i ms", function*(millis) {
+  test.each([hour, -60_000])("by %i ms: the length of the backoff does not change", function*(millis) {
     const { clock, get, issuer } = yield* skewed({ background: false })
     clock.wall += hour
     yield* issuer.respondAlways(Effect.fail(Issuer.unavailable))
@@ -143,7 +143,7 @@ describe("wall clock is set during an exchange", () => {
   })
 })
 
-describe("wall clock is set back", () => {
+describe("wall clock that is set back", () => {
   scheduled("the Schedule refreshes the token within a minute", function*({ clock, issuer }) {
     clock.wall -= hour
     yield* Time.pass("1 minute")

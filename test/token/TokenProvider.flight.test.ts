@@ -25,15 +25,15 @@ describe("cold start", () => {
   )
 })
 
-describe("a finished exchange", () => {
-  cold("it leaves no fiber behind, such as one that sleeps until the timeout", function*() {
+describe("TokenProvider: a finished exchange", () => {
+  cold("no fiber is left, such as one that sleeps until the timeout", function*() {
     const before = yield* Time.fibers
     yield* provider.get
     yield* Time.pass(0)
     expect(yield* Time.fibers).toBe(before)
   })
 
-  cold("its token is not returned once it is gone from the store", function*() {
+  cold("its token is not returned after the store has lost it", function*() {
     yield* store.invalidate(yield* provider.get)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
@@ -50,7 +50,7 @@ describe("a finished exchange", () => {
     expect(new Set(errors).size).toBe(50)
   })
 
-  it.effect("a caller that read the store before it ended starts no other exchange, and a later one does not get its result", () =>
+  it.effect("a caller that read the store before the exchange ended doesn't start another exchange", () =>
     Effect.gen(function*() {
       const issuer = yield* Issuer.IssuerDouble
       const inner = yield* TokenStore.make
@@ -77,7 +77,7 @@ describe("a finished exchange", () => {
     }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
 })
 
-describe("an interrupted caller", () => {
+describe("TokenProvider: an interrupted caller", () => {
   const flying = Effect.gen(function*() {
     const { issuer, provider, store } = yield* Issuer.services
     yield* issuer.setLatency("9 seconds")
@@ -88,7 +88,7 @@ describe("an interrupted caller", () => {
     return { first, issuer, provider, second, store }
   })
 
-  cold("it ends at once, while the exchange continues for later callers", function*() {
+  cold("the caller ends at once, and the exchange continues for later callers", function*() {
     const { first, issuer, provider, second, store } = yield* flying
     const exit = yield* Fiber.interruptAll([first, second]).pipe(Effect.zipRight(Fiber.await(second)))
     expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
@@ -98,7 +98,7 @@ describe("an interrupted caller", () => {
       .toEqual([Issuer.secretOf(1), 1, 0])
   })
 
-  test("it does not cancel the renewal if the fiber that built the layer has ended", function*() {
+  test("the renewal continues even if the fiber that built the layer has ended", function*() {
     const scope = yield* Scope.make()
     const builder = yield* Effect.fork(Layer.buildWithScope(Issuer.layerOnDemand, scope))
     const context = yield* Fiber.join(builder)
@@ -118,7 +118,7 @@ describe("a TokenProvider whose scope closes", () => {
     return { close: Scope.close(scope, Exit.void), ...yield* Effect.provide(Issuer.services, context) }
   })
 
-  test("pending and later calls fail with reason Closed, and nothing is stored", function*() {
+  test("pending and later calls fail with reason Closed, and no token is stored", function*() {
     const { close, issuer, provider, store } = yield* opened
     yield* issuer.setLatency("10 seconds")
     const waiters = yield* Effect.replicateEffect(Effect.fork(Effect.flip(provider.get)), 10)
@@ -134,7 +134,7 @@ describe("a TokenProvider whose scope closes", () => {
     ])
   })
 
-  test("the very first call fails with reason Closed, too", function*() {
+  test("the first call fails with reason Closed if it comes after closing", function*() {
     const { close, provider } = yield* opened
     yield* close
     const caller = yield* Effect.fork(Effect.flip(provider.get))
@@ -142,7 +142,7 @@ describe("a TokenProvider whose scope closes", () => {
     expect(yield* Fiber.poll(caller)).toEqual(Option.some(Exit.succeed(closed)))
   })
 
-  test("no fiber is left, and no timer that would keep a script alive, even beside another layer", function*() {
+  test("no fiber or timer is left that would keep a script running, even with another open layer", function*() {
     const before = yield* Time.fibers
     const { close, provider } = yield* opened
     yield* provider.get

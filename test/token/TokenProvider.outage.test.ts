@@ -48,7 +48,7 @@ const tryFor = (seconds: number) =>
   )
 
 describe("log of a failed exchange", () => {
-  test("a warning says what failed and when the next attempt is", function*({ issuer, provider }) {
+  test("the warning says what failed and when the next attempt is", function*({ issuer, provider }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Effect.exit(provider.get)
     expect(lines).toEqual([{
@@ -59,7 +59,7 @@ describe("log of a failed exchange", () => {
     }])
   })
 
-  test("after a rejection, the warning says that the rejected token is sent again", function*({ issuer, provider }) {
+  test("after a rejection, the warning says that the rejected token stays in use", function*({ issuer, provider }) {
     const token = yield* provider.get
     yield* issuer.respondNext(Effect.fail(unavailable))
     yield* Effect.exit(provider.renew(token))
@@ -78,7 +78,7 @@ describe("log of a failed exchange", () => {
     },
     { cause: Effect.die("a bug"), annotations: { error: "Defect" } }
   ])(
-    "the warning has the annotations that identify the error: $annotations",
+    "the annotations of the warning identify the error: $annotations",
     function*({ annotations, cause }, { issuer, provider }) {
       yield* issuer.respondAlways(cause)
       yield* Effect.exit(provider.get)
@@ -86,7 +86,7 @@ describe("log of a failed exchange", () => {
     }
   )
 
-  test("a bug of the issuer is reported as a defect", function*({ issuer, provider }) {
+  test("a defect of the issuer is logged as a defect", function*({ issuer, provider }) {
     yield* issuer.respondAlways(Effect.die("a bug"))
     yield* Effect.exit(provider.get)
     expect(messages()).toEqual([
@@ -107,13 +107,13 @@ describe("log of a failed exchange", () => {
     expect([levels(), messages()]).toEqual([["WARN"], [expect.stringContaining(message)]])
   })
 
-  test("each failure writes a warning, and the backoff limits their number", function*({ issuer }) {
+  test("each failed exchange logs one warning", function*({ issuer }) {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* tryFor(60)
     expect([yield* issuer.calls, levels()]).toEqual([6, Array.from({ length: 6 }, () => "WARN")])
   })
 
-  test("closing the layer during an exchange writes no warning", function*() {
+  test("closing the layer during an exchange logs no warning", function*() {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(Layer.fresh(Issuer.layerOnDemand), scope)
     yield* Effect.gen(function*() {
@@ -128,7 +128,7 @@ describe("log of a failed exchange", () => {
 })
 
 describe("log of the first successful exchange after a warning", () => {
-  test("one line says how many exchanges have failed", function*({ issuer, provider }) {
+  test("the line says how many exchanges have failed", function*({ issuer, provider }) {
     yield* issuer.respondNext(...Array.from({ length: 3 }, () => Effect.fail(unavailable)))
     yield* tryFor(8)
     yield* provider.get
@@ -139,7 +139,7 @@ describe("log of the first successful exchange after a warning", () => {
     }]])
   })
 
-  test("no line is written if nothing has failed", function*({ provider }) {
+  test("nothing is logged if no exchange has failed", function*({ provider }) {
     yield* provider.get
     expect(lines).toEqual([])
   })

@@ -27,7 +27,7 @@ const returned = Effect.map(Clock.currentTimeMillis, (now) => Issuer.token(1, no
 const refreshedByCaller = Effect.zipRight(Time.set(windowStart), Effect.zipLeft(provider.get, Time.pass(0)))
 
 describe("refresh: callers", () => {
-  fresh("within the window they get the token at once, and start one exchange, whose token they get next", function*() {
+  fresh("within the window, callers get the current token at once and start one refresh", function*() {
     const first = yield* store.current
     yield* issuer.setLatency("5 seconds")
     yield* Time.set(windowStart + 1_000)
@@ -46,7 +46,7 @@ describe("refresh: callers", () => {
   ]
 
   fresh.each(boundaries)(
-    "a call at $at ms of 1,000,000: there are $exchanges exchanges, and it waits: $waits",
+    "a call at $at of 1,000,000 ms waits: $waits (exchanges: $exchanges)",
     function*({ at, exchanges, waits }) {
       yield* issuer.setLatency("1 second")
       yield* Time.set(at)
@@ -58,7 +58,7 @@ describe("refresh: callers", () => {
 })
 
 describe("refresh: token that is expired on arrival", () => {
-  cold("it is not stored, and no other exchange follows", function*() {
+  cold("the token is not stored, and no second exchange follows", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 0))
     yield* Effect.flip(provider.get)
     expect([yield* issuer.calls, yield* store.current]).toEqual([1, Option.none()])
@@ -69,13 +69,13 @@ describe("refresh: token that is expired on arrival", () => {
     expect(yield* Effect.flip(provider.get)).toMatchObject({ reason: "Schema", field: "expires_in" })
   })
 
-  fresh("a valid token replaces it, even if that one expires earlier", function*() {
+  fresh("a valid token replaces it, even one that expires earlier", function*() {
     yield* Time.set(marginStart + 1_000)
     yield* issuer.setLife(5_000)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("it costs a few exchanges if the service returns it until its very end", function*() {
+  fresh("only a few exchanges follow if the service keeps returning it", function*() {
     yield* Time.set(marginStart)
     yield* issuer.respondAlways(returned)
     yield* Effect.repeatN(Effect.zipRight(Effect.exit(provider.get), Time.pass("100 millis")), 99)
@@ -84,12 +84,12 @@ describe("refresh: token that is expired on arrival", () => {
 })
 
 describe("refresh: Schedule", () => {
-  freshAtFirst("an idle process refreshes at the start of the window if chance says so", function*() {
+  freshAtFirst("an idle process can refresh right at the start of the window", function*() {
     yield* Time.pass(windowStart + 100)
     expect((yield* issuer.starts).slice(1)).toEqual([windowStart])
   })
 
-  it.scoped("it continues after the store has failed for a while", () =>
+  it.scoped("the Schedule continues after the store has failed for a while", () =>
     Effect.gen(function*() {
       const store = yield* TokenStore.make
       const isDown = yield* Ref.make(false)
@@ -108,7 +108,7 @@ describe("refresh: Schedule", () => {
       expect(yield* issuer.calls).toBe(2)
     }).pipe(Effect.provide(Issuer.layer)))
 
-  coldScheduled("tokens that live less than 20 s are left to callers", function*() {
+  coldScheduled("the Schedule doesn't refresh tokens that live less than 20 s", function*() {
     yield* issuer.setLife(19_999)
     yield* provider.get
     yield* Time.pass("10 minutes")
@@ -116,26 +116,26 @@ describe("refresh: Schedule", () => {
   })
 
   // Fixed random numbers: with fractions of a millisecond, the lifetime may appear shorter than 20 s.
-  coldAtFirst("an idle process refreshes a token that lives 20 s, and the next ones", function*() {
+  coldAtFirst("an idle process refreshes each token that lives 20 s", function*() {
     yield* issuer.setLife(20_000)
     yield* provider.get
     yield* Time.pass("60 seconds")
     expect(yield* issuer.starts).toEqual([0, 18_000, 36_000, 54_000])
   })
 
-  coldScheduled("it starts with the first token, not with the layer", function*() {
+  coldScheduled("the Schedule starts with the first token, not with the layer", function*() {
     yield* Time.pass("1 hour")
     expect([yield* issuer.calls, yield* Time.timers]).toEqual([0, 0])
   })
 
-  freshAtFirst("it retries at its first check after the backoff", function*() {
+  freshAtFirst("the Schedule retries at its first check after the backoff", function*() {
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.pass(windowStart + 60_000)
     const [, ...starts] = yield* issuer.starts
     expect(starts.map((at) => at - windowStart)).toEqual([0, 20_000, 40_000, 60_000])
   })
 
-  freshScheduled("it refreshes a token that other code put into the store, once it is used", function*() {
+  freshScheduled("the Schedule refreshes a token that other code put into the store, once it is used", function*() {
     yield* store.put(Issuer.token(9, 0, 100_000))
     yield* provider.get
     yield* Time.pass(95_001)
@@ -143,7 +143,7 @@ describe("refresh: Schedule", () => {
       .toEqual([2, Option.some(Issuer.secretOf(2))])
   })
 
-  it.effect("it does not loop over a store that keeps its stale token", () =>
+  it.effect("the Schedule does not loop if the store keeps its stale token", () =>
     Effect.gen(function*() {
       yield* Time.set(windowStart)
       const issuer = yield* Issuer.IssuerDouble
@@ -159,7 +159,7 @@ describe("refresh: Schedule", () => {
 })
 
 describe("refresh: service that returns the same token", () => {
-  fresh("callers start another exchange after a tenth of the window, not with each call", function*() {
+  fresh("callers start another exchange only after a tenth of the window", function*() {
     yield* issuer.respondAlways(returned)
     yield* Time.set(windowStart)
     yield* Effect.repeatN(Effect.zipRight(provider.get, Time.pass("500 millis")), 89)
@@ -167,7 +167,7 @@ describe("refresh: service that returns the same token", () => {
     expect(starts.map((at) => at - windowStart)).toEqual([0, 10_000, 20_000, 30_000, 40_000])
   })
 
-  fresh("the token stays in use, and the refresh has not failed", function*() {
+  fresh("the token stays in use, and the refresh does not count as failed", function*() {
     yield* issuer.respondAlways(returned)
     yield* refreshedByCaller
     yield* Time.set(marginStart - 1)
@@ -181,14 +181,14 @@ describe("refresh: service that returns the same token", () => {
     expect((yield* provider.status).expiresAt).toEqual(Option.some(windowStart + expiry))
   })
 
-  fresh("the token is judged by its whole lifetime, not by what was left", function*() {
+  fresh("the window depends on the token's whole lifetime, not on the rest of it", function*() {
     yield* issuer.respondAlways(Issuer.issued(1, 150_000))
     yield* refreshedByCaller
     yield* Time.set(windowStart + 150_000 - 105_000)
     expect((yield* provider.status).state).toBe("stale")
   })
 
-  fresh("another exchange starts at once if callers no longer have a token", function*() {
+  fresh("another exchange starts at once if there is no usable token", function*() {
     yield* issuer.respondNext(returned)
     yield* Time.set(marginStart - 1)
     yield* provider.get
@@ -208,7 +208,7 @@ describe("refresh: choice between two tokens", () => {
     expect([Option.getOrThrow(yield* store.current) === first, yield* issuer.calls]).toEqual([true, 2])
   })
 
-  fresh("a longer one from a peer is not replaced by the refreshed one", function*() {
+  fresh("a peer's token that expires later is kept", function*() {
     yield* issuer.setLatency("1 second")
     yield* Time.set(windowStart)
     yield* provider.get

@@ -13,7 +13,7 @@ const { unavailable } = Issuer
 const reasonOf = (error: NutritionAdvisorError.TokenError) => error._tag === "Forbidden" ? error.reason : error._tag
 
 describe("renewal", () => {
-  fresh("an exchange stores another token", function*({ first }) {
+  fresh("a new token is exchanged and stored", function*({ first }) {
     const renewed = yield* provider.renew(first)
     expect([Issuer.valueOf(renewed), Option.getOrThrow(yield* store.current) === renewed])
       .toEqual([Issuer.secretOf(2), true])
@@ -35,7 +35,7 @@ describe("renewal", () => {
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
 
-  fresh("an empty store leads to an ordinary exchange", function*({ first }) {
+  fresh("with an empty store, an ordinary exchange runs", function*({ first }) {
     yield* store.invalidate(first)
     expect([Issuer.valueOf(yield* provider.renew(first)), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])
   })
@@ -55,7 +55,7 @@ describe("renewal", () => {
     }
   )
 
-  fresh("callers without a rejection wait for the new token, too", function*({ first }) {
+  fresh("callers without a rejection also wait for the new token", function*({ first }) {
     yield* issuer.setLatency("9 seconds")
     yield* Effect.fork(provider.renew(first))
     yield* Time.pass("1 second")
@@ -150,7 +150,7 @@ describe("renewal during a cool-down", () => {
     expect(yield* issuer.calls).toBe(calls + 1)
   })
 
-  coolingDown("the rejection of an older token is not delayed, since it needs no exchange", function*({ first, held }) {
+  coolingDown("the rejection of an older token is not delayed", function*({ first, held }) {
     expect(yield* provider.renew(first)).toBe(held)
   })
 

@@ -9,24 +9,24 @@ const [first, second] = [Issuer.token(1, 0, 3_600_000), Issuer.token(2, 1_000, 3
 describe("TokenStore.layer", () => {
   const inMemory = arranged(TokenStore.TokenStore, TokenStore.layer)
 
-  inMemory("it holds the token that was put last, even an earlier one", function*(store) {
+  inMemory("the store has the token that was put last, even if it expires earlier", function*(store) {
     yield* store.put(second)
     yield* store.put(first)
     expect(yield* store.current).toEqual(Option.some(first))
   })
 
-  inMemory("it removes a token that is still the current one, compared by value", function*(store) {
+  inMemory("the current token is removed if its value is equal", function*(store) {
     yield* store.put(first)
     expect([yield* store.invalidate(Issuer.token(1, 5, 7)), yield* store.current]).toEqual([true, Option.none()])
   })
 
-  inMemory("removing another token changes nothing, even in an empty store", function*(store) {
+  inMemory("removing a different token has no effect, even in an empty store", function*(store) {
     expect(yield* store.invalidate(first)).toBe(false)
     yield* store.put(second)
     expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(second)])
   })
 
-  test("each layer that it is provided to gets its own store, even in one build", function*() {
+  test("each layer that uses it gets a separate store, even in one build", function*() {
     const stores = new Set<TokenStore.Service>()
     const noted = Effect.map(TokenStore.TokenStore, (store) => stores.add(store))
     const user = () => Layer.provide(Layer.effectDiscard(noted), TokenStore.layer)
@@ -38,12 +38,12 @@ describe("TokenStore.layer", () => {
 describe("TokenStore.layerStatic", () => {
   const fixed = arranged(TokenStore.TokenStore, TokenStore.layerStatic(first))
 
-  fixed("it holds the given token, and stores no other one", function*(store) {
+  fixed("the store always has the given token", function*(store) {
     yield* store.put(second)
     expect(Option.getOrThrow(yield* store.current)).toBe(first)
   })
 
-  fixed("it keeps the token on removal, and says so", function*(store) {
+  fixed("removing the token has no effect and returns false", function*(store) {
     expect([yield* store.invalidate(first), yield* store.current]).toEqual([false, Option.some(first)])
   })
 })
@@ -62,7 +62,7 @@ describe("a custom TokenStore", () => {
     }
   }
 
-  it.scoped("it can be a class whose methods need `this`", () =>
+  it.scoped("a class whose methods use `this` works", () =>
     Effect.gen(function*() {
       const { get } = yield* Effect.provideService(TokenProvider.make(), TokenStore.TokenStore, new Vault())
       const { calls } = yield* Issuer.IssuerDouble

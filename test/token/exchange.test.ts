@@ -16,7 +16,7 @@ const refreshed = (held: AccessToken.AccessToken, issued: AccessToken.AccessToke
     return yield* exchange({ policy: policyOf(), issuer, store }, request, { span: undefined, withdrawn: undefined })
   })
 
-it.effect("refresh metrics: a token of a peer counts as shared, and an exchange as issued, whichever token is kept", () =>
+it.effect("refresh metrics: a peer's token counts as shared and an exchanged token as issued, even if it is not kept", () =>
   Effect.gen(function*() {
     const long = () => token(1, 0, 2_000_000)
     const short = () => token(2, 0, 1_000_000)

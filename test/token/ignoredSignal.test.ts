@@ -7,8 +7,8 @@ import * as Cache from "../support/doubles/CacheDouble.js"
 import * as ManualClock from "../support/doubles/ManualClock.js"
 import { settings } from "../support/doubles/simulatedAdvisor.js"
 
-describe("exchange over a fetch that ignores its signal", () => {
-  test("it is not repeated after the process was stopped, while the first one runs", function*() {
+describe("exchange with a fetch that ignores its signal", () => {
+  test("after a suspension, the exchange is not repeated while it still runs", function*() {
     const clock = ManualClock.besides(yield* Effect.clock)
     let calls = 0
     const hanging: typeof fetch = () => {

@@ -65,7 +65,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [2, succeed(T1), ""],
     [3, ask, "starts flight 2"]
   ]],
-  ["callers get the last failure until its backoff ends, and each backoff is twice as long", [
+  ["callers get the last failure until its backoff ends, and backoffs double", [
     [0, ask, "starts flight 1"],
     [0, fail(unavailable), "until 1 s"],
     [0.999, ask, "Fail"],
@@ -81,7 +81,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [30, ask, "starts flight 2"],
     [30, fail(down), "until 90 s"]
   ]],
-  ["a success starts the backoff at one second again", [
+  ["a success resets the backoff to one second", [
     [0, ask, "starts flight 1"],
     [0, fail(unavailable), "until 1 s"],
     [1, ask, "starts flight 2"],
@@ -100,7 +100,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [24.999, renew, "CoolingDown"],
     [25, renew, "starts flight 4"]
   ]],
-  ["a renewal that joins a flight does not count", [
+  ["a renewal that joins a flight doesn't count toward the limit", [
     [0, ask, "starts flight 1"],
     [0, renew, "joins flight 1"],
     [0, renew, "joins flight 1"],
@@ -109,7 +109,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [1, succeed(T1), ""],
     [1, renew, "starts flight 3"]
   ]],
-  ["a failed renewal counts, and callers get its failure before CoolingDown", [
+  ["a failed renewal counts toward the limit, and its failure is returned before CoolingDown", [
     [0, renew, "starts flight 1"],
     [0, succeed(T1), ""],
     [0, renew, "starts flight 2"],
@@ -132,7 +132,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [901, succeed(token(2, 901_000, 1_000_000)), ""],
     [901, checkRefresh, "free"]
   ]],
-  ["after closing, all callers fail and no flight starts", [
+  ["after closing, all callers fail without a new flight", [
     [0, ask, "starts flight 1"],
     [1, closeAndAsk, "Fail"],
     [1, fail(unavailable), "closed"],
@@ -155,7 +155,7 @@ describe("token state", () => {
     expect(seen).toEqual(rows.map(([, , line]) => line))
   })
 
-  it("the last failure outlives a success and a defect", () => {
+  it("a success or a defect does not clear the last failure", () => {
     const failed = State.failed(State.initial, unavailable, 0, policy, { wall: 5_000, monotonic: 0 })
     const died = State.failed(failed, Cause.die("a bug"), 0, policy, momentOf(6_000))
     const { lastFailure } = State.succeeded(died, T1, policy, momentOf(7_000))

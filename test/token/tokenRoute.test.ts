@@ -20,13 +20,13 @@ const names = Object.keys(paths) as ReadonlyArray<Name>
 const test = arranged(Effect.void, advisor())
 
 for (const tokenRoute of names) {
-  test(`token route ${tokenRoute}: the simulator issues a token at its path`, function*() {
+  test(`token route ${tokenRoute}: the simulator issues tokens at its path`, function*() {
     yield* NutritionAdvisor.search("oats")
     expect((yield* requestsOf("token")).map(({ path }) => path)).toEqual([paths[tokenRoute]])
   }, advisor({ tokenRoute }))
 }
 
-it.each(names)("token route %s: README's row of tokenRoute names it", (name) => {
+it.each(names)("token route %s: the README lists it in the row of tokenRoute", (name) => {
   const [row] = readFileSync("README.md", "utf8").split("\n").filter((line) => line.startsWith("| `tokenRoute` |"))
   expect(row).toContain(`"${name}"`)
 })
