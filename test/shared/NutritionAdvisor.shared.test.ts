@@ -72,7 +72,7 @@ const outdated = Effect.gen(function*() {
 })
 
 describe("sharing: replicas", () => {
-  test("they refresh a token with one exchange", function*() {
+  test("replicas refresh a token with one exchange", function*() {
     const all = yield* replicas(4)
     yield* Effect.forEach(all, from)
     yield* Time.set(3_600_000 - 100_000)
@@ -82,7 +82,7 @@ describe("sharing: replicas", () => {
     expect(exchanges).toBe(1)
   }, service({ tokenLifetime: 3_600 }))
 
-  test("after each revocation, they find a peer's new token without an exchange", function*() {
+  test("after a revocation, replicas get a peer's new token without an exchange", function*() {
     const { first, second } = yield* both
     for (let revocations = 0; revocations < 4; revocations += 1) {
       yield* Time.pass("1 hour")
@@ -92,7 +92,7 @@ describe("sharing: replicas", () => {
     }
   })
 
-  test("an exchange that hangs costs them tokenTimeout: then a peer exchanges", function*({ simulator }) {
+  test("if an exchange hangs, a peer takes over after tokenTimeout", function*({ simulator }) {
     yield* simulator.respondNext("token", "hang")
     const [first, second] = [yield* replica(), yield* replica()]
     const hanging = yield* Effect.fork(Effect.flip(searchOf(first)))
@@ -107,7 +107,7 @@ describe("sharing: replicas", () => {
     expect(yield* counters).toMatchObject({ exchanges: 2 })
   })
 
-  test("they do not use the rejected token from the cache again while the exchange fails", function*({ simulator }) {
+  test("while the exchange fails, replicas don't reuse the rejected token from the cache", function*({ simulator }) {
     const one = yield* replica()
     yield* from(one)
     yield* simulator.provoke("token", "server-error")
@@ -119,7 +119,7 @@ describe("sharing: replicas", () => {
     expect(yield* endOf(one)).toBe("success")
   })
 
-  test("they make no cache call while their token is fresh", function*({ cache }) {
+  test("replicas make no cache call while their token is fresh", function*({ cache }) {
     const here = yield* replica()
     yield* from(here)
     const before = (yield* cache.calls).length
@@ -128,7 +128,7 @@ describe("sharing: replicas", () => {
   })
 
   test(
-    "a flight is long enough to wait for a lease that is never free, and then to exchange",
+    "a flight has time to wait for a lease that is never released and then to exchange",
     function*({ cache, simulator }) {
       yield* simulator.setLatency("token", "8 seconds")
       const dying = yield* Effect.fork(searchOf(yield* replica()))
@@ -153,7 +153,7 @@ describe("sharing: replicas", () => {
 
 describe("sharing: the timeout of a flight", () => {
   test(
-    "it leaves room for the cache calls around an exchange of 9.9 seconds after a full wait",
+    "the timeout leaves time for a full wait, slow cache calls and an exchange of 9.9 seconds",
     function*({ cache, simulator }) {
       const before = yield* Effect.withRandom(replica(), Random.fixed([0.5]))
       yield* from(before)
@@ -171,7 +171,7 @@ describe("sharing: the timeout of a flight", () => {
 })
 
 describe("sharing: a rejected token of a peer", () => {
-  test("one exchange follows, and the request is sent a third time", function*() {
+  test("the request is sent a third time, after one exchange", function*() {
     const { second } = yield* outdated
     const counted = yield* added(
       Effect.map(spent(endOf(second)), (all) => expect(all).toEqual({ result: "success", exchanges: 1, sends: 3 })),
@@ -180,12 +180,12 @@ describe("sharing: a rejected token of a peer", () => {
     expect(counted).toEqual({ AcceptedAfterRenewal: 1 })
   })
 
-  test("one exchange follows in a replica that has had no other token", function*() {
+  test("a replica without a previous token exchanges once", function*() {
     yield* outdated
     expect(yield* spent(Effect.flatMap(replica(), endOf))).toEqual({ result: "success", exchanges: 1, sends: 2 })
   })
 
-  test("if every token is rejected, it fails with Forbidden after three requests and one exchange", function*() {
+  test("if every token is rejected, a search fails with Forbidden after three requests and one exchange", function*() {
     const { second, simulator } = yield* outdated
     yield* simulator.respondAlways("search", { status: 403 })
     expect(yield* spent(endOf(second))).toEqual({ result: "Forbidden RejectedAgain", exchanges: 1, sends: 3 })
@@ -210,7 +210,7 @@ describe("sharing: a rejected token of a peer", () => {
       replica
     ))
 
-  test("if a body can be sent only once, the next request uses another token", function*() {
+  test("if a body can be sent only once, the next request uses a new token", function*() {
     const { second } = yield* outdated
     const plan = HttpClientRequest.post("/v2/plan")
     const once = HttpClientRequest.bodyStream(plan, Stream.make(new TextEncoder().encode("lunch")))
@@ -231,7 +231,7 @@ describe("sharing: exchange counters", () => {
 })
 
 describe("sharing: a Redis that rejects commands", () => {
-  test("it is skipped, and no log line contains its password", function*() {
+  test("Redis is skipped, and its password is not logged", function*() {
     const lines: Array<unknown> = []
     const error = Object.assign(new Error("WRONGPASS invalid"), { command: { name: "auth", args: ["redis-word"] } })
     const redis = RedisTokenCache.layerFromClient({ call: () => Promise.reject(error) })

@@ -9,12 +9,12 @@ const opened = Effect.provide(SharedTokenCache.SharedTokenCache, Layer.fresh(Sha
 
 describe("SharedTokenCache in memory", () => {
   it.effect.each(laws.map(({ holds, title }) => [title, holds] as const))(
-    "it %s",
+    "%s",
     ([, holds]) => Effect.flatMap(opened, (cache) => holds(cache, Time.pass))
   )
 
   it.effect.each([[3_600_000], [-3_600_000]] as const)(
-    "a clock that is set by %d ms changes no lease and no entry",
+    "setting the clock by %d ms affects neither leases nor entries",
     ([wall]) =>
       Effect.gen(function*() {
         const clock = ManualClock.besides(yield* Effect.clock)
@@ -29,7 +29,7 @@ describe("SharedTokenCache in memory", () => {
       })
   )
 
-  it.effect("each build of the layer creates another cache", () =>
+  it.effect("each build of the layer creates a separate cache", () =>
     Effect.gen(function*() {
       const [one, two] = yield* Effect.all([opened, opened])
       yield* one.lease("name", "owner", 1_000)
@@ -51,12 +51,12 @@ describe("SharedTokenCacheError", () => {
         "The shared token cache did not respond in time. Check whether it is overloaded or unreachable."
       ]
     ] as const
-  )("says what happened and what to do: %j", (fields, message) => {
+  )("the message says what happened and what to do: %j", (fields, message) => {
     expect(new SharedTokenCache.SharedTokenCacheError(fields).message).toBe(message)
   })
 
   it.each(["redis://user:word@host", "two words", ""])(
-    "a code that could be more than a word is dropped: %j",
+    "a code that is not a single word is dropped: %j",
     (code) => {
       expect(() => new SharedTokenCache.SharedTokenCacheError({ reason: "Unavailable", code })).toThrow()
     }

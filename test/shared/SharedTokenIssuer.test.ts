@@ -100,20 +100,20 @@ describe("sharing: cold start of five replicas", () => {
     return yield* settle(Effect.forEach(replicas, missing, { concurrency: "unbounded" }))
   })
 
-  test("all get the token of one exchange, with its identifier", function*({ issuer }) {
+  test("all replicas get the token and identifier of one exchange", function*({ issuer }) {
     const tokens = yield* coldStart
     const pairs = tokens.map(({ serviceId, value }) => `${Redacted.value(value)} ${Redacted.value(serviceId)}`)
     expect([new Set(pairs), yield* issuer.calls])
       .toEqual([new Set([`${Issuer.secretOf(1)} ${Issuer.customerOf(1)}`]), 1])
   })
 
-  test("the metric counts who exchanged, and who got the token of a peer", function*() {
+  test("the metrics count one exchange and four tokens from a peer", function*() {
     expect(yield* added(coldStart, "shared_")).toEqual({ "tokens_total Exchanged": 1, "tokens_total HandedOver": 4 })
   })
 })
 
 describe("SharedTokenIssuer: closing", () => {
-  test("pending exchanges and later ones fail with reason Closed", function*({ issuer }) {
+  test("pending and later exchanges fail with reason Closed", function*({ issuer }) {
     const closed = { _tag: "TransportError", operation: "token", reason: "Closed" }
     yield* issuer.setLatency("5 seconds")
     const scope = yield* Scope.make()
@@ -127,14 +127,14 @@ describe("SharedTokenIssuer: closing", () => {
 })
 
 describe("sharing: token in the cache", () => {
-  test("it has the times of the peer's exchange", function*() {
+  test("the token has the times of the peer's exchange", function*() {
     const first = yield* settle(missing(yield* replica()))
     yield* Time.pass("1 minute")
     const { expiresAt, receivedAt } = yield* settle(missing(yield* replica()))
     expect([receivedAt, expiresAt]).toEqual([first.receivedAt, first.expiresAt])
   })
 
-  test("it costs one read, and no exchange", function*({ cache, issuer }) {
+  test("using the token costs one read and no exchange", function*({ cache, issuer }) {
     yield* fromNewReplica
     const before = (yield* cache.calls).length
     yield* fromNewReplica
@@ -142,14 +142,14 @@ describe("sharing: token in the cache", () => {
     expect([calls, yield* issuer.calls]).toEqual([["read"], 1])
   })
 
-  test("it is ignored if it is the token to be replaced", function*({ issuer }) {
+  test("the token is ignored if it is the one to replace", function*({ issuer }) {
     const first = yield* settle(missing(yield* replica()))
     yield* settle((yield* replica()).issue(replacing(first, { reason: "refresh" })))
     expect(yield* issuer.calls).toBe(2)
   })
 
   test.each([[999, 1], [1_001, 2]] as const)(
-    "a token received at 1,000 is used only if the replaced one was received before: %i",
+    "a token received at 1,000 is used only if the one to replace was received earlier: %i",
     function*([receivedAt, exchanges], { issuer }) {
       yield* Time.set(1_000)
       yield* fromNewReplica
@@ -159,7 +159,7 @@ describe("sharing: token in the cache", () => {
   )
 
   test(
-    "a peer's token that replaced a rejected one and is rejected within the cool-down costs one exchange for all replicas",
+    "a peer's new token that is rejected during the cool-down costs one exchange for all replicas",
     function*({ issuer }) {
       const replicas = yield* Effect.replicateEffect(replica(), 2)
       const renewAll = (rejected: AccessToken.AccessToken) =>
@@ -176,7 +176,7 @@ describe("sharing: token in the cache", () => {
   )
 
   test.each([[life - 50_000, 1], [life - 10_000, 2]] as const)(
-    "it is used while it is stale, but not within its margin: at %i",
+    "a stale token is used, but not within its margin: at %i",
     function*([at, exchanges], { issuer }) {
       yield* fromNewReplica
       yield* Time.set(at)
@@ -185,14 +185,14 @@ describe("sharing: token in the cache", () => {
     }
   )
 
-  test("its entry is written with the lifetime of the token", function*({ cache }) {
+  test("the entry expires with the token", function*({ cache }) {
     yield* Time.set(5_000_000)
     yield* fromNewReplica
     expect((yield* cache.callsOf("write")).map(({ args: [, options] }) => options))
       .toEqual([{ owner: expect.any(String), timeToLive: life }])
   })
 
-  test("an unreadable entry counts as none, and is overwritten", function*({ cache, issuer, shared }) {
+  test("an unreadable entry is ignored and overwritten", function*({ cache, issuer, shared }) {
     yield* fromNewReplica
     const name = yield* cache.lastName
     yield* shared.lease(name, "stranger", 1)
@@ -203,7 +203,7 @@ describe("sharing: token in the cache", () => {
   })
 
   test(
-    "peers use a token that replaces another one, even if the clock of its replica is behind",
+    "peers use a renewed token, even if its replica's clock is behind",
     function*({ issuer }) {
       yield* Time.set(1_000)
       const here = yield* replica()
@@ -218,7 +218,7 @@ describe("sharing: token in the cache", () => {
     }
   )
 
-  test("a token of a peer whose clock is ahead is fresh, and expires no later", function*() {
+  test("a token from a peer whose clock is ahead is fresh and expires on time", function*() {
     const ahead = ManualClock.besides(yield* Effect.clock)
     ahead.wall = hour
     yield* settle(Effect.withClock(missing(yield* replica()), ahead))
@@ -231,7 +231,7 @@ describe("sharing: token in the cache", () => {
 
 describe("sharing: lease", () => {
   test(
-    "each exchange takes it with another owner, and writes the entry before the release",
+    "each exchange has its own lease owner and writes the entry before the release",
     function*({ cache }) {
       const first = yield* replica({ lease: "20 seconds" })
       yield* settle(first.issue(replacing(yield* settle(missing(first)))))
@@ -245,7 +245,7 @@ describe("sharing: lease", () => {
   )
 
   test(
-    "a second read follows it, so that a token written in the meantime costs no exchange",
+    "the cache is read again after the lease, so a token written in between saves an exchange",
     function*({ cache, issuer }) {
       const [peer, late] = yield* Effect.all([replica(), replica()])
       yield* cache.behaveNext("lease", Cache.comesAfter(missing(peer)))
@@ -257,7 +257,7 @@ describe("sharing: lease", () => {
     ["fails", Effect.fail(Issuer.unavailable)],
     ["dies", Effect.die("a bug")]
   ])(
-    "it is released if the exchange %s, and the caller gets the outcome of the exchange",
+    "the lease is released if the exchange %s, and the caller gets its outcome",
     function*([, outcome], { issuer }) {
       yield* issuer.respondNext(outcome)
       const exit = yield* Effect.exit(fromNewReplica)
@@ -265,7 +265,7 @@ describe("sharing: lease", () => {
     }
   )
 
-  test("it is released by a replica that is interrupted after any number of steps", function*({ cache, issuer }) {
+  test("an interrupted replica releases the lease, whatever its current step", function*({ cache, issuer }) {
     yield* issuer.setLatency(1)
     const here = yield* replica()
     yield* squat(1)
@@ -279,13 +279,13 @@ describe("sharing: lease", () => {
     expect((yield* cache.callsOf("lease")).length).toBeGreaterThan(70)
   })
 
-  test("it is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
+  test("the lease is released if the cache granted it but the response was lost", function*({ cache, issuer }) {
     yield* cache.behaveNext("lease", Cache.losesAnswer)
     expect([yield* fromNewReplica, yield* isFree, yield* issuer.calls]).toEqual([Issuer.secretOf(1), true, 1])
   })
 
   test(
-    "if it is never free, a replica waits for `lease` and `tokenTimeout`, then exchanges alone and publishes nothing",
+    "if the lease is never free, a replica exchanges after `lease` and `tokenTimeout` without sharing the token",
     function*({ cache }) {
       yield* squat(hour)
       const counted = yield* added(
@@ -299,7 +299,7 @@ describe("sharing: lease", () => {
     }
   )
 
-  test("a clock that is set forward does not end the wait for it", function*({ issuer }) {
+  test("setting the clock forward does not end the wait for the lease", function*({ issuer }) {
     yield* exchanging
     const clock = ManualClock.besides(yield* Effect.clock)
     const waiter = yield* Effect.fork(Effect.withClock(Effect.flatMap(replica(), missing), clock))
@@ -309,7 +309,7 @@ describe("sharing: lease", () => {
   })
 
   test(
-    "if it ends during the exchange, the token is not written: the entry of the next owner stays",
+    "a replica whose lease expires during its exchange doesn't overwrite the next owner's entry",
     function*({ cache, issuer }) {
       yield* issuer.setLatency("6 seconds")
       const slow = yield* Effect.fork(missing(yield* replica()))
@@ -340,7 +340,7 @@ describe("sharing: a cache that", () => {
     ] as const
   )
 
-  test.each(rows)("%s at %s costs the time of one call, but no token", function*(
+  test.each(rows)("%s at %s delays the token by one call at most", function*(
     [, operation, { longest, manner }],
     { cache }
   ) {
@@ -370,7 +370,7 @@ test("sharing: the lease is released even if writing the token fails", function*
 })
 
 describe("sharing: closing the layer", () => {
-  test("it ends a running exchange, and releases its lease", function*({ issuer }) {
+  test("a running exchange ends and its lease is released", function*({ issuer }) {
     const { close, fiber } = yield* exchanging
     yield* settle(close)
     expect([Exit.isFailure(yield* Fiber.await(fiber)), yield* isFree, yield* issuer.interrupted])
@@ -379,10 +379,10 @@ describe("sharing: closing the layer", () => {
 
   test.each(
     [
-      ["waits for a pending publication and release", Cache.takes(300), 600, true],
-      ["waits no longer than cacheTimeout for a pending publication", Cache.hangsUninterruptibly, 1_000, false]
+      ["closing waits for a pending write and release", Cache.takes(300), 600, true],
+      ["closing waits for a pending write for at most cacheTimeout", Cache.hangsUninterruptibly, 1_000, false]
     ] as const
-  )("it %s", function*([, manner, longest, isPublished], { cache }) {
+  )("%s", function*([, manner, longest, isPublished], { cache }) {
     const { close } = yield* exchanging
     yield* cache.behaveNext("write", manner)
     yield* cache.behaveNext("release", Cache.takes(300))
@@ -398,7 +398,7 @@ describe("sharing: closing the layer", () => {
 })
 
 describe("sharing: license key", () => {
-  test("it is read once for each token", function*() {
+  test("the key is read once per token", function*() {
     let reads = 0
     const licenseKey = Effect.sync(() => Redacted.make(`license-${reads += 1}`))
     const here = yield* replica({ licenseKey })
@@ -408,7 +408,7 @@ describe("sharing: license key", () => {
   })
 
   test(
-    "another key finds no entry of the previous one, and the previous one still finds its own",
+    "each key has its own entry, even after the key changes back",
     function*({ issuer }) {
       let key = "october"
       const here = yield* replica({ licenseKey: Effect.sync(() => Redacted.make(key)) })
@@ -420,7 +420,7 @@ describe("sharing: license key", () => {
 
   test.each<readonly [string, SharedTokenIssuer.Options["licenseKey"], object]>([
     ["the effect hangs", Effect.never, { _tag: "TransportError", reason: "Timeout" }],
-    ["it is blank", Effect.succeed(Redacted.make(" ")), { _tag: "LicenseKeyUnavailable" }]
+    ["the key is blank", Effect.succeed(Redacted.make(" ")), { _tag: "LicenseKeyUnavailable" }]
   ])("the exchange fails if %s", function*([, licenseKey, error]) {
     expect(yield* Effect.flip(Effect.flatMap(replica({ licenseKey, tokenTimeout: 100 }), valueFrom))).toMatchObject(
       error

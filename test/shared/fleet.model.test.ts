@@ -20,19 +20,19 @@ describe.each(seeds)("fleet: history %s", (seed) => {
     ["cache outages", { trouble: "Cache" }],
     ["outages of cache and token route", { trouble: "All" }],
     ["a day", { trouble: "All", size: 3, duration: 24 * hour, life: 8 * hour, pause: 10 * minute }]
-  ])("it follows the rules of docs/sharing.md through %s", (_, changes) =>
+  ])("the rules of docs/sharing.md hold through %s", (_, changes) =>
     PlainCrypto.using(async () => {
       const { violations } = await play({ ...plan, ...changes, seed })
       expect(violations).toEqual([])
     }))
 
-  it("its seed replays it", () =>
+  it("the same seed replays the same history", () =>
     PlainCrypto.using(async () => {
       const history = { ...plan, seed, trouble: "All", duration: 30 * minute } as const
       expect(await play(history)).toEqual(await play(history))
     }))
 
-  it("a fleet four times as large costs each replica the same number of cache calls in an hour", () =>
+  it("a fleet four times as large doesn't cost more cache calls per replica", () =>
     PlainCrypto.using(async () => {
       const few = await play({ ...plan, seed })
       const many = await play({ ...plan, seed, size: 4 * plan.size })

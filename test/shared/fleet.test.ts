@@ -54,7 +54,7 @@ describe("fleet: an exchange of one second", () => {
 
 describe("fleet: waiting for a peer", () => {
   it.each([50, 300, 700, 1_000, 2_500, 7_000])(
-    "each replica has its token within a second of its publication when the exchange takes %d ms",
+    "each replica gets the token within a second of the write, after an exchange of %d ms",
     (millis) =>
       PlainCrypto.using(async () => {
         const fleet = new Fleet({ seed: String(millis), life: day })
@@ -69,7 +69,7 @@ describe("fleet: waiting for a peer", () => {
   )
 
   it.each([300, 1_000, 4_000, 14_900])(
-    "a lease of a dead replica that ends after %d ms is taken over within a second, by a single replica too",
+    "a dead replica's lease that expires after %d ms is taken over within a second",
     (left) =>
       PlainCrypto.using(async () => {
         for (const replicas of [1, 20]) {
@@ -116,7 +116,7 @@ describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
   const bound = (seconds: number) => size / seconds + 4 * Math.sqrt(size / seconds)
 
   for (const [title, fails] of failures) {
-    test(`a cold start while the cache ${title} spreads exchanges over half of tokenTimeout`, async (fleet) => {
+    test(`on a cold start while the cache ${title}, exchanges are spread over half of tokenTimeout`, async (fleet) => {
       fails(fleet)
       await searched(fleet, 20_000)
       expect([fleet.succeeded, fleet.service.exchanges.length]).toEqual([size, size])
@@ -124,7 +124,7 @@ describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
       expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(tokenTimeout / 2 + cacheTimeout + 2_000)
     })
 
-    test(`a revocation while the cache ${title} fails no search, and spreads exchanges`, async (fleet) => {
+    test(`on a revocation while the cache ${title}, exchanges are spread and no search fails`, async (fleet) => {
       const { exchanges } = await warm(fleet)
       fails(fleet)
       fleet.service.revoke()
@@ -133,18 +133,22 @@ describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
       expect(busiest(fleet.service.exchanges.slice(exchanges))).toBeLessThanOrEqual(bound(tokenTimeout / 2_000))
     })
 
-    test(`a refresh while the cache ${title} spreads exchanges over a lease, and no search waits`, async (fleet) => {
-      const { exchanges } = await warm(fleet)
-      fails(fleet)
-      await fleet.pass(shortLife - shortLife / 10 - fleet.time.now + 2_000)
-      await searched(fleet, 40_000)
-      expect(fleet.succeeded).toBe(2 * size)
-      expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(100)
-      expect(busiest(fleet.service.exchanges.slice(exchanges))).toBeLessThanOrEqual(bound(lease / 1_000))
-    }, shortLife)
+    test(
+      `on a refresh while the cache ${title}, exchanges are spread over a lease and no search waits`,
+      async (fleet) => {
+        const { exchanges } = await warm(fleet)
+        fails(fleet)
+        await fleet.pass(shortLife - shortLife / 10 - fleet.time.now + 2_000)
+        await searched(fleet, 40_000)
+        expect(fleet.succeeded).toBe(2 * size)
+        expect(Math.max(...fleet.durations)).toBeLessThanOrEqual(100)
+        expect(busiest(fleet.service.exchanges.slice(exchanges))).toBeLessThanOrEqual(bound(lease / 1_000))
+      },
+      shortLife
+    )
   }
 
-  test("a cache that recovers within a second costs few exchanges", async (fleet) => {
+  test("few exchanges run if the cache recovers within a second", async (fleet) => {
     fleet.cache.isDown = true
     fleet.time.after(1_000, () => {
       fleet.cache.isDown = false

@@ -49,13 +49,13 @@ const stoppedDuring = (first: Effect.Effect<void>) =>
     return { exchanges, exit: yield* Fiber.join(searching) }
   })
 
-describe("sharing: a process stop during an exchange", () => {
-  test("it is repeated if it can be interrupted, and the search succeeds", function*() {
+describe("sharing: a process that is suspended during an exchange", () => {
+  test("the exchange is repeated if it can be interrupted", function*() {
     const { exchanges, exit } = yield* stoppedDuring(Effect.never)
     expect([Exit.isSuccess(exit), exchanges.begun, exchanges.most]).toEqual([true, 2, 1])
   })
 
-  test("no other one starts beside an exchange that can't be interrupted", function*() {
+  test("no second exchange starts while an uninterruptible one runs", function*() {
     const { exchanges, exit } = yield* stoppedDuring(Effect.uninterruptible(Effect.sleep("5 seconds")))
     expect(Exit.isFailure(exit)).toBe(true)
     expect(exchanges.most).toBe(1)

@@ -48,7 +48,7 @@ describe("sealed token", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("an entry that another edition or an earlier version sealed can be opened", () =>
+  it.effect("an entry sealed by another edition or an earlier version can be opened", () =>
     Effect.gen(function*() {
       const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
       const { name, open } = yield* sealOf()
@@ -63,7 +63,7 @@ describe("sealed token", () => {
       expect(new Set(entries.map((entry) => entry.split(".")[1])).size).toBe(20)
     }))
 
-  it.effect("an entry shows nothing of the token and the key, even if it is decoded", () =>
+  it.effect("an entry contains neither the token nor the key, even decoded", () =>
     Effect.gen(function*() {
       const entry = yield* sealed
       const decoded = entry.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"))
@@ -78,7 +78,7 @@ describe("sealed token", () => {
       ["license key", "another-license-key", identity],
       ["division into parts", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
     ] as const
-  )("another %s has an entry of another name, which can't be opened", ([, key, about]) =>
+  )("a different %s has a separate entry, which can't be opened", ([, key, about]) =>
     Effect.gen(function*() {
       const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
       expect(other.name).not.toBe(seal.name)
@@ -89,20 +89,20 @@ describe("sealed token", () => {
 describe("sealed token: an entry is ignored if", () => {
   it.effect.each<readonly [string, (entry: string) => ReadonlyArray<string>]>([
     [
-      "a byte of it was changed",
+      "one of its bytes was changed",
       (entry) =>
         Array.from({ length: entry.length - 4 }, (_, index) => index).map((index) =>
           entry.slice(0, index) + (entry[index] === "A" ? "B" : "A") + entry.slice(index + 1)
         )
     ],
-    ["it is cut", (entry) => Array.from(entry, (_, index) => entry.slice(0, index))],
-    ["something follows", (entry) => ["AAAA", ".", ".AAAA"].map((text) => entry + text)],
+    ["it is truncated", (entry) => Array.from(entry, (_, index) => entry.slice(0, index))],
+    ["something is appended", (entry) => ["AAAA", ".", ".AAAA"].map((text) => entry + text)],
     ["it has another version", (entry) => ["v2", "v10", ""].map((version) => entry.replace(/^v1/, version))],
     [
-      "its nonce has another length",
+      "its nonce has a different length",
       (entry) => ["", "A".repeat(400)].map((nonce) => entry.replace(/\.[^.]+\./, `.${nonce}.`))
     ],
-    ["it is empty, or has only the form of an entry", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
+    ["it is empty or contains no data", () => ["", ".", "..", "v1", "v1..", "v1.AAAAAAAAAAAAAAAA.", "{}"]]
   ])("%s", ([, damaged]) =>
     Effect.gen(function*() {
       const { close, open } = yield* sealOf()
