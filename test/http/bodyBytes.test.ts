@@ -22,7 +22,7 @@ const chunks = FastCheck.array(chunk, { maxLength: 30 })
 
 describe("BodyBytes", () => {
   it.prop(
-    "the bytes of all chunks are in order up to the limit, and chunks that were cut are reported",
+    "the bytes of all chunks are kept in order up to the limit",
     [chunks, FastCheck.integer({ min: 0, max: 3_000_000 })],
     ([chunks, maxBytes]) => {
       const { areWhole, bytes } = gathered(chunks, maxBytes)
@@ -37,7 +37,7 @@ describe("BodyBytes", () => {
     expect(gathered([first]).bytes.whole.buffer).toBe(first.buffer)
   })
 
-  it("more chunks can be added after its bytes were read", () => {
+  it("more chunks can be added after the bytes were read", () => {
     const { bytes } = gathered([Uint8Array.of(1), Uint8Array.of(2)])
     expect([...bytes.whole]).toEqual([1, 2])
     bytes.add(Uint8Array.of(3), 3)
@@ -47,7 +47,7 @@ describe("BodyBytes", () => {
 
 describe("BodyBytes: memory", () => {
   it.each([[1, 65_536, 1_000], [100, 200, 1_000], [5_000, 65_536, 100]])(
-    "it is at most twice the length of the body if pieces of %d bytes are views of %d bytes",
+    "memory is at most twice the length of the body if chunks of %d bytes are views of %d bytes",
     (length, memory, count) => {
       const piece = new Uint8Array(new ArrayBuffer(memory), 0, length)
       const { bytes } = gathered([new Uint8Array(length), ...Array.from({ length: count - 1 }, () => piece)])

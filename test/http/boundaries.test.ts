@@ -35,7 +35,7 @@ const traceHeaders = (requests: ReadonlyArray<LocalService.Received>) =>
 
 describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
   testLive(
-    "the key is in the path of the token call, token and identifier in two headers of data requests",
+    "the key is sent only in the token path, and the token and identifier only in two headers",
     function*() {
       const service = yield* serve()
       yield* over(layer, service.origin)(Effect.zipRight(search, execute("/v2/plan?page=2")))
@@ -50,7 +50,7 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
     }
   )
 
-  testLive("only the two token headers, the User-Agent and the headers of the HTTP client are sent", function*() {
+  testLive("the client adds no headers other than the two token headers and the User-Agent", function*() {
     const [service, bare] = [yield* serve(), yield* serve()]
     yield* over(layer, service.origin)(search)
     yield* Effect.gen(function*() {
@@ -106,12 +106,15 @@ describe.each(clients)("HTTP boundary over $name", ({ layer }) => {
     expect([service.received, service.receivedElsewhere]).toEqual([[], []])
   })
 
-  testLive.each(["token", "search"] as const)("the error of a %s has 4 KiB of the response body", function*(operation) {
-    const text = `${operation} ${"text ".repeat(13_000)}`
-    const service = yield* serve({ [operation === "token" ? "token" : "data"]: Replies.text(400, text) })
-    expect(yield* Effect.flip(over(layer, service.origin)(search)))
-      .toMatchObject({ operation, body: Redacted.make(text.slice(0, 4096)) })
-  })
+  testLive.each(["token", "search"] as const)(
+    "the error of a %s call has the first 4 KiB of the response body",
+    function*(operation) {
+      const text = `${operation} ${"text ".repeat(13_000)}`
+      const service = yield* serve({ [operation === "token" ? "token" : "data"]: Replies.text(400, text) })
+      expect(yield* Effect.flip(over(layer, service.origin)(search)))
+        .toMatchObject({ operation, body: Redacted.make(text.slice(0, 4096)) })
+    }
+  )
 })
 
 testLive("a client that wraps an UndiciClient receives every request", function*() {

@@ -55,26 +55,26 @@ const streamOf = (...chunks: ReadonlyArray<Uint8Array<ArrayBuffer>>) => {
 }
 
 describe("HTTP response", () => {
-  test("a body of exactly the limit is accepted", function*() {
+  test("a body exactly at the limit is accepted", function*() {
     const { body } = yield* send(responding(() => new Response("0123456789")))
     expect(new TextDecoder().decode(body)).toBe("0123456789")
   })
 
-  test("a body of one more byte is rejected", function*() {
+  test("a body with one byte more than the limit is rejected", function*() {
     expect(yield* Effect.flip(send(responding(() => new Response("0123456789a")))))
       .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
   })
 
   const endless = () => streamOf(...Array.from({ length: 1_000 }, () => new Uint8Array(6)))
 
-  test("a body is not read beyond the limit, and is canceled", function*() {
+  test("a body is canceled at the limit", function*() {
     const { seen, stream } = endless()
     yield* Effect.flip(send(responding(() => new Response(stream))))
     expect(seen.pulled).toBeLessThan(50)
     expect(seen.canceled).toBe(true)
   })
 
-  test("a compressed body is not read beyond the limit, even if its content-length is below", function*() {
+  test("a compressed body is canceled at the limit, even if its content-length is smaller", function*() {
     const { seen, stream } = endless()
     const headers = { "content-encoding": "gzip", "content-length": "5" }
     const client = respondingWithoutSource(() => new Response(stream, { headers }))
@@ -82,7 +82,7 @@ describe("HTTP response", () => {
     expect(seen.pulled).toBeLessThan(50)
   })
 
-  test("an error response keeps its status, and the first 64 KiB of its body", function*() {
+  test("an error response keeps its status and the first 64 KiB of its body", function*() {
     const { body, status } = yield* send(responding(() => new Response("x".repeat(100_000), { status: 500 })))
     expect([status, body.length]).toEqual([500, 65_536])
   })
@@ -92,13 +92,13 @@ describe("HTTP response", () => {
     expect(status).toBe(403)
   })
 
-  test("nothing keeps waiting for its timeout", function*() {
+  test("no timer is left after a response", function*() {
     const timeouts = new Timeouts.Timeouts(30_000, () => 0, () => {})
     yield* Http.make(responding(() => new Response()), timeouts)(request, kind)
     expect(timeouts.due()).toBeUndefined()
   })
 
-  test("each set-cookie header of one name is kept", function*() {
+  test("all set-cookie headers are kept, even with the same cookie name", function*() {
     const cookies = ["a=1; Path=/", "a=2; Path=/x", "a=3"]
     const { headers } = yield* send(
       responding(() => new Response("{}", { headers: cookies.map((cookie) => ["set-cookie", cookie]) }))
@@ -134,7 +134,7 @@ describe("HTTP request without a response", () => {
     [HttpClient.make(() => Effect.die(new Error("secret"))), { reason: "Connection" }],
     [HttpClient.make(() => Effect.interrupt), { reason: "Connection" }]
   ])(
-    "it fails with TransportError (case %#), and the error contains nothing of the request or of the message of the client",
+    "it fails with a TransportError that contains nothing of the request or the client's message (case %#)",
     function*(
       [client, expected]
     ) {
@@ -146,7 +146,7 @@ describe("HTTP request without a response", () => {
     }
   )
 
-  test("TransportError: `code` leaves out what is longer than 80 characters", function*() {
+  test("TransportError has no code if that is longer than 80 characters", function*() {
     expect(yield* Effect.flip(send(failing(withCode("E".repeat(81)))))).not.toHaveProperty("code")
   })
 
@@ -178,7 +178,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
   const over = (dispatch: Dispatch<BufferedRequest>) =>
     withDispatch(responding(() => new Response("through a response")), dispatch)
 
-  test("if its caller is interrupted, it is asked to abort", function*() {
+  test("an interrupted caller aborts the request", function*() {
     let aborted = 0
     const client = over(() => () => Effect.succeed(aborted += 1))
     const fiber = yield* Effect.fork(send(client))
@@ -187,7 +187,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
     expect(aborted).toBe(1)
   })
 
-  test("it can respond at once, and later events are ignored", function*() {
+  test("the client can respond synchronously, and later events are ignored", function*() {
     const client = over((_, receiver) => {
       receiver.onResponse({ status: 200, headers: {}, body: new Uint8Array(), isWhole: true })
       receiver.onFailure(new Error("too late"))
@@ -196,7 +196,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
     expect((yield* send(client)).status).toBe(200)
   })
 
-  test("its own limit on a response fails with TooLarge", function*() {
+  test("the client's own limit on a response fails with TooLarge", function*() {
     const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
     const client = over((_, receiver) => {
       receiver.onFailure(tooLarge, 200)
@@ -206,7 +206,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
       .toMatchObject({ _tag: "UnexpectedResponse", status: 200, reason: "TooLarge" })
   })
 
-  test("it is not used for a streamed body", function*() {
+  test("a streamed body is not sent in one step", function*() {
     const client = over(() => () => Effect.void)
     const streamed = { ...request, body: HttpBody.stream(Stream.make(new Uint8Array(1))) }
     const { body } = yield* Http.make(client)(streamed, { ...kind, maxBytes: 100 })

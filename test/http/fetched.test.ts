@@ -100,7 +100,7 @@ describe("custom fetch that resolves with", () => {
   it.each([
     ["a Proxy", () => proxied(new Response("{}", { headers: [["set-cookie", "a=1"], ["set-cookie", "a=2"]] }))],
     ["node-fetch's headers", () => nodeFetched(Readable.from(["{}"]), { "set-cookie": ["a=1", "a=2"] })]
-  ])("%s: each set-cookie arrives by itself", async (_, response) => {
+  ])("%s: set-cookie headers stay separate", async (_, response) => {
     await using client = clientOf(response)
     const { headers } = await client.fetch("/v2/session")
     expect(headers.getSetCookie()).toEqual(["a=1", "a=2"])
@@ -172,14 +172,14 @@ describe("content-encoding header", () => {
   }
 
   it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd", "zstd, br", "gzip,gzip"])(
-    "%j is dropped for a body that fetch has decoded, and so is content-length",
+    "%j and content-length are dropped for a body that fetch has decoded",
     async (coding) => {
       expect(await look(coding, text)).toEqual([null, null])
     }
   )
 
   it.each(["br, gzip", "zstd, x-gzip", "GZIP", "identity, gzip", "aws-chunked"])(
-    "%j of a body that is still encoded stays, and so does its length",
+    "%j and content-length are kept for a body that is still encoded",
     async (coding) => {
       expect(await look(coding, zipped)).toEqual([coding, "9"])
     }
@@ -189,11 +189,11 @@ describe("content-encoding header", () => {
     expect(await look("zstd", new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0]))).toEqual(["zstd", "9"])
   })
 
-  it("it is kept on a response to HEAD", async () => {
+  it("the header is kept on a response to HEAD", async () => {
     expect(await look("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
   })
 
-  it("it is dropped for an empty body that fetch has decoded", async () => {
+  it("the header is dropped for an empty body that fetch has decoded", async () => {
     expect(await look("gzip", "")).toEqual([null, null])
   })
 })

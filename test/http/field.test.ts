@@ -27,7 +27,7 @@ const stalling = () => {
 
 describe("request timeout", () => {
   it.effect.each(["search", "token"] as const)(
-    "it covers the body of a %s, which is canceled",
+    "the timeout also applies to the body of a %s and cancels it",
     (operation) =>
       Effect.gen(function*() {
         const { cancel, response } = stalling()
@@ -42,7 +42,7 @@ describe("request timeout", () => {
 })
 
 describe("fetch call", () => {
-  it("it uses nothing that worker platforms lack", async () => {
+  it("the call uses only options that Workers support", async () => {
     const service = serviceOf()
     await using advisor = clientOf(service)
     await advisor.search("oats")
@@ -57,10 +57,10 @@ describe("fetch call", () => {
 describe("license key", () => {
   it.each([
     ["an invisible space", `\u200b${key}`],
-    ["the quotation marks of an env file", `"${key}"`],
-    ["the dots of a page that hides it", `${key.slice(0, 9)}••••`],
-    ["the ellipsis of an example", `${key.slice(0, 9)}…`]
-  ])("with %s is rejected before anything is sent, and is not in the error", (_, licenseKey) => {
+    ["quotation marks from an env file", `"${key}"`],
+    ["the dots of a masked key", `${key.slice(0, 9)}••••`],
+    ["the ellipsis of a shortened key", `${key.slice(0, 9)}…`]
+  ])("a key with %s is rejected without being sent or shown", (_, licenseKey) => {
     const service = serviceOf()
     const refusal = Either.flip(Either.try(() => clientOf(service, { licenseKey })))
     expect(refusal).toMatchObject({ right: { _tag: "ConfigurationError", field: "licenseKey" } })

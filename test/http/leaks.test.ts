@@ -9,19 +9,19 @@ import { type Outcome, outcomes } from "../support/leaks/outcomes.js"
 import * as Secrets from "../support/leaks/secrets.js"
 import { observe } from "../support/leaks/sinks.js"
 
-describe("no secret shows, raw or encoded, in any sink", () => {
+describe("secrets, raw or encoded", () => {
   const clientOf = (outcome: Outcome, index: number) =>
     clients.find(({ name }) => name === outcome.over) ?? clients[index % clients.length]
 
   const inTurn = outcomes.map((outcome, index) => [outcome.title, outcome, clientOf(outcome, index)] as const)
 
-  it.scopedLive.each(inTurn)("after %s", ([, outcome, client]) =>
+  it.scopedLive.each(inTurn)("no output contains a secret after %s", ([, outcome, client]) =>
     Effect.gen(function*() {
       const seen = yield* leaksOf(outcome, client?.layer ?? Layer.die("no client"))
       expect(seen).toEqual({ end: outcome.end, leaks: {}, elsewhere: [] })
     }))
 
-  it("the outcomes include each error and each of its reasons", () => {
+  it("these tests cover each error and each reason of Forbidden", () => {
     const ends = new Set(outcomes.map(({ end }) => end.split(" ")[0]))
     expect(NutritionAdvisorError.errors.filter(({ _tag }) => !ends.has(_tag))).toEqual([])
     const { literals } = NutritionAdvisorError.ForbiddenReason
@@ -29,14 +29,14 @@ describe("no secret shows, raw or encoded, in any sink", () => {
   })
 })
 
-describe("no secret shows with a custom HttpClient", () => {
+describe("secrets with a custom HttpClient", () => {
   it.live.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
-    ["it dies with the request", Effect.die],
-    ["it throws the request", (error) => {
+    ["dies with the request", Effect.die],
+    ["throws the request", (error) => {
       throw error
     }],
-    ["it interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
-  ])("%s", ([, fails]) =>
+    ["interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]
+  ])("no output contains a secret if the client %s", ([, fails]) =>
     Effect.gen(function*() {
       const client = HttpClient.make((request) => fails(Object.assign(new Error(JSON.stringify(request)), { request })))
       const seen = yield* leaksOf({ title: "", end: "" }, Layer.succeed(HttpClient.HttpClient, client))
@@ -93,11 +93,11 @@ describe("leak detector with a careless client", () => {
     "what reaches the service"
   ]
 
-  it("it finds the secret in each sink of a success", async () => {
+  it("the detector finds the secret in each output of a success", async () => {
     expect(await shown(false)).toEqual([...always, "services, status, token and settings", "value of a success"].sort())
   })
 
-  it("it finds the secret in each sink of a failure", async () => {
+  it("the detector finds the secret in each output of a failure", async () => {
     const ofFailure = [
       "Cause and Exit",
       "Cause.pretty",
@@ -111,7 +111,7 @@ describe("leak detector with a careless client", () => {
     expect(await shown(true)).toEqual([...always, ...ofFailure].sort())
   })
 
-  it.each(Secrets.forms)("it finds the secret in the form $name", ({ of }) => {
+  it.each(Secrets.forms)("the detector finds the secret in the form $name", ({ of }) => {
     for (const secret of [Secrets.key, Secrets.token, Secrets.renewedToken, Secrets.customerId]) {
       expect(Secrets.shownIn(`before ${of(secret)} after`).length).toBeGreaterThan(0)
       expect(Secrets.shownIn(JSON.stringify({ nested: JSON.stringify({ text: of(secret) }) })).length).toBeGreaterThan(

@@ -11,13 +11,13 @@ const responseOf = (status: number, headers: Record<string, string> = {}, body =
   })
 
 describe("platform response", () => {
-  it.effect("it has the status, headers and body of the response", () =>
+  it.effect("a platform response has the status, headers and body of the original", () =>
     Effect.gen(function*() {
       const response = responseOf(203, { "x-one": "1" }, "found")
       expect([response.status, { ...response.headers }, yield* response.text]).toEqual([203, { "x-one": "1" }, "found"])
     }))
 
-  it("headers that HTTP does not allow are left out, since a web Response would throw", () => {
+  it("invalid headers are dropped, because a web Response would throw", () => {
     expect({ ...responseOf(200, { "x-one": "1", "x bad": "1", "x-bad": "a\nb" }).headers }).toEqual({ "x-one": "1" })
   })
 

@@ -23,7 +23,7 @@ describe("error of a response", () => {
     [600, { _tag: "UnexpectedResponse", reason: "Status" }],
     [307, { _tag: "UnexpectedResponse", reason: "Redirect" }],
     [0, { _tag: "UnexpectedResponse", reason: "Redirect" }]
-  ])("status %i, at the edge of its range, has the error of that range", function*([status, expected]) {
+  ])("a status at the edge of a range has the error of that range: %i", function*([status, expected]) {
     expect(yield* errorOf(status)).toMatchObject({ ...expected, operation: "search", status })
   })
 
@@ -41,7 +41,7 @@ describe("error of a response", () => {
     ["Wed, 99 Nov 2026 03:57:31 GMT", undefined],
     ["Wed, 25 Nov 2026 03:57:31 GMT+01:00", undefined],
     ["", undefined]
-  ])("Retry-After %j means %s seconds", function*([value, seconds]) {
+  ])("Retry-After %j is read as %s seconds", function*([value, seconds]) {
     yield* TestClock.setTime(Date.parse("2026-11-25T03:56:40Z"))
     for (const status of [429, 503]) {
       const error = yield* errorOf(status, { "retry-after": value })
@@ -49,21 +49,21 @@ describe("error of a response", () => {
     }
   })
 
-  test("it keeps 4 KiB of the body, redacted, and no half of a character", function*() {
+  test("the error keeps 4 KiB of the redacted body, without splitting a character", function*() {
     const body = `${"x".repeat(4095)}ü and more`
     expect(yield* errorOf(500, { "content-type": "text/plain; charset=utf-8" }, body))
       .toMatchObject({ body: Redacted.make("x".repeat(4095)) })
   })
 
   test.each(["application/json", "application/problem+json; charset=utf-8", "text/html"])(
-    "it keeps a body of type %s",
+    "the error keeps a body with the content type %s",
     function*(type) {
       expect(yield* errorOf(500, { "content-type": type }, "x")).toHaveProperty("body")
     }
   )
 
   test.each([["application/octet-stream", "x"], ["text/plain", ""]])(
-    "it keeps no body of type %s: %j",
+    "the error keeps no body with the content type %s: %j",
     function*([type, body]) {
       expect(yield* errorOf(500, { "content-type": type }, body)).not.toHaveProperty("body")
     }

@@ -18,7 +18,7 @@ class Noted extends Timeouts.Timed {
 
 describe("timeouts", () => {
   it.prop(
-    "pending calls time out in order, whichever others were removed",
+    "pending calls time out in order, even if others are removed",
     [FastCheck.array(FastCheck.boolean(), { minLength: 1, maxLength: 30 })],
     ([leaves]) => {
       let now = 0
@@ -36,7 +36,7 @@ describe("timeouts", () => {
     }
   )
 
-  test("timeouts that have fired leave the others in place, even if one is removed afterward", function*() {
+  test("a timeout that has fired does not affect the others, even if it is removed afterward", function*() {
     let now = 0
     const seen: Array<number> = []
     const timeouts = new Timeouts.Timeouts(100, () => now, () => {})
@@ -52,7 +52,7 @@ describe("timeouts", () => {
     expect(seen).toEqual([1, 2])
   })
 
-  test("one fiber fires all timeouts on time, and starts again after none was left", function*() {
+  test("one fiber fires all timeouts, and a new one starts after an idle period", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
     timeouts.add(new Noted(1, seen))
@@ -77,7 +77,7 @@ describe("timeouts", () => {
       expect(seen).toEqual([1])
     }).pipe(Effect.ensuring(Effect.sync(() => vi.useRealTimers()))))
 
-  test("closing the scope ends all pending calls and later ones", function*() {
+  test("closing the scope ends all pending and later calls", function*() {
     const seen: Array<number> = []
     const timeouts = yield* Effect.scoped(
       Effect.tap(

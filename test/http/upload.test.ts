@@ -117,7 +117,7 @@ const bodyOf = (content: unknown) =>
 
 describe("request body", () => {
   it.each([...inMemory, ...toRead, ...streams])(
-    "fetch: %s is sent as bytes, and again after a renewal",
+    "fetch: %s is sent as bytes and resent after a renewal",
     async (_, body, ...expected) => {
       const service = rejecting()
       await using advisor = createClient({ ...settings, httpClient: service.httpClient })
@@ -127,7 +127,7 @@ describe("request body", () => {
   )
 
   it.effect.each([...inMemory, ...toRead, rawString])(
-    "httpClient: %s is sent as bytes, and again after a renewal",
+    "httpClient: %s is sent as bytes and resent after a renewal",
     ([, body, ...expected]) =>
       Effect.gen(function*() {
         const service = rejecting()

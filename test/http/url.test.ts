@@ -40,11 +40,11 @@ describe("isWellFormed", () => {
 })
 
 describe("URL encode", () => {
-  it.prop("one decoding restores the string", [wellFormed], ([text]) => {
+  it.prop("decoding once restores the string", [wellFormed], ([text]) => {
     expect(decodeURIComponent(Url.encode(text))).toBe(text)
   }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
 
-  it.prop("the result has only unreserved characters and escapes", [wellFormed], ([text]) => {
+  it.prop("the result contains only unreserved characters and escapes", [wellFormed], ([text]) => {
     expect(Url.encode(text)).toMatch(/^([\w.~-]|%[\dA-F]{2})*$/)
   }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
 
@@ -56,10 +56,15 @@ describe("URL encode", () => {
 })
 
 describe("URL query", () => {
-  it.prop("parsing it gives the same pairs", [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))], ([pairs]) => {
-    FastCheck.pre(pairs.every(([name, value]) => name !== "" || value !== ""))
-    expect([...new URLSearchParams(Url.query(pairs))]).toEqual(pairs)
-  }, { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } })
+  it.prop(
+    "parsing the query restores the pairs",
+    [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))],
+    ([pairs]) => {
+      FastCheck.pre(pairs.every(([name, value]) => name !== "" || value !== ""))
+      expect([...new URLSearchParams(Url.query(pairs))]).toEqual(pairs)
+    },
+    { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } }
+  )
 
   it("no pairs give an empty query", () => {
     expect(Url.query([])).toBe("")
@@ -95,7 +100,7 @@ describe("URL below the base URL", () => {
     ["v2/x?next=..%2f..%2f..%2f..%2f", "https://advisor.example/proxy/advisor/v2/x?next=..%2f..%2f..%2f..%2f"],
     ["v2/a..%2fb", "https://advisor.example/proxy/advisor/v2/a..%2fb"],
     ["v2/x;a=1;b=..%2f", "https://advisor.example/proxy/advisor/v2/x;a=1;b=..%2f"]
-  ])("%s means %s", (path, expected) => {
+  ])("%s resolves to %s", (path, expected) => {
     expect(Url.resolveWithin(base, path)?.href).toBe(expected)
   })
 
@@ -152,7 +157,7 @@ describe("URL below the base URL", () => {
     }
   )
 
-  it.prop("no URL leaves the origin of a base URL without a path", [FastCheck.string()], ([path]) => {
+  it.prop("every accepted URL has the origin of a base URL without a path", [FastCheck.string()], ([path]) => {
     expect(Url.resolveWithin(bare, path)?.origin ?? bare.origin).toBe(bare.origin)
   }, { fastCheck: { examples: [["@other.example"], [".other.example"], [":8443"], ["\t//other.example"]] } })
 })

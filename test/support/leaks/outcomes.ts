@@ -43,10 +43,10 @@ const responses: ReadonlyArray<readonly [title: string, reply: Reply, end: strin
   ["a 404", Replies.echoing(404), "UnexpectedResponse Status"],
   ["a redirect to another origin", Replies.redirect(307), "UnexpectedResponse Redirect"],
   ["no response in time", Replies.hang, "TransportError Timeout"],
-  ["an incomplete response in time", Replies.hangInBody, "TransportError Timeout"],
+  ["a response whose body stalls", Replies.hangInBody, "TransportError Timeout"],
   ["a connection that is reset", Replies.reset, "TransportError Aborted"],
-  ["a chunked body that is cut", Replies.cutChunked, "TransportError Aborted"],
-  ["a body with a length that is cut", Replies.cutCounted, "TransportError Aborted"]
+  ["a truncated chunked body", Replies.cutChunked, "TransportError Aborted"],
+  ["a truncated body with a content length", Replies.cutCounted, "TransportError Aborted"]
 ]
 
 const calls: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) => {
@@ -61,7 +61,7 @@ const calls: ReadonlyArray<Outcome> = responses.flatMap(([title, reply, end]) =>
 const wholes: ReadonlyArray<Outcome> = [
   { title: "a search that succeeds", end: "Success" },
   { title: "a search after a renewal", data: Replies.inTurn(Replies.echoing(403), Replies.found), end: "Success" },
-  { title: "a request whose response is shown", data: Replies.plan, program: plan, end: "Success" },
+  { title: "a request whose response is printed", data: Replies.plan, program: plan, end: "Success" },
   {
     title: "a request whose caller can't decode the body",
     data: Replies.plan,
@@ -116,7 +116,7 @@ const refused: ReadonlyArray<Outcome> = [
   },
   { title: "a token without an identifier", token: Replies.issueWith({ customer_id: null }), end: "MissingServiceId" },
   {
-    title: "a key whose effect fails",
+    title: "a licenseKey effect that fails",
     options: { licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({})) },
     end: "LicenseKeyUnavailable"
   },
@@ -136,7 +136,7 @@ const refused: ReadonlyArray<Outcome> = [
     end: "BadRequest"
   },
   {
-    title: "a request with a header that HTTP does not allow",
+    title: "a request with an invalid header",
     program: execute(HttpClientRequest.get("/v2/plan", { headers: { "x-token": `${Secrets.token}\r\n` } })),
     end: "BadRequest"
   }
@@ -157,7 +157,7 @@ const malformed: ReadonlyArray<Outcome> = [
     end: "UnexpectedResponse TooLarge"
   },
   {
-    title: "a payload of another shape",
+    title: "a payload that doesn't match the schema",
     data: Replies.answer(200, JSON.stringify({ total: Secrets.token, of: Secrets.customerId })),
     program: NutritionAdvisor.searchAs(Payload)("apple"),
     end: "UnexpectedResponse Schema"
