@@ -39,16 +39,16 @@ const closed = { _tag: "TransportError", operation: "search", reason: "Closed" }
 
 for (const { layer, name } of clients) {
   const owners = [
-    { whose: "its own", open: openedOver(layer) },
+    { whose: "with its own client", open: openedOver(layer) },
     {
-      whose: "one that outlives it",
+      whose: "with a client that outlives it",
       open: Effect.flatMap(Layer.build(layer), (context) => openedOver(Layer.succeedContext(context)))
     }
   ]
   for (const { open, whose } of owners) {
-    describe(`closed NutritionAdvisor layer over ${name}, ${whose}`, () => {
+    describe(`closed NutritionAdvisor layer over ${name} ${whose}`, () => {
       testLive(
-        "a search fails with reason Closed, even if uninterruptible, its connection ends, and no other is sent",
+        "pending and later searches fail with reason Closed, and the connection ends",
         function*() {
           const { advisor, close, isLeft, service } = yield* open
           const search = yield* Effect.fork(Effect.uninterruptible(Effect.flip(advisor.search("oats"))))

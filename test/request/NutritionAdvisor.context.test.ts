@@ -57,7 +57,7 @@ describe("serviceIdHeader in logs", () => {
       )]
   ]
 
-  test.each(layers)("the header is redacted in a program over %s until its layer is closed", function*([, layer]) {
+  test.each(layers)("the header is redacted in a program with %s until its layer is closed", function*([, layer]) {
     const over = Layer.provide(layer({ ...options, serviceIdHeader: "x-tenant" }), Simulator.layerHttpClient())
     const [before, within, after] = [yield* logged, yield* Effect.provide(logged, over), yield* logged]
     expect(before).toContain("tenant-4711")
@@ -96,7 +96,7 @@ describe("exchange runs in the context of the layer, not of its caller", () => {
     expect(keys).toEqual(["key-of-the-layer"])
   })
 
-  test("the fetch function of FetchHttpClient is that of the layer", function*() {
+  test("the fetch function comes from the context of the layer", function*() {
     const callers: Array<string> = []
     const fetchOf = (name: string): typeof globalThis.fetch => (input) => {
       if (isExchange(new URL(String(input)))) callers.push(name)
@@ -110,7 +110,7 @@ describe("exchange runs in the context of the layer, not of its caller", () => {
     expect(callers).toEqual(["layer"])
   })
 
-  test("loggers and their level are those of the layer", function*() {
+  test("loggers and the log level come from the layer", function*() {
     const lines: Array<string> = []
     const record = (name: string) =>
       Logger.replace(Logger.defaultLogger, Logger.make(({ message }) => lines.push(`${name}: ${String(message)}`)))

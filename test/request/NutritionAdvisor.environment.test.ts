@@ -49,7 +49,7 @@ describe("layerConfig", () => {
   it.effect.each<readonly [string, Simulator.Operation]>([
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "token"],
     ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "search"]
-  ])("takes %s for the time of a %s call", ([name, operation]) =>
+  ])("%s limits the time of a %s call", ([name, operation]) =>
     Effect.gen(function*() {
       yield* slow(operation)
       const error = yield* Time.settle("1 second")(Effect.flip(search))
@@ -57,7 +57,7 @@ describe("layerConfig", () => {
       expect(yield* Effect.clockWith(({ currentTimeMillis }) => currentTimeMillis)).toBeLessThan(5_000)
     }).pipe(Effect.provide(configured({ [name]: "3 seconds" }))))
 
-  test("NUTRITION_ADVISOR_MAX_RESPONSE_BYTES sets the largest body", function*() {
+  test("NUTRITION_ADVISOR_MAX_RESPONSE_BYTES limits the response body", function*() {
     expect(yield* Effect.flip(search)).toMatchObject({ operation: "search", reason: "TooLarge" })
   }, configured({ NUTRITION_ADVISOR_MAX_RESPONSE_BYTES: " 1 " }))
 
@@ -68,12 +68,12 @@ describe("layerConfig", () => {
     }))
 
   it.effect.each(["true", "1", "yes", "ON"])(
-    "allows a simulator in Compose by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
+    "http to another host is allowed by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
     inCompose
   )
 
   test.each(["false", "0", "no", "off", ""])(
-    "allows none by NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
+    "http to another host is rejected with NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP=%s",
     function*(flag) {
       const error = yield* Effect.flip(inCompose(flag))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseUrl" })
@@ -91,7 +91,7 @@ describe("layerConfig", () => {
     ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "5000"],
     ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "16 MiB"],
     ["NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP", "perhaps"]
-  ])("ends in a ConfigError that names %s and does not repeat %j", function*([name, value]) {
+  ])("an invalid %s fails with a ConfigError that doesn't contain its value: %j", function*([name, value]) {
     const error = yield* Effect.flip(built(configured({ [name]: value })))
     expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("must be ") })
     expect(String(error)).toContain(name)
@@ -163,7 +163,7 @@ describe("layerConfig", () => {
 })
 
 describe("ConfigurationError of a rejected setting", () => {
-  test("it names the variable that was read, and the rule", function*() {
+  test("the error names the variable and the rule", function*() {
     const error = yield* Effect.flip(built(configured({ NUTRITION_ADVISOR_LICENSE_KEY: "demo-key-7f3a\n" })))
     expect(error).toMatchObject({
       field: "licenseKey",
@@ -184,21 +184,21 @@ describe("ConfigurationError of a rejected setting", () => {
     ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "0"],
     ["NUTRITION_ADVISOR_USER_AGENT", "shöp"],
     ["NUTRITION_ADVISOR_OBSERVE_HEADERS", "x-a, cookie"]
-  ])("names %s", function*([variable, value]) {
+  ])("the error names the variable %s", function*([variable, value]) {
     expect(yield* Effect.flip(built(configured({ [variable]: value })))).toMatchObject({ variable })
   })
 
-  test("it names no variable if the option was given in code", function*() {
+  test("the error names no variable if the option was set in code", function*() {
     const layer = configured({ NUTRITION_ADVISOR_USER_AGENT: "shop/2" }, { userAgent: Config.succeed("shöp") })
     expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
   })
 
-  test("it names no variable if all settings are in one Config", function*() {
+  test("the error names no variable if all settings are in one Config", function*() {
     const layer = configured({}, Config.succeed({ baseUrl: "service.example", licenseKey: Simulator.licenseKey }))
     expect(yield* Effect.flip(built(layer))).not.toHaveProperty("variable")
   })
 
-  test("it names no variable that is not set", function*() {
+  test("the error names no variable that is not set", function*() {
     const error = yield* Effect.flip(built(shared({ NUTRITION_ADVISOR_TOKEN_TIMEOUT: "16 seconds" })))
     expect(error).toMatchObject({ field: "lease" })
     expect(error).not.toHaveProperty("variable")
@@ -210,11 +210,11 @@ describe("layerSharedConfig", () => {
     ["NUTRITION_ADVISOR_LEASE", "5 seconds", "lease"],
     ["NUTRITION_ADVISOR_CACHE_TIMEOUT", "0 seconds", "cacheTimeout"],
     ["NUTRITION_ADVISOR_TOKEN_TIMEOUT", "16 seconds", "lease"]
-  ])("reads %s", function*([name, value, field]) {
+  ])("layerSharedConfig reads %s", function*([name, value, field]) {
     expect(yield* Effect.flip(built(shared({ [name]: value })))).toMatchObject({ _tag: "ConfigurationError", field })
   })
 
-  it.effect("takes what these may be", () =>
+  it.effect("valid values of all its variables are accepted", () =>
     built(shared({
       NUTRITION_ADVISOR_LEASE: "20 seconds",
       NUTRITION_ADVISOR_CACHE_TIMEOUT: "500 millis",

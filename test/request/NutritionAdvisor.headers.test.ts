@@ -43,14 +43,14 @@ test.each([
   expect((yield* sent).map((all) => [all[name], all["x-request-id"]])).toEqual(Array(2).fill([undefined, "1"]))
 })
 
-test("headers: the header of a search is sent with that search only", function*({ search }) {
+test("headers: a header set for one search is sent only with that search", function*({ search }) {
   for (const id of ["1", "2", "3"]) yield* search("oats", { headers: { "x-request-id": id } })
   yield* search("oats")
   expect((yield* sent).map((headers) => headers["x-request-id"])).toEqual(["1", "2", "3", undefined])
 })
 
 test.each([["x-name", "two\r\nlines"], ["x-name", "größer 🥑"], ["two words", "1"]])(
-  "headers: a request with a header that HTTP does not allow is not sent: %s %j",
+  "headers: a request with an invalid header is not sent: %s %j",
   function*([name = "", value], { httpClient, search }) {
     const headers = { [name]: value }
     const errors = [
@@ -83,19 +83,19 @@ describe("headers: User-Agent", () => {
 
   const onEach = (userAgent: string) => ["token", "search", "request"].map((operation) => [operation, userAgent])
 
-  test("by default, every request has the name and version of the package", function*({ httpClient, search }) {
+  test("the default is the name and version of the package", function*({ httpClient, search }) {
     yield* search("oats")
     yield* httpClient.post("/v2/x")
     expect(yield* userAgents).toEqual(onEach(`effect-nutrition-advisor/${version}`))
   })
 
-  test("every request has the setting userAgent", function*({ httpClient, search }) {
+  test("the setting userAgent applies to every request", function*({ httpClient, search }) {
     yield* search("oats")
     yield* httpClient.post("/v2/x")
     expect(yield* userAgents).toEqual(onEach("shop/2 (a b)"))
   }, over({ userAgent: "shop/2 (a b)" }))
 
-  test("the header of a call replaces the setting", function*({ httpClient, search }) {
+  test("a header of the call overrides the setting", function*({ httpClient, search }) {
     yield* search("oats", { headers: { "User-Agent": "mine/1" } })
     yield* httpClient.post("/v2/x", { headers: { "User-Agent": "mine/2" } })
     expect(yield* userAgents).toEqual([["token", "shop/2"], ["search", "mine/1"], ["request", "mine/2"]])

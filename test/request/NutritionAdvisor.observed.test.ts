@@ -53,7 +53,7 @@ const tracing = Effect.map(Effect.tracer, (own) => {
 })
 
 describe("observeHeaders", () => {
-  test.each(refusals)("only the listed header of a response with status %i is on %s", function*([status, tag]) {
+  test.each(refusals)("for a status %i, only the listed header is on %s", function*([status, tag]) {
     const error = yield* failureOf([{ status, headers: identified }])
     expect([error._tag, headersOf(error)]).toEqual([tag, shown])
   })
@@ -69,13 +69,13 @@ describe("observeHeaders", () => {
       .toMatchObject({ reason: "Schema", headers: shown })
   })
 
-  test("errors of httpClient have it, too", function*() {
+  test("errors of httpClient also have the header", function*() {
     const program = Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => httpClient.get("/v2/plan"))
     const error = yield* failureOf([{ status: 500, headers: identified }], { operation: "request", program })
     expect(headersOf(error)).toEqual(shown)
   })
 
-  test("after a renewal, it is the header of the second response", function*() {
+  test("after a renewal, the error has the header of the second response", function*() {
     const error = yield* failureOf([
       { status: 403, headers: { "x-request-id": "request-1" } },
       { status: 403, headers: { "x-request-id": "request-2" } }
@@ -91,7 +91,7 @@ describe("observeHeaders", () => {
     expect(headersOf(error)).toEqual(shown)
   })
 
-  test("a header is cut at 256 characters", function*() {
+  test("a header is truncated to 256 characters", function*() {
     const error = yield* failureOf([{ status: 500, headers: { "x-request-id": "x".repeat(300) } }])
     expect(headersOf(error)).toEqual({ "x-request-id": "x".repeat(256) })
   })
@@ -106,7 +106,7 @@ describe("observeHeaders", () => {
     expect([error._tag, headersOf(error)]).toEqual(["BadRequest", undefined])
   })
 
-  test("only the request's span has it as an attribute, even if the request succeeds", function*() {
+  test("only the span of the request has the header as an attribute, even on success", function*() {
     const { spans, tracer } = yield* tracing
     yield* respondNext("search", { ...found, headers: identified }).pipe(
       Effect.zipRight(NutritionAdvisor.search("apple")),
@@ -132,12 +132,12 @@ describe("observeHeaders", () => {
       }
     })
 
-  test("the span of a search that is rejected again has status and header of the last response", function*() {
+  test("the span of a search that is rejected twice has the status and header of the last response", function*() {
     const failure = failureOf([{ status: 401 }, { status: 403, headers: identified }])
     expect(yield* spanOf(failure)).toEqual({ reason: "RejectedAgain", status: 403, header: "request-1" })
   })
 
-  test("the span of a search whose renewal is pointless has status and header of the rejection", function*() {
+  test("the span of a search whose renewal returns the same token has the status and header of the rejection", function*() {
     const sameToken = { status: 200, body: { access_token: "t", customer_id: "c", expires_in: 3_600 } }
     const program = Effect.zipRight(respondAlways("token", sameToken), NutritionAdvisor.search("apple"))
     const failure = failureOf([{ status: 403, headers: identified }], { program })

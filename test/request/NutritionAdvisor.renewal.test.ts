@@ -21,7 +21,7 @@ const test = arranged(
 
 describe("renewal", () => {
   test(
-    "a rejection that arrives after another renewal is retried with that token, without an exchange",
+    "a late rejection of an old token is retried with the new token, without an exchange",
     function*({ httpClient, search, simulator }) {
       yield* simulator.setLatency("request", "5 seconds")
       const slow = yield* Effect.fork(httpClient.get("/v2/plan"))
@@ -52,7 +52,7 @@ describe("renewal: token route down for 30 minutes", () => {
     expect((yield* oncePerMinute(search)).filter(Exit.isFailure).length).toBe(0)
   })
 
-  test("each search fails after a revocation until an exchange succeeds", function*(
+  test("after a revocation, searches fail until an exchange succeeds", function*(
     { search, simulator }
   ) {
     yield* simulator.respondAlways("token", { status: 400 })
@@ -66,7 +66,7 @@ describe("renewal: token route down for 30 minutes", () => {
 })
 
 describe("renewal: a 403 that is not about the token", () => {
-  test("it costs at most eight exchanges a minute, and other searches succeed", function*(services) {
+  test("at most eight exchanges a minute follow, and other searches succeed", function*(services) {
     const { httpClient, search, simulator } = services
     yield* simulator.respondAlways("request", { status: 403 })
     const forbidden = Effect.all(Effect.replicate(Effect.exit(httpClient.get("/v2/forbidden")), 50), {
@@ -78,7 +78,7 @@ describe("renewal: a 403 that is not about the token", () => {
     expect((yield* simulator.counters).exchanges - 1).toBeLessThanOrEqual(8)
   })
 
-  test("it delays the renewal after a real revocation by at most 15 s", function*({ httpClient, search, simulator }) {
+  test("a renewal after a real revocation is delayed by at most 15 s", function*({ httpClient, search, simulator }) {
     yield* simulator.respondAlways("request", { status: 403 })
     yield* Effect.replicateEffect(Effect.exit(httpClient.get("/v2/forbidden")), 3)
     yield* simulator.revoke
@@ -111,7 +111,7 @@ describe("metrics of searches", () => {
   })
 
   test(
-    "a rejection while renewals cool down counts as CoolingDown, and no exchange is counted",
+    "a rejection during the cool-down counts as CoolingDown, and not as an exchange",
     function*({ search, simulator }) {
       yield* simulator.respondAlways("search", { status: 401 })
       yield* Effect.replicateEffect(Effect.exit(search("oats")), 2)

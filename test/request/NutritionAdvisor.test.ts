@@ -67,7 +67,7 @@ const planRoutes: Simulator.Options = {
   }
 }
 
-test("exchange: the token route is called with POST, Accept and the User-Agent, and with nothing else", function*() {
+test("exchange: the token request is a POST with only Accept and User-Agent headers", function*() {
   yield* NutritionAdvisor.search("apple")
   const calls = (yield* requestsOf("token")).map((call) => [
     call.method,
@@ -81,33 +81,33 @@ test("exchange: the token route is called with POST, Accept and the User-Agent, 
 }, advisor({ serviceId: usualId }))
 
 describe("search", () => {
-  test("it returns the payload as the service sent it", function*() {
+  test("the payload is returned unchanged", function*() {
     yield* respondNext("search", { status: 200, body: { anything: [1, null, "two"] } })
     expect(yield* NutritionAdvisor.search("apple")).toEqual({ anything: [1, null, "two"] })
   })
 
   test.each<Sent<NutritionAdvisor.SearchOptions>>([
-    ["it is a GET request", {}, ({ method }) => method, "GET"],
+    ["a search is a GET request", {}, ({ method }) => method, "GET"],
     [
-      "it sends further query parameters after its term",
+      "other query parameters are sent after the term",
       { urlParams: { "page size": "2 0", tag: ["a", "b"] } },
       ({ query }) => query,
       "term=apple&page%20size=2%200&tag=a&tag=b"
     ],
     [
-      "it ignores a further parameter that is called term",
+      "a second parameter named term is ignored",
       { urlParams: { term: "rice", page: "2" } },
       ({ query }) => query,
       "term=apple&page=2"
     ],
     [
-      "it sends further headers",
+      "the headers of the caller are sent",
       { headers: { "Accept-Language": "de" } },
       ({ headers }) => headers["accept-language"],
       "de"
     ],
     [
-      "its two token headers replace the caller's",
+      "the two token headers override the caller's",
       { headers: { AUTHORIZATION: "Basic own", "service-ID": "own" } },
       tokenHeadersOf,
       ["Bearer simulated-1-1", usualId]
@@ -117,7 +117,7 @@ describe("search", () => {
     expect((yield* requestsOf("search")).map(received)).toEqual([expected])
   })
 
-  test("it is sent below the path of the base URL", function*() {
+  test("a search is sent below the path of the base URL", function*() {
     yield* NutritionAdvisor.search("apple")
     expect(yield* requestsOf("search")).toHaveLength(1)
   }, advisor({ baseUrl: `${Simulator.baseUrl}/proxy/` }, { pathPrefix: "/proxy" }))
@@ -147,7 +147,7 @@ describe("search", () => {
     ),
     ...[undefined, ["a", "b"]].map((term) => ["the search term is not a string", term] as const)
   ])(
-    "sends nothing if %s: %j",
+    "nothing is sent if %s: %j",
     function*([detail, term]) {
       const error = yield* Effect.flip(NutritionAdvisor.search(term as string))
       expect(error).toMatchObject({ _tag: "BadRequest", operation: "search", detail })
@@ -157,7 +157,7 @@ describe("search", () => {
   )
 
   test.each([{ page: "\ud800" }, { "\udc00": "1" }])(
-    "sends nothing if a query parameter contains a lone surrogate: %j",
+    "nothing is sent if a query parameter contains a lone surrogate: %j",
     function*(urlParams) {
       const request = execute(HttpClientRequest.get("/v2/plan", { urlParams }))
       expect([yield* Effect.flip(NutritionAdvisor.search("apple", { urlParams })), yield* Effect.flip(request)])
@@ -228,7 +228,7 @@ describe("searchAs", () => {
     expect(issueOf(yield* Effect.flip(NutritionAdvisor.searchAs(long)("oats")))).toHaveLength(4_096)
   })
 
-  test("nothing prints or encodes `issue`, and the message says where to find it", function*() {
+  test("`issue` is never printed or encoded, but the message mentions it", function*() {
     const repeating = refusing({ message: "expected an array, not secret-7f3a" })
     const error = yield* Effect.flip(NutritionAdvisor.searchAs(repeating)("oats"))
     expect(issueOf(error)).toContain("secret-7f3a")
@@ -236,7 +236,7 @@ describe("searchAs", () => {
     expect(error.message).toContain("issue")
   })
 
-  test("it waits for a Standard Schema that returns a promise", function*() {
+  test("a Standard Schema can return a promise", function*() {
     const validate = async (value: unknown) => Array.isArray(value) ? { value: value.length } : { issues: [] }
     const Length: StandardSchemaV1<unknown, number> = { "~standard": { version: 1, vendor: "of-ones-own", validate } }
     yield* respondNext("search", { status: 200, body: ["oats"] }, { status: 200, body: {} })
@@ -246,7 +246,7 @@ describe("searchAs", () => {
 
   const Payload = Schema.Struct({ total: Schema.NumberFromString })
 
-  test("it decodes the payload", function*() {
+  test("searchAs decodes the payload", function*() {
     yield* respondNext("search", { status: 200, body: { total: "3" } })
     expect(yield* NutritionAdvisor.searchAs(Payload)("apple")).toEqual({ total: 3 })
   })
@@ -254,15 +254,15 @@ describe("searchAs", () => {
   test.each(
     [
       ["Schema if the payload doesn't match", { total: "three" }, "Schema"],
-      ["NotJson if the payload is no JSON", "<html>", "NotJson"]
+      ["NotJson if the payload is not JSON", "<html>", "NotJson"]
     ] as const
-  )("it fails with %s", function*([, body, reason]) {
+  )("searchAs fails with %s", function*([, body, reason]) {
     yield* respondNext("search", { status: 200, body })
     expect(yield* Effect.flip(NutritionAdvisor.searchAs(Payload)("apple")))
       .toMatchObject({ _tag: "UnexpectedResponse", operation: "search", status: 200, reason })
   })
 
-  test("a schema can use a service", function*() {
+  test("a schema can require a service", function*() {
     class Factor extends Context.Tag("test/Factor")<Factor, number>() {}
     const Scaled = Schema.transformOrFail(Schema.Number, Schema.Number, {
       strict: true,
@@ -276,14 +276,14 @@ describe("searchAs", () => {
 })
 
 describe("customer identifier", () => {
-  test("it is the configured one, if there is one", function*() {
+  test("the setting serviceId overrides that of the token", function*() {
     yield* respondNext("search", { status: 200, body: {} })
     yield* NutritionAdvisor.search("apple")
     const sent = (yield* requestsOf("search")).map(tokenHeadersOf)
     expect(sent).toEqual([["Bearer simulated-1-1", "from-the-dashboard"]])
   }, advisor({ serviceId: "from-the-dashboard" }))
 
-  test("it is sent in the header that serviceIdHeader names, and not in Service-ID", function*() {
+  test("the identifier is sent in the header serviceIdHeader instead of Service-ID", function*() {
     yield* NutritionAdvisor.search("apple")
     const sent = (yield* requestsOf("search")).map((request) => [
       tokenHeadersOf(request)[1],
@@ -297,7 +297,7 @@ describe("rejected token", () => {
   it.effect.each(
     [[401, undefined], [403, undefined], [419, [419]]] as const
   )(
-    "after a %d, it is renewed once, and the search returns the response to its retry",
+    "after a %d, the token is renewed once and the search is retried",
     ([status, rejectedStatuses]) =>
       Effect.gen(function*() {
         yield* respondNext("search", { status, body: { sent: 1 } }, { status: 200, body: { sent: 2 } })
@@ -324,20 +324,20 @@ describe("rejected token", () => {
   const forbidden = (reason: NutritionAdvisorError.Forbidden["reason"], status = 403) =>
     new NutritionAdvisorError.Forbidden({ operation: "search", status, reason })
 
-  test("a second rejection fails with RejectedAgain and its status, after exactly two requests", function*() {
+  test("after a second rejection, the search fails with RejectedAgain", function*() {
     yield* respondNext("search", rejected, { status: 401 }, rejected)
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("RejectedAgain", 401))
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 2 })
   })
 
-  test("the next search uses the new token, though it was rejected once", function*() {
+  test("after a second rejection, the next search still uses the new token", function*() {
     yield* respondNext("search", rejected, rejected)
     yield* Effect.flip(NutritionAdvisor.search("apple"))
     yield* NutritionAdvisor.search("apple")
     expect(yield* counters).toMatchObject({ exchanges: 2, searches: 3 })
   })
 
-  test("an exchange that returns the same token fails with TokenUnchanged, and no retry is sent", function*() {
+  test("if the exchange returns the same token, the search fails with TokenUnchanged and is not retried", function*() {
     yield* Effect.flatMap(Simulator.Simulator, ({ setHandsBackToken }) => setHandsBackToken(true))
     yield* respondNext("search", rejected)
     expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(forbidden("TokenUnchanged"))
@@ -350,7 +350,7 @@ describe("rejected token", () => {
       [401, { _tag: "Forbidden", reason: "KeyRejected" }]
     ] as const
   )(
-    "if the token route responds to its renewal with %d, the search fails with the error of the exchange",
+    "if the renewal gets a %d, the search fails with the error of the exchange",
     function*([status, expected]) {
       yield* NutritionAdvisor.search("apple")
       yield* respondNext("search", rejected)
@@ -360,7 +360,7 @@ describe("rejected token", () => {
     }
   )
 
-  test("its error has the body of the last response", function*() {
+  test("the error has the body of the last response", function*() {
     const rejecting = (body: string) => ({ status: 403, headers: { "content-type": "text/plain" }, body })
     yield* respondNext("search", rejecting("first"), rejecting("second"))
     expect(yield* Effect.flip(NutritionAdvisor.search("apple")))
@@ -372,7 +372,7 @@ describe("rejected token", () => {
   })
 })
 
-describe("another refusal", () => {
+describe("other error responses", () => {
   test.each(otherRefusals)("a response with status %d does not renew the token", function*([status]) {
     yield* respondNext("search", { status })
     yield* Effect.flip(NutritionAdvisor.search("apple"))
@@ -401,7 +401,7 @@ describe("response body", () => {
 })
 
 describe("requestTimeout", () => {
-  test("it starts with the request, not with the wait for a token", function*() {
+  test("the timeout starts with the request, not with the wait for a token", function*() {
     yield* setLatency("token", "4 seconds")
     yield* setLatency("search", "4 seconds")
     yield* settle(NutritionAdvisor.search("apple"))
@@ -409,7 +409,7 @@ describe("requestTimeout", () => {
   }, advisor({ requestTimeout: "5 seconds" }))
 })
 
-test("a search over a dropped connection fails with reason Connection, and is not sent again", function*() {
+test("a search whose connection is dropped fails with reason Connection and is not retried", function*() {
   yield* respondNext("search", "drop")
   expect(yield* Effect.flip(NutritionAdvisor.search("apple"))).toEqual(
     new NutritionAdvisorError.TransportError({ operation: "search", reason: "Connection" })
@@ -419,7 +419,7 @@ test("a search over a dropped connection fails with reason Connection, and is no
 
 describe("httpClient", () => {
   test.each(["/v2/plan", "v2/plan", "v2/other/../plan", `${Simulator.baseUrl}/proxy/v2/plan`])(
-    "it accepts a path or a URL below the base URL: %s",
+    "a path or a URL below the base URL is accepted: %s",
     function*(path) {
       yield* execute(HttpClientRequest.get(path))
       expect((yield* requestsOf("request")).map(({ path }) => path)).toEqual(["/v2/plan"])
@@ -432,7 +432,7 @@ describe("httpClient", () => {
     "../v2/plan",
     `${Simulator.baseUrl}/proxy-of-another/v2/plan`,
     "/v2/\ud800"
-  ])("it sends nothing if a URL leaves the base URL: %j", function*(url) {
+  ])("a URL outside the base URL is not sent: %j", function*(url) {
     const error = yield* Effect.flip(execute(HttpClientRequest.get(url)))
     expect(error).toMatchObject({ _tag: "BadRequest", operation: "request" })
     expect(error).not.toHaveProperty("status")
@@ -460,12 +460,12 @@ describe("httpClient", () => {
       ({ body, headers }) => [new TextDecoder().decode(body), headers["content-type"]],
       ["{\"plan\":\"größer 🥑\"}", "application/json"]
     ]
-  ])("it sends %s", function*([, request, received, expected]) {
+  ])("httpClient sends %s", function*([, request, received, expected]) {
     yield* execute(request)
     expect((yield* requestsOf("request")).map(received)).toEqual([expected])
   }, advisor({}, { ...planRoutes, customerId: "customer-1" }))
 
-  test("a response has its headers", function*() {
+  test("the response has the headers of the service", function*() {
     yield* respondNext("request", { status: 200, headers: { "x-left": "3" }, body: {} })
     expect((yield* execute(HttpClientRequest.get("/v2/plan"))).headers["x-left"]).toBe("3")
   }, advisor({}, planRoutes))
@@ -497,7 +497,7 @@ describe("httpClient", () => {
       ["drop", { _tag: "TransportError", reason: "Connection" }],
       ["hang", { _tag: "TransportError", reason: "Timeout" }]
     ] as const
-  )("it has the errors of a search (case %#)", function*([response, expected]) {
+  )("httpClient has the errors of a search (case %#)", function*([response, expected]) {
     yield* respondNext("request", response)
     expect(yield* settle(Effect.flip(execute(HttpClientRequest.get("/v2/plan"))))).toMatchObject({
       operation: "request",
@@ -505,7 +505,7 @@ describe("httpClient", () => {
     })
   }, advisor({}, planRoutes))
 
-  test("the combinators of HttpClient work", function*() {
+  test("HttpClient combinators work", function*() {
     const { httpClient } = yield* NutritionAdvisor.NutritionAdvisor
     const plans = HttpClient.mapRequest(httpClient, HttpClientRequest.prependUrl("/v2"))
     const response = yield* plans.get("/plan")
@@ -513,7 +513,7 @@ describe("httpClient", () => {
   }, advisor({}, planRoutes))
 })
 
-test("NutritionAdvisor.layer: nothing is sent while it is built", function*() {
+test("NutritionAdvisor.layer: building it sends nothing", function*() {
   yield* NutritionAdvisor.NutritionAdvisor
   expect((yield* requests).length).toBe(0)
 })
@@ -534,7 +534,7 @@ describe("NutritionAdvisor.layer", () => {
     expect(yield* spentBy(searching(one), searching(one))).toEqual([1, 2, 1])
   })
 
-  plainTest("clients of one key with other routes have separate tokens", function*() {
+  plainTest("clients with the same key but different routes have separate tokens", function*() {
     const at = (tokenRoute: NutritionAdvisor.Options["tokenRoute"]) =>
       searching(NutritionAdvisor.layer({ ...settings, tokenRoute }))
     expect(yield* spentBy(at("unified"), at("advisor-token"), at("advisor-licence"))).toEqual([3, 3, 3])
@@ -555,7 +555,7 @@ describe("layerWithoutTokens", () => {
       Layer.provideMerge(Simulator.layerHttpClient())
     )
 
-  it.effect("the token and identifier come from the provider in its context", () =>
+  it.effect("the token and identifier come from the TokenProvider in the context", () =>
     Effect.gen(function*() {
       yield* respondNext("search", { status: 200, body: {} })
       yield* NutritionAdvisor.search("apple")
@@ -563,7 +563,7 @@ describe("layerWithoutTokens", () => {
       expect((yield* requestsOf("search")).map(tokenHeadersOf)).toEqual([["Bearer own-token", "own-id"]])
     }).pipe(Effect.provide(over(token))))
 
-  it.effect("if each renewal returns a rejected token of a peer, a request is sent at most three times", () =>
+  it.effect("a request is sent at most three times, even if each renewal returns a peer's rejected token", () =>
     Effect.gen(function*() {
       yield* respondNext("search", rejected, rejected, rejected, { status: 200, body: {} })
       const error = yield* Effect.flip(NutritionAdvisor.search("apple"))
@@ -591,13 +591,13 @@ describe("warning about a second layer for the same key", () => {
       return warnings
     })
 
-  plainTest("it is logged, without the key, while the first layer is open", function*() {
+  plainTest("the warning is logged without the key while the first layer is open", function*() {
     const warnings = yield* warningsOf(Effect.zipRight(build("marker7f3a"), build("marker7f3a")))
     expect(warnings).toEqual([expect.stringContaining("second NutritionAdvisor layer")])
     expect(warnings.join()).not.toContain("marker7f3a")
   })
 
-  plainTest("it is logged once, however many layers follow", function*() {
+  plainTest("the warning is logged once, even if more layers follow", function*() {
     expect((yield* warningsOf(Effect.repeatN(build("warned-of-once"), 9))).length).toBe(1)
   })
 
@@ -617,7 +617,7 @@ describe("warning about a second layer for the same key", () => {
     ["both layers share their token", builtShared, builtShared],
     ["the identifiers differ", build("two", { serviceId: "first" }), build("two", { serviceId: "second" })],
     ["both layers use the simulator in memory", build("simulated", settings), build("simulated", settings)]
-  ])("it is not logged if %s", function*([, first, second]) {
+  ])("the warning is not logged if %s", function*([, first, second]) {
     expect(yield* warningsOf(Effect.zipRight(first, second))).toEqual([])
   })
 })

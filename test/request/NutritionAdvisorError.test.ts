@@ -71,7 +71,7 @@ const bare: ReadonlyArray<AnyError> = [
 const messages = [...bare, ...all.map(([error]) => error)].map(({ message }) => message)
 
 describe("NutritionAdvisorError", () => {
-  each("%s has exactly the documented fields, and its body is never encoded", (_tag, error, fields) => {
+  each("%s has exactly the documented fields, and its body is not encoded", (_tag, error, fields) => {
     expect(Schema.encodeSync(AnyError)(error)).toStrictEqual({ _tag, ...fields })
   })
 
@@ -83,7 +83,7 @@ describe("NutritionAdvisorError", () => {
     expect(decoded).not.toHaveProperty("issue")
   })
 
-  each("%s accepts another message, and stays as it is otherwise", (_, error) => {
+  each("the message of %s can be changed without affecting its other fields", (_, error) => {
     const look = () => [error.stack, JSON.stringify(error), Object.keys(error), inspect(error)]
     const [message, before] = [error.message, look()]
     error.message = `Foods: ${error.message}`
@@ -91,11 +91,11 @@ describe("NutritionAdvisorError", () => {
     expect(look()).toEqual(before)
   })
 
-  each("%s has a prototype whose message can be read, as mocks of Jest and Vitest do", (_, error) => {
+  each("the message of the prototype of %s can be read, as mocks of Jest and Vitest do", (_, error) => {
     expect(Object.getPrototypeOf(error)).toHaveProperty("message", "")
   })
 
-  it("this file tests each error", () => {
+  it("these tests cover each error", () => {
     const tags = [...NutritionAdvisorError.errors, ConfigurationError].map(({ _tag }) => _tag)
     expect(all.map(([{ _tag }]) => _tag)).toEqual(tags)
     expect(new Set(bare.map(({ _tag }) => _tag))).toEqual(new Set(tags))
@@ -119,7 +119,7 @@ describe("NutritionAdvisorError", () => {
 })
 
 describe("error message", () => {
-  it.each(messages)("it says what happened and what to do, in sentences on one line: %s", (message) => {
+  it.each(messages)("each message is one line of whole sentences: %s", (message) => {
     expect(message).toMatch(/^[A-Z][^\r\n]*[.)]$/)
     expect(message).toMatch(/\. [A-Z]|^The setting/)
     expect(message).not.toMatch(/undefined|null|NaN|\[object| {2}|\.\.| \.|hidden/)
@@ -255,7 +255,7 @@ describe("error message", () => {
       new ConfigurationError({ field: "baseUrl", rule: "is not set", variable: "NUTRITION_ADVISOR_BASE_URL" }),
       "The setting baseUrl (NUTRITION_ADVISOR_BASE_URL) is not set."
     ]
-  ])("case %#: it is this text", (error, message) => {
+  ])("the message is as documented (case %#)", (error, message) => {
     expect(error.message).toBe(message)
   })
 })
@@ -265,7 +265,7 @@ const passing = new Set(["ServerError", "TransportError", "TooManyRequests"])
 const { isNutritionAdvisorError, isTransient, statusOf } = NutritionAdvisorError
 
 describe("guards of errors", () => {
-  each("isNutritionAdvisorError and isTransient know %s", (tag, error) => {
+  each("isNutritionAdvisorError and isTransient return the right result for %s", (tag, error) => {
     expect(isNutritionAdvisorError(error)).toBe(tag !== "ConfigurationError")
     expect(error instanceof NutritionAdvisorError.NutritionAdvisorError).toBe(tag !== "ConfigurationError")
     expect(isTransient(error)).toBe(passing.has(tag))
@@ -334,7 +334,7 @@ describe("guards of errors", () => {
     expect(values.filter((value) => isNutritionAdvisorError(value) || isTransient(value))).toEqual([])
   })
 
-  it("guards accept the errors of another copy of the package, but instanceof does not", async () => {
+  it("guards accept errors from another copy of the package, unlike instanceof", async () => {
     const path = "../../src/NutritionAdvisorError.js?copy"
     const copy: typeof NutritionAdvisorError = await import(/* @vite-ignore */ path)
     expect(copy.BadRequest).not.toBe(BadRequest)

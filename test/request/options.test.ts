@@ -36,7 +36,7 @@ const sentTwice = Effect.gen(function*() {
   expect(yield* sent).toMatchObject([expected, expected])
 })
 
-describe("url parameters of a search", () => {
+describe("urlParams of a search", () => {
   test.each<readonly [UrlParams.Input, string]>([
     [{ limit: null, page: 1 }, "&page=1"],
     [{ limit: undefined, page: 1 }, "&page=1"],
@@ -54,22 +54,22 @@ describe("url parameters of a search", () => {
 })
 
 describe("options that are iterators", () => {
-  test("of a search that runs twice are sent twice", function*({ search }) {
+  test("are sent each time if a search runs twice", function*({ search }) {
     yield* Effect.repeatN(search("oats", iterators()), 1)
     yield* sentTwice
   })
 
-  test("of searchAs are sent twice if it runs twice", function*({ searchAs }) {
+  test("are sent each time if a searchAs runs twice", function*({ searchAs }) {
     yield* Effect.repeatN(searchAs(Schema.Unknown)("oats", iterators()), 1)
     yield* sentTwice
   })
 
-  test("of the search function are sent twice if it runs twice", function*() {
+  test("are sent each time if the search function's effect runs twice", function*() {
     yield* Effect.repeatN(NutritionAdvisor.search("oats", iterators()), 1)
     yield* sentTwice
   })
 
-  test("are sent again by RequestRetry", function*() {
+  test("are resent by RequestRetry", function*() {
     const { respondNext } = yield* Simulator.Simulator
     yield* respondNext("search", { status: 500 })
     const search = Effect.provide(NutritionAdvisor.search("oats", iterators()), RequestRetry.layer())
@@ -77,7 +77,7 @@ describe("options that are iterators", () => {
     yield* sentTwice
   })
 
-  test("and throw are a defect of the search that they were given to", function*({ search }) {
+  test("make the search die if they throw", function*({ search }) {
     function* broken(): Iterable<readonly [string, string]> {
       throw new Error("broken")
     }
@@ -86,10 +86,10 @@ describe("options that are iterators", () => {
   })
 })
 
-describe("headers that a backend passes on", () => {
+describe("headers that a backend forwards", () => {
   const pseudo = { ":method": "GET", ":path": "/foods", ":authority": "a", ":scheme": "https", "x-request-id": "1" }
 
-  test("from an HTTP/2 request go without its pseudo-headers, in a search and in a request", function*({
+  test("from an HTTP/2 request are sent without its pseudo-headers, in a search and in a request", function*({
     httpClient,
     search
   }) {

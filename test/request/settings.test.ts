@@ -180,7 +180,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
 ]
 
 describe("rejected setting", () => {
-  it.each(refusals)("the error has its name and rule, but not its value: %s %s", (field, rule, all) => {
+  it.each(refusals)("the error contains the name and the rule, but not the value: %s %s", (field, rule, all) => {
     for (const options of all) {
       const error = Either.getOrThrow(Either.flip(check(options)))
       expect(error).toMatchObject({ field, rule: expect.stringMatching(rule) })
@@ -188,7 +188,7 @@ describe("rejected setting", () => {
     }
   })
 
-  it("this file has a row for each option with a rule", () => {
+  it("these tests cover each option that has a rule", () => {
     const refused = new Set(refusals.map(([field]) => field))
     const withRule = Object.keys(Settings.sharedClient).filter((option) =>
       !["allowInsecureHttp", "refresh"].includes(option)
@@ -227,16 +227,16 @@ const lookalikes = [
 
 describe("accepted setting", () => {
   it.each<readonly [string, ReadonlyArray<Partial<Options>>]>([
-    ["baseUrl, as plain http to this machine", ["http://localhost:3000", "http://127.9.9.9", "http://[::1]"].map(url)],
-    ["baseUrl, as plain http where that is allowed", [{ ...url("http://a.example"), allowInsecureHttp: true }]],
-    ["licenseKey, though it looks a little like a reference", lookalikes.map(key)],
+    ["baseUrl: http to this machine", ["http://localhost:3000", "http://127.9.9.9", "http://[::1]"].map(url)],
+    ["baseUrl: http to another host with allowInsecureHttp", [{ ...url("http://a.example"), allowInsecureHttp: true }]],
+    ["licenseKey: values that resemble a placeholder", lookalikes.map(key)],
     [
-      "serviceIdHeader, as another name",
+      "serviceIdHeader: any valid header name",
       ["X-Customer-Id", "Service-ID", "x-tenant"].map((serviceIdHeader) => ({ serviceIdHeader }))
     ],
-    ["licenseKey, of any characters", ["a/b?c#d%e+f", "two words", "...", "🥑-key", "my-api-key"].map(key)],
-    ["requestTimeout, up to what a timer of Node holds", [{ requestTimeout: 1 }, { requestTimeout: 2 ** 31 - 1 }]],
-    ["rejectedStatuses, as none", [{ rejectedStatuses: [] }]]
+    ["licenseKey: any characters", ["a/b?c#d%e+f", "two words", "...", "🥑-key", "my-api-key"].map(key)],
+    ["requestTimeout: up to the limit of a Node timer", [{ requestTimeout: 1 }, { requestTimeout: 2 ** 31 - 1 }]],
+    ["rejectedStatuses: an empty array", [{ rejectedStatuses: [] }]]
   ])("%s", (_, all) => {
     expect(all.map(check).filter(Either.isLeft)).toEqual([])
   })
@@ -245,7 +245,7 @@ describe("accepted setting", () => {
     ["https://advisor.example//", "https://advisor.example", ""],
     ["https://advisor.example/proxy/", "https://advisor.example/proxy", "/proxy"],
     ["HTTPS://ADVISOR.EXAMPLE:443", "https://advisor.example", ""]
-  ])("baseUrl, %s", (text, href, pathname) => {
+  ])("baseUrl: %s", (text, href, pathname) => {
     expect(Either.getOrThrow(check(url(text))).baseUrl).toMatchObject({ href, pathname })
   })
 
@@ -256,11 +256,11 @@ describe("accepted setting", () => {
       ["unified", "/v2/token-cache/unified/oauth/token/{key}"],
       ["/v2/own/{key}", "/v2/own/{key}"]
     ] as const
-  )("tokenRoute, %s", (tokenRoute, route) => {
+  )("tokenRoute: %s", (tokenRoute, route) => {
     expect(Either.getOrThrow(check({ tokenRoute })).tokenRoute).toBe(route)
   })
 
-  it("the defaults are these", () => {
+  it("the defaults of all settings", () => {
     expect(Either.getOrThrow(check({ serviceId: "customer-1" }))).toMatchObject({
       serviceId: Redacted.make("customer-1"),
       serviceIdHeader: "service-id",

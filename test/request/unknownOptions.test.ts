@@ -62,13 +62,13 @@ const builders: ReadonlyArray<readonly [title: string, layer: Layer.Layer<never,
   ["SearchCache.layer", SearchCache.layer(others), "interval"]
 ]
 
-describe("an option that does not exist", () => {
-  test.each(builders)("%s: a ConfigurationError names it", function*([, layer, field]) {
+describe("unknown option", () => {
+  test.each(builders)("%s: a ConfigurationError names the option", function*([, layer, field]) {
     const error = yield* Effect.flip(Layer.build(layer))
     expect(error).toMatchObject({ _tag: "ConfigurationError", field, rule: expect.stringContaining("not an option") })
   })
 
-  test("createClient: it throws a ConfigurationError that names it", function*() {
+  test("createClient: it throws a ConfigurationError that names the option", function*() {
     const licenseKey = "demo-key-7f3a"
     const create = () => createClient({ ...misspelled, licenseKey })
     expect(create).toThrow("requestTimeOut")
@@ -76,7 +76,7 @@ describe("an option that does not exist", () => {
     expect(() => createClient(withoutKey as never)).toThrow("licenceKey")
   })
 
-  test("a composition: its parts accept the options of the whole", function*() {
+  test("a custom composition: the parts accept the options of the whole", function*() {
     const parts = [
       NutritionAdvisor.layerWithoutTokens(sharing),
       TokenIssuer.layer(whole),

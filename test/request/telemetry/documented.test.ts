@@ -34,18 +34,18 @@ const distinct = (all: ReadonlyArray<string>) => [...new Set(all)].sort()
 const own = Effect.map(measured, (all) => all.filter(({ name }) => name.startsWith("nutrition_advisor_")))
 
 describe("metrics", () => {
-  it.effect("docs/telemetry.md has a row for each one, with its labels", () =>
+  it.effect("docs/telemetry.md has a row for each metric, with its labels", () =>
     Effect.map(own, (all) => {
       expect(distinct(documented.map(selectorOf))).toEqual(distinct(all.map(selectorOf)))
     }))
 
-  it.effect("docs/telemetry.md names the type of each one", () =>
+  it.effect("docs/telemetry.md states the type of each metric", () =>
     Effect.map(own, (all) => {
       const typed = ({ name, type }: Measured) => `${name} ${type}`
       expect(distinct(documented.map(typed))).toEqual(distinct(all.map(typed)))
     }))
 
-  it.effect("ops/dashboard.json has a panel for each one", () =>
+  it.effect("ops/dashboard.json has a panel for each metric", () =>
     Effect.map(own, (all) => {
       const dashboard = readFileSync("ops/dashboard.json", "utf8")
       expect(distinct(all.map(({ name }) => name)).filter((name) => !dashboard.includes(name))).toEqual([])

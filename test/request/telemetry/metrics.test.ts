@@ -46,7 +46,7 @@ const initial: Readonly<Record<string, ReadonlyArray<Labels>>> = {
 
 describe("metrics: counter", () => {
   test.each(Object.entries(initial))(
-    "it starts at zero with each of its labels: %s",
+    "each series starts at zero: %s",
     function*([name, all]) {
       yield* Effect.scoped(
         Effect.provide(Effect.void, NutritionAdvisor.layerShared(settings))
@@ -90,7 +90,7 @@ describe("metrics: data request", () => {
     ],
     ["a search that is not sent", "BadRequest request search", Effect.exit(NutritionAdvisor.search(" "))],
     ["a request of httpClient", "UnexpectedResponse request request", request]
-  ])("is counted once: %s", function*([, series, program]) {
+  ])("each data request is counted once: %s", function*([, series, program]) {
     expect(yield* added(program, "requests_total")).toEqual({ [series]: 1 })
   })
 
@@ -99,7 +99,7 @@ describe("metrics: data request", () => {
     (timed) => ({ count: timed?.count ?? 0, sum: timed?.sum ?? 0 })
   )
 
-  test("its duration does not depend on the wall clock", function*() {
+  test("the duration does not depend on the wall clock", function*() {
     yield* setLatency("search", "2 seconds")
     const clock = ManualClock.besides(yield* Effect.clock)
     const before = yield* timed
@@ -111,7 +111,7 @@ describe("metrics: data request", () => {
     expect((yield* timed).sum - before.sum).toBeCloseTo(2)
   })
 
-  test("its duration is measured in seconds", function*() {
+  test("the duration is measured in seconds", function*() {
     yield* setLatency("search", "2 seconds")
     const before = yield* timed
     yield* Time.settle("1 second")(NutritionAdvisor.search("rice"))
@@ -120,7 +120,7 @@ describe("metrics: data request", () => {
       .toEqual({ count: 1, sum: expect.closeTo(2) })
   })
 
-  test("no duration is recorded if it was not sent", function*() {
+  test("no duration is recorded for a request that is not sent", function*() {
     const timed = Effect.map(measured("request_duration_seconds", { outcome: "BadRequest" }), (all) => all?.count ?? 0)
     const before = yield* timed
     yield* Effect.exit(NutritionAdvisor.search(" "))

@@ -39,16 +39,16 @@ const idOf = (span: ReadableSpan | undefined) => span?.spanContext().spanId
 const linksOf = (span: ReadableSpan) => span.links.map(({ context }) => context.spanId)
 
 describe("span of an exchange", () => {
-  it.live("it is a root span, even within a caller's span", () =>
+  it.live("the span is a root span, even within a caller's span", () =>
     Effect.map(spansOf(searches(1)), (spans) => {
       expect(named(spans, "TokenIssuer.issue").map(({ parentSpanContext }) => parentSpanContext)).toEqual([undefined])
     }))
 
   it.live.each(
     [
-      ["the span of each waiting search links to it", searches(5), 5],
+      ["each waiting search links to the exchange", searches(5), 5],
       [
-        "the span of each waiting search links to it even if it failed",
+        "each waiting search links to the exchange even if that failed",
         Effect.zipRight(respondAlways("token", { status: 400 }), searches(3)),
         3
       ]
@@ -60,12 +60,12 @@ describe("span of an exchange", () => {
       expect(named(spans, "NutritionAdvisor.search").map(linksOf)).toEqual(Array(count).fill([exchange]))
     }))
 
-  it.live("a search that has a token does not link to it", () =>
+  it.live("a search that has a token does not link to the exchange", () =>
     Effect.map(spansOf(Effect.zipRight(searches(1), searches(1))), (spans) => {
       expect(named(spans, "NutritionAdvisor.search").map((span) => linksOf(span).length)).toEqual([1, 0])
     }))
 
-  testLive("each rejected search links to the span of its renewal", function*() {
+  testLive("each rejected search links to its renewal", function*() {
     const spans = yield* spansOf(searches(1).pipe(Effect.zipRight(revoke), Effect.zipRight(searches(4))))
     const renewal = idOf(named(spans, "TokenIssuer.issue")[1])
     expect(renewal).toBeDefined()
@@ -75,8 +75,8 @@ describe("span of an exchange", () => {
 
 testLive.each(
   [
-    ["below the client has spans of exchanges, too", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
-    ["beside the client has spans of searches only", false, ["NutritionAdvisor.search"]]
+    ["below the client also traces exchanges", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
+    ["beside the client traces only searches", false, ["NutritionAdvisor.search"]]
   ] as const
 )("telemetry: a layer %s", function*([, isBelow, names]) {
   const { finished, layer } = telemetry()
@@ -88,9 +88,9 @@ testLive.each(
 describe("span of a search", () => {
   it.live.each(
     [
-      ["it is a child of the caller's span", searches(2)],
+      ["the span is a child of the caller's span", searches(2)],
       [
-        "it ends with the search, so that the next search is not its child",
+        "the span ends with the search, so the next search is not its child",
         Effect.zipRight(searches(1), searches(1))
       ]
     ] as const
@@ -125,7 +125,7 @@ describe("span", () => {
       ["TokenIssuer.issue", "POST", 200]
     ] as const
   )(
-    "%s has method, status, server, error and the template of a known route, and no other attribute",
+    "%s has only the documented attributes",
     ([name, method, status]) =>
       Effect.map(spansOf(Effect.zipRight(searches(1), request)), (spans) => {
         expect(named(spans, name).map(({ attributes }) => attributes)).toEqual([attributesOf(name, method, status)])
@@ -138,7 +138,7 @@ describe("span", () => {
       ["TokenIssuer.issue", "token", 400, "BadRequest"]
     ] as const
   )(
-    "a failed %s has the status code of the response, the tag of the error, and the span status error",
+    "a failed %s has the span status error, the status code and the tag of the error",
     ([name, operation, status, error]) =>
       Effect.map(spansOf(Effect.zipRight(respondAlways(operation, { status }), searches(1))), (spans) => {
         const [span] = named(spans, name)
@@ -152,7 +152,7 @@ describe("span", () => {
       expect(spans.map(({ status }) => status.code)).toEqual(Array(3).fill(SpanStatusCode.OK))
     }))
 
-  testLive("it covers the time from the start of a search to its end", function*() {
+  testLive("the span of a search lasts from its start to its end", function*() {
     const slow = Effect.zipRight(setLatency("search", "300 millis"), searches(1))
     const [search] = named(yield* spansOf(slow), "NutritionAdvisor.search")
     const [seconds = 0, nanos = 0] = search?.duration ?? []
