@@ -51,7 +51,7 @@ const timesOf = ({ sent }: AdvisorDouble.AdvisorDouble) => sent.map(({ at }) => 
 
 const failureOf = (exit: Exit.Exit<unknown, unknown>) => Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
 
-test("RequestRetry: after two failures, the third request returns its payload", function*() {
+test("RequestRetry: after two failures, the search returns the payload of the third request", function*() {
   const double = AdvisorDouble.responding(unavailable(), unavailable(), payload)
   expect(yield* endedOver(double, search)).toEqual(Exit.succeed({ results: ["oats"] }))
   expect(double.sent.map(({ what }) => what)).toEqual(["oats", "oats", "oats"])
@@ -125,7 +125,7 @@ const jittered = (random: number, options: RequestRetry.Options) => {
   return Effect.as(endedOver(double, search, options), double).pipe(Effect.withRandom(Random.fixed([random])))
 }
 
-test("RequestRetry delay: it is at least half of its nominal value", function*() {
+test("RequestRetry delay: with jitter, it is at least half of its nominal value", function*() {
   const double = yield* jittered(0, { times: 5, base: "100 millis", cap: "500 millis" })
   expect(timesOf(double)).toEqual([0, 50, 150, 350, 600, 850])
 })
@@ -138,7 +138,7 @@ test("RequestRetry delay: it grows from 100 ms to 5 s by default", function*() {
 })
 
 test.each([[4_999, 1], [5_000, 2]] as const)(
-  "RequestRetry delay: a Retry-After of 5 s is kept: after %i ms, the number of requests is %i",
+  "RequestRetry delay: a Retry-After of 5 s is honored: %i ms after the failure, the number of requests is %i",
   function*(
     [millis, sent]
   ) {
@@ -171,7 +171,7 @@ it.each<readonly [searches: number, RequestRetry.Options, retries: number]>([
   [40, { times: 1, budget: 1_000 }, 40],
   [1_000, { times: 1 }, 100],
   [1_000, { times: 1, budget: 1 }, 100]
-])("RequestRetry budget: %i failing searches with %j are retried %i times", (
+])("RequestRetry budget: %i failing searches with %j cause %i retries", (
   searches,
   options,
   retries
@@ -179,7 +179,7 @@ it.each<readonly [searches: number, RequestRetry.Options, retries: number]>([
   expect(retriesOf(searches, options)).toBe(retries)
 })
 
-test("RequestRetry budget: requests of every method fill it", function*() {
+test("RequestRetry budget: requests of every method add to it", function*() {
   const double = AdvisorDouble.make(({ what }) => what.startsWith("POST") ? payload : unavailable())
   yield* Effect.gen(function*() {
     yield* Effect.forkScoped(Effect.exit(search))
@@ -192,7 +192,7 @@ test("RequestRetry budget: requests of every method fill it", function*() {
   }).pipe(Effect.provide(provided(double, { times: 10, budget: 0.2 })))
 })
 
-test("retries_total: it counts the retries, and the failures without one because of the budget", function*() {
+test("retries_total: retries and failures without budget are counted separately", function*() {
   const double = AdvisorDouble.responding(unavailable())
   const searches = Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })
   const grown = yield* added(endedOver(double, searches, { times: 1, budget: 0 }), "retries_total")

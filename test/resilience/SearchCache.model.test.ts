@@ -122,7 +122,7 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
 }
 
 it.each([2_048, 1, 7])(
-  "SearchCache model: random histories break none of its rules, with fibers that yield every %i operations",
+  "SearchCache model: its rules hold in random histories (fibers yield after %i operations)",
   (operations) =>
     FastCheck.assert(
       FastCheck.asyncProperty(histories(search, [0, 1, 99, 100, 500, 999, 1_000]), async (history) => {

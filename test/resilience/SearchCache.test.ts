@@ -45,7 +45,7 @@ it("SearchCache: a payload is used until timeToLive has passed, regardless of hi
   expect(double.sent).toHaveLength(2)
 })
 
-it.each([-8, 8])("SearchCache: timeToLive is elapsed time, even if the clock is set by %i hours", (hours) => {
+it.each([-8, 8])("SearchCache: setting the clock by %i hours does not affect timeToLive", (hours) => {
   const { double, world } = worldOverSlow()
   searchedIn(world, "oats")
   world.time.clock.wall += hours * 3_600_000
@@ -56,7 +56,7 @@ it.each([-8, 8])("SearchCache: timeToLive is elapsed time, even if the clock is 
   expect(double.sent).toHaveLength(2)
 })
 
-it("SearchCache: a payload that doesn't match the schema of its caller is kept for others", () => {
+it("SearchCache: a payload that doesn't match the schema of one caller is cached for others", () => {
   const { double, world } = worldOverSlow()
   const decoded = <A, I>(schema: Schema.Schema<A, I>) => {
     const fiber = world.run(world.advisor.searchAs(schema)("oats"))
@@ -74,7 +74,7 @@ it.each<readonly [string, Effect.Effect<unknown, NutritionAdvisorError.Nutrition
   ["a failure", unavailable],
   ["a defect", Effect.die("a bug below")],
   ["an interruption", Effect.interrupt]
-])("SearchCache: %s is not kept", (_, ending) => {
+])("SearchCache: %s is not cached", (_, ending) => {
   const double = AdvisorDouble.responding(ending, Effect.succeed("found"))
   const world = worldOver(double)
   expect(searchedIn(world, "oats")).not.toBe("found")
@@ -82,7 +82,7 @@ it.each<readonly [string, Effect.Effect<unknown, NutritionAdvisorError.Nutrition
   expect(double.sent).toHaveLength(2)
 })
 
-it("SearchCache: beyond its capacity, the least recently used payload is dropped", () => {
+it("SearchCache: when it is full, the least recently used payload is dropped", () => {
   const { double, world } = worldOverSlow({ capacity: 3 })
   const isSent = (term: string) => {
     const before = double.sent.length
@@ -93,7 +93,7 @@ it("SearchCache: beyond its capacity, the least recently used payload is dropped
   expect(["a", "c", "d", "b"].map(isSent)).toEqual([false, false, false, true])
 })
 
-it("SearchCache: a payload that can't be cloned as JSON is returned and not kept", () => {
+it("SearchCache: a payload that can't be cloned as JSON is returned but not cached", () => {
   const deep: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000))
   for (const value of [undefined, 1n, deep]) {
     const double = AdvisorDouble.responding(Effect.succeed(value))
@@ -131,7 +131,7 @@ it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.S
   [{ urlParams: { filter: { limit: null, page: 2 } } }, { urlParams: { "filter[page]": 2 } }],
   [{ urlParams: [["limit", null], ["page", 2]] }, { urlParams: [["page", 2]] }],
   [{ headers: { "X-Tenant": "a" } }, { headers: Headers.fromInput({ "x-tenant": "a" }) }]
-])("SearchCache: searches with the options %o and %o are equal", (one, other) => {
+])("SearchCache: searches with the options %o and %o share a payload", (one, other) => {
   const { double, world } = worldOverSlow()
   const outcomes = [one, other].map((options) => searchedIn(world, "oats", options))
   expect(outcomes).toEqual(Array(2).fill({ term: "oats", index: 0 }))
@@ -169,7 +169,7 @@ it("SearchCache: concurrent equal searches share a failure or a defect", () => {
   }
 })
 
-it("SearchCache: a search doesn't join a request that all its callers have left, even if that hasn't ended", () => {
+it("SearchCache: a search doesn't join a request that has lost all its callers", () => {
   const double = AdvisorDouble.make(({ index }) => Effect.uninterruptible(Effect.delay(Effect.succeed(index), 1_000)))
   const world = worldOver(double)
   world.interrupt(world.search("oats"))

@@ -122,7 +122,7 @@ const violationsOf = (scheduler: ShakenScheduler, { seed, steps }: History<Searc
   return violations
 }
 
-it("Throttle model: random histories break none of its rules", () =>
+it("Throttle model: its rules hold in random histories", () =>
   FastCheck.assert(
     FastCheck.asyncProperty(history, async (history) => {
       await setImmediate()
@@ -132,7 +132,7 @@ it("Throttle model: random histories break none of its rules", () =>
   ))
 
 /** The scheduler then decides which of several simultaneous requests is sent first, so the rules about their order don't apply. */
-it("Throttle model: each caller gets an outcome, even if fibers yield every 7 operations", () =>
+it("Throttle model: each caller gets an outcome (fibers yield after 7 operations)", () =>
   FastCheck.assert(
     FastCheck.asyncProperty(history, async (history) => {
       await setImmediate()

@@ -50,7 +50,7 @@ const stacks: ReadonlyArray<readonly [name: string, Around]> = [
 ]
 
 it.effect.each(stacks)(
-  "Throttle: requests that wait for the first token are sent at the rate, with %s",
+  "Throttle: requests that wait for the first token obey the rate, with %s",
   ([, around]) =>
     Effect.gen(function*() {
       const { setLatency } = yield* Simulator.Simulator

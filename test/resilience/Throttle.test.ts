@@ -55,9 +55,9 @@ const both = ["fail", "wait"] as const
 /** Steps are terms to search for and milliseconds to wait. `left` is the retryAfter of the next search, in seconds. */
 it.each<readonly [title: string, latency: number, ReadonlyArray<string | number>, left: number]>([
   ["it lasts as long as Retry-After", 0, ["limit 30", 10_000], 20],
-  ["it lasts an hour at most", 0, ["limit 86400"], 3_600],
-  ["each 429 without Retry-After starts one of a second", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
-  ["the longest of several applies", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
+  ["it lasts at most an hour", 0, ["limit 86400"], 3_600],
+  ["each 429 without Retry-After starts a hold of one second", 0, ["limit", 1_000, "limit", 1_000, "limit"], 1],
+  ["the longest of several holds applies", 100, ["limit 5", 50, "limit 20", 10, "limit 1", 100], 19.99],
   ["a response to an earlier request does not end it", 0, ["slow", "limit 5", 9_999, "hang", 1], 4.999],
   ["a 429 for an earlier request starts it again", 0, ["overdue", "limit 5", 5_000, "second", 1_000], 59.5]
 ])("Throttle hold: %s", (_, latency, steps, left) => {
@@ -194,7 +194,7 @@ it("Throttle: a request that waits for the response to the probe fails after max
   expect(outcomeOf(other)).toEqual(heldBack(2))
 })
 
-it("Throttle probe after a hold: its response lets the others follow, even if decoding it never ends", () => {
+it("Throttle probe after a hold: its response releases the other requests, even if decoding never ends", () => {
   const world = worldOver(byTerm())
   const endless = Schema.transformOrFail(Schema.Unknown, Schema.Unknown, {
     decode: (): Effect.Effect<unknown> => Effect.never,
@@ -206,7 +206,7 @@ it("Throttle probe after a hold: its response lets the others follow, even if de
   expect(outcomeOf(world.search("oats"))).toBe("found")
 })
 
-it("Throttle: if a request waits for a token, the next one keeps its distance from the send", () => {
+it("Throttle: if a request waits for a token, the interval to the next one starts when it is sent", () => {
   const times: Array<number> = []
   const double = AdvisorDouble.make(({ what }) =>
     Effect.sleep(what === "slow" ? 30 : 0).pipe(
@@ -222,7 +222,7 @@ it("Throttle: if a request waits for a token, the next one keeps its distance fr
   expect(times).toEqual([30, 80])
 })
 
-it("Throttle: maxWait limits the waits before the call and before the send together", () => {
+it("Throttle: maxWait limits the total wait before the call and before the send", () => {
   const double = AdvisorDouble.make(({ what }) =>
     what === "first"
       ? Effect.fail(tooMany(2))
@@ -239,7 +239,7 @@ it("Throttle: maxWait limits the waits before the call and before the send toget
   expect(outcomeOf(waiting)).toEqual(heldBack(1.5))
 })
 
-it("Throttle: httpClient and the searches share one hold", () => {
+it("Throttle: httpClient and searches share one hold", () => {
   const limited = new TooManyRequests({ operation: "request", status: 429, retryAfter: 30 })
   const double = AdvisorDouble.responding(Effect.fail(limited), found)
   const world = worldOver(double)
@@ -269,7 +269,7 @@ const sentAfter = (gaps: ReadonlyArray<number>, rate: { readonly limit: number; 
   return timesOf(double, world)
 }
 
-it("Throttle rate: requests are sent in order at an even distance, as early as possible", () =>
+it("Throttle rate: requests are sent in order at even intervals, as early as possible", () =>
   FastCheck.assert(
     FastCheck.property(arrivals, FastCheck.integer({ min: 1, max: 50 }), (gaps, distance) => {
       const expected: Array<number> = []
@@ -303,7 +303,7 @@ it("Throttle rate: a request that would wait longer than maxWait for its turn fa
   expect(double.sent).toHaveLength(31)
 })
 
-it("Throttle rate: two stacked layers keep both rates", () => {
+it("Throttle rate: with two stacked layers, both rates apply", () => {
   const double = byTerm()
   const inner = Throttle.layer({ rate: { limit: 1, interval: 40 } }).pipe(Layer.provide(double.layer))
   const outer = Throttle.layer({ rate: { limit: 2, interval: 200 } }).pipe(Layer.provide(inner))
@@ -313,7 +313,7 @@ it("Throttle rate: two stacked layers keep both rates", () => {
   expect(timesOf(double, world)).toEqual([0, 100, 200, 300, 400])
 })
 
-it("Throttle rate: with onTooManyRequests fail, a 429 ends the waits for the rate at once", () => {
+it("Throttle rate: with onTooManyRequests fail, a 429 immediately fails requests that wait for the rate", () => {
   const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
   const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
   const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))
@@ -321,7 +321,7 @@ it("Throttle rate: with onTooManyRequests fail, a 429 ends the waits for the rat
   expect(outcomesOf(fibers)).toEqual([tooMany(5), heldBack(5), heldBack(5)])
 })
 
-test("held_requests_total: each held request is counted once, by the first reason", function*() {
+test("held_requests_total: each held request is counted once, with its first reason", function*() {
   const grown = yield* added(
     Effect.sync(() => {
       const world = worldOver(byTerm(), { onTooManyRequests: "wait", rate: { limit: 1, interval: "1 second" } })

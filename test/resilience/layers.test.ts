@@ -38,14 +38,14 @@ test.each(layers)("%s: two clients with the same layer value share nothing", fun
   expect(found.sort()).toEqual(["one", "other"])
 })
 
-test.each(layers)("%s: its counters exist from its build on", function*([, layer, counters]) {
+test.each(layers)("%s: its counters exist as soon as it is built", function*([, layer, counters]) {
   yield* Layer.build(Layer.provide(layer, double("")))
   const known = yield* counts
   expect(counters.filter((name) => !known.has(`nutrition_advisor_${name}`))).toEqual([])
 })
 
 it.live.each(layers)(
-  "%s: a caller that decodes endlessly doesn't affect others",
+  "%s: a caller whose decoding never ends doesn't affect others",
   ([, layer]) =>
     Effect.gen(function*() {
       const { search, searchAs } = yield* NutritionAdvisor.NutritionAdvisor

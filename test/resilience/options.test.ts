@@ -62,13 +62,13 @@ test.each(layers.flatMap(([name, around]) => searches.map(([call, search]) => [n
   }
 )
 
-test.each(layers)("%s: search without options passes on none", function*([, around]) {
+test.each(layers)("%s: search without options passes no options", function*([, around]) {
   const double = AdvisorDouble.responding(found)
   yield* Effect.provide(NutritionAdvisor.search("oats"), Layer.provide(around, double.layer))
   expect(double.sent).toMatchObject([{ options: undefined }])
 })
 
-it.each(layers)("%s: each attempt has the options, even if they are iterators", (_, around) => {
+it.each(layers)("%s: each attempt has all options, even if they are iterators", (_, around) => {
   const double = AdvisorDouble.responding(unavailable, found)
   const world = worldOver(around, double)
   const searched = world.advisor.search("oats", { urlParams: page2(), headers: tenant() })
@@ -84,7 +84,7 @@ it.each(layers)("%s: each attempt has the options, even if they are iterators", 
   expect(sent).toEqual(sent.map(() => [[["page", "2"]], { "x-tenant": "a" }]))
 })
 
-it.each(layers)("%s: an iterator that throws is a defect of its search", (_, around) => {
+it.each(layers)("%s: a search dies if an iterator in its options throws", (_, around) => {
   function* broken(): Iterable<readonly [string, string]> {
     throw new Error("broken")
   }
@@ -117,7 +117,7 @@ it.each<readonly [type: string, one: unknown, other: unknown]>([
   ["Date", new Date(0), new Date(1)],
   ["Map", new Map([["id", "a"]]), new Map([["id", "b"]])],
   ["function", () => "a", () => "b"]
-])("SearchCache: searches with different unknown options share no payload: %s", (_, one, other) => {
+])("SearchCache: searches with different unknown options don't share a payload: %s", (_, one, other) => {
   const { outcomes } = outcomesOf([one, other], [one, other])
   expect(outcomes.map((value) => Object.is(value, one))).toEqual([true, false, true, false])
 })
@@ -131,7 +131,7 @@ it.each<readonly [type: string, make: () => unknown]>([
   expect(outcomesOf([make(), make(), make()], [make()]).requests).toBe(1)
 })
 
-it("SearchCache: an object that has changed since a search is a different option", () => {
+it("SearchCache: an object that is changed after a search counts as a different option", () => {
   const double = AdvisorDouble.responding(Effect.delay(found, 100))
   const world = worldOver(cache, double)
   const customer = { id: "a" }

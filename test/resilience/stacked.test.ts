@@ -132,7 +132,7 @@ withTwoKeys.each(
     compositions.map(([otherName, other]) => [name, otherName, one, other] as const)
   )
 )(
-  "two clients in one program: %s and %s never send each other's tokens",
+  "two clients in one program (%s and %s): neither sends the other's token",
   function*([, , one, other], { requests, revoke }) {
     const searches = (round: string) =>
       Effect.forEach(
