@@ -118,7 +118,7 @@ it.each<readonly [string, () => string | Promise<string>]>([
   }
 )
 
-it("licenseKey: a call rejects with the LicenseKeyUnavailable of the function itself", async () => {
+it("licenseKey: a call rejects with the LicenseKeyUnavailable that the function throws", async () => {
   vi.spyOn(console, "error").mockReturnValue()
   const error = new Advisor.LicenseKeyUnavailable({ detail: "the vault is sealed" })
   await using world = simulated({ licenseKey: () => Promise.reject(error) })
@@ -127,7 +127,7 @@ it("licenseKey: a call rejects with the LicenseKeyUnavailable of the function it
 
 const failure = new Advisor.ServerError({ operation: "search", status: 503, retryAfter: 5 })
 
-it("rejection: fetch rejects with the error of the layer", async () => {
+it("rejection: fetch rejects with the error of the layer's httpClient", async () => {
   await using advisor = Advisor.fromLayer(NutritionAdvisorTest.layerFailing(failure))
   expect(await rejection(advisor.fetch("/v2/diary"))).toBe(failure)
 })
@@ -169,7 +169,7 @@ const thrown = Object.freeze({ what: "a defect of the user's code" })
 it.each<readonly [string, () => Effect.Effect<never, Advisor.NutritionAdvisorError>, object]>([
   ["fails with", () => Effect.withSpan(Effect.fail(failure), "outside"), failure],
   ["dies with", () => Effect.withSpan(Effect.die(thrown), "outside"), thrown]
-])("rejection: a search rejects with what the search of a custom layer %s", async (_, search, reason) => {
+])("rejection: a search rejects if the search of a custom layer %s", async (_, search, reason) => {
   await using advisor = doubled(search)
   expect(await rejection(advisor.search("oats"))).toBe(reason)
 })
@@ -194,7 +194,7 @@ it("searchAs: a payload that doesn't match the schema rejects with the reason \"
   expect(error).toMatchObject({ reason: "Schema" })
 })
 
-it("fromLayer: the error of a missing variable names it once", async () => {
+it("fromLayer: the error of a missing variable names the variable once", async () => {
   await using world = simulated()
   const cache = RedisTokenCache.layerConfig()
   await using advisor = Advisor.fromLayer(
@@ -208,7 +208,7 @@ it("fromLayer: the error of a missing variable names it once", async () => {
   })
 })
 
-it("fromLayer: the error of an invalid variable names it without its value", async () => {
+it("fromLayer: the error of an invalid variable names the variable but not its value", async () => {
   const rejected = (layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, unknown>) =>
     rejection(
       Advisor.fromLayer(Layer.provide(layer, Layer.setConfigProvider(ConfigProvider.fromEnv()))).search("oats")
@@ -225,7 +225,7 @@ it("fromLayer: the error of an invalid variable names it without its value", asy
   expect(await rejected(own)).toMatchObject({ variable: "WRONG", message: expect.not.stringContaining(key) })
 })
 
-it("status: it is the state of the token", async () => {
+it("status: it returns the state of the token", async () => {
   await using world = simulated()
   expect(await world.advisor.status()).toMatchObject({ state: "none" })
   await world.advisor.search("oats")

@@ -76,7 +76,7 @@ const emittingSignal = () => {
 
 const reason = new Error("the caller has left")
 
-it("signal: with an aborted signal, a call rejects with its reason before it is checked or sent", async () => {
+it("signal: with an aborted signal, a call rejects with the reason before anything is checked or sent", async () => {
   await using world = simulated()
   const signal = AbortSignal.abort(reason)
   const { fetch, search, searchAs } = world.advisor
@@ -149,7 +149,7 @@ it("signal: aborting it while the layer is built doesn't affect other calls", as
   expect(await Promise.all([leaving, staying])).toEqual([reason, 1])
 })
 
-it("signal: a hundred calls share it without a leaked listener or a warning", async () => {
+it("signal: a hundred calls with one signal leak no listeners", async () => {
   const warn = vi.fn()
   process.on("warning", warn)
   const { signal } = new AbortController()
@@ -202,7 +202,7 @@ it("timeout: a slower fetch rejects with TransportError \"Timeout\"", async () =
   expect(await rejection(world.advisor.fetch(searchPath, { timeout: 20 }))).toEqual(timedOut("request"))
 })
 
-it("timeout: a call that ends in time resolves with its payload", async () => {
+it("timeout: a call that finishes in time resolves with its payload", async () => {
   await using advisor = doubled(() => Effect.delay(Effect.succeed("payload"), "20 millis"))
   expect(await advisor.search("oats", { timeout: "1 hour" })).toBe("payload")
 })

@@ -38,7 +38,7 @@ it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
   ["logger", "null", untyped({ logger: null })],
   ["logger", "an object without methods", untyped({ logger: {} })],
   ["logger", "without the method error", untyped({ logger: { debug: () => {}, info: () => {}, warn: () => {} } })]
-])("createClient: it throws a ConfigurationError that names %s if that is %s", (field, _, wrong) => {
+])("createClient: it throws a ConfigurationError that names %s if its value is %s", (field, _, wrong) => {
   const error = thrownBy(() => Advisor.createClient({ ...settings, ...wrong }))
   expect(error).toBeInstanceOf(Advisor.ConfigurationError)
   expect(error).toMatchObject({ field, message: expect.stringContaining(field) })
@@ -101,7 +101,7 @@ it("createClient: an option overrides its variable, even an invalid one", () => 
   expect(() => Advisor.createClient({ ...settings, requestTimeout: 1_000 })).not.toThrow()
 })
 
-it("createClient: NUTRITION_ADVISOR_LEASE is read only if the client shares its token", () => {
+it("createClient: NUTRITION_ADVISOR_LEASE is read only with a sharedTokenCache", () => {
   vi.stubEnv("NUTRITION_ADVISOR_LEASE", "soon")
   expect(() => Advisor.createClient(settings)).not.toThrow()
   const error = thrownBy(() => Advisor.createClient({ ...settings, sharedTokenCache: SharedTokenCache.layerMemory }))
@@ -117,7 +117,7 @@ it("createClient: with `retry: true`, a failed search is retried", async () => {
   expect(await world.advisor.search("oats")).toHaveProperty("results")
 })
 
-it("createClient: with `throttle: true`, searches are held back after a 429", async () => {
+it("createClient: with `throttle: true`, searches wait after a 429", async () => {
   await using world = simulated({ throttle: true })
   await world.run(({ respondNext }) => respondNext("search", { status: 429, headers: { "retry-after": "60" } }))
   expect(await rejection(world.advisor.search("oats"))).toMatchObject({ _tag: "TooManyRequests", status: 429 })
@@ -199,7 +199,7 @@ it("createClient: the first call rejects with the error of a sharedTokenCache th
   expect(await rejection(world.advisor.search("oats"))).toBe(error)
 })
 
-it("createClient: no resource of a sharedTokenCache stays open before the first call", async () => {
+it("createClient: before the first call, no resource of the sharedTokenCache is open", async () => {
   const open = new Set<number>()
   let builds = 0
   const opened = Effect.sync(() => {

@@ -181,7 +181,7 @@ testLive("fetch: aborting its signal closes the connection to the service", func
 
 testLive.each<readonly [string, string, RequestInit]>([
   ["a body with GET", "/v2/diary", { body: "oats" }],
-  ["a header that HTTP does not allow", "/v2/diary", { headers: { "x-a": "1\nx" } }],
+  ["an invalid header", "/v2/diary", { headers: { "x-a": "1\nx" } }],
   ["a URL elsewhere", "https://elsewhere.example/", {}]
 ])("fetch: %s rejects with BadRequest and is not sent", function*([, path, init]) {
   const [fetch, seen] = yield* overPort()

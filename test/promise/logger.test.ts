@@ -59,7 +59,7 @@ it.each<readonly [string, () => Advisor.Client]>([
   ],
   ["fromLayer", () => Advisor.fromLayer(Layer.provide(plain, Simulator.layerHttpClient()))],
   ["fromLayer over layerShared", () => Advisor.fromLayer(Layer.provide(shared, Simulator.layerHttpClient()))]
-])("standard error: %s logs a failed exchange there, without the license key", async (_, clientOf) => {
+])("standard error: %s logs a failed exchange to it, without the license key", async (_, clientOf) => {
   const { stderr, stdout } = spied()
   await using advisor = clientOf()
   await rejection(advisor.search("oats"))
@@ -73,7 +73,7 @@ const onStdout = Logger.make(({ message }) => console.log(String(message)))
 it.each<readonly [string, Layer.Layer<never>]>([
   ["replaces the default logger", Logger.replace(Logger.defaultLogger, onStdout)],
   ["adds a logger", Logger.add(onStdout)]
-])("standard error: fromLayer logs nothing there if the layer %s", async (_, logger) => {
+])("standard error: fromLayer logs nothing to it if the layer %s", async (_, logger) => {
   const { stderr, stdout } = spied()
   const layer = Layer.provide(plain, Simulator.layerHttpClient())
   await using advisor = Advisor.fromLayer(Layer.provide(layer, logger))
@@ -82,7 +82,7 @@ it.each<readonly [string, Layer.Layer<never>]>([
   expect(stdout.mock.calls).toEqual([[failed]])
 })
 
-it("standard error: fromLayer logs there what each search of the layer logs", async () => {
+it("standard error: fromLayer writes the logs of the layer's searches to it", async () => {
   const { stderr, stdout } = spied()
   await using advisor = Advisor.fromLayer(
     NutritionAdvisorTest.layer({ search: (term) => Effect.logWarning(`searched ${term}`) })
@@ -120,7 +120,7 @@ it("logger: it never gets the license key", async () => {
   expect(JSON.stringify(calls)).not.toContain("unknown-key")
 })
 
-it("logger: with a logger, nothing goes to standard output or standard error", async () => {
+it("logger: with a logger, nothing is written to standard output or standard error", async () => {
   const spies = [vi.spyOn(console, "log").mockReturnValue(), vi.spyOn(console, "error").mockReturnValue()]
   await failsOnce({ logger: recording().logger })
   for (const spy of spies) expect(spy).not.toHaveBeenCalled()
@@ -164,7 +164,7 @@ it("logger: its methods are called with the logger as `this`", async () => {
   expect(logger.lines).toHaveLength(2)
 })
 
-it("logger: the cause of an error that a layer logs is a field", async () => {
+it("logger: if a layer logs an error, its cause is a field", async () => {
   const { calls, logger } = recording()
   const httpClient = Layer.tap(
     Simulator.layerHttpClient(),
