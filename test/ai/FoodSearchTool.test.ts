@@ -13,7 +13,7 @@ const failing = (error: unknown) => FoodSearchTool.make({ search: () => Promise.
 
 const serverError = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
 
-it("FoodSearchTool: it has a name, a title, a description and the JSON Schema of its input", () => {
+it("FoodSearchTool: it has a name, a title, a description and an input schema", () => {
   expect(found).toMatchObject({
     name: "search_foods",
     title: "Search foods",
@@ -73,13 +73,13 @@ it("FoodSearchTool: a failed search rejects with a ToolError that explains it to
   expect(error).toMatchObject({ _tag: "ToolError", message: messageOf(serverError), cause: serverError })
 })
 
-it("FoodSearchTool: a payload that can't be cut rejects with ToolError", async () => {
+it("FoodSearchTool: a payload that can't be shortened rejects with ToolError", async () => {
   const foods = FoodSearchTool.make({ search: async () => ({ text: "x".repeat(40_000) }) })
   const error = await foods.execute({ term: "oats" }).catch((error: unknown) => error)
   expect(error).toMatchObject({ _tag: "ToolError", message: expect.stringContaining("narrower term") })
 })
 
-it("FoodSearchTool: any other error of the search is passed on unchanged", async () => {
+it("FoodSearchTool: any other error of the search is rethrown unchanged", async () => {
   const error = new TypeError("a bug")
   await expect(failing(error).execute({ term: "oats" })).rejects.toBe(error)
 })

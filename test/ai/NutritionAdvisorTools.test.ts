@@ -26,7 +26,7 @@ const failing = (error: NutritionAdvisorError.NutritionAdvisorError) => handleOv
 const foods = (count: number, size = 100) =>
   Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
 
-test("@effect/ai tool: the result is the payload if that fits", function*() {
+test("@effect/ai tool: the result is the whole payload if it fits", function*() {
   const payload = { results: foods(3), total: 3 }
   const { encodedResult, isFailure } = yield* handle(payload)
   expect({ encodedResult, isFailure }).toEqual({ encodedResult: payload, isFailure: false })
@@ -38,7 +38,7 @@ test("@effect/ai tool: a result is cut to 32 KiB by default", function*() {
   expect(bytesOf(encodedResult)).toBeGreaterThan(31 * 1024)
 })
 
-test("@effect/ai tool: a payload with a note of its own is returned under `result`", function*() {
+test("@effect/ai tool: a payload with its own `note` is returned under `result`", function*() {
   const { encodedResult } = yield* handle({ note: "per 100 g", results: foods(500) }, { maxResultBytes: 4096 })
   expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
 })

@@ -35,7 +35,7 @@ const lists = fc.array(payloads, { minLength: 1, maxLength: 60 }).map((results) 
 const large = fc.oneof(payloads, lists)
 
 it.prop(
-  "tool result: it fits the limit and lacks only the end of one array, which a note counts",
+  "tool result: it fits the limit by dropping the end of one array, with a note of the count",
   [
     large,
     fc.integer({ min: 1, max: 2_000 })
@@ -60,7 +60,7 @@ it.prop(
   { fastCheck: { numRuns: 500 } }
 )
 
-it.prop("tool result: it has as many elements as fit", [
+it.prop("tool result: it keeps as many elements as fit", [
   lists,
   fc.integer({ min: 1, max: 2_000 })
 ], ([payload, maxBytes]) => {
@@ -89,11 +89,11 @@ it("tool result: its size is counted in bytes, not in characters", () => {
 })
 
 it.each([[undefined, null], [null, null], [5, 5], ["oats", "oats"], [[], []]])(
-  "tool result: the payload %j, which is not an object, is under `result`",
+  "tool result: a payload that is not an object is returned under `result`: %j",
   (payload, result) => expect(fit(payload)).toEqual({ result })
 )
 
-it("tool result: if not even one element fits, it is a failure that names the limit", () => {
+it("tool result: if not even one element fits, the tool fails with the limit in the message", () => {
   const tooLong = { results: ["x".repeat(200)], names: ["y".repeat(200)] }
   expect(fit(tooLong, { maxResultBytes: 300 })).toBe(
     "The result has more than 300 bytes, and cutting an array doesn't make it fit. Search with a narrower term."

@@ -50,7 +50,7 @@ const titled = errors.map((error) => {
 
 const options = Object.keys(sharedClient).filter((name) => /[A-Z]/.test(name))
 
-it.each(titled)("tool error message: it is whole sentences without the name of an option: %s", (_, error) => {
+it.each(titled)("tool error message: it consists of whole sentences without option names: %s", (_, error) => {
   const message = messageOf(error)
   expect(message).toMatch(/^[A-Z][^]*\. [A-Z][^]*\.$/)
   for (const name of [...options, "undefined", "body", "redacted"]) expect(message).not.toContain(name)
@@ -85,7 +85,7 @@ it.each([
   (error, words) => expect(messageOf(error)).toContain(words)
 )
 
-it("tool error message: it names an invalid setting by its variable", () => {
+it("tool error message: it names the variable of an invalid setting", () => {
   const rule = "must begin with https:// (http only to this machine, or with allowInsecureHttp)"
   for (const variable of [undefined, "NUTRITION_ADVISOR_BASE_URL"]) {
     const message = messageOf(new ConfigurationError({ field: "baseUrl", rule, variable }))
