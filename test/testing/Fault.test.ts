@@ -109,7 +109,7 @@ test("simulator faults: a provoked fault follows the responses planned before it
   expect((yield* search).results).not.toEqual([])
 })
 
-test("simulator faults: a fault of a token response doesn't replace a rejection", function*(simulator) {
+test("simulator faults: a fault in the token response doesn't replace a rejection", function*(simulator) {
   yield* simulator.provoke("token", "blank-customer-id")
   expect(yield* Effect.flip(search)).toMatchObject({
     _tag: "BadRequest",

@@ -119,7 +119,7 @@ recording("NutritionAdvisorTest.layerRecording: the default search finds nothing
   expect(yield* search).toEqual({ results: [], alternateNames: [] })
 })
 
-test("NutritionAdvisorTest.layerRecording: two builds share no records", function*() {
+test("NutritionAdvisorTest.layerRecording: each build has separate records", function*() {
   yield* Effect.provide(search, NutritionAdvisorTest.layerRecording())
   expect(yield* Effect.provide(terms, NutritionAdvisorTest.layerRecording())).toEqual([])
 })

@@ -193,7 +193,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       }).pipe(Effect.provide(simulated(options)))
   )
 
-  live("simulator: a search needs the customer identifier of its token", function*({ setCustomerId }) {
+  live("simulator: a search requires the customer identifier of its token", function*({ setCustomerId }) {
     const before = yield* exchange
     yield* setCustomerId("c-2")
     const after = yield* exchange
@@ -202,13 +202,13 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect(statuses).toEqual([200, 200, 400])
   }, simulated({ customerId: "c-1" }))
 
-  live("simulator: a search finds the foods of the options", function*() {
+  live("simulator: a search finds the foods set in the options", function*() {
     const { body, headers } = yield* send("GET", `${searchRoute}?term=greek%20yogurt`, authorizedBy(yield* exchange))
     expect(headers["content-type"]).toContain("application/json")
     expect(JSON.parse(body)).toMatchObject({ results: [{ name: "Yogurt of the test" }] })
   }, simulated({ foods: [yogurt] }))
 
-  live("simulator routes: an entry for the search path can respond by the decoded term", function*() {
+  live("simulator routes: an entry for the search path can respond according to the decoded term", function*() {
     const call = authorizedBy(yield* exchange)
     expect(yield* send("GET", `${searchRoute}?term=quince`, call)).toMatchObject({
       status: 200,
@@ -239,7 +239,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect((yield* counters).searches).toBe(3)
   }, simulated({ routes: ownSearch, pathPrefix: "/api" }))
 
-  live("simulator routes: an entry can break the connection", function*() {
+  live("simulator routes: an entry can drop the connection", function*() {
     const call = authorizedBy(yield* exchange)
     const failure = yield* Effect.flip(Effect.timeout(statusOf("GET", "/v2/plan", call), "2 seconds"))
     expect(["RequestError", "ResponseError"]).toContain(failure._tag)
@@ -334,7 +334,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     }
   )
 
-  live("simulator: \"drop\" breaks the connection at once", function*({ respondNext }) {
+  live("simulator: \"drop\" drops the connection at once", function*({ respondNext }) {
     yield* respondNext("token", "drop")
     // The keep-alive of a Node server is 5 seconds.
     const failure = yield* Effect.flip(Effect.timeout(statusOf("POST", `${licenceRoute}/${key}`), "2 seconds"))
@@ -393,7 +393,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
 
   const both = Effect.all([Layer.build(simulated()), Layer.build(simulated())])
 
-  it.live("simulator: two simulators share nothing", () =>
+  it.live("simulator: two simulators share no state", () =>
     Effect.gen(function*() {
       const [one, other] = yield* both
       const { respondAlways, revoke } = Context.get(one, Simulator.Simulator)
@@ -476,7 +476,7 @@ test("simulator counters: a canceled exchange no longer counts as running", func
 })
 
 test(
-  "simulator: with setHandsBackToken, an exchange returns the valid token with its remaining life",
+  "simulator: with setHandsBackToken, an exchange returns the current token with its remaining lifetime",
   function*(simulator) {
     yield* simulator.setHandsBackToken(true)
     const first = yield* exchange
@@ -488,7 +488,7 @@ test(
 )
 
 test(
-  "simulator: with setHandsBackToken, no exchange returns an expired or revoked token, or that of another key",
+  "simulator: with setHandsBackToken, an expired or revoked token, or one of another key, is not returned",
   function*(simulator) {
     yield* simulator.setHandsBackToken(true)
     const issued = [yield* exchangeOf("one"), yield* exchangeOf("two")]
@@ -501,7 +501,7 @@ test(
   inMemory({ licenseKeys: ["one", "two"], tokenLifetime: 60 })
 )
 
-test("simulator requests: the last 1,000 are kept", function*({ requests }) {
+test("simulator requests: only the last 1,000 are kept", function*({ requests }) {
   yield* Effect.forEach(Array.range(1, 2_345), (number) => send("GET", `/v2/${number}`), { discard: true })
   const seen = yield* requests
   expect([seen.length, seen[0]?.path, seen.at(-1)?.path]).toEqual([1_000, "/v2/1346", "/v2/2345"])

@@ -18,7 +18,7 @@ const test = arranged(Simulator.Simulator, Simulator.layerHttpClient({ controls:
 
 const none = { exchanges: 0, exchangesAtOnce: 0, rejections: 0, requests: 0, searches: 0, tokensIssued: 0 }
 
-test("simulator controls: the response to each call is the counters as JSON", function*() {
+test("simulator controls: each call returns the counters as JSON", function*() {
   yield* statusOf("POST", tokenRoute)
   const responses = yield* Effect.all([
     send("GET", "/simulator/counters"),
@@ -55,7 +55,7 @@ test(
   }
 )
 
-test("simulator controls: state is empty after an expiry and a recovery", function*() {
+test("simulator controls: state is empty after the tokens expire and recover is called", function*() {
   yield* statusOf("POST", tokenRoute)
   yield* send("POST", "/simulator/provoke/search/hang")
   yield* send("POST", "/simulator/recover")
@@ -63,7 +63,7 @@ test("simulator controls: state is empty after an expiry and a recovery", functi
   expect(JSON.parse((yield* send("GET", "/simulator/state")).text)).toEqual({ tokens: [], faults: [] })
 })
 
-test("simulator controls: their calls are neither counted nor recorded", function*({ counters, requests }) {
+test("simulator controls: calls of the controls are neither counted nor recorded", function*({ counters, requests }) {
   yield* send("POST", "/simulator/revoke")
   yield* send("GET", "/simulator/nothing")
   expect([yield* counters, yield* requests]).toEqual([none, []])
@@ -109,7 +109,7 @@ test.each([
   expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
 })
 
-test("simulator controls: provoke lasts until recover", function*() {
+test("simulator controls: a provoked fault lasts until recover", function*() {
   yield* send("POST", "/simulator/provoke/token/server-error")
   const before = yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 2)
   yield* send("POST", "/simulator/recover")

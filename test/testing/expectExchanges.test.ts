@@ -20,7 +20,7 @@ const complaint = (expected: number) =>
     (cause) => Option.getOrUndefined(Cause.dieOption(cause))
   )
 
-test("expectExchanges: it succeeds if the number is right", function*() {
+test("expectExchanges: it succeeds if the number is correct", function*() {
   yield* Simulator.expectExchanges(0)
   yield* search
   yield* search

@@ -13,7 +13,7 @@ const without = {
   allowedHosts: []
 }
 
-test("simulator arguments: all are optional", function*() {
+test("simulator arguments: all of them are optional", function*() {
   expect(yield* simulatorArguments([])).toEqual(without)
 })
 

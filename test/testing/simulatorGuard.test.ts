@@ -44,7 +44,7 @@ it.each<
   ["::", "names of the loopback and IP addresses", [], [...loopback, ...addresses]],
   ["0.0.0.0", "an allowed host, too", ["machine.example"], [...loopback, ...addresses, ...named]],
   ["192.168.1.5", "an allowed host, too", ["Machine.Example"], [...loopback, "192.168.1.5:8787", ...named]]
-])("simulator guard: while it listens on %s, it accepts %s", (listening, _, allowed, accepted) => {
+])("simulator guard: when listening on %s, it accepts %s", (listening, _, allowed, accepted) => {
   const isAccepted = guard(listening, allowed)
   const hosts = [...loopback, ...named, ...addresses, ...strange]
     .filter((host) => isAccepted({ method: "GET", host, origin: undefined }))

@@ -57,7 +57,7 @@ it("simulator secrets: a string without a secret is unchanged", () => {
   }
 })
 
-it("simulator secrets: none is shown, whatever its encoding and its context", () => {
+it("simulator secrets: all are hidden, in any encoding and context", () => {
   FastCheck.assert(
     FastCheck.property(
       FastCheck.fullUnicodeString({ minLength: 4 }),
