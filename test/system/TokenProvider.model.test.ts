@@ -3,9 +3,9 @@ import { expectFewExchanges, expectNoViolation } from "../support/model/historie
 
 describe("TokenProvider in random histories", { timeout: 900_000 }, () => {
   it.each([1, 7, 13, 2_048])(
-    "no expired token is sent, one exchange runs at a time, every call ends, and closing ends (fibers yield after %i operations)",
+    "all invariants hold (fibers yield after %i operations)",
     (operations) => expectNoViolation(operations, 250)
   )
 
-  it("two searches a second cost at most 490 exchanges in an hour", () => expectFewExchanges(3_600, 490, 20))
+  it("two searches per second cost at most 490 exchanges in an hour", () => expectFewExchanges(3_600, 490, 20))
 })

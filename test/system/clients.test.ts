@@ -46,7 +46,7 @@ describe.each(refusing)("error status over $name", ({ layer }) => {
     expect(yield* search("oats")).toEqual({ foods: [] })
   })
 
-  testLive("each status becomes its error, with its headers", function*() {
+  testLive("each status has its error, with the headers", function*() {
     const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
     const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
     const errors = yield* Effect.replicateEffect(Effect.flip(search("oats")), 4)
@@ -58,7 +58,7 @@ describe.each(refusing)("error status over $name", ({ layer }) => {
     ])
   })
 
-  testLive("a 403 of the exchange is Forbidden with the reason KeyRejected", function*() {
+  testLive("a 403 of the exchange fails with Forbidden, reason KeyRejected", function*() {
     const { search } = yield* calling(layer, json("{}"), json("{}", {}, 403))
     expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "Forbidden", reason: "KeyRejected" })
   })
@@ -109,7 +109,7 @@ describe("FetchHttpClient.RequestInit", () => {
     expect(seen.at(-1)).toMatchObject(kept)
   })
 
-  testLive("its dispatcher sends the requests", function*() {
+  testLive("requests go through the dispatcher of the options", function*() {
     const paths: Array<string> = []
     const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
       paths.push(options.path)
@@ -124,7 +124,7 @@ describe("FetchHttpClient.RequestInit", () => {
 })
 
 describe.each(keepingClients)("connection headers of a caller over $name", ({ layer }) => {
-  testLive("they break neither their own search nor the next one", function*() {
+  testLive("the headers break neither the search nor the next one", function*() {
     const { search } = yield* calling(layer, json("{}"))
     const headers = {
       connection: "close, x-a",
@@ -146,7 +146,7 @@ describe.each(keepingClients)("connection headers of a caller over $name", ({ la
 })
 
 describe("a dispatcher that changes the headers of a search", () => {
-  testLive("the headers of other searches stay the same", function*() {
+  testLive("other searches keep their headers", function*() {
     const seen: Array<ReadonlyArray<string>> = []
     const dispatcher = new Agent().compose((dispatch: Dispatcher.Dispatch) => (options, handler) => {
       const headers = Object(options.headers)

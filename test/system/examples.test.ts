@@ -33,7 +33,7 @@ const failsWithOneSentence = (args: ReadonlyArray<string>, settings: Program.Set
   })
 
 describe("examples/search.ts", () => {
-  testLive("without variables it prints a table, and names the simulator and three variables", function*() {
+  testLive("without variables, it prints a table and names the simulator and three variables", function*() {
     const { code, stderr, stdout } = yield* run("search", ["greek yogurt"])
     expect(stdout).toMatch(/^Food, per 100 g +kcal +protein/)
     expect(stdout).toMatch(/\nGreek yogurt, plain +97 +9 g/)
@@ -41,7 +41,7 @@ describe("examples/search.ts", () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
   })
 
-  simulated("it sends the configured key to the configured service", function*({ settings, simulator }) {
+  simulated("the configured key is sent to the configured service", function*({ settings, simulator }) {
     const { code, stdout } = yield* run("search", ["banana"], settings)
     expect(yield* simulator.counters).toMatchObject({ exchanges: 1, searches: 1 })
     expect(stdout).toContain("Banana")
@@ -64,7 +64,7 @@ describe("examples/search.ts", () => {
       /baseUrl \(.*_BASE_URL\) must begin with https/
     ],
     ["if the base URL is missing", ["banana"], undefined, /NUTRITION_ADVISOR_BASE_URL/]
-  ])("%s, one sentence says what is wrong", ([_, args, baseUrl, saying]) =>
+  ])("%s, it prints one sentence that says what is wrong", ([_, args, baseUrl, saying]) =>
     failsWithOneSentence(args, {
       NUTRITION_ADVISOR_LICENSE_KEY: key,
       ...(baseUrl === undefined ? {} : { NUTRITION_ADVISOR_BASE_URL: baseUrl })
@@ -85,7 +85,7 @@ describe("examples/express.ts", () => {
     })
   })
 
-  simulated("with a wrong key it does not start, and does not print the key", function*({ settings }) {
+  simulated("with a wrong key, it exits without printing the key", function*({ settings }) {
     const withWrongKey = { PORT: "0", ...settings, NUTRITION_ADVISOR_LICENSE_KEY: key }
     const { code, stderr, stdout } = yield* run("express", [], withWrongKey)
     expect(code).toBe(1)
@@ -96,7 +96,7 @@ describe("examples/express.ts", () => {
 
 describe("examples/http-api.ts", () => {
   testLive(
-    "its response is a food, 400 for a blank term or 404 for an unknown food, and it exits on SIGTERM",
+    "it responds with a food, 400 for a blank term or 404 for an unknown food, and exits on SIGTERM",
     function*() {
       const { ask, stop } = yield* serve("http-api")
       const responseOf = (path: string) =>
@@ -113,7 +113,7 @@ describe("examples/http-api.ts", () => {
   )
 
   simulated(
-    "it passes on a 429 with its Retry-After, and responds with 503 during an outage",
+    "it forwards a 429 with Retry-After, and responds with 503 during an outage",
     function*({ settings, simulator }) {
       const { ask, stop } = yield* serve("http-api", settings)
       yield* simulator.provoke("search", "too-many-requests-retry-after")
@@ -162,12 +162,12 @@ describe("examples that print their result", () => {
       "one layer for the process: 1 token\n",
       "a layer for each call: 3 tokens\n"
     ]],
-    ["test-double", "its own assertions hold", ["answered, failed and recorded"]],
-    ["other-routes", "it reads and writes at other routes, also after a revocation", [
+    ["test-double", "its assertions pass", ["answered, failed and recorded"]],
+    ["other-routes", "it reads and writes at other routes, even after a revocation", [
       "GET 200 { asked: 'day=2026-11-20' }",
       "POST 201 { food: 'apple', grams: 182 }"
     ]],
-    ["rotating-key", "each exchange reads the key again, and a key that can't be read is reported", [
+    ["rotating-key", "each exchange reads the key again, and a missing key is reported", [
       "2 exchanges, each with the key of its day; 3 searches sent",
       "The license key is not available (the key file can't be read)."
     ]],

@@ -54,7 +54,7 @@ const expectedOf = (expected: Expected, { name }: Client) =>
 describe.each([...clients, ...wrapped])("hostile service over $name", (client) => {
   describe.each(operations)("response to a $operation call", ({ calling, operation }) => {
     testLive.each([...bodies, ...headers].map((given) => [given.name, given] as const))(
-      "%s ends the call with its result",
+      "%s: the call has the expected result",
       function*([, given]) {
         const { call } = yield* calling({ layer: client.layer, reply: given.reply })
         expect(yield* call).toBe(expectedOf(given[operation], client))
@@ -62,7 +62,7 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
       }
     )
 
-    testLive("each status from 200 to 599 has its result", function*() {
+    testLive("each status from 200 to 599 has the expected result", function*() {
       let status = 200
       const withoutBody = new Set([204, 205, 304])
       const { call } = yield* calling({
@@ -90,7 +90,7 @@ describe.each([...clients, ...wrapped])("hostile service over $name", (client) =
   testLive.each<readonly [string, Replies.Reply, string]>([
     ["a body of exactly 16 MiB is accepted", Replies.json(JSON.stringify("x".repeat(limit - 2))), "found \"x"],
     [
-      "a body one byte above 16 MiB fails with TooLarge",
+      "a body of 16 MiB and one byte fails with TooLarge",
       Replies.chunked(JSON.stringify("x".repeat(limit - 1))),
       "UnexpectedResponse TooLarge"
     ]
@@ -151,7 +151,7 @@ const short = { requestTimeout: "500 millis", tokenTimeout: "500 millis" } as co
 describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
   describe.each(operations)("$operation call", ({ calling }) => {
     it.scopedLive.each(slow)(
-      "the call fails with Timeout, and its socket is freed: %s",
+      "the call fails with Timeout and closes its socket: %s",
       ([, reply]) =>
         Effect.gen(function*() {
           const { becomes, counted } = counting(reply)
@@ -161,7 +161,7 @@ describe.concurrent.each(clients)("slow service over $name", ({ layer }) => {
         })
     )
 
-    it.scopedLive("an interrupted call frees its socket", () =>
+    it.scopedLive("an interrupted call closes its socket", () =>
       Effect.gen(function*() {
         const { becomes, counted } = counting(Replies.dripChunks)
         const { call } = yield* calling({ layer, reply: counted })

@@ -7,8 +7,8 @@ import { clients } from "./interruption/MemoryService.js"
 const stride = Math.ceil(8 / runs(8))
 
 describe.each(Object.keys(clients))("interruption over %s", { timeout: 900_000 }, (client) => {
-  describe.each(endings)("%s before each of its operations", (ending) => {
-    it.each(Object.keys(calls))("nothing stays open and other callers get their result: %s", async (call) => {
+  describe.each(endings)("%s before each operation of the call", (ending) => {
+    it.each(Object.keys(calls))("a %s leaves nothing open and other callers get their result", async (call) => {
       expect(await playEach(client, call, ending, stride, 0)).toEqual([])
     })
   })

@@ -10,7 +10,7 @@ const token = JSON.stringify({ access_token: "token", expires_in: 86_400, custom
 const clients = ["fetch", "undici", "node:http", "UndiciClient"]
 
 testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, status] as const)))(
-  "license key: if an Effect reads it, it is not in memory after an exchange over %s with status %d",
+  "license key: a key read by an Effect is not in memory after an exchange over %s with status %d",
   function*([client, status]) {
     const { origin } = yield* Wire.serve(Wire.replying(token, {}, status))
     const { file, remove } = yield* Effect.promise(() => bundle("test/system/memory/afterSearches.ts"))
@@ -21,7 +21,7 @@ testLive.each(clients.flatMap((client) => [200, 400].map((status) => [client, st
   }
 )
 
-testLive("clients: one more client keeps at most 45 kB alive after its first search", function*() {
+testLive("clients: each client uses at most 45 kB of memory after its first search", function*() {
   const { file, remove } = yield* Effect.promise(() => bundle("test/system/memory/manyClients.ts"))
   yield* Effect.addFinalizer(() => Effect.promise(remove))
   const { code, stderr, stdout } = yield* Program.run(file, [], {}, ["--expose-gc"])

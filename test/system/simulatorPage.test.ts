@@ -46,7 +46,7 @@ const rowsOf = ({ page }: Page.Page) =>
 const search = (page: Page.Page, headers = {}) => page.send(`${searchPath}?term=apple`, { headers })
 
 describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
-  onPage("simulator page: without calls it shows the settings of a client, and never a key", function*(page) {
+  onPage("simulator page: before the first call, it shows client settings without a key", function*(page) {
     const text = yield* promise(() => page.page.locator("body").innerText())
     expect(text).toContain(`Point your client here: ${page.url}`)
     expect(text).toContain(`NUTRITION_ADVISOR_BASE_URL=${page.url}\nNUTRITION_ADVISOR_LICENSE_KEY=\n`)
@@ -132,7 +132,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     expect(yield* promise(() => page.page.locator("table").isVisible())).toBe(false)
   })
 
-  onPage("simulator page: Pause freezes the timeline, which catches up afterwards", function*(page) {
+  onPage("simulator page: Pause freezes the timeline until it is resumed", function*(page) {
     yield* search(page)
     yield* hasMarks(page, 1)
     const pause = page.page.getByRole("button", { name: "Pause" })
@@ -147,7 +147,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
 
   const press = ({ page }: Page.Page, name: string) => promise(() => page.getByRole("button", { name }).click())
 
-  onPage("simulator page: the controls work, and the counters follow", function*(page) {
+  onPage("simulator page: the controls update the counters", function*(page) {
     const lifetimes = () => page.page.getByRole("spinbutton", { name: "lifetime" })
     const fill = (name: string, text: string) => promise(() => page.page.getByRole("spinbutton", { name }).fill(text))
     const said = (text: string) => promise(() => page.page.getByText(text).waitFor())
@@ -190,7 +190,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
   const stateOf = ({ page }: Page.Page) => page.getByRole("status", { name: "State" }).innerText()
 
   onPage(
-    "simulator page: opened after 1,000 calls it shows the token in use and the fault that is on",
+    "simulator page: opened after 1,000 calls, it shows the current token and the active fault",
     function*(page) {
       const headers = yield* page.exchange
       yield* Effect.replicateEffect(search(page, headers), 1_001, { concurrency: 50 })
@@ -212,7 +212,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     yield* eventually(async () => /faults on\s+none/.test(await stateOf(page)))
   })
 
-  onPage("simulator page: it stays small and keeps every call during a load test", function*(page) {
+  onPage("simulator page: during a load test, it keeps every call in a small document", function*(page) {
     yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
     const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
     yield* Effect.repeatN(storm, 99)
@@ -223,7 +223,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     expect(page.complaints).toEqual([])
   })
 
-  onPage("simulator page: it reconnects after a broken connection and after 64 viewers", function*(page) {
+  onPage("simulator page: it reconnects after a dropped connection and when one of 64 viewers leaves", function*(page) {
     yield* search(page)
     yield* page.breakConnections
     yield* promise(() => page.page.getByText("Trying again").waitFor())
@@ -245,7 +245,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     })
   }
 
-  onPage("simulator page: the time span grows with the calls until someone chooses one", function*(page) {
+  onPage("simulator page: the time span grows with the calls until the user selects one", function*(page) {
     const minutes = () => page.page.locator("[name=minutes]:checked").getAttribute("value")
     const later = (minutes: number) => promise(() => page.page.clock.setFixedTime(Date.now() + minutes * 60_000))
     yield* search(page)
@@ -259,7 +259,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     expect(yield* promise(minutes)).toBe("1")
   })
 
-  onPage("simulator page: settings are shown in full, and lines don't cross row names", function*(page) {
+  onPage("simulator page: settings are not truncated, and lines don't cross row names", function*(page) {
     const isWhole =
       "(({ clientWidth, scrollWidth }) => scrollWidth <= clientWidth)(document.querySelector('#variables'))"
     expect(yield* promise(() => page.page.evaluate(isWhole))).toBe(true)

@@ -59,7 +59,7 @@ const refusingHandshakes = (bytes: Uint8Array) =>
 const handshakes: ReadonlyArray<readonly [refusal: string, bytes: Uint8Array, code: RegExp]> = [
   ["no common settings", alert(40), /^ERR_SSL_.*HANDSHAKE_FAILURE$/],
   ["an unsupported certificate", alert(43), /^ERR_SSL_.*UNSUPPORTED_CERTIFICATE$/],
-  ["another version of TLS", alert(70), /^ERR_SSL_.*PROTOCOL_VERSION$/],
+  ["a different version of TLS", alert(70), /^ERR_SSL_.*PROTOCOL_VERSION$/],
   ["too little security", alert(71), /^ERR_SSL_.*INSUFFICIENT_SECURITY$/],
   ["a missing client certificate", alert(116), /^ERR_SSL_.*CERTIFICATE_REQUIRED$/],
   ["no common ALPN protocol", alert(120), /^ERR_SSL_.*NO_APPLICATION_PROTOCOL$/],
@@ -81,13 +81,13 @@ const places = [
     says: /Check that the service is listening at the base URL, and your proxy/
   },
   {
-    title: "if the host does not exist, the error has the code of the look-up and says to check the DNS",
+    title: "if the host does not exist, the error has the lookup code and says to check the DNS",
     origin: Effect.succeed("https://nutrition-advisor.invalid"),
     code: expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN)$/),
     says: /the DNS/
   },
   {
-    title: "if the certificate is self-signed, the error has its code and says how to trust it",
+    title: "if the certificate is self-signed, the error says how to trust it",
     origin: selfSignedOrigin,
     code: "DEPTH_ZERO_SELF_SIGNED_CERT",
     says: /\(DEPTH_ZERO_SELF_SIGNED_CERT\).*NODE_EXTRA_CA_CERTS/
@@ -115,7 +115,7 @@ describe.each(clients)("unreachable service over $name: a port that fetch blocks
 })
 
 describe.each(clients)("unreachable service over $name: a rejected TLS handshake", ({ layer, name }) => {
-  testLive.each(handshakes)("the error has the code of OpenSSL: %s", function*([, bytes, code]) {
+  testLive.each(handshakes)("the error has the OpenSSL code: %s", function*([, bytes, code]) {
     const failed = yield* error(yield* refusingHandshakes(bytes), layer)
     // node:http writes its request into the handshake, and reports the write.
     const shown = name === "node:http" ? "EPROTO" : expect.stringMatching(code)
@@ -126,7 +126,7 @@ describe.each(clients)("unreachable service over $name: a rejected TLS handshake
 })
 
 describe.each(clients)("unreachable service over $name", ({ layer }) => {
-  testLive.each(places)("$title", function*({ code, origin, says }) {
+  testLive.each(places.map((place) => [place.title, place] as const))("%s", function*([, { code, origin, says }]) {
     const failed = yield* error(yield* origin, layer)
     expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Connection", code })
     expect(failed.message).toMatch(says)

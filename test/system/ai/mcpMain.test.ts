@@ -71,7 +71,7 @@ const hello = message(0, "initialize", {
 const callOf = (id: number, term: string) => message(id, "tools/call", { name: "search_foods", arguments: { term } })
 
 describe("MCP program", () => {
-  it.scopedLive("with --simulator it serves a client of the SDK, and says everywhere that the foods are simulated", () =>
+  it.scopedLive("with --simulator, it serves an SDK client and marks all foods as simulated", () =>
     Effect.promise(async () => {
       const client = new Client({ name: "test", version: "1.0.0" })
       const { args, command, cwd, env } = Program.commandOf(program, ["--simulator"])
@@ -89,7 +89,7 @@ describe("MCP program", () => {
       expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("blank") }] })
     }))
 
-  it.scopedLive("it responds to each of 1,500 concurrent calls, with malformed lines between them", () =>
+  it.scopedLive("it responds to each of 1,500 concurrent calls, even with malformed lines in between", () =>
     Effect.gen(function*() {
       const { child, ended, frames, output, received } = yield* started(yield* settings)
       const hostile = ["{\"jsonrpc\":", "no JSON", "[".repeat(200_000), "x".repeat(3 * 1024 * 1024), "", "{}", "[]"]
@@ -128,7 +128,7 @@ describe("MCP program", () => {
       }
     }))
 
-  it.scopedLive("it responds to calls right before the end of standard input", () =>
+  it.scopedLive("it responds to calls sent right before standard input ends", () =>
     Effect.gen(function*() {
       const { child, ended, frames, output } = yield* started(yield* settings)
       child.stdin.end(`${hello}${callOf(1, "oats")}${callOf(2, "broken")}${callOf(3, "rice")}`)
@@ -137,7 +137,7 @@ describe("MCP program", () => {
     }))
 
   it.scopedLive.each(["SIGINT", "SIGTERM"] as const)(
-    "it exits with code 0 on %s, also as the first process of a container",
+    "it exits with code 0 on %s, even as PID 1",
     (signal) =>
       Effect.gen(function*() {
         const { child, ended, output, received } = yield* started(yield* settings)
@@ -148,7 +148,7 @@ describe("MCP program", () => {
       })
   )
 
-  it.scopedLive("--max-bytes limits results, and --fields selects fields, also of simulated foods", () =>
+  it.scopedLive("--max-bytes and --fields also apply to simulated foods", () =>
     Effect.gen(function*() {
       const { child, frames, received } = yield* started({}, ["--simulator", "--max-bytes", "300", "--fields", "name"])
       child.stdin.write(`${hello}${callOf(1, "yogurt")}`)
@@ -165,7 +165,7 @@ describe("MCP program", () => {
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/--simulator[^]*_LICENSE_KEY/) })
     }))
 
-  it.live("--version prints nothing but the version", () =>
+  it.live("--version prints only the version", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* Program.run(program, ["--version"])
       expect({ code, stderr, stdout }).toEqual({ code: 0, stderr: "", stdout: `${version}\n` })

@@ -82,7 +82,7 @@ const rate = process.env["BULK_RATE"] ?? "100"
 const inFlight = 8
 
 describe("examples/bulk-search.ts", () => {
-  test("bulk search: an outage, a 429 and a Ctrl-C lose no term and double only those in flight", function*(job) {
+  test("bulk search: an outage, a 429 and Ctrl-C lose no term and repeat only in-flight terms", function*(job) {
     const { simulator } = job
     yield* job.write(terms)
     const first = yield* job.started({ BULK_RATE: rate })
@@ -115,14 +115,14 @@ describe("examples/bulk-search.ts", () => {
     expect([...served.values()].reduce((sum, times) => sum + times, 0)).toBeLessThanOrEqual(terms.length + inFlight)
   })
 
-  test("bulk search: a finished job searches nothing when it runs again", function*(job) {
+  test("bulk search: a finished job does nothing when it runs again", function*(job) {
     yield* job.write(["oats", "rice"])
     yield* job.run()
     expect(yield* job.run()).toEqual({ code: 0, stdout: "", stderr: "" })
     expect([yield* job.lines, [...served.values()]]).toEqual([[expect.anything(), expect.anything()], [1, 1]])
   })
 
-  test("bulk search: a term whose line is incomplete, changed or missing is searched", function*(job) {
+  test("bulk search: a term whose output line is incomplete, changed or missing is searched again", function*(job) {
     yield* job.write(["oats", "rice", "apple"])
     yield* job.append("{\"line\":1,\"term\":\"oats\",\"result\":{\"found\":\"oats\"}}\n")
     yield* job.append("{\"line\":2,\"term\":\"bread\",\"result\":{\"found\":\"bread\"}}\n{\"line\":3,\"ter")
@@ -131,14 +131,14 @@ describe("examples/bulk-search.ts", () => {
     expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["apple", "bread", "oats", "rice"])
   })
 
-  test("bulk search: a term that can't be searched gets a line with its error, and the others go on", function*(job) {
+  test("bulk search: a term that fails gets a line with its error, and the others continue", function*(job) {
     yield* job.write(["oats", "", "rice"])
     expect((yield* job.run()).code).toBe(0)
     const lines = [...yield* job.lines].sort((one, other) => one.line - other.line)
     expect(lines).toMatchObject([{ result: { found: "oats" } }, { error: { _tag: "BadRequest" } }, { term: "rice" }])
   })
 
-  test("bulk search: with a wrong license key it stops with code 1 and writes no line", function*(job) {
+  test("bulk search: with a wrong license key, it exits with code 1 and writes nothing", function*(job) {
     yield* job.write(["oats", "rice"])
     yield* job.append("")
     const { code, stderr } = yield* job.run({ NUTRITION_ADVISOR_LICENSE_KEY: "wrong-key-91c2" })
@@ -149,7 +149,7 @@ describe("examples/bulk-search.ts", () => {
   })
 
   test(
-    "bulk search: an outage longer than its patience stops it with code 1, and the next run goes on",
+    "bulk search: after a long outage it exits with code 1, and the next run continues",
     function*(job) {
       yield* job.write(["oats", "rice"])
       yield* job.simulator.provoke("search", "unavailable")
@@ -181,7 +181,7 @@ describe("examples/bulk-search.ts", () => {
   if (!hasTerminal) console.log("script is missing: the progress of examples/bulk-search.ts is not tested (bsdutils)")
 
   if (hasTerminal) {
-    test("bulk search: on a terminal it shows searched, failed, per second and time left", function*(job) {
+    test("bulk search: on a terminal, it shows counts, rate and time left", function*(job) {
       yield* job.write(["oats", "", "rice"])
       const { settings } = job
       const shown = yield* Effect.promise(() =>

@@ -28,7 +28,7 @@ RedisServer.describeWithRedis("fleet: 200 clients over a real Redis", () => {
       return callsOf("getrange") + callsOf("set") + callsOf("eval") - publications
     })
 
-  it.scopedLive("an exchange of one second costs each client six cache calls, and two more for each further second", () =>
+  it.scopedLive("an exchange costs each client six cache calls, plus two per additional second", () =>
     Effect.gen(function*() {
       const redis = yield* RedisServer.make()
       const simulator = yield* SpawnedSimulator.make

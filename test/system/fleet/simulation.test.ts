@@ -8,7 +8,7 @@ const size = 1_000
 
 const minute = 60_000
 
-it("fleet: 1,000 replicas keep the rules of docs/sharing.md through outages of cache and token route", () =>
+it("fleet: with 1,000 replicas, the rules of docs/sharing.md hold through outages of cache and token route", () =>
   PlainCrypto.using(async () => {
     const seed = process.env["SEED"] ?? "1"
     const { violations } = await play({
@@ -22,7 +22,7 @@ it("fleet: 1,000 replicas keep the rules of docs/sharing.md through outages of c
     expect(violations).toEqual([])
   }))
 
-it("fleet: 1,000 replicas make six cache calls each for a cold start or a revocation, and 0.6 in any later second", async () => {
+it("fleet: with 1,000 replicas, a cold start or revocation costs six cache calls each, and 0.6 a second afterward", async () => {
   const starts = await costsOf(size, false)
   expect(starts.map(({ exchanges }) => exchanges)).toEqual([1, 1])
   for (const { cacheCalls, busiestLater } of starts) {

@@ -62,7 +62,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "one of ten concurrent callers gets the lease, and can't get it twice",
+    title: "only one of ten concurrent callers gets the lease, and only once",
     holds: (cache) =>
       Effect.gen(function*() {
         const asked = yield* Effect.forEach(
@@ -75,7 +75,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "only its owner can release a lease",
+    title: "only the owner can release a lease",
     holds: (cache) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", minute)
@@ -86,7 +86,7 @@ export const laws: ReadonlyArray<Law> = [
       })
   },
   {
-    title: "a lease and an entry expire by themselves",
+    title: "leases and entries expire",
     holds: (cache, pass) =>
       Effect.gen(function*() {
         yield* cache.lease(name, "first", 200)

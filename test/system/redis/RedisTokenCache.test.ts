@@ -80,19 +80,22 @@ const written = (cache: SharedTokenCache.Service, of = name) =>
 
 describeWithRedis("RedisTokenCache", () => {
   for (const { cluster, redis, version } of versions) {
-    it.scopedLive.each(laws)(`$title (${version})`, ({ holds }) =>
-      Effect.gen(function*() {
-        const { port } = yield* RedisServer.make()
-        const client = yield* opened(() => redis({ port }))
-        yield* holds(yield* cacheOf(RedisTokenCache.layerFromClient(client)), Effect.sleep)
-      }))
+    it.scopedLive.each(laws.map(({ holds, title }) => [title, holds] as const))(
+      `%s (${version})`,
+      ([, holds]) =>
+        Effect.gen(function*() {
+          const { port } = yield* RedisServer.make()
+          const client = yield* opened(() => redis({ port }))
+          yield* holds(yield* cacheOf(RedisTokenCache.layerFromClient(client)), Effect.sleep)
+        })
+    )
 
     it.scopedLive.each([
       { stringNumbers: true },
       { enableAutoPipelining: true },
       { commandTimeout: 5_000 }
     ])(
-      `layerFromClient uses a client with a keyPrefix and %j, and leaves it open (${version})`,
+      `layerFromClient works with a client that has a keyPrefix and %j (${version})`,
       (options) =>
         Effect.gen(function*() {
           const server = yield* RedisServer.make()
@@ -110,7 +113,7 @@ describeWithRedis("RedisTokenCache", () => {
         })
     )
 
-    it.scopedLive(`on a cluster, the two keys of a name are on the same node (${version})`, () =>
+    it.scopedLive(`both keys of a name are on the same node of a cluster (${version})`, () =>
       Effect.gen(function*() {
         const nodes = yield* RedisCluster.make
         const client = yield* opened(() => cluster(nodes.map(({ port }) => ({ host: "127.0.0.1", port }))))
@@ -122,7 +125,7 @@ describeWithRedis("RedisTokenCache", () => {
       }))
   }
 
-  it.scopedLive("layer opens one connection, and closes it with the layer", () =>
+  it.scopedLive("layer opens one connection and closes it on shutdown", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const clients = Effect.map(server.command("CLIENT", "LIST"), (list) => String(list).trim().split("\n").length)
@@ -137,7 +140,7 @@ describeWithRedis("RedisTokenCache", () => {
       expect([before, meanwhile]).toEqual([1, 2])
     }))
 
-  it.scopedLive("an oversized entry is not read in full", () =>
+  it.scopedLive("an oversized entry is not read completely", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const proxy = yield* TcpProxy.make(server.port)
@@ -146,7 +149,7 @@ describeWithRedis("RedisTokenCache", () => {
       expect((yield* proxy.recorded).length).toBeLessThan(40_000)
     }))
 
-  it.scopedLive("an ACL user with the rules of docs/sharing.md can lease, write, release and read", () =>
+  it.scopedLive("an ACL user with the rules of docs/sharing.md can make every call", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const rules = readFileSync(new URL("../../../docs/sharing.md", import.meta.url), "utf8")
@@ -214,27 +217,27 @@ describe("RedisTokenCache: settings", () => {
     "redis://user:12#secret-1@127.0.0.1:6379",
     "redis://127.0.0.1:6379/secret-1",
     "redis://127.0.0.1:6379?db=secret-1"
-  ])("the URL %j is rejected and not repeated", (url) =>
+  ])("the URL %j is rejected, and the error does not contain it", (url) =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: Redacted.make(url) })))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "url" })
       expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
     }))
 
-  it.scoped("a database that is not a number is rejected: otherwise the error of Redis would end the process", () =>
+  it.scoped("a database that is not a number is rejected, because it would crash the process", () =>
     Effect.gen(function*() {
       const url = Redacted.make("redis://127.0.0.1:1")
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url, redis: { db: Number.NaN } })))
       expect(error).toMatchObject({ _tag: "ConfigurationError", field: "redis.db" })
     }))
 
-  it.scoped("a URL that is a plain string is rejected", () =>
+  it.scoped("a URL that is not Redacted is rejected", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: "redis://127.0.0.1:1" as never })))
       expect(error).toMatchObject({ field: "url", rule: "must be a Redacted" })
     }))
 
-  it.scoped("a prefix with braces is rejected, also with your own client", () =>
+  it.scoped("a prefix with braces is rejected, even with your own client", () =>
     Effect.gen(function*() {
       const url = Redacted.make("redis://127.0.0.1:1")
       const layers = [
@@ -246,7 +249,7 @@ describe("RedisTokenCache: settings", () => {
       }
     }))
 
-  it.scoped("building the layer needs no server", () =>
+  it.scoped("the layer can be built without a server", () =>
     cacheOf(RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1") })))
 
   it.scoped("layerConfig fails with a ConfigError if the URL is missing", () =>

@@ -30,7 +30,7 @@ const holding = () => {
 }
 
 describe("UndiciClient: connections", () => {
-  it.scopedLive("10,000 concurrent searches use at most 64", () =>
+  it.scopedLive("10,000 concurrent searches use at most 64 connections", () =>
     Effect.gen(function*() {
       const wire = yield* serve(replying("{\"foods\":[]}", { "content-type": "application/json" }))
       const { search } = yield* advisor(yield* UndiciClient.make(), wire.origin, { requestTimeout: "2 minutes" })

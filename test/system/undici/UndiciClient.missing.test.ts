@@ -6,7 +6,7 @@ import { testLive } from "../../support/doubles/arranged.js"
 import * as Program from "../Program.js"
 
 testLive(
-  "UndiciClient: without @effect/platform-node it fails with a ConfigurationError that says what to install",
+  "UndiciClient: without @effect/platform-node, it fails with a ConfigurationError that says what to install",
   function*() {
     const without = Program.withoutPackage("@effect/platform-node")
     const { code, stderr, stdout } = yield* Program.run("test/system/undici/missing.ts", [], {}, without)
@@ -23,13 +23,13 @@ describe("UndiciClient: undici in a bundle", () => {
       () => Effect.sync(() => vi.doUnmock("@effect/platform-node/Undici"))
     )
 
-  it.effect("undici is found if its exports are in `default` alone, as in a bundle of Rollup", () =>
+  it.effect("undici is found if only `default` has its exports, as in a Rollup bundle", () =>
     Effect.gen(function*() {
       const undici = yield* Effect.promise(() => vi.importActual("@effect/platform-node/Undici"))
       expect(Either.isRight(yield* loaded(() => ({ default: undici })))).toBe(true)
     }))
 
-  it.effect("if undici does not load, the error has the reason", () =>
+  it.effect("if undici fails to load, the error has the reason", () =>
     Effect.gen(function*() {
       const failed = yield* loaded(() => {
         throw new Error()

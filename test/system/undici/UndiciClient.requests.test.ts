@@ -149,7 +149,7 @@ describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
   })
 })
 
-testLive("UndiciClient: a response that is too large and goes on closes its connection", function*() {
+testLive("UndiciClient: the connection of an endless response is closed at the limit", function*() {
   const wire = yield* serve((_, response) => {
     response.writeHead(200)
     response.write("x".repeat(100))

@@ -29,7 +29,7 @@ describe("UndiciClient: settings", () => {
 })
 
 testLive(
-  "UndiciClient: a runtime whose undici has an empty Agent, such as Bun, is rejected with the client to use",
+  "UndiciClient: a runtime whose undici has an empty Agent, such as Bun, is rejected with an error that names another client",
   function*() {
     vi.doMock("@effect/platform-node/Undici", () => ({
       Agent: class {
@@ -58,7 +58,7 @@ const givenToUndici = (options: UndiciClient.Options) =>
   })
 
 describe("UndiciClient: options of undici", () => {
-  testLive("without settings they are the documented defaults", function*() {
+  testLive("without settings, the documented defaults apply", function*() {
     expect(yield* givenToUndici({})).toMatchObject({
       connections: 64,
       keepAliveTimeout: 4_000,
@@ -68,7 +68,7 @@ describe("UndiciClient: options of undici", () => {
     })
   })
 
-  testLive("settings are passed on in milliseconds", function*() {
+  testLive("settings are passed to undici in milliseconds", function*() {
     const given = yield* givenToUndici({
       connections: 3,
       maxResponseBytes: 4,
@@ -117,7 +117,7 @@ describe("UndiciClient.layerConfig", () => {
     }
   )
 
-  test("a Config that is given overrides its variable, and the other variables are read", function*() {
+  test("a given Config overrides its variable, and the other variables are still read", function*() {
     const layer = UndiciClient.layerConfig({ connections: Config.succeed(3) })
     const values = { NUTRITION_ADVISOR_CONNECTIONS: "0", NUTRITION_ADVISOR_BODY_TIMEOUT: "0 seconds" }
     expect(yield* building(layer, values)).toMatchObject({ field: "bodyTimeout" })
@@ -139,7 +139,7 @@ describe("UndiciClient.layerConfig", () => {
 })
 
 describe("UndiciClient.make", () => {
-  testLive("it does not connect before the first request", function*() {
+  testLive("make does not connect before the first request", function*() {
     const wire = yield* serve(replying("{}"))
     yield* UndiciClient.make()
     yield* Effect.sleep("50 millis")

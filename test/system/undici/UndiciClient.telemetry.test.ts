@@ -58,7 +58,7 @@ describe("UndiciClient: spans", () => {
 })
 
 describe.each(ways)("UndiciClient: spans of a search $name", ({ through }) => {
-  testLive("a search has its own span and none of the client, and the server sees neither", function*() {
+  testLive("a search has only its own span, which is not propagated to the server", function*() {
     const seen: Array<ReadonlyArray<string>> = []
     const { origin } = yield* serve(afterBody((_, { headers }, response) => {
       seen.push(Object.keys(headers))
