@@ -33,18 +33,18 @@ const importsOf = (file: string) =>
   )
 
 describe("architecture", () => {
-  it("each file of src is in one room of ARCHITECTURE.md, and each name in a room has a file", () => {
+  it("each file in src is in exactly one room of ARCHITECTURE.md, and each name there has a file", () => {
     expect(files.filter((file) => roomsOf(file).length !== 1)).toEqual([])
     expect(rooms.flat().filter((has) => !files.some(has))).toEqual([])
   })
 
-  it("no file of src imports from a room above, not even types", () => {
+  it("no file in src imports from a room above, not even types", () => {
     const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
     expect(imports.length).toBeGreaterThan(files.length)
     expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
   })
 
-  it("only files in the table of SECURITY.md unwrap a secret: check where it goes before you add one", () => {
+  it("only files in the table of SECURITY.md unwrap a secret", () => {
     const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
     const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
     const unwraps = files.filter((file) =>

@@ -64,7 +64,7 @@ const tableFrom = (path: string, first: string) => {
   return Object.fromEntries(Array.from(rows, ([, name = "", cell = ""]) => [name, plain(cell)]))
 }
 
-describe("options: the table of a page has a row for each option, with its default", () => {
+describe("options: each table in the docs has a row for each option, with its default", () => {
   it.each<readonly [string, string, Declared]>([
     ["README.md", "baseUrl", Settings.client],
     ["docs/sharing.md", "lease", Settings.sharing],
@@ -80,7 +80,7 @@ describe("options: the table of a page has a row for each option, with its defau
   })
 })
 
-describe("options: each option that can be a string has a variable", () => {
+describe("options: each option that can be set by a string has a variable", () => {
   it.each<readonly [string, Declared, ReadonlyArray<string>]>([
     ["client", Settings.sharedClient, ["refresh", "rejectedStatuses"]],
     ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],

@@ -53,7 +53,7 @@ it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
   }
 )
 
-it("README.md and docs/errors.md: each error is listed with its fields, and has a section and a status code", () => {
+it("README.md and docs/errors.md: each error has a row with its fields, a section and a status code", () => {
   const { ConfigurationError, errors, statusOf } = NutritionAdvisorError
   const ofAll = new Set(["_tag", "operation", "body", "headers"])
   const rows = [...errors, ConfigurationError].map((

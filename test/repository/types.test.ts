@@ -27,14 +27,14 @@ declare const handlers: {
 const compiles = (_: () => unknown) => {}
 
 describe("types: errors of a search", () => {
-  it("catchTags with every tag leaves never", () => {
+  it("with every tag handled by catchTags, the error type is never", () => {
     compiles(() => {
       const handled = NutritionAdvisor.search("apple").pipe(Effect.catchTags(handlers))
       expectTypeOf(handled).toEqualTypeOf<Effect.Effect<unknown, never, NutritionAdvisor.NutritionAdvisor>>()
     })
   })
 
-  it("they don't include ConfigurationError, and each has only its own fields", () => {
+  it("the errors don't include ConfigurationError, and each has only its own fields", () => {
     const search = NutritionAdvisor.search("apple")
     // @ts-expect-error a search never ends in ConfigurationError
     compiles(() => search.pipe(Effect.catchTag("ConfigurationError", () => Effect.void)))
@@ -53,7 +53,7 @@ describe("types: errors of a search", () => {
     })
   })
 
-  it("if isTransient is false, the error can be a TransportError, but no ServerError or TooManyRequests", () => {
+  it("if isTransient is false, the error can be a TransportError, but not a ServerError or TooManyRequests", () => {
     compiles(() => {
       const rest = Effect.catchIf(
         NutritionAdvisor.search("apple"),
@@ -68,7 +68,7 @@ describe("types: errors of a search", () => {
 })
 
 describe("types: searchAs", () => {
-  it("the result has the output type of a schema of zod or valibot, or of your own Standard Schema", () => {
+  it("the result has the output type of a zod, valibot or custom Standard Schema", () => {
     const ofZod = z.object({ results: z.array(z.object({ name: z.string(), grams: z.number().optional() })) })
     const ofValibot = v.object({ results: v.array(v.object({ name: v.string(), grams: v.optional(v.number()) })) })
     compiles(() => {
@@ -78,7 +78,7 @@ describe("types: searchAs", () => {
     })
   })
 
-  it("the result has the type and the requirements of an Effect Schema, also if it has ~standard", () => {
+  it("the result has the type and requirements of an Effect Schema, even if it has ~standard", () => {
     const asked = Schema.Number as Schema.Schema<number, number, "Asked">
     compiles(() => {
       expectTypeOf(NutritionAdvisor.searchAs(asked)("oats"))
@@ -88,7 +88,7 @@ describe("types: searchAs", () => {
     })
   })
 
-  it("AnySchema is a parameter type of which only the output is named", () => {
+  it("AnySchema is a parameter type that names only the output", () => {
     const find = <A>(schema: NutritionAdvisor.AnySchema<A>) => NutritionAdvisor.searchAs<A>(schema)("oats")
     compiles(() => expectTypeOf(find(Schema.NumberFromString)).toEqualTypeOf<Found<number>>())
     compiles(() => expectTypeOf(find(z.number())).toEqualTypeOf<Found<number>>())
@@ -131,7 +131,7 @@ describe("types: createClient", () => {
     compiles(() => createClient({ licenseKey: () => Promise.resolve("key"), retry: true, throttle: {}, cache: false }))
   })
 
-  it("createClient accepts console, and loggers whose overloads are those of pino and winston", () => {
+  it("createClient accepts console, and loggers with the overloads of pino and winston", () => {
     type Pino = {
       <T extends object>(fields: T, message?: string, ...args: ReadonlyArray<unknown>): void
       (message: string, ...args: ReadonlyArray<unknown>): void
@@ -143,7 +143,7 @@ describe("types: createClient", () => {
     )
   })
 
-  it("createClient refuses unknown options, a cache without timeToLive and an incomplete logger", () => {
+  it("createClient rejects unknown options, a cache without timeToLive and an incomplete logger", () => {
     // @ts-expect-error there is no option of that name
     compiles(() => createClient({ timeOut: 5 }))
     // @ts-expect-error the options of SearchCache need a timeToLive
