@@ -79,8 +79,8 @@ const isLoopback = (hostname: string) =>
 
 /** Secret files and env files may add white space or quotation marks. */
 const nothingAround = (text: string): ReadonlyArray<readonly [holds: boolean, rule: string]> => [
-  [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "has white space or a line break at its beginning or end"],
-  [!/^(["'`]).*\1$|\s#/.test(text), "is in quotation marks or ends with a comment: docker's --env-file keeps both"]
+  [!/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(text), "starts or ends with white space or a line break"],
+  [!/^(["'`]).*\1$|\s#/.test(text), "is quoted or ends with a comment: docker --env-file keeps both"]
 ]
 
 const parseBaseUrl = (
@@ -96,16 +96,16 @@ const parseBaseUrl = (
       [text !== "undefined", "is not set"],
       ...nothingAround(text),
       [!containsTemplate(text), placeholderRule],
-      [isUrl, "is not an absolute address such as https://service.example"]
+      [isUrl, "is not an absolute URL such as https://service.example"]
     )
     const url = new URL(text)
     const isPlain = url.protocol === "http:" && (allowInsecureHttp === true || isLoopback(url.hostname))
     const isHttp = url.protocol === "https:" || isPlain
     yield* check(
       field,
-      [isHttp, "must begin with https:// (http is for this machine, or needs allowInsecureHttp)"],
+      [isHttp, "must start with https:// (http is allowed only to this machine or with allowInsecureHttp)"],
       [url.username === "" && url.password === "", "must not contain a user name or a password"],
-      [!/[?#]/.test(text), "must not have a query or a fragment"]
+      [!/[?#]/.test(text), "must not contain a query or a fragment"]
     )
     const pathname = url.pathname.replace(/\/+$/, "")
     return { href: url.origin + pathname, origin: url.origin, pathname }
@@ -120,8 +120,8 @@ export const checkLicenseKey = (secret: Redacted.Redacted<string>): Checked<void
     [key.trim() !== "", "is blank"],
     [key !== "undefined", "is not set"],
     ...nothingAround(key),
-    [!/^\{\s*"/.test(key), "is JSON: read the key from its field"],
-    [isSegment, "contains characters that no segment of a URL can carry"],
+    [!/^\{\s*"/.test(key), "is JSON: use the field that contains the key"],
+    [isSegment, "contains characters that are not allowed in a URL path segment"],
     [!isPlaceholder(key), placeholderRule]
   )
 }
@@ -130,7 +130,7 @@ const parseLicenseKey = (licenseKey: ExchangeOptions["licenseKey"], field: strin
   const isReadable = Redacted.isRedacted(licenseKey) || Effect.isEffect(licenseKey)
   const checked = Redacted.isRedacted(licenseKey)
     ? checkLicenseKey(licenseKey)
-    : check(field, [isReadable, "must be a Redacted, or an Effect of one"])
+    : check(field, [isReadable, "must be a Redacted or an Effect that returns one"])
   return Either.map(checked, () => licenseKey)
 }
 

@@ -61,7 +61,7 @@ const parseUrl = (secret: Redacted.Redacted<string>, field: string): Checked<str
       [isAddress(text), "must be a valid URL: check its port, and percent-encode special characters in its password"]
     )
     const url = new URL(text)
-    yield* check(field, [hasDatabaseNumber(url), "must have a number as its database"])
+    yield* check(field, [hasDatabaseNumber(url), "must have a numeric database"])
     return url.href
   })
 

@@ -19,10 +19,10 @@ export interface Route {
 const complaintAbout = (entry: string, controls: boolean): string | undefined => {
   const [, path] = /^[A-Z]+ (\/[^\s?#]*)$/.exec(entry) ?? []
   if (path === undefined) {
-    return "must be a method in capitals, a space and a path without a query, such as \"GET /v2/plan\""
+    return "must be an uppercase method, a space and a path without a query, such as \"GET /v2/plan\""
   }
   if (exchangePath.test(path)) return "is a token route: set its responses with provoke, respondNext or respondAlways"
-  if (/[{}*]|\/:/.test(path)) return "is a pattern: write an entry for each exact path"
+  if (/[{}*]|\/:/.test(path)) return "is a pattern: add one entry for each exact path"
   return controls && /^\/simulator(\/|$)/.test(path) ? "belongs to the controls: choose another path" : undefined
 }
 

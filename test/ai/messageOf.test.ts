@@ -86,10 +86,10 @@ it.each([
 )
 
 it("tool error message: it names the variable of an invalid setting", () => {
-  const rule = "must begin with https:// (http only to this machine, or with allowInsecureHttp)"
+  const rule = "must start with https:// (http is allowed only to this machine or with allowInsecureHttp)"
   for (const variable of [undefined, "NUTRITION_ADVISOR_BASE_URL"]) {
     const message = messageOf(new ConfigurationError({ field: "baseUrl", rule, variable }))
-    expect(message).toMatch(/: NUTRITION_ADVISOR_BASE_URL must begin .* NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP\)\.$/)
+    expect(message).toMatch(/: NUTRITION_ADVISOR_BASE_URL must start .* NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP\)\.$/)
   }
 })
 

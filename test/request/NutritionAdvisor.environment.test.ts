@@ -168,8 +168,7 @@ describe("ConfigurationError of a rejected setting", () => {
     expect(error).toMatchObject({
       field: "licenseKey",
       variable: "NUTRITION_ADVISOR_LICENSE_KEY",
-      message:
-        "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) has white space or a line break at its beginning or end."
+      message: "The setting licenseKey (NUTRITION_ADVISOR_LICENSE_KEY) starts or ends with white space or a line break."
     })
   })
 

@@ -75,7 +75,7 @@ const references = [
 ]
 
 const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: ReadonlyArray<Partial<Options>>]> = [
-  ["baseUrl", /absolute address/, ["", "a.example", "//a.example", "https://a .example"].map(url)],
+  ["baseUrl", /absolute URL/, ["", "a.example", "//a.example", "https://a .example"].map(url)],
   [
     "baseUrl",
     /https/,
@@ -85,7 +85,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ],
   ["baseUrl", /https/, [{ ...url("http://a.example"), allowInsecureHttp: "false" as never }]],
   ["baseUrl", /white space/, [" https://a.example", "https://a.example\n"].map(url)],
-  ["baseUrl", /quotation marks/, ["\"https://a.example\"", "'https://a.example'"].map(url)],
+  ["baseUrl", /is quoted/, ["\"https://a.example\"", "'https://a.example'"].map(url)],
   ["baseUrl", /user name/, ["https://user@a.example", "https://user:word@a.example"].map(url)],
   ["baseUrl", /query/, ["https://a.example?a=1", "https://a.example/#part"].map(url)],
   ["licenseKey", /is JSON/, ["{\"license-key\":\"k\"}", "{ \"key\": 1 }"].map(key)],
@@ -94,7 +94,7 @@ const refusals: ReadonlyArray<readonly [field: string, rule: RegExp, all: Readon
   ["licenseKey", /white space/, [" key-1", "key-1 ", "key\n"].map(key)],
   [
     "licenseKey",
-    /no segment of a URL/,
+    /a URL path segment/,
     ["a\u0000b", "a\r\nb", "\ud800", "key\udc00", ".", "..", "%2e", ".%2e"].map(key)
   ],
   ["licenseKey", /must be a Redacted/, [{ licenseKey: "demo-key" as never }]],

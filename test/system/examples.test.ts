@@ -61,7 +61,7 @@ describe("examples/search.ts", () => {
       "if the base URL is plain http",
       ["banana"],
       "http://a.example",
-      /baseUrl \(.*_BASE_URL\) must begin with https/
+      /baseUrl \(.*_BASE_URL\) must start with https/
     ],
     ["if the base URL is missing", ["banana"], undefined, /NUTRITION_ADVISOR_BASE_URL/]
   ])("%s, it prints one sentence that says what is wrong", ([_, args, baseUrl, saying]) =>
