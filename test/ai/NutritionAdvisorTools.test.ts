@@ -72,7 +72,7 @@ test("@effect/ai tool: a payload that doesn't match the schema is a failure", fu
     schema: Schema.Struct({ results: Schema.Array(Schema.Unknown) })
   })
   expect(isFailure).toBe(true)
-  expect(encodedResult).toMatch(/^The food search service sent JSON of an unexpected shape/)
+  expect(encodedResult).toMatch(/^The food search service sent JSON with an unexpected structure/)
 })
 
 test.each([["a big integer", 1n], ["a circular array", Object.assign([], { 0: [] })]])(

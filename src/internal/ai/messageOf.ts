@@ -32,7 +32,7 @@ const askToCheck = (what: string) => `Searching again won't help. Whoever set up
 
 const keyAdvice = askToCheck(`${variables.licenseKey}, ${variables.baseUrl} and ${variables.tokenRoute}`)
 
-const licenseAdvice = askToCheck(`what the license covers, and ${variables.serviceId}`)
+const licenseAdvice = askToCheck(`${variables.serviceId} and what the license covers`)
 
 const retryText = (retryAfter: number | undefined) =>
   retryAfter === undefined ? "Search again later." : `Search again in ${Math.ceil(retryAfter)} s.`
@@ -41,7 +41,7 @@ const transportText = (reason: string, code: string | undefined): string => {
   switch (reason) {
     case "Timeout":
       return "The food search service did not respond in time. Search again. If that fails too, whoever set up this tool " +
-        "should check the network, and look for a firewall or proxy."
+        "should check the network, including any firewall or proxy."
     case "Connection":
       return `The food search service could not be reached${
         inParentheses(code)
@@ -50,7 +50,7 @@ const transportText = (reason: string, code: string | undefined): string => {
     case "Aborted":
       return `The connection to the food search service was cut off${inParentheses(code)}. Search again.`
     default:
-      return "The food search was shut down. It works again after a restart of the program that runs this tool."
+      return "The food search was shut down. To search again, restart the program that runs this tool."
   }
 }
 
@@ -65,7 +65,7 @@ const unexpectedText = (
     Redirect: `responded with a redirect (status ${status}), which is not followed`,
     TooLarge: `sent a response that is too large`,
     NotJson: `sent a response that is not JSON (status ${status})`,
-    Schema: `sent JSON of an unexpected shape`
+    Schema: `sent JSON with an unexpected structure`
   }[reason]
   const happened = `The food search service ${what}.`
   if (operation === "token") return `${happened} ${askToCheck(`${variables.baseUrl} and ${variables.tokenRoute}`)}`
@@ -94,12 +94,12 @@ const sentences: { readonly [E in ClientError as E["_tag"]]: (error: E) => strin
       return `The food search service refused the search (status ${status}). ${licenseAdvice}`
     }
     return `The food search service keeps refusing searches (status ${status}). Search again in a minute. If that fails ` +
-      `too, whoever set up this tool should check what the license covers, and ${variables.serviceId}.`
+      `too, whoever set up this tool should check ${variables.serviceId} and what the license covers.`
   },
   MissingServiceId: () =>
     "The food search service did not send a customer identifier. Searching again won't help. Whoever set up this tool " +
     `should set ${variables.serviceId} to the identifier on the product dashboard.`,
-  TooManyRequests: ({ retryAfter }) => `The rate limit of the food search is reached. ${retryText(retryAfter)}`,
+  TooManyRequests: ({ retryAfter }) => `The food search has reached its rate limit. ${retryText(retryAfter)}`,
   TransportError: ({ code, reason }) => transportText(reason, code),
   UnexpectedResponse: unexpectedText,
   LicenseKeyUnavailable: ({ detail }) =>
