@@ -13,20 +13,22 @@ const retryText = (retryAfter: number | undefined) =>
 const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
 /** Points to the body of a response, in which the service may name the cause. */
-const hintAtBody = (body: unknown) => body === undefined ? "" : " The response body is in the error's body, redacted."
+const hintAtBody = (body: unknown) =>
+  body === undefined ? "" : " The error's body field contains the response body, redacted."
 
-const hintAtIssue = (issue: unknown) => issue === undefined ? "" : " The mismatch is in the error's issue, redacted."
+const hintAtIssue = (issue: unknown) =>
+  issue === undefined ? "" : " The error's issue field describes the mismatch, redacted."
 
 const sharedAdvice = {
   key: "Check the license key, baseUrl and tokenRoute, and any proxy between you and the service.",
-  request: "Correct the request, or serviceId if every request is refused.",
+  request: "Correct the request. If every request is rejected, check serviceId.",
   license:
-    "Check that the license covers this call, that serviceId is yours, and that no proxy between you and the service rejects it."
+    "Check that the license covers this call, that serviceId is correct, and that no proxy is rejecting the request."
 }
 
 /** The rest of the sentence after "was rejected". */
 const forbiddenTexts: Record<ForbiddenReason, string> = {
-  RejectedAgain: `, and rejected again with a new token. ${sharedAdvice.license}`,
+  RejectedAgain: `, even with a new token. ${sharedAdvice.license}`,
   TokenUnchanged: `, and the token exchange returned the same token again. ${sharedAdvice.license}`,
   CoolingDown:
     `, and the token can't be renewed again yet. ${sharedAdvice.license} Another program with this key may be revoking your tokens.`,
@@ -40,7 +42,7 @@ const transportTexts = {
     advice: "Check for a firewall or proxy that drops the connection, or raise tokenTimeout or requestTimeout."
   },
   Aborted: { what: "was cut off before the response was complete", advice: "Try again." },
-  Closed: { what: "was not finished, because the client is closed", advice: "Create a new client." },
+  Closed: { what: "failed because the client is closed", advice: "Create a new client." },
   Broken: {
     what: "got a response that is not valid HTTP, or whose headers are too large",
     advice: "Check the base URL and your proxy."
@@ -48,13 +50,13 @@ const transportTexts = {
   Connection: {
     what: "could not reach the service",
     advice:
-      "Check the base URL, the network and your proxy. In a test, also check a mock of fetch or a wrapped HttpClient."
+      "Check the base URL, the network and your proxy. In a test, also check any fetch mock or HttpClient wrapper."
   }
 }
 
 const unexpectedTexts = {
   Status: { what: "an unexpected status code", advice: "Check the request, its path and baseUrl." },
-  Redirect: { what: "a redirect, and redirects are never followed", advice: "Check baseUrl." },
+  Redirect: { what: "a redirect, which is never followed", advice: "Check baseUrl." },
   TooLarge: { what: "a response body that is too large", advice: "Raise maxResponseBytes." },
   NotJson: {
     what: "a response body that is empty or not JSON",
@@ -64,13 +66,13 @@ const unexpectedTexts = {
 }
 
 /** A custom issuer may return a token that has already expired. */
-const faultsOf = (field: string) => field === "expires_in" ? "missing, invalid or already over" : "missing or invalid"
+const faultsOf = (field: string) => field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
 
 /** The message of each error: what happened, and what to do. */
 const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
-    const what = status === undefined ? "was not sent" : `was refused with status ${status}`
+    const what = status === undefined ? "was not sent" : `was rejected with status ${status}`
     const ofResponse = operation === "token" ? sharedAdvice.key : sharedAdvice.request
     const advice = status === undefined ? "Correct the request." : ofResponse
     return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
@@ -84,7 +86,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     } returned no customer identifier (customer_id). Set serviceId to the one on your product dashboard.`,
   TooManyRequests: (error) => {
     const what = error.status === undefined
-      ? "was held back and not sent, to stay within the rate limit"
+      ? "was not sent, to stay within the rate limit"
       : `exceeded the rate limit of the service (status ${error.status})`
     return `${callOf(error)} ${what}. ${retryText(error.retryAfter)}`
   },
@@ -98,7 +100,7 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
     const { body, field, issue, operation, reason, status } = error
     const isOfToken = operation === "token"
     const { what, ...others } = unexpectedTexts[reason]
-    const wrong = field === undefined ? what : `JSON in which ${field} is ${faultsOf(field)}`
+    const wrong = field === undefined ? what : `JSON with a ${faultsOf(field)} ${field}`
     const shown = isOfToken && reason === "Schema" && field === undefined ? "JSON that is not a token response" : wrong
     const advice = isOfToken ? "Check baseUrl and tokenRoute: a proxy may be responding instead." : others.advice
     return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`

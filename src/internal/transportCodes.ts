@@ -20,13 +20,14 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     code: /^ECONNREFUSED$/,
-    advice: "Check that the service is listening at the base URL, and your proxy if you have one."
+    advice: "Check that the service is listening at the base URL. If you have a proxy, check that too."
   },
   {
     code: /^ENOTFOUND$/,
-    advice: "Check the host name in the base URL and the DNS. If you have a proxy, check that the client uses it."
+    advice:
+      "Check the host name in the base URL and your DNS settings. If you have a proxy, check that the client uses it."
   },
-  { code: /^EAI_AGAIN$/, advice: "Check the DNS." },
+  { code: /^EAI_AGAIN$/, advice: "Check your DNS settings." },
   {
     code: /^UND_ERR_ABORTED$|PROXY_TUNNEL/,
     advice: "Check that your proxy lets the client through."
@@ -42,7 +43,7 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     code: /ALTNAME|^HOSTNAME_MISMATCH$/,
-    advice: "Check the host name in the base URL: the service's certificate is for another host.",
+    advice: "Check the host name in the base URL: the service's certificate is for a different host.",
     isPermanent: true
   },
   {
@@ -57,12 +58,12 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     code: /_SSL_.*(PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS_AVAILABLE|UNKNOWN_PROTOCOL)/,
-    advice: "Check the base URL: its port may use another version of TLS.",
+    advice: "Check the base URL: its port may use a different version of TLS.",
     isPermanent: true
   },
   {
     code: /_SSL_.*CERTIFICATE_REQUIRED|_SSL_.*ALERT_(BAD|UNSUPPORTED|NO)_CERTIFICATE|_SSL_.*ALERT_CERTIFICATE_/,
-    advice: "The service requires a client certificate: give the HTTP client one that the service accepts.",
+    advice: "The service requires a client certificate: configure the HTTP client with one that the service accepts.",
     isPermanent: true
   },
   {
@@ -78,10 +79,13 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     code: /^ERR_FETCH_RESPONSE$/,
-    advice: "The fetch in use returned no Response that can be read: check what replaces globalThis.fetch.",
+    advice: "The fetch function did not return a readable Response: check what replaces globalThis.fetch.",
     isPermanent: true
   },
-  { code: /^EPROTO$/, advice: "Check the base URL: its port may not use https, or may use another version of TLS." },
+  {
+    code: /^EPROTO$/,
+    advice: "Check the base URL: its port may not use https, or may use a different version of TLS."
+  },
   { code: /^ERR_ACCESS_DENIED$/, advice: "Start Node with --allow-net.", isPermanent: true },
   {
     code: /^UND_ERR_(DESTROYED|CLOSED)$/,
@@ -91,8 +95,7 @@ const rows: ReadonlyArray<Row> = [
   {
     code:
       /^(UND_ERR_(INVALID_ARG|NOT_SUPPORTED|REQ_CONTENT_LENGTH_MISMATCH)|ERR_(INVALID_(ARG_\w+|CHAR|HTTP_TOKEN|PROTOCOL|URL)|UNESCAPED_CHARACTERS|SOCKET_BAD_PORT|HTTP_(INVALID_HEADER_VALUE|CONTENT_LENGTH_MISMATCH)))$/,
-    advice:
-      "The HTTP client refuses to send this request: check baseUrl, the headers and your own wrappers of the client.",
+    advice: "The HTTP client refuses to send this request: check baseUrl, the headers and any wrappers of the client.",
     isPermanent: true
   }
 ]

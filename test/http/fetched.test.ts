@@ -71,14 +71,14 @@ describe("custom fetch that resolves with", () => {
     ["nothing", () => undefined],
     ["a mock without a status", () => ({ ok: true, json: async () => found })],
     ["a mock without a body", () => ({ status: 200, headers: new Headers() })]
-  ])("%s: a search fails with a message about the fetch in use", async (_, response) => {
+  ])("%s: a search fails with a message about the fetch function", async (_, response) => {
     await using client = clientOf(response)
     const error = await client.search("oats").catch((error: unknown) => error)
     expect(error).toMatchObject({ _tag: "TransportError", code: "ERR_FETCH_RESPONSE" })
-    expect(String(error)).toMatch(/The fetch in use returned no Response that can be read/)
+    expect(String(error)).toMatch(/The fetch function did not return a readable Response/)
   })
 
-  it("a Response whose body was already read: a search fails with a message about the fetch in use", async () => {
+  it("a Response whose body was already read: a search fails with a message about the fetch function", async () => {
     const used = json(found)
     await used.text()
     await using client = clientOf(() => used)

@@ -125,9 +125,8 @@ describe("error message", () => {
     expect(message).not.toMatch(/undefined|null|NaN|\[object| {2}|\.\.| \.|hidden/)
   })
 
-  const license =
-    "Check that the license covers this call, that serviceId is yours, and that no proxy between you and " +
-    "the service rejects it."
+  const license = "Check that the license covers this call, that serviceId is correct, and that no proxy is " +
+    "rejecting the request."
 
   const forbidden = (reason: NutritionAdvisorError.ForbiddenReason, operation: "token" | "search" = "search") =>
     new Forbidden({ operation, status: 403, reason })
@@ -145,12 +144,12 @@ describe("error message", () => {
     ],
     [
       new BadRequest({ operation: "search", status: 400, body }),
-      "The search was refused with status 400. Correct the request, or serviceId if every request is refused. " +
-      "The response body is in the error's body, redacted."
+      "The search was rejected with status 400. Correct the request. If every request is rejected, check serviceId. " +
+      "The error's body field contains the response body, redacted."
     ],
     [
       new BadRequest({ operation: "token", status: 400 }),
-      "The token exchange was refused with status 400. Check the license key, baseUrl and tokenRoute, and any proxy " +
+      "The token exchange was rejected with status 400. Check the license key, baseUrl and tokenRoute, and any proxy " +
       "between you and the service."
     ],
     [
@@ -159,7 +158,7 @@ describe("error message", () => {
     ],
     [
       forbidden("RejectedAgain"),
-      `The search was rejected (status 403), and rejected again with a new token. ${license}`
+      `The search was rejected (status 403), even with a new token. ${license}`
     ],
     [
       forbidden("TokenUnchanged"),
@@ -186,7 +185,7 @@ describe("error message", () => {
     ],
     [
       new TooManyRequests({ operation: "search" }),
-      "The search was held back and not sent, to stay within the rate limit. Try again later."
+      "The search was not sent, to stay within the rate limit. Try again later."
     ],
     [
       new TooManyRequests({ operation: "search", status: 429, retryAfter: 30 }),
@@ -200,7 +199,7 @@ describe("error message", () => {
       cut("Aborted", "UND_ERR_SOCKET"),
       "The search was cut off before the response was complete (UND_ERR_SOCKET). Try again."
     ],
-    [cut("Closed"), "The search was not finished, because the client is closed. Create a new client."],
+    [cut("Closed"), "The search failed because the client is closed. Create a new client."],
     [
       cut("Connection", "HPE_HEADER_OVERFLOW"),
       "The search got a response that is not valid HTTP, or whose headers are too large (HPE_HEADER_OVERFLOW). " +
@@ -208,8 +207,8 @@ describe("error message", () => {
     ],
     [
       cut("Connection"),
-      "The search could not reach the service. Check the base URL, the network and your proxy. In a test, also check a " +
-      "mock of fetch or a wrapped HttpClient."
+      "The search could not reach the service. Check the base URL, the network and your proxy. In a test, also check any " +
+      "fetch mock or HttpClient wrapper."
     ],
     [
       cut("Connection", "BAD_PORT"),
@@ -222,7 +221,7 @@ describe("error message", () => {
     ],
     [
       unexpected({ reason: "Redirect", status: 302 }),
-      "The search got a redirect, and redirects are never followed (status 302). Check baseUrl."
+      "The search got a redirect, which is never followed (status 302). Check baseUrl."
     ],
     [
       unexpected({ reason: "TooLarge" }),
@@ -235,16 +234,16 @@ describe("error message", () => {
     [
       unexpected({ issue }),
       "The search got JSON that doesn't match the schema (status 200). Check the schema. " +
-      "The mismatch is in the error's issue, redacted."
+      "The error's issue field describes the mismatch, redacted."
     ],
     [
       unexpected({ operation: "token", field: "access_token" }),
-      "The token exchange got JSON in which access_token is missing or invalid (status 200). " +
+      "The token exchange got JSON with a missing or invalid access_token (status 200). " +
       "Check baseUrl and tokenRoute: a proxy may be responding instead."
     ],
     [
       unexpected({ operation: "token", field: "expires_in" }),
-      "The token exchange got JSON in which expires_in is missing, invalid or already over (status 200). " +
+      "The token exchange got JSON with a missing, invalid or expired expires_in (status 200). " +
       "Check baseUrl and tokenRoute: a proxy may be responding instead."
     ],
     [

@@ -78,13 +78,13 @@ const places = [
     title: "if nothing listens at the port, the error has ECONNREFUSED and says to check the service",
     origin: deadOrigin,
     code: "ECONNREFUSED",
-    says: /Check that the service is listening at the base URL, and your proxy/
+    says: /Check that the service is listening at the base URL\. If you have a proxy/
   },
   {
     title: "if the host does not exist, the error has the lookup code and says to check the DNS",
     origin: Effect.succeed("https://nutrition-advisor.invalid"),
     code: expect.stringMatching(/^(?:ENOTFOUND|EAI_AGAIN)$/),
-    says: /the DNS/
+    says: /your DNS settings/
   },
   {
     title: "if the certificate is self-signed, the error says how to trust it",

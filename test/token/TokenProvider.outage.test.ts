@@ -54,7 +54,7 @@ describe("log of a failed exchange", () => {
     expect(lines).toEqual([{
       level: "WARN",
       message: `The license key could not be exchanged. ${unavailable.message} There is no usable token; the next ` +
-        "try is not before 1970-01-01T00:00:01.000Z.",
+        "attempt is not before 1970-01-01T00:00:01.000Z.",
       annotations: { error: "ServerError", status: 503, retryAt: 1_000 }
     }])
   })
@@ -91,7 +91,7 @@ describe("log of a failed exchange", () => {
     yield* Effect.exit(provider.get)
     expect(messages()).toEqual([
       "The license key could not be exchanged. The exchange failed with a defect. There is no usable token; the next " +
-      "try is not before 1970-01-01T00:00:01.000Z."
+      "attempt is not before 1970-01-01T00:00:01.000Z."
     ])
   })
 
@@ -134,7 +134,7 @@ describe("log of the first successful exchange after a warning", () => {
     yield* provider.get
     expect([yield* issuer.calls, lines.slice(3)]).toEqual([4, [{
       level: "INFO",
-      message: "The license key can be exchanged again. Failed exchanges before that: 3.",
+      message: "The license key can be exchanged again. Number of failed exchanges before: 3.",
       annotations: {}
     }]])
   })

@@ -21,7 +21,7 @@ export const succeeded = (
   if (outcome !== "shared") Metrics.exchanged(reason, outcome)
   Metrics.tokenExpires(token.expiresAt)
   const ended = debug(`An exchange ended: ${outcome}`, { reason })
-  const recovered = `The license key can be exchanged again. Failed exchanges before that: ${failuresBefore}.`
+  const recovered = `The license key can be exchanged again. Number of failed exchanges before: ${failuresBefore}.`
   return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
 }
 
@@ -64,7 +64,7 @@ export const failed = (
   const when = new Date(retryAt).toISOString()
   const warning = `The license key could not be exchanged. ${message} ${
     consequences[served]
-  }; the next try is not before ${when}.`
+  }; the next attempt is not before ${when}.`
   return Effect.zipRight(
     debug("An exchange failed", { reason, retryAt }),
     Effect.annotateLogs(Effect.logWarning(warning), { ...labels, retryAt })
