@@ -99,7 +99,7 @@ export const make = (options: Options): Effect.Effect<Service, ConfigurationErro
 
 /** Creates an issuer whose exchanges have no timeout, because the caller applies `tokenTimeout`. @internal */
 export const fromSettings = (
-  { baseUrl, licenseKey, ownHeaders, refresh, serviceId, tokenRoute, tokenTimeout }: Settings.ExchangeSettings
+  { baseUrl, licenseKey, exchangeHeaders, refresh, serviceId, tokenRoute, tokenTimeout }: Settings.ExchangeSettings
 ): Effect.Effect<Service, never, HttpClient.HttpClient> =>
   Effect.map(HttpClient.HttpClient, (client) => {
     const send = HttpClientBoundary.make(client)
@@ -111,7 +111,7 @@ export const fromSettings = (
           method: "POST",
           origin: baseUrl.origin,
           path: baseUrl.pathname + tokenRoute.replace("{key}", () => Url.encode(Redacted.value(key))),
-          headers: { accept: "*/*", ...ownHeaders },
+          headers: { accept: "*/*", ...exchangeHeaders },
           body: HttpBody.empty
         }, kind)
         const receivedAt = yield* Clock.currentTimeMillis

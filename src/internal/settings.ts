@@ -245,9 +245,6 @@ export const client = { ...exchange, ...data } satisfies Declarations<ExchangeOp
 /** The options of `NutritionAdvisor.layerShared`. */
 export const sharedClient = { ...client, ...sharing } satisfies Declarations<SharingOptions & DataOptions>
 
-/** The default headers of each request. */
-const ownHeadersOf = ({ userAgent }: { readonly userAgent: string }) => ({ "user-agent": userAgent })
-
 /** Each part of a custom composition accepts the options of the whole client. */
 const knownToAny = (options: CommonOptions) => rejectUnknown(options, sharedClient)
 
@@ -258,7 +255,8 @@ export const parseExchange = (options: ExchangeOptions) =>
   Either.gen(function*() {
     yield* knownToAny(options)
     const settings = yield* parseKnown(exchange, options)
-    return { ...settings, ownHeaders: ownHeadersOf(settings) }
+    /** The headers of each exchange. */
+    return { ...settings, exchangeHeaders: { "user-agent": settings.userAgent } }
   })
 
 export const parseData = (options: DataOptions) =>
@@ -267,7 +265,8 @@ export const parseData = (options: DataOptions) =>
     const settings = yield* parseKnown(data, options)
     const { observeHeaders, serviceIdHeader } = settings
     yield* check("observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
-    return { ...settings, ownHeaders: ownHeadersOf(settings) }
+    /** The default headers of each data request: one object, because `request/authorized` compares it by identity. */
+    return { ...settings, dataHeaders: { "user-agent": settings.userAgent } }
   })
 
 export const parseSharing = (options: SharingOptions) =>

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
+import { noSummary } from "../AccessToken.js"
 import * as Calls from "../internal/promise/calls.js"
 import * as Compose from "../internal/promise/compose.js"
 import * as Logger from "../internal/promise/logger.js"
@@ -106,7 +107,7 @@ const fetchWith = (path: string, init: RequestInit) =>
 
 const noLimits: CallLimits = {}
 
-const noStatus: TokenStatus = { state: "none", expiresAt: Option.none(), lastFailure: Option.none() }
+const noStatus: TokenStatus = { ...noSummary, lastFailure: Option.none() }
 
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),

@@ -51,6 +51,11 @@ describe("options: the JSDoc states each default", () => {
   ])("%s", (path, declared) => {
     const docs = docsOf(path)
     expect(Object.keys(declared).filter((name) => docs[name] === undefined)).toEqual([])
+    const withoutDefault = Object.keys(declared).filter((name) =>
+      !defaultsOf(declared).some(([other]) => other === name)
+    )
+    expect(withoutDefault.filter((name) => / by default/.test(docs[name]?.replace(/No \w+ by default/, "") ?? "")))
+      .toEqual([])
     const wrong = defaultsOf(declared).filter(([name, shown]) => !docs[name]?.includes(`${shown} by default`))
     expect(wrong).toEqual([])
   })

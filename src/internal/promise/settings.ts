@@ -51,7 +51,7 @@ const checkNames = (given: object, declarations: object): Checked<void> => {
   )
   return Either.andThen(
     rejectUnknown(given, Settings.sharedClient),
-    check(`${shared}`, [shared === undefined, "needs sharedTokenCache beside it"])
+    check(`${shared}`, [shared === undefined, "is only used with sharedTokenCache"])
   )
 }
 
@@ -60,7 +60,7 @@ const read = <O extends Options, S>(given: Given, declarations: Declarations<O>,
   Effect.suspend(() =>
     Effect.zipRight(
       checkNames(given, declarations),
-      Environment.makeFrom(configsOf<O>(given), declarations, parse)
+      Environment.makeFrom(configsOf<O>(given), declarations, (options) => Effect.suspend(() => parse(options)))
     )
   )
 

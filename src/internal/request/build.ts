@@ -58,8 +58,8 @@ export const search = (
     origin: settings.baseUrl.origin,
     path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,
     headers: headers === undefined
-      ? settings.ownHeaders
-      : { ...settings.ownHeaders, ...callerHeaders(headers, HttpBody.empty) },
+      ? settings.dataHeaders
+      : { ...settings.dataHeaders, ...callerHeaders(headers, HttpBody.empty) },
     body: HttpBody.empty
   })
 }
@@ -86,7 +86,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
     origin: url.origin,
     path: url.pathname + (query === "" ? "" : `?${query}`),
     headers: {
-      ...settings.ownHeaders,
+      ...settings.dataHeaders,
       ...HttpClientRequest.setBody(HttpClientRequest.get(url), body).headers,
       ...callerHeaders(headers, body)
     },

@@ -41,13 +41,13 @@ const Entry = Schema.Struct(
 )
 
 const encodeEntry = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessToken): string => {
-  const entry: typeof Entry.Encoded = {
+  const entry = {
     value: Redacted.value(value),
     serviceId: Redacted.value(serviceId),
     scope: Option.getOrNull(scope),
     receivedAt,
     expiresAt
-  }
+  } satisfies typeof Entry.Encoded & Readonly<Record<SharedField, unknown>>
   return JSON.stringify(entry)
 }
 

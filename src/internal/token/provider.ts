@@ -108,7 +108,11 @@ const statusFrom = (tokens: Tokens): Effect.Effect<TokenStatus> =>
     const { flights, policy } = tokens
     const current = yield* currentOrNone(tokens)
     const now = yield* Clock.currentTimeMillis
-    return { ...AccessToken.summaryAt(current, now, policy), lastFailure: yield* flights.lastFailure }
+    const summary = Option.match(current, {
+      onNone: () => AccessToken.noSummary,
+      onSome: (token) => AccessToken.summaryAt(token, now, policy)
+    })
+    return { ...summary, lastFailure: yield* flights.lastFailure }
   })
 
 export interface Options extends Flights.Options {
