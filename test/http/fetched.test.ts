@@ -5,7 +5,7 @@ import { deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
 import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
-import { json, serviceOf, settings } from "../support/field/service.js"
+import { json, serviceOf, settings } from "./fetchService.js"
 import { proxied } from "./proxied.js"
 
 const found = { results: ["oats"] }

@@ -6,7 +6,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import * as Time from "../support/doubles/Time.js"
-import { key, serviceOf, settings } from "../support/field/service.js"
+import { key, serviceOf, settings } from "./fetchService.js"
 
 type Service = ReturnType<typeof serviceOf>
 

@@ -10,7 +10,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import * as Time from "../support/doubles/Time.js"
-import { json, key, serviceOf, settings } from "../support/field/service.js"
+import { json, key, serviceOf, settings } from "./fetchService.js"
 import { proxied } from "./proxied.js"
 
 const decoder = new TextDecoder()
