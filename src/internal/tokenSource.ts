@@ -22,10 +22,10 @@ export type TokenSource<S, R> = (
 const hashOf = ({ baseUrl, licenseKey, serviceId, tokenRoute }: Settings.ExchangeSettings) =>
   pipe(Hash.hash(licenseKey), Hash.combine(Hash.hash(serviceId)), Hash.combine(Hash.string(baseUrl.href + tokenRoute)))
 
-/** The tokens of this client alone: a second one for the same key is worth a warning. */
+/** Tokens that this client doesn't share. A second client for the same key causes a warning. */
 export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = (settings, run) =>
   Effect.gen(function*() {
-    // RFC 2606, section 2: no service responds there, only the simulator in memory.
+    // Only the simulator in memory uses a host name that ends with .invalid (RFC 2606, section 2).
     if (!settings.baseUrl.origin.endsWith(".invalid")) yield* noteLayer(hashOf(settings))
     const issuer = yield* TokenIssuer.fromSettings(settings)
     return yield* Provider.make({
@@ -39,8 +39,8 @@ export const own: TokenSource<Settings.ClientSettings, HttpClient.HttpClient> = 
   })
 
 /**
- * Tokens that replicas share. A flight may wait for a peer (`lease` + `tokenTimeout`), make the three cache calls around an exchange, and
- * exchange.
+ * Tokens that replicas share. A flight may wait for another replica (`lease` + `tokenTimeout`), make three calls to the cache, and exchange
+ * the key.
  */
 export const shared: TokenSource<Settings.SharedClientSettings, HttpClient.HttpClient | SharedTokenCache> = (
   settings,

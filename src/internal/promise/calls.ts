@@ -21,12 +21,12 @@ export interface Limits {
   readonly timeout?: Duration.DurationInput | undefined
 }
 
-/** The fiber of a call; empty once it has ended: fibers that an old Set refers to are collected late, which costs a search 6 %. */
+/** The fiber of a call, or nothing after it has ended. V8 collects fibers in an old Set late, which would cost a search 6%. */
 type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
 
 /**
- * The calls with one signal. They share a listener, since Node warns of an eleventh. It knows its calls by itself, because not every
- * signal calls it with itself as `this`: one in a Proxy doesn't, nor does that of node-abort-controller.
+ * The calls with one signal. They share a listener, because Node warns if there are more than ten. The listener doesn't use `this`, because
+ * a signal in a Proxy and the one of node-abort-controller don't set it.
  */
 interface Group {
   readonly calls: Set<Call>

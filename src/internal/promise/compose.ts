@@ -1,4 +1,4 @@
-import * as HttpClient from "@effect/platform/HttpClient"
+import type * as HttpClient from "@effect/platform/HttpClient"
 import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -9,12 +9,13 @@ import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
 import * as Scheduler from "effect/Scheduler"
 import * as NutritionAdvisor from "../../NutritionAdvisor.js"
-import { ConfigurationError, type NutritionAdvisorError } from "../../NutritionAdvisorError.js"
+import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import * as RequestRetry from "../../RequestRetry.js"
 import * as SearchCache from "../../SearchCache.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as Throttle from "../../Throttle.js"
-import { check } from "../check.js"
+import { check, type Checked } from "../check.js"
+import { parse } from "../options.js"
 import type { Services } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
@@ -24,49 +25,52 @@ import { fetchLayer } from "./web.js"
 type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
 export interface Options extends Settings.Given {
-  /** What sends the requests, created at the first call: fetch by default, UndiciClient for heavy traffic. */
+  /** The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy traffic. */
   readonly httpClient?: Part<HttpClient.HttpClient> | undefined
-  /** Retries searches, and GET and HEAD requests, that fail: the options of RequestRetry, or `true` for its defaults. Off by default. */
+  /** Retries failed searches, and failed GET and HEAD requests. `true`, or the options of RequestRetry. Off by default. */
   readonly retry?: boolean | RequestRetry.Options | undefined
-  /** Waits after a 429, and keeps a rate: the options of Throttle, or `true` for its defaults. Off by default. */
+  /** Stops sending for a while after a 429, and can limit the request rate. `true`, or the options of Throttle. Off by default. */
   readonly throttle?: boolean | Throttle.Options | undefined
-  /** Keeps the payloads of searches: the options of SearchCache, or `true` for a `timeToLive` of one minute. Off by default. */
+  /** Caches search payloads. `true` for a `timeToLive` of one minute, or the options of SearchCache. Off by default. */
   readonly cache?: boolean | SearchCache.Options | undefined
   readonly logger?: Logger.Logger | undefined
-  /** Where replicas share a token, such as RedisTokenCache.layer. By default the client has a token of its own. */
+  /** The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its token. */
   readonly sharedTokenCache?: Part<SharedTokenCache> | undefined
 }
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
 
-type Named = readonly [option: string, layer: Around]
-
-/**
- * From the inside out. Throttle is next to the service, so that each retry counts against the rate and waits after a 429. SearchCache is
- * outermost, so that a hit waits for nothing, and equal searches share one request and its retries.
- */
-const layersAround = ({ cache, retry, throttle }: Pick<Options, "cache" | "retry" | "throttle">) => {
-  const layers: Array<Named> = []
-  if (throttle) layers.push(["throttle", Throttle.layer(throttle === true ? {} : throttle)])
-  if (retry) layers.push(["retry", RequestRetry.layer(retry === true ? {} : retry)])
-  if (cache) layers.push(["cache", SearchCache.layer(cache === true ? { timeToLive: "1 minute" } : cache)])
-  return layers
+interface Wrapper {
+  readonly option: string
+  readonly checked: Checked<unknown>
+  readonly layer: Around
 }
 
-/** Takes the place of a client while settings of the layers around it are checked. */
-const idleAdvisor = Layer.succeed(NutritionAdvisor.NutritionAdvisor, {
-  search: () => Effect.never,
-  searchAs: () => () => Effect.never,
-  httpClient: HttpClient.makeWith<NutritionAdvisorError, never, NutritionAdvisorError, never>(
-    () => Effect.never,
-    Effect.succeed
-  )
-})
-
 /**
- * Fails with what is wrong with a layer, as far as that can be known at once: builds it up to its first asynchronous step, and closes
- * it again.
+ * The layers around the client, from the inside out. Throttle is next to the service, so that each retry counts against the rate and waits
+ * after a 429. SearchCache is outermost, so that a hit doesn't wait, and equal searches share one request and its retries.
  */
+const wrappersOf = ({ cache, retry, throttle }: Pick<Options, "cache" | "retry" | "throttle">) => {
+  const wrappers: Array<Wrapper> = []
+  if (throttle) {
+    const options: Throttle.Options = throttle === true ? {} : throttle
+    const checked = parse(Throttle.declarations, options)
+    wrappers.push({ option: "throttle", checked, layer: Throttle.layer(options) })
+  }
+  if (retry) {
+    const options: RequestRetry.Options = retry === true ? {} : retry
+    const checked = parse(RequestRetry.declarations, options)
+    wrappers.push({ option: "retry", checked, layer: RequestRetry.layer(options) })
+  }
+  if (cache) {
+    const options: SearchCache.Options = cache === true ? { timeToLive: "1 minute" } : cache
+    const checked = parse(SearchCache.declarations, options)
+    wrappers.push({ option: "cache", checked, layer: SearchCache.layer(options) })
+  }
+  return wrappers
+}
+
+/** Fails if a layer fails before its first asynchronous step. The layer is closed again. */
 const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const scheduler = new Scheduler.SyncScheduler()
@@ -80,10 +84,10 @@ const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
     return exit ?? Effect.void
   })
 
-/** Fails with the setting of a layer around the client that is wrong, such as "retry.times". */
-const checkAround = ([option, layer]: Named) =>
+/** Fails with an error that names the option and its field, such as "retry.times". */
+const checkWrapper = ({ checked, option }: Wrapper) =>
   Effect.mapError(
-    checkLayer(Layer.provide(layer, idleAdvisor)),
+    Effect.suspend(() => checked),
     (error) => new ConfigurationError({ ...error, field: `${option}.${error.field}` })
   )
 
@@ -117,13 +121,13 @@ const fetching = Effect.scoped(Layer.build(fetchLayer))
 const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: Options) =>
   Effect.gen(function*() {
     const client = yield* clientOf(given, sharedTokenCache)
-    const around = layersAround({ cache, retry, throttle })
-    yield* Effect.forEach(around, checkAround)
+    const wrappers = wrappersOf({ cache, retry, throttle })
+    yield* Effect.forEach(wrappers, checkWrapper)
     yield* checkLogger(logger)
     const whole = Effect.gen(function*() {
       const sending = yield* httpClient === undefined ? fetching : Layer.build(httpClient)
       let built = yield* Effect.provide(client, sending)
-      for (const [, layer] of around) {
+      for (const { layer } of wrappers) {
         built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
       }
       return built
@@ -131,10 +135,10 @@ const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle
     return Logger.building(logger, whole)
   })
 
-/** With the variables as they are now. */
+/** Runs an effect that reads environment variables, with their current values. */
 const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> => Effect.runSync(Effect.either(effect))
 
-/** Builds the client that the options describe. Throws what is wrong with them, with a stack that names the caller. */
+/** Returns the effect that builds the client. Throws a ConfigurationError for invalid options, with a stack that points to the caller. */
 export const servicesOf = (options: Options): Services =>
   Either.getOrThrowWith(runNow(composed(options)), (thrown) => {
     const error = asConfigurationError(thrown)

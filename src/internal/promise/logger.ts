@@ -1,4 +1,4 @@
-/** Where the log of a client goes: to standard error, or to the logger of the program. */
+/** Writes the log of a client to standard error, or to the logger of the program. */
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
@@ -14,7 +14,7 @@ import type * as Scope from "effect/Scope"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a program logs with. Methods, so that the overloads of pino, winston and console are accepted. */
+/** The logger of a program. These are methods, so that the overloads of pino, winston and console are assignable. */
 export interface Logger {
   debug(message: string, fields: Fields): void
   info(message: string, fields: Fields): void
@@ -27,7 +27,7 @@ type FieldsFirst = { [Level in keyof Logger]: (fields: Fields, message: string) 
 
 const isFieldsFirst = (logger: object): logger is FieldsFirst => "bindings" in logger
 
-/** A console breaks an object into lines. */
+/** A console prints an object on several lines. */
 const isConsole = (logger: object): logger is Console => "groupCollapsed" in logger
 
 export const levels = ["debug", "info", "warn", "error"] as const
@@ -57,7 +57,7 @@ const over = (logger: Logger) =>
 
 const standardError = EffectLogger.withConsoleError(EffectLogger.stringLogger)
 
-/** Silent where the layer of the client has a logger of its own. */
+/** Logs nothing if the layer of the client has another logger. */
 const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
   const loggers = FiberRefs.getOrDefault(entry.context, FiberRef.currentLoggers)
   const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
@@ -70,7 +70,7 @@ const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
     (loggers) => HashSet.add(HashSet.remove(loggers, EffectLogger.defaultLogger), logger)
   )
 
-/** Standard output may carry messages, as that of an MCP server does. */
+/** Standard output isn't used, because an MCP server sends its messages there. */
 export const layerStandardError: Layer.Layer<never> = Layer.scopedDiscard(replaceDefault(onStandardError))
 
 /** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */

@@ -15,16 +15,16 @@ type Key = string | Redacted.Redacted<string>
 
 type Optional<A> = { readonly [Name in keyof A]?: A[Name] | undefined }
 
-/** The settings of a client and of sharing. What is not given is read from the variables. */
+/** The options of the client and of sharing. Missing ones are read from environment variables. */
 export interface Given extends Optional<Omit<SharedOptions, "licenseKey">> {
-  /** The key, as a string or Redacted, or a function that returns one; the function is called for each token exchange. */
+  /** The license key as a string or a Redacted, or a function that returns one. The function is called at each token exchange. */
   readonly licenseKey?: Key | (() => Key | PromiseLike<Key>) | undefined
 }
 
-/** A variable that is not set, in a program without types, becomes the string "undefined", which is refused as not set. */
+/** In a program without types, the key may be undefined. It becomes the string "undefined", which is rejected as not set. */
 const redacted = (key: Key) => Redacted.isRedacted(key) ? key : Redacted.make(String(key))
 
-/** What the function throws may hold the key. */
+/** The error of the function may contain the key, so it is dropped. */
 const unavailable = (error: unknown) =>
   isNutritionAdvisorError(error) && error._tag === "LicenseKeyUnavailable"
     ? error
@@ -35,7 +35,7 @@ const licenseKeyOf = (key: NonNullable<Given["licenseKey"]>): Options["licenseKe
     ? Effect.tryPromise({ try: async () => redacted(await key()), catch: unavailable })
     : redacted(key)
 
-/** Each setting as a Config that holds it. */
+/** Wraps each option in a Config. */
 const configsOf = <O extends Options>({ licenseKey, ...others }: Given) => {
   const all: Record<string, unknown> = {
     ...others,

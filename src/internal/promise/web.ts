@@ -26,27 +26,27 @@ export const fetchLayer: Layer.Layer<HttpClient.HttpClient, ConfigurationError> 
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
 
-/** Headers of HTTP/2 hold method and path as well, under names that Headers does not take. */
+/** HTTP/2 puts method and path into pseudo-headers such as `:path`, which Headers rejects. */
 const withoutPseudoHeaders = (headers: NonNullable<RequestInit["headers"]>) =>
   (Symbol.iterator in headers ? Array.from(headers) : Object.entries(headers))
     .flatMap(([name = "", value]): Array<[string, string]> => name.startsWith(":") ? [] : [[name, String(value)]])
 
-/** Method and headers as a web Request has them. */
+/** Normalizes method and headers with a web Request. */
 const headOf = ({ headers = {}, method = "GET" }: RequestInit) =>
   typeof Request === "undefined" || typeof Response === "undefined"
     ? notSent("this process has no Request and Response: use search or httpClient, or define both")
     : Effect.try({
       try: () =>
         new Request("http://localhost", { headers: withoutPseudoHeaders(headers), method: method.toUpperCase() }),
-      catch: () => notSent("no web Request takes its method or its headers")
+      catch: () => notSent("its method or a header is not valid")
     })
 
-/** What the source of a body throws, which is the caller's own: the promise rejects with it. */
-interface Failure {
+/** An error that the caller's own body stream threw. The promise rejects with it. */
+interface BodyFailure {
   thrown?: { readonly error: unknown }
 }
 
-const noting = (chunks: Chunks, failure: Failure) =>
+const noting = (chunks: Chunks, failure: BodyFailure) =>
   new ReadableStream<unknown>({
     pull: async (controller) => {
       const next = await chunks.next().catch((error: unknown) => {
@@ -59,8 +59,8 @@ const noting = (chunks: Chunks, failure: Failure) =>
     cancel: chunks.cancel
   }, { highWaterMark: 0 })
 
-/** The body as fetch would send it. One that has to be read is read by the client, within its timeout. */
-const bodyOf = (content: unknown, contentType: string | undefined, failure: Failure) => {
+/** Converts a body as fetch does. The client reads streams itself, within its timeout. */
+const bodyOf = (content: unknown, contentType: string | undefined, failure: BodyFailure) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
   if (chunks !== undefined) return HttpBody.raw(noting(chunks, failure), { contentType })
@@ -68,7 +68,7 @@ const bodyOf = (content: unknown, contentType: string | undefined, failure: Fail
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
-const requestOf = (path: string, init: RequestInit, failure: Failure) =>
+const requestOf = (path: string, init: RequestInit, failure: BodyFailure) =>
   Effect.gen(function*() {
     const { headers, method } = yield* headOf(init)
     const { body } = init
@@ -80,33 +80,33 @@ const requestOf = (path: string, init: RequestInit, failure: Failure) =>
     })
   })
 
-/** A Response that the process makes has no `url`, nor has its clone. */
+/** The constructor of Response can't set `url`, so neither a new response nor its clone has one. */
 const withUrl = (response: Response, url: string): Response =>
   Object.defineProperties(response, {
     url: { value: url },
     clone: { value: () => withUrl(Response.prototype.clone.call(response), url) }
   })
 
-/** A whole response of the platform as fetch would give it. */
+/** Converts a response of the platform to a web Response. */
 const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.map(response.arrayBuffer, (body) => {
     const headers = new Headers(response.headers)
     headers.delete("set-cookie")
     for (const cookie of setCookiesOf(response)) headers.append("set-cookie", cookie)
     const init = { status: response.status, statusText: statusTextOf(response), headers }
-    // Not every client drops the body that such a response may not have, and Response throws at one.
+    // Some clients keep a body that the status doesn't allow, and the constructor of Response would throw.
     const isEmpty = body.byteLength === 0 || withoutBody.has(response.status)
     return withUrl(new Response(isEmpty ? null : body, init), urlOf(response))
   })
 
-/** What fetch does, below the base URL. */
+/** Like fetch, with a path relative to the base URL. */
 export const fetchThrough = (
   { execute }: HttpClient.HttpClient.With<NutritionAdvisorError>,
   path: string,
   init: RequestInit = {}
 ) =>
   Effect.suspend(() => {
-    const failure: Failure = {}
+    const failure: BodyFailure = {}
     return requestOf(path, init, failure).pipe(
       Effect.flatMap(execute),
       Effect.flatMap(responseOf),
