@@ -3,7 +3,7 @@ import { Config, Effect, Layer, Option } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-/** Whether the environment names a service; the examples use the embedded simulator where it does not. */
+/** Whether the base URL or the license key is set. If neither is, the examples use the embedded simulator. */
 export const isConfigured = Effect.map(
   Config.all([
     Config.option(Config.string("NUTRITION_ADVISOR_BASE_URL")),

@@ -1,13 +1,13 @@
 /**
  * Searches for each line of a text file, and appends a line of JSON for each to another file. You can
- * stop it with Ctrl-C (or SIGTERM): run the same command again, and it goes on where it stopped.
+ * stop it with Ctrl-C (or SIGTERM): run the same command again, and it continues where it stopped.
  *
  *     npm install effect-nutrition-advisor effect@^3.22 @effect/platform@^0.97 \
  *       @effect/platform-node@^0.108
  *     export NUTRITION_ADVISOR_BASE_URL=https://... NUTRITION_ADVISOR_LICENSE_KEY=...
  *     npx tsx bulk-search.ts terms.txt foods.jsonl
  *
- * Each line is one term, as it is. If your terms are a column of a CSV file, write that column to a text
+ * Each line is one term, and is used as is. If your terms are a column of a CSV file, write that column to a text
  * file first.
  *
  * This file is all you need: copy it. To try it without a license key of your own, start
@@ -51,7 +51,7 @@ const settings = Config.all({
   patience: Config.duration("BULK_PATIENCE").pipe(Config.withDefault(Duration.hours(1)))
 })
 
-const again = "run the same command again to go on."
+const again = "run the same command again to continue."
 
 /** The job can't go on. The message says why, and what to do. */
 class Stopped extends Data.TaggedError("Stopped")<{ readonly message: string }> {}
@@ -112,7 +112,7 @@ const removeIncompleteLine = (path: string) =>
 
 // Searches
 
-/** Tokens are rejected faster than they may be renewed. That passes, too. */
+/** "CoolingDown" is temporary, too: tokens are rejected faster than they can be renewed. */
 const isPassing = (error: NutritionAdvisorError.NutritionAdvisorError) =>
   NutritionAdvisorError.isTransient(error) || (error._tag === "Forbidden" && error.reason === "CoolingDown")
 

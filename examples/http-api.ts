@@ -1,6 +1,6 @@
 /**
- * A backend in Effect itself: an HttpApi with errors of its own. Its callers meet four statuses, whatever the library can fail
- * with: 400 and 404 are theirs to correct, 429 says when to come back, 503 is the backend's own trouble.
+ * A backend in Effect itself: an HttpApi with errors of its own. Whatever error the library fails with, callers see
+ * four error statuses: 400 and 404, which they can fix, 429, which says when to retry, and 503 for a problem of the backend.
  * `PORT=3000 npx tsx examples/http-api.ts` needs `npm install @effect/platform-node@^0.108`.
  */
 import { createServer } from "node:http"
@@ -82,9 +82,9 @@ const FoodsLive = HttpApiBuilder.group(
 )
 
 /**
- * Answers a request for an upgrade as any other: NodeHttpServer does not listen to its socket, and a reset would end the process. While it
- * closes, it listens to no request either, and waits for connections in use, which a proxy keeps: they end with a 503, or a second after
- * their answer.
+ * Treats an upgrade request like any other request, because NodeHttpServer doesn't handle errors of the upgraded socket, and a reset would
+ * end the process. While NodeHttpServer closes, it doesn't handle requests, but it waits for open connections, which a proxy keeps open.
+ * New requests therefore get a 503, and each connection is closed at most a second after its last response.
  */
 const makeServer = () => {
   const server = createServer()
@@ -106,7 +106,7 @@ const Main = HttpApiBuilder.serve().pipe(
   Layer.provide(Layer.provide(HttpApiBuilder.api(Api), FoodsLive)),
   HttpServer.withLogAddress,
   Layer.provide(Server),
-  // Below the server: it closes last, so that requests in flight are answered first.
+  // The client is provided below the server, so it closes after the pending requests have got their responses.
   Layer.provide(AdvisorLive)
 )
 
@@ -115,7 +115,7 @@ Layer.launch(Main).pipe(
   Effect.catchIf(ConfigError.isConfigError, (error) => Console.error(settingsSentence(error))),
   NodeRuntime.runMain({
     disablePrettyLogger: true,
-    // To end when asked to, by SIGTERM, is no failure.
+    // Stopping on SIGTERM isn't a failure.
     teardown: (exit, end) => Exit.isInterrupted(exit) ? end(0) : Runtime.defaultTeardown(exit, end)
   })
 )

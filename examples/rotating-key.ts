@@ -35,7 +35,7 @@ const program = Effect.gen(function*() {
   yield* simulator.revoke
   yield* NutritionAdvisor.search("apple")
   const { exchanges, searches } = yield* simulator.counters
-  yield* Console.log(`${exchanges} exchanges, each with the key of its day; ${searches} searches sent`)
+  yield* Console.log(`${exchanges} exchanges, each with the key that was valid at the time; ${searches} searches sent`)
 
   yield* Effect.promise(() => rm(keyFile))
   yield* simulator.revoke

@@ -69,7 +69,7 @@ const commandLine = Effect.try({
   )
 )
 
-/** The sentence that the program ends with says what the library would log of a failed exchange. */
+/** The library also logs failed exchanges, but the last message of this program reports them already. */
 const noLog = Logger.remove(Logger.defaultLogger)
 
 const main = Effect.gen(function*() {
@@ -78,8 +78,8 @@ const main = Effect.gen(function*() {
   yield* Console.log(json ? JSON.stringify(payload) : readable(payload))
   if (!(yield* isConfigured)) {
     yield* (json ? Console.error : Console.log)(
-      "The embedded simulator answered. NUTRITION_ADVISOR_BASE_URL, NUTRITION_ADVISOR_LICENSE_KEY and, for another " +
-        "route, NUTRITION_ADVISOR_TOKEN_ROUTE point the search at the real service."
+      "The embedded simulator answered. To search the real service, set NUTRITION_ADVISOR_BASE_URL and " +
+        "NUTRITION_ADVISOR_LICENSE_KEY and, for another token route, NUTRITION_ADVISOR_TOKEN_ROUTE."
     )
   }
 })

@@ -11,7 +11,7 @@ import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-/** Starts a worker like this process: with Node and tsx, Bun or Deno. */
+/** Starts a worker on the runtime of this process: Node with tsx, Bun or Deno. */
 const flags = "deno" in process.versions ? ["run", "--allow-all"] : process.execArgv
 
 const Advisor = NutritionAdvisor.layerSharedConfig().pipe(

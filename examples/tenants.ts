@@ -21,10 +21,10 @@ class Tenants extends LayerMap.Service<Tenants>()("Tenants", {
   lookup: (tenant: string) =>
     NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: licenseKeyOf(tenant) }).pipe(
       Layer.provide(Layer.scopedDiscard(Effect.addFinalizer(() => Console.log(`${tenant} is closed`)))),
-      // Its log names the tenant, in place of what annotates the search that opened it.
+      // Its log entries name the tenant, and don't have the annotations of the search that opened it.
       Layer.locally(FiberRef.currentLogAnnotations, HashMap.make(["tenant", tenant]))
     ),
-  /** For a backend, rather some minutes: a tenant that comes back exchanges its key again. */
+  /** In a backend, use a few minutes: a tenant that returns later has to exchange its key again. */
   idleTimeToLive: "2 seconds"
 }) {}
 

@@ -47,8 +47,8 @@ export interface SearchOptions {
   /** Additional query parameters. `term` is always the search term. */
   readonly urlParams?: UrlParams.Input | undefined
   /**
-   * Additional request headers. The client ignores `Authorization` and the header of the customer identifier, because it sets them itself,
-   * and headers that belong to the connection.
+   * Additional request headers. The client ignores headers that belong to the connection. It also ignores `Authorization` and the header of
+   * the customer identifier, because it sets both itself.
    */
   readonly headers?: Headers.Input | undefined
 }
@@ -313,7 +313,7 @@ export const layerConfig = (
 
 /**
  * Like `layerShared`, with options from environment variables or your ConfigProvider: the variables of `layerConfig`,
- * `NUTRITION_ADVISOR_LEASE` and `NUTRITION_ADVISOR_CACHE_TIMEOUT`.
+ * plus `NUTRITION_ADVISOR_LEASE` and `NUTRITION_ADVISOR_CACHE_TIMEOUT`.
  *
  * Fails with `ConfigError` if a variable is missing or can't be parsed, and with `ConfigurationError` if an option is invalid.
  *

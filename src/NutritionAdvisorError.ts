@@ -165,7 +165,7 @@ export class TransportError extends tagged<TransportError>()("TransportError", {
 }) {}
 
 /**
- * The client can't use the response: it has another status code, is a redirect, or its body is too large, is not JSON, or doesn't match
+ * The client can't use the response: it has a status code that no other error covers, is a redirect, or its body is too large, is not JSON, or doesn't match
  * the schema. `body` is set only if `reason` is "Status".
  *
  * @since 1.0.0
@@ -313,7 +313,7 @@ export type TransientError =
 
 /**
  * Checks whether the same call may succeed later without any change. This is true of ServerError, TooManyRequests and TransportError,
- * unless the client is closed or `code` stands for a lasting problem, such as a rejected certificate or a port that fetch blocks. You
+ * unless the client is closed or `code` means a permanent problem, such as a rejected certificate or a port that fetch blocks. You
  * decide whether to retry: if a request changes something, the service may have processed it even though no response arrived.
  *
  * @since 1.0.0

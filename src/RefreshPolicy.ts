@@ -31,10 +31,10 @@ export interface Lifetime {
 export interface RefreshPolicy {
   /** Whether a Schedule refreshes the token of an idle process. If not, only calls start a refresh. `true` by default. */
   readonly background: boolean
-  /** How long a token is stale before it expires. At most a tenth of the token's lifetime is used. 5 minutes by default. */
+  /** How long a token is stale before it expires. Capped at a tenth of the token's lifetime. 5 minutes by default. */
   readonly window: Duration.DurationInput
   /**
-   * How long before its expiry a token counts as expired. At most a hundredth of the token's lifetime is used. Must be shorter than
+   * How long before its expiry a token counts as expired. Capped at a hundredth of the token's lifetime. Must be shorter than
    * `window`. 10 seconds by default.
    */
   readonly margin: Duration.DurationInput

@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
 import { currentMonotonicMillis } from "./internal/clock.js"
 
 /**
- * The cache failed. Searches never fail with this error: SharedTokenIssuer logs a warning and exchanges the license key by itself.
+ * The cache failed. Searches never fail with this error: SharedTokenIssuer logs a warning and exchanges the license key itself.
  *
  * @since 1.0.0
  * @category errors

@@ -2,8 +2,8 @@
 import type { Operation, Reply, SimulatedResponse } from "./simulatorModel.js"
 
 /**
- * Returns a response instead of the service, and can call `respond` for the service's own. With `revokedToo`, that contains the last token
- * that the service issued, even if it was revoked, instead of a new one.
+ * Returns a response instead of the service. It can call `respond` to get the response of the service. With `revokedToo`, that response
+ * repeats the last issued token, even a revoked one, instead of a new one.
  */
 export type Disturbance = (respond: (revokedToo?: boolean) => SimulatedResponse) => SimulatedResponse
 

@@ -51,7 +51,7 @@ export interface SeenRequest {
   readonly path: string
   /** Still encoded, without the question mark. */
   readonly query: string
-  /** Without the two headers of the next fields. */
+  /** All headers except `authorization` and the header of the customer identifier. */
   readonly headers: Headers.Headers
   readonly authorization: Option.Option<Redacted.Redacted<string>>
   readonly serviceId: Option.Option<Redacted.Redacted<string>>
@@ -136,8 +136,8 @@ export interface Service {
   /** Revokes every token issued so far, as the service does "for various reasons" (SERVICE.md section 5, rule 6). */
   readonly revoke: Effect.Effect<void>
   /**
-   * Applies a fault to every call of an operation, or only to the next `times` calls. The first replaces what `respondAlways` set; the
-   * second follows what `respondNext` set.
+   * Applies a fault to every call of an operation, or only to the next `times` calls. Without `times`, it replaces the
+   * response of `respondAlways`. With `times`, it applies after the responses of `respondNext`.
    */
   readonly provoke: <O extends Operation>(operation: O, fault: Fault<O>, times?: number) => Effect.Effect<void>
   /** Removes every fault and every planned response. A call that already hangs continues to hang. */
@@ -171,7 +171,7 @@ export interface Service {
 export interface Options {
   /** The license keys that it accepts; {@link licenseKey} by default. */
   readonly licenseKeys?: ReadonlyArray<string> | undefined
-  /** The `customer_id` of the first tokens; a UUID by default. */
+  /** The `customer_id` of tokens until `setCustomerId` changes it; a UUID by default. */
   readonly customerId?: string | undefined
   /** The `expires_in` of tokens, in seconds; 86155.482 by default, as in the sample of SERVICE.md section 8. */
   readonly tokenLifetime?: number | undefined

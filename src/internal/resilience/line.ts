@@ -40,9 +40,9 @@ interface Place {
 }
 
 interface State extends Settings {
-  /** Requests that have begun and need another turn before they are sent. They go before those that have not begun. */
+  /** Requests that have started and need another turn before they are sent. They go before those that have not started. */
   readonly returning: Set<Place>
-  /** Requests that have not begun. All have the same longest wait, so the first one has the earliest deadline. */
+  /** Requests that have not started. All have the same longest wait, so the first one has the earliest deadline. */
   readonly arriving: Set<Place>
   readonly now: () => number
   readonly setTimer: (millis: number) => void

@@ -2,7 +2,7 @@ import * as MutableHashMap from "effect/MutableHashMap"
 import * as Option from "effect/Option"
 import type { SearchKey } from "./searchKey.js"
 
-/** Parses the payload again for each caller, so that nobody sees the changes that another caller makes to it. */
+/** Parses the payload again for each caller, so that callers don't see each other's changes. */
 export type MakeCopy = () => unknown
 
 /** Returns undefined if the payload is nested too deeply for the stack, or isn't JSON, which can happen with a test double. */

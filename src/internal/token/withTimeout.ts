@@ -54,7 +54,7 @@ export const withTokenTimeout = (millis: number) => <A, E, R>(effect: Effect.Eff
   })
 
 /**
- * The timeout of an issuer that repeats its exchange by itself if the process was stopped. The issuer then gets the whole time once more.
+ * The timeout of an issuer that repeats its own exchange if the process was stopped. The issuer then gets the whole time once more.
  * Only the issuer knows when its first exchange has ended, so this doesn't start another one.
  */
 export const withExtendedTimeout = (millis: number) => <A, E, R>(effect: Effect.Effect<A, E, R>) => {
