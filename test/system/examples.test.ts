@@ -168,7 +168,7 @@ describe("examples that print their result", () => {
       "POST 201 { food: 'apple', grams: 182 }"
     ]],
     ["rotating-key", "each exchange reads the key again, and a missing key is reported", [
-      "2 exchanges, each with the key of its day; 3 searches sent",
+      "2 exchanges, each with the key that was valid at the time; 3 searches sent",
       "The license key is not available (the key file can't be read)."
     ]],
     ["shared-token", "three workers cost one exchange", ["3 searches, 1 exchange."]]

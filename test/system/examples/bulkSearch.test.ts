@@ -103,7 +103,7 @@ describe("examples/bulk-search.ts", () => {
     expect({ code, stdout, stderr: stderr.trimEnd().split("\n").at(-1) }).toEqual({
       code: 130,
       stdout: "",
-      stderr: "Stopped: run the same command again to go on."
+      stderr: "Stopped: run the same command again to continue."
     })
     expect((yield* job.lines).length).toBeLessThan(terms.length)
 
@@ -155,7 +155,7 @@ describe("examples/bulk-search.ts", () => {
       yield* job.simulator.provoke("search", "unavailable")
       const { code, stderr } = yield* job.run({ BULK_PATIENCE: "100 millis" })
       expect(code).toBe(1)
-      expect(stderr).toContain("run the same command again to go on.")
+      expect(stderr).toContain("run the same command again to continue.")
       yield* job.simulator.recover
       yield* job.run()
       expect((yield* job.lines).map(({ term }) => term).sort()).toEqual(["oats", "rice"])
