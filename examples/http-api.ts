@@ -1,6 +1,6 @@
 /**
- * A backend in Effect itself: an HttpApi with errors of its own. Whatever error the library fails with, callers see
- * four error statuses: 400 and 404, which they can fix, 429, which says when to retry, and 503 for a problem of the backend.
+ * A backend written with Effect: an HttpApi with its own errors. Whatever error the library fails with, callers see
+ * four error statuses: 400 and 404, which they can fix; 429, which says when to retry; and 503, for a problem in the backend.
  * `PORT=3000 npx tsx examples/http-api.ts` needs `npm install @effect/platform-node@^0.108`.
  */
 import { createServer } from "node:http"

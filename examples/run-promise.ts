@@ -1,6 +1,6 @@
 /**
- * From plain async code. The layer is built once, in a ManagedRuntime; `Effect.provide` inside each `Effect.runPromise` builds
- * it anew, and each new layer fetches its own token.
+ * How to search from plain async code. Build the layer once, in a ManagedRuntime. With `Effect.provide` inside each `Effect.runPromise`,
+ * every call would build a new layer, which fetches its own token.
  * `npx tsx examples/run-promise.ts` needs nothing besides the package.
  */
 import { Effect, Layer, ManagedRuntime } from "effect"

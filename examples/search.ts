@@ -1,7 +1,7 @@
 /**
  * One search, as a table: `npx tsx examples/search.ts "greek yogurt"`, or `npm start -- "greek yogurt"` in a clone; `--json` prints
- * the payload. NUTRITION_ADVISOR_BASE_URL and NUTRITION_ADVISOR_LICENSE_KEY name the service; without them the embedded simulator
- * answers. Needs `npm install @effect/platform-node@^0.108`.
+ * the payload. Set NUTRITION_ADVISOR_BASE_URL and
+ * NUTRITION_ADVISOR_LICENSE_KEY to search the real service. Without them, the embedded simulator responds. Needs `npm install @effect/platform-node@^0.108`.
  */
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"

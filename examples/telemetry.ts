@@ -1,6 +1,6 @@
 /**
- * One request from the user's span down to the exchange, as OpenTelemetry sees it: three searches start with no token, so all
- * three wait for one exchange. The exchange has a root span, and the span of each search has a link to it.
+ * The spans of one user request in OpenTelemetry, down to the token exchange: it starts three searches without a token, so all three wait
+ * for one exchange. The exchange has a root span, and the span of each search has a link to it.
  * `npx tsx examples/telemetry.ts` needs
  * `npm install @effect/platform-node@^0.108 @effect/opentelemetry@^0.64 @opentelemetry/sdk-trace-base@2.12.0`.
  */

@@ -185,8 +185,7 @@ export class UnexpectedResponse extends tagged<UnexpectedResponse>()("Unexpected
 }) {}
 
 /**
- * The license key is not available: the Effect that reads it failed, or the value that it returned can't be a key. Fail with this error
- * in that Effect.
+ * The license key is not available: the Effect that reads it failed, or the value that it returned can't be a key. If you write that Effect, let it fail with this error.
  *
  * @since 1.0.0
  * @category errors

@@ -77,7 +77,7 @@ export type CheckedPolicy = {
 /** A longer `Retry-After` is cut to this, in milliseconds. */
 const longestRetryAfter = 3_600_000
 
-/** A token with a longer lifetime counts as one with this: 365 days, in milliseconds. @internal */
+/** The longest lifetime of a token, in milliseconds: 365 days. A longer one is cut to this. @internal */
 export const longestLife = 365 * 86_400_000
 
 /**
@@ -118,7 +118,7 @@ export const windowOf = (policy: CheckedPolicy, life: Lifetime): number => atMos
 /** How long before its expiry a token with this lifetime counts as expired, in milliseconds. @internal */
 export const marginOf = (policy: CheckedPolicy, life: Lifetime): number => atMost(policy.margin, 0.01, life)
 
-/** The longest time between two checks of a token, in milliseconds. It is short enough for suspended machines and changed clocks. @internal */
+/** The longest time between two checks of a token, in milliseconds. It is short, so that a check soon follows a suspension or a change of the clock. @internal */
 export const longestPause = 60_000
 
 /**
@@ -130,8 +130,8 @@ export const pauseOf = (policy: CheckedPolicy, life: Lifetime): number =>
 
 /**
  * The time from `now` (epoch milliseconds) to the next check: the pause, jittered by up to 20% in both directions, so that replicas don't
- * check at the same time. After the longest pause, the check comes at a whole second, so that thousands of idle clients of one process wake
- * it once a second. `random` is between 0 and 1.
+ * check at the same time. If the pause is the longest one, the check is moved to the start of its second, so that thousands of
+ * idle clients wake their process at most once a second. `random` is between 0 and 1.
  */
 const untilCheck = (pause: number, now: number, random: number): number => {
   const due = now + pause * (0.8 + 0.4 * random)

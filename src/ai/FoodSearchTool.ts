@@ -1,6 +1,6 @@
 /**
- * The tool `search_foods` for any agent kit: its name, its description, the JSON Schema of its input, and a function that runs it. It
- * doesn't depend on an agent kit, an MCP SDK or Node.
+ * The tool `search_foods` for any agent framework: its name, its description, the JSON Schema of its input, and a function that runs it. It
+ * doesn't depend on an agent framework, an MCP SDK or Node.
  *
  * @since 1.0.0
  * @module
@@ -62,7 +62,7 @@ export class ToolError extends Data.TaggedError("ToolError")<{
 }> {}
 
 /**
- * The tool as a value, for any agent kit.
+ * The tool as a value, for any agent framework.
  *
  * @since 1.0.0
  * @category models

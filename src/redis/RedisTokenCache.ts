@@ -35,7 +35,7 @@ export interface Options {
   readonly redis?: RedisOptions | undefined
 }
 
-/** Errors of ioredis repeat what it can't decode, so this checks it first. A fragment is the rest of a password that isn't encoded. */
+/** ioredis repeats what it can't decode in its errors, so this checks the URL first. A fragment is the rest of a password with a `#` that isn't encoded. */
 const isAddress = (text: string) => {
   try {
     const { hash, password, username } = new URL(text)

@@ -163,7 +163,7 @@ const loadUndici = Effect.tryPromise({
       field: "httpClient",
       rule: isMissing(cause)
         ? "needs @effect/platform-node for UndiciClient: npm install @effect/platform-node@^0.108"
-        : `can't be UndiciClient, since undici does not load (${cause}): leave it out of a bundle`
+        : `can't be UndiciClient, because undici failed to load (${cause}). If you bundle your program, mark undici as external`
     })
 }).pipe(
   // Bun replaces undici with its own package, whose Agent is empty.

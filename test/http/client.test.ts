@@ -146,7 +146,7 @@ describe("HTTP request without a response", () => {
     }
   )
 
-  test("TransportError has no code if that is longer than 80 characters", function*() {
+  test("a code longer than 80 characters is left out of TransportError", function*() {
     expect(yield* Effect.flip(send(failing(withCode("E".repeat(81)))))).not.toHaveProperty("code")
   })
 
@@ -196,7 +196,7 @@ describe("HTTP client that delivers a whole response in one step", () => {
     expect((yield* send(client)).status).toBe(200)
   })
 
-  test("the client's own limit on a response fails with TooLarge", function*() {
+  test("a response above the client's own limit fails with TooLarge", function*() {
     const tooLarge = Object.assign(new Error("secret"), { code: "UND_ERR_RES_EXCEEDED_MAX_SIZE" })
     const client = over((_, receiver) => {
       receiver.onFailure(tooLarge, 200)

@@ -85,7 +85,7 @@ describe("custom fetch that resolves with", () => {
     await expect(client.search("oats")).rejects.toMatchObject({ code: "ERR_FETCH_RESPONSE" })
   })
 
-  it("a body with status 205, which may have none: fetch resolves without it", async () => {
+  it("a body with status 205, which doesn't allow one: fetch resolves without the body", async () => {
     await using client = clientOf(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
     await expect(client.fetch("/v2/session")).resolves.toMatchObject({ status: 205, body: null })
   })
@@ -185,7 +185,7 @@ describe("content-encoding header", () => {
     }
   )
 
-  it("zstd of a body that is still encoded stays, and so does its length", async () => {
+  it("\"zstd\" and content-length are kept for a body that is still encoded", async () => {
     expect(await look("zstd", new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0]))).toEqual(["zstd", "9"])
   })
 

@@ -53,7 +53,7 @@ type Row = readonly [name: string, body: () => unknown, sent: string, type: stri
 const inMemory: ReadonlyArray<Row> = [
   ["an ArrayBuffer of another realm", () => runInNewContext("new Uint8Array([97, 98]).buffer"), "ab", null],
   ["a typed array of another realm", () => runInNewContext("new Uint8Array([97, 98])"), "ab", null],
-  ["a typed array of two bytes an element", () => new Uint16Array([0x6161]), "aa", null],
+  ["a typed array with two-byte elements", () => new Uint16Array([0x6161]), "aa", null],
   ["a Uint8Array", () => new Uint8Array([97, 98]), "ab", null],
   ["a DataView", () => new DataView(new Uint8Array([97, 98, 99]).buffer, 1, 1), "b", null],
   [

@@ -167,9 +167,9 @@ it("rejection: structuredClone keeps the message of the error", async () => {
 const thrown = Object.freeze({ what: "a defect of the user's code" })
 
 it.each<readonly [string, () => Effect.Effect<never, Advisor.NutritionAdvisorError>, object]>([
-  ["fails with", () => Effect.withSpan(Effect.fail(failure), "outside"), failure],
-  ["dies with", () => Effect.withSpan(Effect.die(thrown), "outside"), thrown]
-])("rejection: a search rejects if the search of a custom layer %s", async (_, search, reason) => {
+  ["fails", () => Effect.withSpan(Effect.fail(failure), "outside"), failure],
+  ["dies", () => Effect.withSpan(Effect.die(thrown), "outside"), thrown]
+])("rejection: a search rejects with the same value if the search of a custom layer %s", async (_, search, reason) => {
   await using advisor = doubled(search)
   expect(await rejection(advisor.search("oats"))).toBe(reason)
 })

@@ -109,7 +109,7 @@ it.each<readonly [string, () => ReturnType<typeof nativeSignal>, unknown]>([
   ["no reason at all", oldSignal, expect.objectContaining({ name: "AbortError" })],
   ["a Proxy around it", proxiedSignal, "left"],
   ["the events of an EventEmitter", emittingSignal, expect.objectContaining({ name: "AbortError" })]
-])("signal: a call rejects if a signal with %s is aborted before or during it", async (_, signalOf, expected) => {
+])("signal: a call rejects if a signal with %s is aborted before or during the call", async (_, signalOf, expected) => {
   await using advisor = doubled(() => Effect.never)
   const { abort, signal } = signalOf()
   const call = rejection(advisor.search("oats", { signal }))

@@ -37,7 +37,11 @@ it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
   ["cache.capacity", "a fraction", { retry: true, cache: { timeToLive: "1 minute", capacity: 0.5 } }],
   ["logger", "null", untyped({ logger: null })],
   ["logger", "an object without methods", untyped({ logger: {} })],
-  ["logger", "without the method error", untyped({ logger: { debug: () => {}, info: () => {}, warn: () => {} } })]
+  [
+    "logger",
+    "an object without an `error` method",
+    untyped({ logger: { debug: () => {}, info: () => {}, warn: () => {} } })
+  ]
 ])("createClient: it throws a ConfigurationError that names %s if its value is %s", (field, _, wrong) => {
   const error = thrownBy(() => Advisor.createClient({ ...settings, ...wrong }))
   expect(error).toBeInstanceOf(Advisor.ConfigurationError)

@@ -78,7 +78,7 @@ describe("options: each table in the docs has a row for each option, with its de
     ["docs/load.md", "times", RequestRetry.declarations],
     ["docs/load.md", "onTooManyRequests", Throttle.declarations],
     ["docs/load.md", "timeToLive", SearchCache.declarations]
-  ])("%s, from %s on", (path, first, declared) => {
+  ])("%s, the table that begins with `%s`", (path, first, declared) => {
     const rows = tableFrom(path, first)
     expect(Object.keys(rows).sort()).toEqual(Object.keys(declared).sort())
     expect(defaultsOf(declared).filter(([name, shown]) => rows[name] !== shown)).toEqual([])

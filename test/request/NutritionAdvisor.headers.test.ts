@@ -33,7 +33,7 @@ test.each([
   ["host", "elsewhere.example"],
   ["accept-encoding", "gzip, br, zstd"],
   ["content-length", "17"]
-])("headers: the caller's %s is not forwarded by search and httpClient: %s", function*(
+])("headers: neither search nor httpClient forwards the caller's %s: %s", function*(
   [name = "", value],
   { httpClient, search }
 ) {

@@ -53,17 +53,17 @@ const tracing = Effect.map(Effect.tracer, (own) => {
 })
 
 describe("observeHeaders", () => {
-  test.each(refusals)("for a status %i, only the listed header is on %s", function*([status, tag]) {
+  test.each(refusals)("after status %i, %s has only the listed header", function*([status, tag]) {
     const error = yield* failureOf([{ status, headers: identified }])
     expect([error._tag, headersOf(error)]).toEqual([tag, shown])
   })
 
-  test("the error of a response that is not JSON has it", function*() {
+  test("the error of a response that is not JSON has the header", function*() {
     const error = yield* failureOf([{ status: 200, body: "<html>", headers: identified }])
     expect(error).toMatchObject({ reason: "NotJson", headers: shown })
   })
 
-  test("the error of a response that doesn't match the schema has it", function*() {
+  test("the error of a response that doesn't match the schema has the header", function*() {
     const search = NutritionAdvisor.searchAs(Schema.Struct({ total: Schema.Number }))("apple")
     expect(yield* failureOf([{ ...found, headers: identified }], { program: search }))
       .toMatchObject({ reason: "Schema", headers: shown })

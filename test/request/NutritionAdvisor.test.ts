@@ -190,7 +190,7 @@ describe("searchAs", () => {
   test.each<readonly [string, () => unknown]>([
     ["of V8", () => new RangeError("Maximum call stack size exceeded")],
     ["of JavaScriptCore", () => new RangeError("Maximum call stack size exceeded.")]
-  ])("a schema that overflows the stack fails with Schema, with the error %s", function*([, thrown]) {
+  ])("a schema that overflows the stack with the RangeError %s fails with reason Schema", function*([, thrown]) {
     expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
       _tag: "UnexpectedResponse",
       reason: "Schema"

@@ -91,7 +91,7 @@ describe("NutritionAdvisorError", () => {
     expect(look()).toEqual(before)
   })
 
-  each("the message of the prototype of %s can be read, as mocks of Jest and Vitest do", (_, error) => {
+  each("mocks of Jest and Vitest can read the message of the prototype of %s", (_, error) => {
     expect(Object.getPrototypeOf(error)).toHaveProperty("message", "")
   })
 

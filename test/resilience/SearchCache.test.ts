@@ -115,7 +115,7 @@ const distinct: ReadonlyArray<readonly [string, NutritionAdvisor.SearchOptions |
   ["oats", { headers: [["b", "2"], ["a", "1"]] }]
 ]
 
-it("SearchCache: searches differ by any change of term, query parameters or headers", () => {
+it("SearchCache: searches whose term, query parameters or headers differ don't share a payload", () => {
   const { double, world } = worldOverSlow()
   for (const [term, options] of distinct) searchedIn(world, term, options)
   expect(double.sent).toHaveLength(distinct.length)
@@ -138,7 +138,7 @@ it.each<readonly [NutritionAdvisor.SearchOptions | undefined, NutritionAdvisor.S
   expect(double.sent).toHaveLength(1)
 })
 
-test("SearchCache: searches differ by options that can be iterated only once", function*() {
+test("SearchCache: searches whose options are different one-time iterators don't share a payload", function*() {
   const page = (number: string) => ({ urlParams: new URLSearchParams({ page: number }).entries() })
   const { double, world } = worldOverSlow()
   for (const options of [page("2"), page("3"), page("2")]) searchedIn(world, "oats", options)

@@ -156,7 +156,7 @@ it.each([
 })
 
 it.each(both)(
-  "Throttle probe after a hold: a 429 starts the hold again, with onTooManyRequests %s",
+  "Throttle probe after a hold: a 429 starts the hold again, with onTooManyRequests: %j",
   (onTooManyRequests) => {
     const { double, world } = afterHold(onTooManyRequests)
     const first = world.search("limit 7")
@@ -222,7 +222,7 @@ it("Throttle: if a request waits for a token, the interval to the next one start
   expect(times).toEqual([30, 80])
 })
 
-it("Throttle: maxWait limits the total wait before the call and before the send", () => {
+it("Throttle: maxWait limits the sum of the waits before the call and before the send", () => {
   const double = AdvisorDouble.make(({ what }) =>
     what === "first"
       ? Effect.fail(tooMany(2))
@@ -313,7 +313,7 @@ it("Throttle rate: with two stacked layers, both rates apply", () => {
   expect(timesOf(double, world)).toEqual([0, 100, 200, 300, 400])
 })
 
-it("Throttle rate: with onTooManyRequests fail, a 429 immediately fails requests that wait for the rate", () => {
+it("Throttle rate: with onTooManyRequests: \"fail\", a 429 immediately fails requests that wait for the rate", () => {
   const double = AdvisorDouble.make(() => Effect.delay(Effect.fail(tooMany(5)), 10))
   const world = worldOver(double, { rate: { limit: 1, interval: "1 second" } })
   const fibers = Array.from({ length: 3 }, (_, index) => world.search(`${index}`))

@@ -128,7 +128,7 @@ describe("sharing: replicas", () => {
   })
 
   test(
-    "a flight has time to wait for a lease that is never released and then to exchange",
+    "a flight that waits for a lease that is never released still has time to exchange",
     function*({ cache, simulator }) {
       yield* simulator.setLatency("token", "8 seconds")
       const dying = yield* Effect.fork(searchOf(yield* replica()))

@@ -37,7 +37,7 @@ const tokens = FastCheck.record({
 
 describe("sealed token", () => {
   it.effect.prop(
-    "a peer with the same key and identity opens an equal token",
+    "a peer with the same key and identity gets an equal token from the entry",
     [tokens, FastCheck.string({ unit: "grapheme", minLength: 1 }), FastCheck.array(FastCheck.string())],
     ([token, key, about]) =>
       Effect.gen(function*() {
@@ -76,14 +76,17 @@ describe("sealed token", () => {
       ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
       ["service id", "a-license-key", ["https://advisor.example", "/v2/token/{key}", "id"]],
       ["license key", "another-license-key", identity],
-      ["division into parts", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
+      ["split between base URL and route", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
     ] as const
-  )("a different %s has a separate entry, which can't be opened", ([, key, about]) =>
-    Effect.gen(function*() {
-      const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
-      expect(other.name).not.toBe(seal.name)
-      expect(yield* seal.open(yield* other.close(token))).toEqual(Option.none())
-    }))
+  )(
+    "a token sealed for a different %s has another entry name and can't be opened",
+    ([, key, about]) =>
+      Effect.gen(function*() {
+        const [seal, other] = yield* Effect.all([sealOf(), sealOf(key, about)])
+        expect(other.name).not.toBe(seal.name)
+        expect(yield* seal.open(yield* other.close(token))).toEqual(Option.none())
+      })
+  )
 })
 
 describe("sealed token: an entry is ignored if", () => {

@@ -106,7 +106,7 @@ describe("stream of events", () => {
   })
 
   testLive.each(["drop", "cut-short"] as const)(
-    "stream of events: the status of a call with the fault %s is that fault",
+    "stream of events: a call with the fault %s has the name of the fault as its status",
     function*(fault) {
       const { seen, send, service } = yield* start()
       yield* service.provoke("search", fault, 1)
@@ -126,7 +126,7 @@ describe("stream of events", () => {
   })
 
   testLive(
-    "stream of events: a client that disconnects before a slow response counts as a hang without a fault",
+    "stream of events: a call whose client disconnects before a slow response has the status hang and no fault",
     function*() {
       const { send, service, watch } = yield* start()
       yield* service.setLatency("search", "1 hour")

@@ -236,7 +236,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
   })
 
   for (const colorScheme of ["light", "dark"] as const) {
-    testLive(`simulator page: it fits 400 pixels, in ${colorScheme}`, function*() {
+    testLive(`simulator page: it fits a width of 400 pixels in ${colorScheme} mode`, function*() {
       const page = yield* Page.open(browser, { colorScheme, width: 400 })
       yield* search(page, yield* page.exchange)
       yield* press(page, "Table")

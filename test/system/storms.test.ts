@@ -99,7 +99,7 @@ describe.each(clients)("storm: $count concurrent searches over $name", (client) 
   )
 })
 
-describe.each(clients)("storm: a token route that hangs over $name", (client) => {
+describe.each(clients)("storm over $name: a token route that hangs", (client) => {
   testLive("1,000 searches time out after one exchange, and the next search after the backoff succeeds", function*() {
     const { baseUrl, sight, tell } = yield* SpawnedSimulator.make
     const { search } = yield* clientOf(client, baseUrl, { tokenTimeout: "2 seconds" })

@@ -134,7 +134,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["a search with a token and its customer identifier", 200, oneSearch, authorizedBy],
     ["a search without a token", 401, oneSearch, ({ customer_id }) => ({ headers: { "Service-ID": customer_id } })],
     ["a search without a token, with missingTokenStatus,", 403, oneSearch, nothing, { missingTokenStatus: 403 }],
-    ["a search with another scheme than Bearer", 401, oneSearch, withAnotherScheme],
+    ["a search with a scheme other than Bearer", 401, oneSearch, withAnotherScheme],
     [
       "a search with an unknown token",
       403,
@@ -150,11 +150,11 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["a search without the header of serviceIdHeader", 400, oneSearch, authorizedBy, { serviceIdHeader: "X-Customer" }],
     ["a search without a term", 400, `GET ${searchRoute}`, authorizedBy],
     ["a search with a blank term", 400, `GET ${searchRoute}?term=%20`, authorizedBy],
-    ["a search with another parameter than term", 400, `GET ${searchRoute}?terms=yogurt`, authorizedBy],
+    ["a search with a parameter other than term", 400, `GET ${searchRoute}?terms=yogurt`, authorizedBy],
     ["a request for an unknown route", 404, "GET /v2/nothing", authorizedBy],
     ["a request for a route below the search", 404, `GET ${searchRoute}/more`, authorizedBy],
     ["a request for a route of another version", 404, "GET /v1/products/napi/food/search/semantic", authorizedBy],
-    ["a request with another method than an entry of routes", 404, "POST /v2/plan", authorizedBy, { routes }],
+    ["a request with a method other than that of its entry in routes", 404, "POST /v2/plan", authorizedBy, { routes }],
     ["a request for an entry of routes without a token", 401, "GET /v2/plan", nothing, { routes }],
     ["a request for an entry of routes without a customer identifier", 400, "GET /v2/plan", withoutIdentifier, {
       routes
@@ -283,7 +283,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["an exchange with a trailing slash", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}/`],
     ["a request for an unknown route", "/api/{key}", `/api/${secret}`],
     ["an exchange with a token", `/api${licenceRoute}/{key}`, `/api${licenceRoute}/${secret}`, bearer],
-    ["a request below an exchange", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}/more`, {
+    ["a request below a token route", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}/more`, {
       body: HttpBody.text("a body")
     }],
     ["an exchange outside the prefix", `${licenceRoute}/{key}`, `${licenceRoute}/${secret}`, {}, {

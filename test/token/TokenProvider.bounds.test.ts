@@ -60,7 +60,7 @@ const hanging = (["issue", "current", "put", "invalidate"] as const).flatMap((ca
 
 describe("TokenProvider: an issuer or store", () => {
   test.each(hanging)(
-    "whose %s %s makes all callers fail with Timeout after tokenTimeout, but not later callers",
+    "whose `%s` %s makes all callers fail with Timeout after tokenTimeout, but not later callers",
     function*([call, , fault]) {
       const { caller, faults } = yield* withFault(call, fault, { tokenTimeout: "3 seconds" })
       const callers = yield* Effect.replicateEffect(Effect.fork(Effect.flip(caller)), 2)
@@ -82,7 +82,7 @@ describe("TokenProvider: an issuer or store", () => {
   })
 
   test.each(hanging.filter(([call]) => call !== "current"))(
-    "whose %s %s does not block the layer from closing",
+    "whose `%s` %s does not block the layer from closing",
     function*([call, , fault]) {
       const { caller, close } = yield* withFault(call, fault)
       const waiting = yield* Effect.fork(Effect.flip(caller))
@@ -119,7 +119,7 @@ describe("TokenProvider: an issuer or store", () => {
     ["interrupts itself", "succeeded", Effect.interrupt, 3],
     ["interrupts itself", "failed", Effect.interrupt, 2]
   ])(
-    "whose put %s after the exchange of a renewal has %s doesn't close the provider",
+    "whose `put` %s stays usable after the exchange of a renewal has %s",
     function*([, end, fault, next]) {
       const { caller, faults, get } = yield* withFault("put", fault, { isRejected: true })
       const issuer = yield* Issuer.IssuerDouble

@@ -98,7 +98,7 @@ describe("log of a failed exchange", () => {
   test.each<readonly [string, number, string]>([
     ["the last token has expired", 1_000_000, "There is no usable token"],
     ["the current token is still valid", 900_000, "The current token is used until it expires"]
-  ])("the warning says if %s", function*([, at, message], { issuer, provider }) {
+  ])("the warning says that %s", function*([, at, message], { issuer, provider }) {
     yield* provider.get
     yield* issuer.respondAlways(Effect.fail(unavailable))
     yield* Time.set(at)
@@ -134,7 +134,7 @@ describe("log of the first successful exchange after a warning", () => {
     yield* provider.get
     expect([yield* issuer.calls, lines.slice(3)]).toEqual([4, [{
       level: "INFO",
-      message: "The license key can be exchanged again. Number of failed exchanges before: 3.",
+      message: "The license key can be exchanged again. Failed exchanges before this one: 3.",
       annotations: {}
     }]])
   })

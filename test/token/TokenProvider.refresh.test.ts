@@ -46,7 +46,7 @@ describe("refresh: callers", () => {
   ]
 
   fresh.each(boundaries)(
-    "a call at $at of 1,000,000 ms waits: $waits (exchanges: $exchanges)",
+    "a call $at ms into a life of 1,000,000 ms (waits: $waits, exchanges: $exchanges)",
     function*({ at, exchanges, waits }) {
       yield* issuer.setLatency("1 second")
       yield* Time.set(at)

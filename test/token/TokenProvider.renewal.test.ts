@@ -46,7 +46,7 @@ describe("renewal", () => {
   })
 
   fresh.each([13, 2_048])(
-    "500 concurrent rejections that yield every %s operations share one exchange",
+    "500 concurrent rejections share one exchange, with fibers that yield after %s operations",
     function*(operations, { first }) {
       yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
         Effect.withMaxOpsBeforeYield(operations)

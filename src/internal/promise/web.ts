@@ -73,7 +73,9 @@ const requestOf = (path: string, init: RequestInit, failure: BodyFailure) =>
     const { headers, method } = yield* headOf(init)
     const { body } = init
     const isEmpty = body === undefined || body === null
-    if (!isEmpty && (method === "GET" || method === "HEAD")) return yield* notSent(`${method} has no body`)
+    if (!isEmpty && (method === "GET" || method === "HEAD")) {
+      return yield* notSent(`a ${method} request can't have a body`)
+    }
     return HttpClientRequest.make(method as HttpMethod)(path, {
       headers: [...headers],
       body: isEmpty ? HttpBody.empty : bodyOf(body, headers.get("content-type") ?? undefined, failure)

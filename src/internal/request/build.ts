@@ -79,7 +79,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
   const headers = presentHeaders(request.headers)
   if (!areHeaderFields(headers)) return notSent("request", badHeader)
   const url = Url.resolveWithin(settings.baseUrl, request.url)
-  if (url === undefined) return notSent("request", "the URL leaves the base URL")
+  if (url === undefined) return notSent("request", "the URL is not below the base URL")
   const query = [url.search.slice(1), Url.query(request.urlParams)].filter((part) => part !== "").join("&")
   return Effect.map(sendable(request.body, readWithin(settings.requestTimeout)), (body) => ({
     method: request.method,

@@ -21,7 +21,7 @@ export const succeeded = (
   if (outcome !== "shared") Metrics.exchanged(reason, outcome)
   Metrics.tokenExpires(token.expiresAt)
   const ended = debug(`An exchange ended: ${outcome}`, { reason })
-  const recovered = `The license key can be exchanged again. Number of failed exchanges before: ${failuresBefore}.`
+  const recovered = `The license key can be exchanged again. Failed exchanges before this one: ${failuresBefore}.`
   return failuresBefore === 0 ? ended : Effect.zipRight(ended, Effect.logInfo(recovered))
 }
 

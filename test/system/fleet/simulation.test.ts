@@ -22,7 +22,7 @@ it("fleet: with 1,000 replicas, the rules of docs/sharing.md hold through outage
     expect(violations).toEqual([])
   }))
 
-it("fleet: with 1,000 replicas, a cold start or revocation costs six cache calls each, and 0.6 a second afterward", async () => {
+it("fleet: each of 1,000 replicas makes at most six cache calls at a cold start or revocation, and at most 0.6 a second afterward", async () => {
   const starts = await costsOf(size, false)
   expect(starts.map(({ exchanges }) => exchanges)).toEqual([1, 1])
   for (const { cacheCalls, busiestLater } of starts) {

@@ -35,7 +35,7 @@ describe("UndiciClient: undici in a bundle", () => {
         throw new Error()
       })
       expect(failed).toMatchObject({
-        left: { field: "httpClient", rule: expect.stringMatching(/does not load \(Error: .*bundle/) }
+        left: { field: "httpClient", rule: expect.stringMatching(/failed to load \(Error: .*bundle/) }
       })
     }))
 })
