@@ -46,11 +46,14 @@ it.each([
   ["-x", "There is no argument -x."],
   ["key-5d1c", "Each argument must begin with --."],
   ["--simulator -- key-5d1c", "Each argument must begin with --."]
-])("MCP program arguments: %s is rejected with a message that contains no value", (line, sentence) => {
-  const message = Either.getOrElse(Either.flip(parsed(line)), () => "accepted")
-  expect(message).toContain(sentence)
-  expect(message).not.toContain("key-5d1c")
-})
+])(
+  "MCP program arguments: the command line `%s` is rejected with a message that repeats no value",
+  (line, sentence) => {
+    const message = Either.getOrElse(Either.flip(parsed(line)), () => "accepted")
+    expect(message).toContain(sentence)
+    expect(message).not.toContain("key-5d1c")
+  }
+)
 
 it("MCP program arguments: --help lists every argument and every variable", () => {
   const names = ["--max-bytes", "--fields", "--simulator", "--version", "--help"]

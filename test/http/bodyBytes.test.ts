@@ -47,7 +47,7 @@ describe("BodyBytes", () => {
 
 describe("BodyBytes: memory", () => {
   it.each([[1, 65_536, 1_000], [100, 200, 1_000], [5_000, 65_536, 100]])(
-    "memory is at most twice the length of the body if chunks of %d bytes are views of %d bytes",
+    "memory is at most twice the length of the body (bytes in a chunk: %d, in its buffer: %d)",
     (length, memory, count) => {
       const piece = new Uint8Array(new ArrayBuffer(memory), 0, length)
       const { bytes } = gathered([new Uint8Array(length), ...Array.from({ length: count - 1 }, () => piece)])

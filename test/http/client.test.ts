@@ -87,7 +87,7 @@ describe("HTTP response", () => {
     expect([status, body.length]).toEqual([500, 65_536])
   })
 
-  test("a response from a client that fails on error statuses is still a response", function*() {
+  test("if the client fails on an error status, its response is still used", function*() {
     const { status } = yield* send(HttpClient.filterStatusOk(responding(() => new Response("no", { status: 403 }))))
     expect(status).toBe(403)
   })

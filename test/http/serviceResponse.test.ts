@@ -41,7 +41,7 @@ describe("error of a response", () => {
     ["Wed, 99 Nov 2026 03:57:31 GMT", undefined],
     ["Wed, 25 Nov 2026 03:57:31 GMT+01:00", undefined],
     ["", undefined]
-  ])("Retry-After %j is read as %s seconds", function*([value, seconds]) {
+  ])("Retry-After %j in seconds: %s", function*([value, seconds]) {
     yield* TestClock.setTime(Date.parse("2026-11-25T03:56:40Z"))
     for (const status of [429, 503]) {
       const error = yield* errorOf(status, { "retry-after": value })

@@ -157,7 +157,7 @@ describe("URL below the base URL", () => {
     }
   )
 
-  it.prop("every accepted URL has the origin of a base URL without a path", [FastCheck.string()], ([path]) => {
+  it.prop("if the base URL has no path, every accepted URL has its origin", [FastCheck.string()], ([path]) => {
     expect(Url.resolveWithin(bare, path)?.origin ?? bare.origin).toBe(bare.origin)
   }, { fastCheck: { examples: [["@other.example"], [".other.example"], [":8443"], ["\t//other.example"]] } })
 })

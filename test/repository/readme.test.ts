@@ -44,7 +44,7 @@ it.each(pages)("documents: each link in %s leads to an existing file or heading"
 const importBlock = makeImporter()
 
 it.each(programsOf("README.md").filter(({ code }) => !code.includes("vitest")))(
-  "README.md: the program in line $line prints foods of the simulator",
+  "README.md: the program on line $line prints foods from the simulator",
   async (block) => {
     const printed = vi.spyOn(console, "log").mockReturnValue()
     await importBlock(block)

@@ -88,7 +88,7 @@ describe("types: searchAs", () => {
     })
   })
 
-  it("AnySchema is a parameter type that names only the output", () => {
+  it("a function can take an AnySchema and name only its output type", () => {
     const find = <A>(schema: NutritionAdvisor.AnySchema<A>) => NutritionAdvisor.searchAs<A>(schema)("oats")
     compiles(() => expectTypeOf(find(Schema.NumberFromString)).toEqualTypeOf<Found<number>>())
     compiles(() => expectTypeOf(find(z.number())).toEqualTypeOf<Found<number>>())

@@ -91,7 +91,7 @@ describe("layerConfig", () => {
     ["NUTRITION_ADVISOR_REQUEST_TIMEOUT", "5000"],
     ["NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "16 MiB"],
     ["NUTRITION_ADVISOR_ALLOW_INSECURE_HTTP", "perhaps"]
-  ])("an invalid %s fails with a ConfigError that doesn't contain its value: %j", function*([name, value]) {
+  ])("an invalid value of %s fails with a ConfigError that doesn't contain the value: %j", function*([name, value]) {
     const error = yield* Effect.flip(built(configured({ [name]: value })))
     expect(error).toMatchObject({ _tag: "ConfigError", message: expect.stringContaining("must be ") })
     expect(String(error)).toContain(name)

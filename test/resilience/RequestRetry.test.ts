@@ -171,7 +171,7 @@ it.each<readonly [searches: number, RequestRetry.Options, retries: number]>([
   [40, { times: 1, budget: 1_000 }, 40],
   [1_000, { times: 1 }, 100],
   [1_000, { times: 1, budget: 1 }, 100]
-])("RequestRetry budget: %i failing searches with %j cause %i retries", (
+])("RequestRetry budget: failing searches: %i, options: %j, retries: %i", (
   searches,
   options,
   retries

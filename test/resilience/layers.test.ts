@@ -75,7 +75,7 @@ const invalid: ReadonlyArray<readonly [field: string, layers: ReadonlyArray<Advi
 ]
 
 test.each(invalid)(
-  "layers around the client: an invalid %s is rejected with a ConfigurationError that names it",
+  "layers around the client: an invalid value of `%s` is rejected with a ConfigurationError that names it",
   function*([field, layers]) {
     const errors = yield* Effect.forEach(layers, (layer) => Effect.flip(Layer.build(Layer.provide(layer, double("")))))
     expect(errors).toEqual(layers.map(() => expect.objectContaining({ _tag: "ConfigurationError", field })))

@@ -54,7 +54,7 @@ const searches: ReadonlyArray<readonly [name: string, Search]> = [
 ]
 
 test.each(layers.flatMap(([name, around]) => searches.map(([call, search]) => [name, call, around, search] as const)))(
-  "%s: %s passes on an unknown option",
+  "%s: %s forwards an unknown option",
   function*([, , around, search]) {
     const double = AdvisorDouble.responding(found)
     yield* search(Layer.provide(around, double.layer))

@@ -142,14 +142,14 @@ describe("sharing: token in the cache", () => {
     expect([calls, yield* issuer.calls]).toEqual([["read"], 1])
   })
 
-  test("the token is ignored if it is the one to replace", function*({ issuer }) {
+  test("the cached token is ignored if it is the token being replaced", function*({ issuer }) {
     const first = yield* settle(missing(yield* replica()))
     yield* settle((yield* replica()).issue(replacing(first, { reason: "refresh" })))
     expect(yield* issuer.calls).toBe(2)
   })
 
   test.each([[999, 1], [1_001, 2]] as const)(
-    "a token received at 1,000 is used only if the one to replace was received earlier: %i",
+    "a cached token received at 1,000 replaces a token that was received earlier, but not a later one: %i",
     function*([receivedAt, exchanges], { issuer }) {
       yield* Time.set(1_000)
       yield* fromNewReplica
@@ -285,7 +285,7 @@ describe("sharing: lease", () => {
   })
 
   test(
-    "if the lease is never free, a replica exchanges after `lease` and `tokenTimeout` without sharing the token",
+    "if the lease is never free, a replica exchanges after `lease` + `tokenTimeout`, and does not share the token",
     function*({ cache }) {
       yield* squat(hour)
       const counted = yield* added(

@@ -105,7 +105,7 @@ const ownBytes = async (contents: string) => {
 }
 
 describe("the package", () => {
-  it("it contains the docs but no tests, and depends only on types", () => {
+  it("it contains the docs but no tests, and its only dependency is a package of types", () => {
     for (const path of ["README.md", "LICENSE", "CHANGELOG.md", "docs/errors.md"]) expect(files).toContain(path)
     expect(files.filter((path) => /(^|\/)test\/|\.test\.|\.env|\.npmrc/.test(path))).toEqual([])
     expect(Object.keys(manifest.dependencies)).toEqual(["@standard-schema/spec"])

@@ -205,14 +205,14 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     }
   )
 
-  onPage("simulator page: it shows a fault that another viewer provokes and ends", function*(page) {
+  onPage("simulator page: it shows when another viewer starts and ends a fault", function*(page) {
     yield* page.service.provoke("request", "drop", 3)
     yield* eventually(async () => (await stateOf(page)).includes("request: drop, next 3"))
     yield* page.service.recover
     yield* eventually(async () => /faults on\s+none/.test(await stateOf(page)))
   })
 
-  onPage("simulator page: during a load test, it keeps every call in a small document", function*(page) {
+  onPage("simulator page: during a load test, no call is lost and the document stays small", function*(page) {
     yield* promise(() => page.page.getByRole("button", { name: "Table" }).click())
     const storm = Effect.all(Array.from({ length: 50 }, () => page.send("/v2/plan")), { concurrency: "unbounded" })
     yield* Effect.repeatN(storm, 99)

@@ -55,7 +55,7 @@ test(
   }
 )
 
-test("simulator controls: state is empty after the tokens expire and recover is called", function*() {
+test("simulator controls: `state` is empty once the tokens have expired and `recover` has been called", function*() {
   yield* statusOf("POST", tokenRoute)
   yield* send("POST", "/simulator/provoke/search/hang")
   yield* send("POST", "/simulator/recover")
@@ -109,14 +109,14 @@ test.each([
   expect([status, JSON.parse(text).error]).toEqual([400, expect.stringMatching(/^(seconds|millis) must be a /)])
 })
 
-test("simulator controls: a provoked fault lasts until recover", function*() {
+test("simulator controls: a provoked fault lasts until `recover` is called", function*() {
   yield* send("POST", "/simulator/provoke/token/server-error")
   const before = yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 2)
   yield* send("POST", "/simulator/recover")
   expect([...before, yield* statusOf("POST", tokenRoute)]).toEqual([500, 500, 200])
 })
 
-test("simulator controls: provoke with times affects only the next calls", function*() {
+test("simulator controls: `provoke` with `times` affects only that many calls", function*() {
   yield* send("POST", "/simulator/provoke/token/unavailable?times=2")
   expect(yield* Effect.replicateEffect(statusOf("POST", tokenRoute), 3)).toEqual([503, 503, 200])
 })

@@ -75,7 +75,7 @@ it("simulator secrets: all are hidden, in any encoding and context", () => {
 })
 
 testLive(
-  "simulator events: secrets in a route are hidden, and its query is kept only if it contains a secret",
+  "simulator events: secrets in a route are hidden, and a query without a secret is left out",
   function*() {
     const { exchange, seen, send } = yield* start({ licenseKeys: ["a/b c"], customerId: "c-1" })
     const headers = yield* exchange

@@ -21,7 +21,7 @@ describe("RefreshPolicy.make", () => {
   it.each<readonly [string, unknown]>([
     ...["window", "margin", "backoffStart", "backoffCap", "coolDown"].map((field) => [field, "soon"] as const),
     ["attempts", 1.5]
-  ])("an invalid %s is rejected: %s", (field, value) => {
+  ])("an invalid value of `%s` is rejected: %s", (field, value) => {
     expect(rejected({ [field]: value })).toMatchObject(Either.right({ field: `refresh.${field}` }))
   })
 
@@ -79,7 +79,7 @@ describe("RefreshPolicy.checks", () => {
       expect(waits).toEqual([1_000, 48_000, 1_500, 72_000])
     }))
 
-  it.effect("clients with long-lived tokens check at whole seconds", () =>
+  it.effect("with long-lived tokens, all clients check at the start of a second", () =>
     Effect.gen(function*() {
       const now = 12_345
       const waits = yield* Effect.forEach([0, 0.3, 1], (random) => waitAfter(60_000, random, now))

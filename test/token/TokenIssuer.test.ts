@@ -214,7 +214,7 @@ describe("token response", () => {
 
   test.each([
     ["64 KiB and one byte", `${kibibytes(64)} `],
-    ["10 MiB, even though maxResponseBytes allows it", kibibytes(10 * 1024)]
+    ["10 MiB (allowed by maxResponseBytes)", kibibytes(10 * 1024)]
   ])("a response of %s fails with TooLarge", ([, body]) => refused(body, "TooLarge"))
 
   it.effect.prop(

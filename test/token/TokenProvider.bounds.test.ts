@@ -93,7 +93,7 @@ describe("TokenProvider: an issuer or store", () => {
   )
 
   test.each(["issue", "put"] as const)(
-    "whose %s returns after the timeout does not store a token",
+    "whose `%s` returns after the timeout does not store a token",
     function*(call) {
       const { caller, store } = yield* withFault(call, Effect.uninterruptible(Effect.sleep("15 seconds")))
       const waiting = yield* Effect.fork(Effect.flip(caller))
@@ -119,7 +119,7 @@ describe("TokenProvider: an issuer or store", () => {
     ["interrupts itself", "succeeded", Effect.interrupt, 3],
     ["interrupts itself", "failed", Effect.interrupt, 2]
   ])(
-    "whose `put` %s stays usable after the exchange of a renewal has %s",
+    "whose `put` %s doesn't close the provider, after a renewal whose exchange %s",
     function*([, end, fault, next]) {
       const { caller, faults, get } = yield* withFault("put", fault, { isRejected: true })
       const issuer = yield* Issuer.IssuerDouble

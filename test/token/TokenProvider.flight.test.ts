@@ -15,7 +15,7 @@ const distinct = (tokens: ReadonlyArray<AccessToken.AccessToken>) => new Set(tok
 
 describe("cold start", () => {
   cold.each([13, 50])(
-    "500 concurrent callers share one exchange, with fibers that yield after %s operations",
+    "500 concurrent callers share one exchange (operations before a fiber yields: %s)",
     function*(operations) {
       const tokens = yield* Effect.all(Effect.replicate(provider.get, 500), { concurrency: "unbounded" }).pipe(
         Effect.withMaxOpsBeforeYield(operations)

@@ -46,7 +46,7 @@ describe("renewal", () => {
   })
 
   fresh.each([13, 2_048])(
-    "500 concurrent rejections share one exchange, with fibers that yield after %s operations",
+    "500 concurrent rejections share one exchange (operations before a fiber yields: %s)",
     function*(operations, { first }) {
       yield* Effect.all(Effect.replicate(provider.renew(first), 500), { concurrency: "unbounded" }).pipe(
         Effect.withMaxOpsBeforeYield(operations)

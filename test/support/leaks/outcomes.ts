@@ -75,7 +75,7 @@ const wholes: ReadonlyArray<Outcome> = [
     end: "ResponseError StatusCode"
   },
   {
-    title: "a scope that repeats the token",
+    title: "a token call whose scope repeats the token",
     token: Replies.issueWith({ scope: `read:${Secrets.token}` }),
     end: "Success"
   },
@@ -114,7 +114,11 @@ const refused: ReadonlyArray<Outcome> = [
     data: Replies.echoing(403),
     end: "BadRequest"
   },
-  { title: "a token without an identifier", token: Replies.issueWith({ customer_id: null }), end: "MissingServiceId" },
+  {
+    title: "a token call without an identifier",
+    token: Replies.issueWith({ customer_id: null }),
+    end: "MissingServiceId"
+  },
   {
     title: "a licenseKey effect that fails",
     options: { licenseKey: Effect.fail(new NutritionAdvisorError.LicenseKeyUnavailable({})) },

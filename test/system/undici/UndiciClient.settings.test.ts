@@ -23,7 +23,7 @@ const building = (layer: Layer.Layer<HttpClient.HttpClient, unknown>, values: Re
   Effect.flip(Layer.build(Layer.provide(layer, from(values))))
 
 describe("UndiciClient: settings", () => {
-  test.each(wrong)("make rejects an invalid %s: %j", function*([field, options]) {
+  test.each(wrong)("make rejects an invalid value of `%s`: %j", function*([field, options]) {
     expect(yield* Effect.flip(UndiciClient.make(options))).toMatchObject({ _tag: "ConfigurationError", field })
   })
 })

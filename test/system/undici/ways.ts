@@ -37,7 +37,7 @@ export interface Way {
 
 export const ways: ReadonlyArray<Way> = [
   { name: "in one step", through: identity },
-  { name: "through a response", through: behindAnother }
+  { name: "as an HttpClientResponse", through: behindAnother }
 ]
 
 export const advisor = (
