@@ -89,7 +89,7 @@ const rows: ReadonlyArray<Row> = [
   { code: /^ERR_ACCESS_DENIED$/, advice: "Start Node with --allow-net.", isPermanent: true },
   {
     code: /^UND_ERR_(DESTROYED|CLOSED)$/,
-    advice: "Your undici dispatcher is closed: keep it open as long as the client.",
+    advice: "Your undici dispatcher is closed: keep it open until the client is closed.",
     isPermanent: true
   },
   {

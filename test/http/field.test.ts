@@ -27,7 +27,7 @@ const stalling = () => {
 
 describe("request timeout", () => {
   it.effect.each(["search", "token"] as const)(
-    "the timeout also applies to the body of a %s and cancels it",
+    "the timeout also applies to the body of a %s response and cancels it",
     (operation) =>
       Effect.gen(function*() {
         const { cancel, response } = stalling()

@@ -31,8 +31,8 @@ describe("secrets, raw or encoded", () => {
 
 describe("secrets with a custom HttpClient", () => {
   it.live.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
-    ["dies with the request", Effect.die],
-    ["throws the request", (error) => {
+    ["dies, and the request is its defect", Effect.die],
+    ["throws the request object", (error) => {
       throw error
     }],
     ["interrupts itself and dies", (error) => Effect.ensuring(Effect.interrupt, Effect.die(error))]

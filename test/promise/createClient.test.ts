@@ -99,7 +99,7 @@ it("createClient: a missing option is read from its variable even if other optio
   expect(headers).toMatchObject({ "user-agent": "of-the-variable" })
 })
 
-it("createClient: an option overrides its variable, even an invalid one", () => {
+it("createClient: an option overrides its variable, even if the variable is invalid", () => {
   vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", "ftp://elsewhere.example")
   vi.stubEnv("NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon")
   expect(() => Advisor.createClient({ ...settings, requestTimeout: 1_000 })).not.toThrow()

@@ -497,7 +497,7 @@ describe("httpClient", () => {
       ["drop", { _tag: "TransportError", reason: "Connection" }],
       ["hang", { _tag: "TransportError", reason: "Timeout" }]
     ] as const
-  )("httpClient has the errors of a search (case %#)", function*([response, expected]) {
+  )("httpClient has the errors of a search, for the response %j", function*([response, expected]) {
     yield* respondNext("request", response)
     expect(yield* settle(Effect.flip(execute(HttpClientRequest.get("/v2/plan"))))).toMatchObject({
       operation: "request",

@@ -86,10 +86,10 @@ describe("options that are iterators", () => {
   })
 })
 
-describe("headers that a backend forwards", () => {
+describe("headers of an HTTP/2 request that a backend forwards", () => {
   const pseudo = { ":method": "GET", ":path": "/foods", ":authority": "a", ":scheme": "https", "x-request-id": "1" }
 
-  test("from an HTTP/2 request are sent without its pseudo-headers, in a search and in a request", function*({
+  test("are sent without the pseudo-headers, by search and by httpClient", function*({
     httpClient,
     search
   }) {

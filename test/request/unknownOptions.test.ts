@@ -76,7 +76,7 @@ describe("unknown option", () => {
     expect(() => createClient(withoutKey as never)).toThrow("licenceKey")
   })
 
-  test("a custom composition: the parts accept the options of the whole", function*() {
+  test("a custom composition: each part accepts all options of the client", function*() {
     const parts = [
       NutritionAdvisor.layerWithoutTokens(sharing),
       TokenIssuer.layer(whole),

@@ -206,7 +206,7 @@ it("Throttle probe after a hold: its response releases the other requests, even 
   expect(outcomeOf(world.search("oats"))).toBe("found")
 })
 
-it("Throttle: if a request waits for a token, the interval before the next request starts when the first one is sent", () => {
+it("Throttle: if a request waits for a token, the interval to the next request is measured from when the first one is sent", () => {
   const times: Array<number> = []
   const double = AdvisorDouble.make(({ what }) =>
     Effect.sleep(what === "slow" ? 30 : 0).pipe(

@@ -134,7 +134,7 @@ describe("fleet: a cache that exceeds cacheTimeout or is gone", () => {
     })
 
     test(
-      `on a refresh while the cache ${title}, exchanges are spread over a lease and no search waits`,
+      `on a refresh while the cache ${title}, exchanges are spread over the duration of a lease, and no search waits`,
       async (fleet) => {
         const { exchanges } = await warm(fleet)
         fails(fleet)

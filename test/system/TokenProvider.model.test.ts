@@ -3,7 +3,7 @@ import { expectFewExchanges, expectNoViolation } from "../support/model/historie
 
 describe("TokenProvider in random histories", { timeout: 900_000 }, () => {
   it.each([1, 7, 13, 2_048])(
-    "all invariants hold (fibers yield after %i operations)",
+    "all invariants hold (operations before a fiber yields: %i)",
     (operations) => expectNoViolation(operations, 250)
   )
 

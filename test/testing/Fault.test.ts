@@ -109,14 +109,18 @@ test("simulator faults: a provoked fault follows the responses planned before it
   expect((yield* search).results).not.toEqual([])
 })
 
-test("simulator faults: a fault in the token response doesn't replace a rejection", function*(simulator) {
-  yield* simulator.provoke("token", "blank-customer-id")
-  expect(yield* Effect.flip(search)).toMatchObject({
-    _tag: "BadRequest",
-    operation: "token",
-    body: Redacted.make("{\"error\":\"unknown license key\"}")
-  })
-}, Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] })))
+test(
+  "simulator faults: an exchange that the simulator rejects stays rejected, even with a fault in the token response",
+  function*(simulator) {
+    yield* simulator.provoke("token", "blank-customer-id")
+    expect(yield* Effect.flip(search)).toMatchObject({
+      _tag: "BadRequest",
+      operation: "token",
+      body: Redacted.make("{\"error\":\"unknown license key\"}")
+    })
+  },
+  Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] }))
+)
 
 test("simulator faults: same-token returns the revoked token instead of a new one", function*(simulator) {
   yield* simulator.provoke("token", "same-token")

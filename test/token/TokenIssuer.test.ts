@@ -83,7 +83,7 @@ describe("token response: expires_in", () => {
     [1e12, 31_536_000_000],
     [1e300, 31_536_000_000],
     [Number.MAX_VALUE, 31_536_000_000]
-  ])("%s is rounded down to whole milliseconds, up to a year: %d ms", function*([given, life]) {
+  ])("%s is rounded down to whole milliseconds and capped at a year: %d ms", function*([given, life]) {
     expect(yield* lifeOf(given)).toBe(life)
   })
 

@@ -103,7 +103,7 @@ describe("TokenProvider: an issuer or store", () => {
   )
 
   test.each(["issue", "put"] as const)(
-    "whose %s interrupts itself makes its caller fail with Aborted, but not the next caller",
+    "whose `%s` interrupts itself makes its caller fail with Aborted, but not the next caller",
     function*(call) {
       const { caller, faults } = yield* withFault(call, Effect.interrupt)
       expect(yield* Effect.flip(caller)).toEqual(failure("Aborted"))
@@ -131,7 +131,7 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test("whose put hangs delays the caller of a renewal by at most one second beyond tokenTimeout", function*() {
+  test("whose `put` hangs delays the caller of a renewal by at most one second beyond tokenTimeout", function*() {
     const { caller } = yield* withFault("put", Effect.never, { isRejected: true, tokenTimeout: "3 seconds" })
     const waiting = yield* Effect.fork(Effect.flip(caller))
     yield* Time.pass("4 seconds")

@@ -109,7 +109,7 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [1, succeed(T1), ""],
     [1, renew, "starts flight 3"]
   ]],
-  ["a failed renewal counts toward the limit, and its failure is returned before CoolingDown", [
+  ["a failed renewal counts toward the limit, and callers get its failure first, then CoolingDown", [
     [0, renew, "starts flight 1"],
     [0, succeed(T1), ""],
     [0, renew, "starts flight 2"],

@@ -75,10 +75,10 @@ describe("span of an exchange", () => {
 
 testLive.each(
   [
-    ["below the client also traces exchanges", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
-    ["beside the client traces only searches", false, ["NutritionAdvisor.search"]]
+    ["provided to the client also traces exchanges", true, ["NutritionAdvisor.search", "TokenIssuer.issue"]],
+    ["merged with the client traces only searches", false, ["NutritionAdvisor.search"]]
   ] as const
-)("telemetry: a layer %s", function*([, isBelow, names]) {
+)("telemetry: a tracer layer %s", function*([, isBelow, names]) {
   const { finished, layer } = telemetry()
   const both = isBelow ? Layer.provideMerge(advisor, layer) : Layer.merge(advisor, layer)
   const spans = yield* Effect.provide(Effect.zipRight(searches(1), finished), both)

@@ -53,7 +53,7 @@ describe("UndiciClient: connections", () => {
 type Request = (client: HttpClient.HttpClient, origin: string) => Effect.Effect<unknown, unknown, Scope.Scope>
 
 const requests: ReadonlyArray<readonly [name: string, request: Request]> = [
-  ["a request with the client itself", (client, origin) => get(client, `${origin}/v2/x`)],
+  ["a request sent directly by UndiciClient", (client, origin) => get(client, `${origin}/v2/x`)],
   ...ways.flatMap(({ name, through }): ReadonlyArray<readonly [string, Request]> => [
     [
       `a search ${name}`,
@@ -70,7 +70,7 @@ describe("UndiciClient: interruption", () => {
   describe.each([["headers", silence], ["a body", incomplete]] as const)(
     "while waiting for %s",
     (_, answer) => {
-      testLive.each(requests)("the connection of %s is closed", function*([, request]) {
+      testLive.each(requests)("the connection is closed: %s", function*([, request]) {
         const wire = yield* serve(answer)
         const client = yield* UndiciClient.make()
         const fiber = yield* Effect.fork(request(client, wire.origin))

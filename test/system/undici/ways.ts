@@ -37,7 +37,7 @@ export interface Way {
 
 export const ways: ReadonlyArray<Way> = [
   { name: "in one step", through: identity },
-  { name: "as an HttpClientResponse", through: behindAnother }
+  { name: "that reads an HttpClientResponse", through: behindAnother }
 ]
 
 export const advisor = (
