@@ -67,7 +67,7 @@ it.each([[undefined], [null], [5], ["oats"], [[]], [["oats"]], [{}], [{ term: 5 
   }
 )
 
-it("FoodSearchTool: a failed search rejects with a ToolError that explains it to the model", async () => {
+it("FoodSearchTool: a failed search rejects with a ToolError that explains the failure to the model", async () => {
   const error = await failing(serverError).execute({ term: "oats" }).catch((error: unknown) => error)
   expect(error).toBeInstanceOf(FoodSearchTool.ToolError)
   expect(error).toMatchObject({ _tag: "ToolError", message: messageOf(serverError), cause: serverError })

@@ -41,7 +41,7 @@ it("MCP tool: the result is the payload as JSON, with the note", async () => {
   expect(JSON.parse(textOf(result))).toEqual({ note: "Of a test.", results: ["oats"] })
 })
 
-it("MCP tool: a failed search is a tool error that explains it to the model", async () => {
+it("MCP tool: a failed search returns a tool error with an explanation for the model", async () => {
   const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
   const result = await call(await connected(() => Promise.reject(error)))
   expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])

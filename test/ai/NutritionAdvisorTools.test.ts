@@ -94,7 +94,7 @@ const errors: ReadonlyArray<NutritionAdvisorError.NutritionAdvisorError> = [
 ]
 
 test.each(errors.map((error) => [error._tag, error] as const))(
-  "@effect/ai tool: a search that fails with %s is a failure that explains it to the model",
+  "@effect/ai tool: if the search fails with %s, the tool fails with an explanation for the model",
   function*([_, error]) {
     const { encodedResult, isFailure } = yield* failing(error)
     expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })

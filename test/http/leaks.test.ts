@@ -31,7 +31,7 @@ describe("secrets, raw or encoded", () => {
 
 describe("secrets with a custom HttpClient", () => {
   it.live.each<readonly [string, (error: Error) => Effect.Effect<never, HttpClientError.HttpClientError>]>([
-    ["dies, and the request is its defect", Effect.die],
+    ["dies with the request as its defect", Effect.die],
     ["throws the request object", (error) => {
       throw error
     }],

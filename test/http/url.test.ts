@@ -66,7 +66,7 @@ describe("URL query", () => {
     { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } }
   )
 
-  it("no pairs give an empty query", () => {
+  it("an empty list of pairs gives an empty query", () => {
     expect(Url.query([])).toBe("")
   })
 })

@@ -169,10 +169,13 @@ const thrown = Object.freeze({ what: "a defect of the user's code" })
 it.each<readonly [string, () => Effect.Effect<never, Advisor.NutritionAdvisorError>, object]>([
   ["fails", () => Effect.withSpan(Effect.fail(failure), "outside"), failure],
   ["dies", () => Effect.withSpan(Effect.die(thrown), "outside"), thrown]
-])("rejection: a search rejects with the same value if the search of a custom layer %s", async (_, search, reason) => {
-  await using advisor = doubled(search)
-  expect(await rejection(advisor.search("oats"))).toBe(reason)
-})
+])(
+  "rejection: a search rejects with the failure or defect if the search of a custom layer %s",
+  async (_, search, reason) => {
+    await using advisor = doubled(search)
+    expect(await rejection(advisor.search("oats"))).toBe(reason)
+  }
+)
 
 it("rejection: each call rejects with the error of a layer that can't be built", async () => {
   const error = new Advisor.ConfigurationError({ field: "connections" })

@@ -79,7 +79,7 @@ it.each<readonly [field: string, variable: string, value: string | undefined]>([
   ["licenseKey", "NUTRITION_ADVISOR_LICENSE_KEY", "<key>"],
   ["requestTimeout", "NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon"],
   ["maxResponseBytes", "NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "-5"]
-])("createClient: the error of %s names %s if its value is %s", (field, variable, value) => {
+])("createClient: the error of %s names %s if its value is `%s`", (field, variable, value) => {
   vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl)
   vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
   Advisor.createClient()

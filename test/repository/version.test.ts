@@ -4,6 +4,6 @@ import { version } from "../../src/internal/version.js"
 
 const manifest: { readonly version: string } = JSON.parse(readFileSync("package.json", "utf8"))
 
-it("version: src/internal/version.ts has the version of package.json, in the format of npm version", () => {
+it("version: src/internal/version.ts has the version of package.json, formatted as `npm version` writes it", () => {
   expect(version).toBe(manifest.version)
 })

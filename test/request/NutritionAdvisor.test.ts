@@ -178,7 +178,7 @@ describe("searchAs", () => {
     })
 
   test.each<readonly [string, () => unknown]>([
-    ["another RangeError", () => new RangeError("the portion is out of range")],
+    ["a RangeError that is not a stack overflow", () => new RangeError("the portion is out of range")],
     ["an Error that mentions the stack", () => new Error("Maximum call stack size exceeded")],
     ["a string", () => "Maximum call stack size exceeded"]
   ])("a schema that throws is a defect: %s", function*([, thrown]) {
@@ -190,7 +190,7 @@ describe("searchAs", () => {
   test.each<readonly [string, () => unknown]>([
     ["of V8", () => new RangeError("Maximum call stack size exceeded")],
     ["of JavaScriptCore", () => new RangeError("Maximum call stack size exceeded.")]
-  ])("a schema that overflows the stack with the RangeError %s fails with reason Schema", function*([, thrown]) {
+  ])("a schema that overflows the stack fails with reason Schema (the RangeError %s)", function*([, thrown]) {
     expect(yield* Effect.flip(NutritionAdvisor.searchAs(throwing(thrown))("oats"))).toMatchObject({
       _tag: "UnexpectedResponse",
       reason: "Schema"
@@ -497,7 +497,7 @@ describe("httpClient", () => {
       ["drop", { _tag: "TransportError", reason: "Connection" }],
       ["hang", { _tag: "TransportError", reason: "Timeout" }]
     ] as const
-  )("httpClient has the errors of a search, for the response %j", function*([response, expected]) {
+  )("httpClient fails with the same error as a search: %j", function*([response, expected]) {
     yield* respondNext("request", response)
     expect(yield* settle(Effect.flip(execute(HttpClientRequest.get("/v2/plan"))))).toMatchObject({
       operation: "request",

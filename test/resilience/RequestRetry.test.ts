@@ -171,13 +171,16 @@ it.each<readonly [searches: number, RequestRetry.Options, retries: number]>([
   [40, { times: 1, budget: 1_000 }, 40],
   [1_000, { times: 1 }, 100],
   [1_000, { times: 1, budget: 1 }, 100]
-])("RequestRetry budget: %i searches that fail, with the options %j, cause %i retries in total", (
-  searches,
-  options,
-  retries
-) => {
-  expect(retriesOf(searches, options)).toBe(retries)
-})
+])(
+  "RequestRetry budget: after failed searches, the number of retries is limited (failed searches: %i, options: %j, retries: %i)",
+  (
+    searches,
+    options,
+    retries
+  ) => {
+    expect(retriesOf(searches, options)).toBe(retries)
+  }
+)
 
 test("RequestRetry budget: requests of every method add to it", function*() {
   const double = AdvisorDouble.make(({ what }) => what.startsWith("POST") ? payload : unavailable())
@@ -192,7 +195,7 @@ test("RequestRetry budget: requests of every method add to it", function*() {
   }).pipe(Effect.provide(provided(double, { times: 10, budget: 0.2 })))
 })
 
-test("retries_total: retries are counted separately from failures that the budget did not allow to be retried", function*() {
+test("retries_total: retries are counted separately from failures that were not retried because the budget was used up", function*() {
   const double = AdvisorDouble.responding(unavailable())
   const searches = Effect.all(Array.from({ length: 12 }, () => Effect.exit(search)), { concurrency: "unbounded" })
   const grown = yield* added(endedOver(double, searches, { times: 1, budget: 0 }), "retries_total")

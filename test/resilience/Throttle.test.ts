@@ -130,7 +130,7 @@ it("Throttle probe after a hold: a late response lets the other requests follow"
   expect(termsOf(double)).toEqual(["limit 5", "slow", "hang", "third", "fourth"])
 })
 
-it("Throttle probe after a hold: until its response, retryAfter is the time until the next request can be sent", () => {
+it("Throttle probe after a hold: while its response is pending, retryAfter is the time until the next request can be sent", () => {
   const { world } = afterHold("fail")
   const outcomes = [1, 2_000, 2_998].map((millis) => {
     world.search("hang")
@@ -283,7 +283,7 @@ it("Throttle rate: requests are sent in order at even intervals, as early as pos
     { numRuns: 8, endOnFailure: true }
   ))
 
-it("Throttle rate: no interval has more requests than the limit, even if the limit does not divide it", () =>
+it("Throttle rate: no interval has more requests than the limit, even if it is not a multiple of the limit", () =>
   FastCheck.assert(
     FastCheck.property(arrivals, FastCheck.constantFrom(3, 9, 30, 70, 130), (gaps, limit) => {
       const interval = 1_000

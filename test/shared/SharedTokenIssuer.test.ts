@@ -149,7 +149,7 @@ describe("sharing: token in the cache", () => {
   })
 
   test.each([[999, 1], [1_001, 2]] as const)(
-    "a cached token received at 1,000 replaces a token only if that was received earlier: %i",
+    "a cached token received at 1,000 replaces only a token that was received earlier: %i",
     function*([receivedAt, exchanges], { issuer }) {
       yield* Time.set(1_000)
       yield* fromNewReplica

@@ -76,7 +76,11 @@ describe("sealed token", () => {
       ["route", "a-license-key", ["https://advisor.example", "/v2/other/{key}", ""]],
       ["service id", "a-license-key", ["https://advisor.example", "/v2/token/{key}", "id"]],
       ["license key", "another-license-key", identity],
-      ["split between base URL and route", "a-license-key", ["https://advisor.example/v2", "/token/{key}", ""]]
+      ["way to split the same URL into base URL and route", "a-license-key", [
+        "https://advisor.example/v2",
+        "/token/{key}",
+        ""
+      ]]
     ] as const
   )(
     "a token sealed for a different %s has another entry name and can't be opened",

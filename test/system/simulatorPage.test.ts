@@ -205,7 +205,7 @@ describe.skipIf(Chromium.executable === undefined)("simulator page", () => {
     }
   )
 
-  onPage("simulator page: it shows when another viewer starts and ends a fault", function*(page) {
+  onPage("simulator page: a fault that another viewer starts is shown until it ends", function*(page) {
     yield* page.service.provoke("request", "drop", 3)
     yield* eventually(async () => (await stateOf(page)).includes("request: drop, next 3"))
     yield* page.service.recover

@@ -154,9 +154,11 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["a request for an unknown route", 404, "GET /v2/nothing", authorizedBy],
     ["a request for a route below the search", 404, `GET ${searchRoute}/more`, authorizedBy],
     ["a request for a route of another version", 404, "GET /v1/products/napi/food/search/semantic", authorizedBy],
-    ["a request with a method other than that of its entry in routes", 404, "POST /v2/plan", authorizedBy, { routes }],
-    ["a request for an entry of routes without a token", 401, "GET /v2/plan", nothing, { routes }],
-    ["a request for an entry of routes without a customer identifier", 400, "GET /v2/plan", withoutIdentifier, {
+    ["a request for the path of an entry in `routes` with a different method", 404, "POST /v2/plan", authorizedBy, {
+      routes
+    }],
+    ["a request without a token for an entry in `routes`", 401, "GET /v2/plan", nothing, { routes }],
+    ["a request without a customer identifier for an entry in `routes`", 400, "GET /v2/plan", withoutIdentifier, {
       routes
     }]
   ])(
@@ -323,7 +325,7 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["no body if the status is 204", 204, "ignored", ""],
     ["no body if the status is 304", 304, "ignored", ""]
   ])(
-    "simulator: a planned response has the given status, headers and %s",
+    "simulator: a planned response has the given status and headers, and %s",
     function*([_, status, sent, body], { respondNext }) {
       yield* respondNext("token", { status, headers: { "retry-after": "7" }, body: sent })
       expect(yield* send("POST", `${licenceRoute}/${key}`)).toMatchObject({

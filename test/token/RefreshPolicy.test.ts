@@ -53,14 +53,17 @@ describe("RefreshPolicy: token lifetime", () => {
     { life: 60_000, window: 6_000, margin: 600, pause: 1_500 },
     { life: 900_000, window: 90_000, margin: 9_000, pause: 22_500 },
     { life: 86_155_482, window: 300_000, margin: 10_000, pause: 60_000 }
-  ])("a lifetime of $life ms has a window of $window ms, a margin of $margin ms and checks every $pause ms", (row) => {
-    const life = { receivedAt: 1_000, expiresAt: 1_000 + row.life }
-    expect([
-      RefreshPolicy.windowOf(policyOf(), life),
-      RefreshPolicy.marginOf(policyOf(), life),
-      RefreshPolicy.pauseOf(policyOf(), life)
-    ]).toEqual([row.window, row.margin, row.pause])
-  })
+  ])(
+    "for a lifetime of $life ms, the window is $window ms, the margin is $margin ms and the pause between checks is $pause ms",
+    (row) => {
+      const life = { receivedAt: 1_000, expiresAt: 1_000 + row.life }
+      expect([
+        RefreshPolicy.windowOf(policyOf(), life),
+        RefreshPolicy.marginOf(policyOf(), life),
+        RefreshPolicy.pauseOf(policyOf(), life)
+      ]).toEqual([row.window, row.margin, row.pause])
+    }
+  )
 })
 
 describe("RefreshPolicy.checks", () => {

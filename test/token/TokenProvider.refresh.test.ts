@@ -46,7 +46,7 @@ describe("refresh: callers", () => {
   ]
 
   fresh.each(boundaries)(
-    "a call $at ms into a life of 1,000,000 ms (waits: $waits, exchanges: $exchanges)",
+    "a call waits for a new token only within the margin: $at ms into a lifetime of 1,000,000 ms (waits: $waits, exchanges: $exchanges)",
     function*({ at, exchanges, waits }) {
       yield* issuer.setLatency("1 second")
       yield* Time.set(at)

@@ -161,7 +161,7 @@ describe("UndiciClient: timeouts", () => {
       }
     )
 
-    testLive(`a search ${name} that times out in the queue is never sent`, function*() {
+    testLive(`a search ${name} is never sent if it times out in the queue`, function*() {
       const { answer, held } = holding()
       const wire = yield* serve(answer)
       const client = yield* UndiciClient.make({ connections: 1 })
