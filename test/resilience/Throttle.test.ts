@@ -222,7 +222,7 @@ it("Throttle: if a request waits for a token, the interval to the next request i
   expect(times).toEqual([30, 80])
 })
 
-it("Throttle: maxWait limits the sum of the waits before the call and before the send", () => {
+it("Throttle: if a request is held before it starts and again just before it is sent, maxWait limits the sum", () => {
   const double = AdvisorDouble.make(({ what }) =>
     what === "first"
       ? Effect.fail(tooMany(2))
@@ -283,7 +283,7 @@ it("Throttle rate: requests are sent in order at even intervals, as early as pos
     { numRuns: 8, endOnFailure: true }
   ))
 
-it("Throttle rate: no interval has more requests than the limit, even if it is not a multiple of the limit", () =>
+it("Throttle rate: no interval has more requests than the limit, even if the limit does not divide its milliseconds evenly", () =>
   FastCheck.assert(
     FastCheck.property(arrivals, FastCheck.constantFrom(3, 9, 30, 70, 130), (gaps, limit) => {
       const interval = 1_000

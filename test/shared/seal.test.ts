@@ -48,7 +48,7 @@ describe("sealed token", () => {
     { fastCheck: { numRuns: 30 } }
   )
 
-  it.effect("an entry sealed by another edition or an earlier version can be opened", () =>
+  it.effect("an entry sealed by the edition for another version of Effect, or by an earlier version, can be opened", () =>
     Effect.gen(function*() {
       const golden = JSON.parse(readFileSync(new URL("./golden.json", import.meta.url), "utf8"))
       const { name, open } = yield* sealOf()

@@ -82,7 +82,7 @@ describe("RefreshPolicy.checks", () => {
       expect(waits).toEqual([1_000, 48_000, 1_500, 72_000])
     }))
 
-  it.effect("with long-lived tokens, all clients check at the start of a second", () =>
+  it.effect("with long-lived tokens, each check is at a whole second of the clock", () =>
     Effect.gen(function*() {
       const now = 12_345
       const waits = yield* Effect.forEach([0, 0.3, 1], (random) => waitAfter(60_000, random, now))

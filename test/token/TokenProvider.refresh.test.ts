@@ -69,7 +69,7 @@ describe("refresh: token that is expired on arrival", () => {
     expect(yield* Effect.flip(provider.get)).toMatchObject({ reason: "Schema", field: "expires_in" })
   })
 
-  fresh("a valid token replaces it, even one that expires earlier", function*() {
+  fresh("within the margin, a new valid token replaces the current one, even if it expires earlier", function*() {
     yield* Time.set(marginStart + 1_000)
     yield* issuer.setLife(5_000)
     expect([Issuer.valueOf(yield* provider.get), yield* issuer.calls]).toEqual([Issuer.secretOf(2), 2])

@@ -42,7 +42,7 @@ export const reportFailure = (error: SharedTokenCacheError) =>
 
 /** Returns a function that creates an entry for each attempt. Each attempt takes the lease under its own name. */
 export const make = ({ cache, cacheTimeout, lease, scope }: Options) => ({ close, name, open }: Seal): LeasedEntry => {
-  const inTime = withCacheTimeout(cacheTimeout)
+  const withinCacheTimeout = withCacheTimeout(cacheTimeout)
   const owner = globalThis.crypto.randomUUID()
   let latest = Number.NEGATIVE_INFINITY
 
@@ -59,7 +59,7 @@ export const make = ({ cache, cacheTimeout, lease, scope }: Options) => ({ close
   const release = Effect.suspend(() => cache.release(name, owner))
 
   return {
-    read: Effect.suspend(() => inTime(cache.read(name))).pipe(
+    read: Effect.suspend(() => withinCacheTimeout(cache.read(name))).pipe(
       Effect.flatMap(Option.match({ onNone: () => Effect.succeedNone, onSome: open })),
       Effect.map((token) => {
         if (Option.isSome(token)) latest = Math.max(latest, token.value.receivedAt)
@@ -68,15 +68,15 @@ export const make = ({ cache, cacheTimeout, lease, scope }: Options) => ({ close
     ),
     // If the call fails, the cache may have granted the lease anyway, so the lease is released in the background.
     take: Effect.tapError(
-      Effect.suspend(() => inTime(cache.lease(name, owner, lease))),
-      () => Effect.forkIn(Effect.ignore(inTime(release)), scope)
+      Effect.suspend(() => withinCacheTimeout(cache.lease(name, owner, lease))),
+      () => Effect.forkIn(Effect.ignore(withinCacheTimeout(release)), scope)
     ),
     // Both calls share one timeout.
     release: (token) =>
       Option.match(token, { onNone: () => Effect.void, onSome: write }).pipe(
         Effect.catchAll(reportFailure),
         Effect.zipRight(release),
-        inTime,
+        withinCacheTimeout,
         Effect.catchAll(reportFailure)
       )
   }
