@@ -1,6 +1,6 @@
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
+import * as FiberId from "effect/FiberId"
 import * as Predicate from "effect/Predicate"
 import { TransportError } from "../../NutritionAdvisorError.js"
 import { currentMonotonicMillis, monotonicMillis } from "../clock.js"
@@ -17,10 +17,8 @@ const withTimer = <A, E, E2, R>(effect: Effect.Effect<A, E, R>, timer: Effect.Ef
       const timeout = Deferred.failSync(end, onTimeout)
       const work = yield* Effect.forkDaemon(Effect.interruptible(Effect.intoDeferred(effect, end)))
       const waiting = yield* Effect.forkDaemon(Effect.interruptible(Effect.zipRight(timer, timeout)))
-      return yield* Effect.ensuring(
-        restore(Deferred.await(end)),
-        Effect.zipRight(Fiber.interruptFork(waiting), Fiber.interruptFork(work))
-      )
+      const interrupt = Effect.sync(() => [waiting, work].forEach((fiber) => fiber.unsafeInterruptAsFork(FiberId.none)))
+      return yield* Effect.ensuring(restore(Deferred.await(end)), interrupt)
     })
   )
 
