@@ -1,6 +1,5 @@
 import type * as Config from "effect/Config"
 import * as Either from "effect/Either"
-import * as Record from "effect/Record"
 import { check, type Checked } from "./check.js"
 
 /** All that the library knows of one option. Only its type and its JSDoc are elsewhere: in the interface of the options. */
@@ -47,12 +46,16 @@ export const parseKnown = <Options extends object, Table extends Partial<Declara
   declarations: Table,
   options: Options,
   prefix = ""
-): Checked<Parsed<Table>> => {
-  const table = declarations as Record.ReadonlyRecord<string, Declaration<unknown, Options>>
-  const given = options as Record.ReadonlyRecord<string, unknown>
-  const parsed = Record.map(table, (declaration, name) => parseOne(declaration, given[name], prefix + name, options))
-  return Either.all(parsed) as Checked<Parsed<Table>>
-}
+): Checked<Parsed<Table>> =>
+  Either.gen(function*() {
+    const table = declarations as Readonly<Record<string, Declaration<unknown, Options>>>
+    const given = options as Readonly<Record<string, unknown>>
+    const parsed: Record<string, unknown> = {}
+    for (const [name, declaration] of Object.entries(table)) {
+      parsed[name] = yield* parseOne(declaration, given[name], prefix + name, options)
+    }
+    return parsed as Parsed<Table>
+  })
 
 /** Like `parseKnown`, and rejects options that are not declared. */
 export const parse: typeof parseKnown = (declarations, options, prefix) =>

@@ -9,7 +9,7 @@ import { check, type Checked, count, millis } from "./check.js"
 import * as Environment from "./environment.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
-import { type Declarations, parseKnown, rejectUnknown } from "./options.js"
+import { type Declarations, parse, type Parsed, parseKnown, rejectUnknown } from "./options.js"
 import { containsTemplate, isPlaceholder, placeholderRule } from "./placeholder.js"
 import { version } from "./version.js"
 
@@ -19,7 +19,7 @@ const routes = {
   "unified": "/v2/token-cache/unified/oauth/token/{key}"
 } as const
 
-interface CommonOptions {
+export interface CommonOptions {
   /** The base URL of the service. It must be https; http needs a loopback host or `allowInsecureHttp`. A path prefix is kept. */
   readonly baseUrl: string | URL
   /** Allows plain http to any host, for tests. `false` by default. */
@@ -248,43 +248,61 @@ export const sharedClient = { ...client, ...sharing } satisfies Declarations<Sha
 /** Each part of a custom composition accepts the options of the whole client. */
 const knownToAny = (options: CommonOptions) => rejectUnknown(options, sharedClient)
 
+/** Adds the headers of each exchange. */
+const withExchangeHeaders = <S extends Parsed<typeof exchange>>(settings: S) => ({
+  ...settings,
+  exchangeHeaders: { "user-agent": settings.userAgent }
+})
+
+/** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
+const withDataHeaders = <S extends Parsed<typeof data>>(settings: S) => {
+  const { observeHeaders, serviceIdHeader, userAgent } = settings
+  return Either.map(
+    check("observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule]),
+    () => ({ ...settings, dataHeaders: { "user-agent": userAgent } })
+  )
+}
+
+const withLongEnoughLease = <S extends Parsed<typeof sharing & typeof provider>>(settings: S) => {
+  const { cacheTimeout, lease, tokenTimeout } = settings
+  const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
+  return Either.map(check("lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule]), () => settings)
+}
+
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */
 export const parseProvider = (options: ProviderOptions) => parseKnown(provider, options)
 
 export const parseExchange = (options: ExchangeOptions) =>
-  Either.gen(function*() {
-    yield* knownToAny(options)
-    const settings = yield* parseKnown(exchange, options)
-    /** The headers of each exchange. */
-    return { ...settings, exchangeHeaders: { "user-agent": settings.userAgent } }
-  })
+  knownToAny(options).pipe(
+    Either.flatMap(() => parseKnown(exchange, options)),
+    Either.map(withExchangeHeaders)
+  )
 
 export const parseData = (options: DataOptions) =>
-  Either.gen(function*() {
-    yield* knownToAny(options)
-    const settings = yield* parseKnown(data, options)
-    const { observeHeaders, serviceIdHeader } = settings
-    yield* check("observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
-    /** The default headers of each data request: one object, because `request/authorized` compares it by identity. */
-    return { ...settings, dataHeaders: { "user-agent": settings.userAgent } }
-  })
+  knownToAny(options).pipe(
+    Either.flatMap(() => parseKnown(data, options)),
+    Either.flatMap(withDataHeaders)
+  )
 
 export const parseSharing = (options: SharingOptions) =>
-  Either.gen(function*() {
-    const settings = { ...yield* parseExchange(options), ...yield* parseKnown(sharing, options) }
-    const shortest = settings.tokenTimeout + 2 * settings.cacheTimeout
-    yield* check("lease", [settings.lease >= shortest, "must be at least tokenTimeout + 2 x cacheTimeout"])
-    return settings
-  })
-
-const merge = <A, B>(self: Checked<A>, that: Checked<B>) =>
-  Either.map(Either.all([self, that]), ([one, other]) => ({ ...one, ...other }))
+  knownToAny(options).pipe(
+    Either.flatMap(() => parseKnown({ ...exchange, ...sharing }, options)),
+    Either.flatMap(withLongEnoughLease),
+    Either.map(withExchangeHeaders)
+  )
 
 export const parseClient = (options: ExchangeOptions & DataOptions) =>
-  Either.flatMap(rejectUnknown(options, client), () => merge(parseExchange(options), parseData(options)))
+  parse(client, options).pipe(
+    Either.map(withExchangeHeaders),
+    Either.flatMap(withDataHeaders)
+  )
 
 export const parseSharedClient = (options: SharingOptions & DataOptions) =>
-  merge(parseSharing(options), parseData(options))
+  parse(sharedClient, options).pipe(
+    Either.flatMap(withLongEnoughLease),
+    Either.map(withExchangeHeaders),
+    Either.flatMap(withDataHeaders)
+  )
 
 type SettingsOf<F extends (options: never) => unknown> = ReturnType<F> extends Checked<infer A> ? A : never
 
