@@ -11,6 +11,8 @@ import * as Either from "effect/Either"
 import * as Random from "effect/Random"
 import * as Record from "effect/Record"
 import * as Schedule from "effect/Schedule"
+import * as ScheduleDecision from "effect/ScheduleDecision"
+import * as ScheduleIntervals from "effect/ScheduleIntervals"
 import { check, count, millis } from "./internal/check.js"
 import { rejectUnknown } from "./internal/options.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
@@ -138,7 +140,7 @@ const untilCheck = (pause: number, now: number, random: number): number => {
   return (pause < longestPause ? due : Math.floor(due / 1_000) * 1_000) - now
 }
 
-/** The Schedule of the background refresh. Each check returns the pause until the next one, in milliseconds. @internal */
+/** The Schedule of the background refresh. Its input is the pause until the next check, in milliseconds. It has no state. @internal */
 export const checks: Schedule.Schedule<number, number> = Schedule.identity<number>().pipe(
   Schedule.addDelayEffect((pause) =>
     Effect.zipWith(
@@ -148,6 +150,20 @@ export const checks: Schedule.Schedule<number, number> = Schedule.identity<numbe
     )
   )
 )
+
+/**
+ * Sleeps until the next check of the Schedule. `Schedule.driver` would do the same, but it keeps a history that `checks` doesn't need: 3 kB
+ * in each client, and a process may have thousands of idle clients. @internal
+ */
+export const untilNextCheck = (pause: number): Effect.Effect<void> =>
+  Effect.flatMap(
+    Clock.currentTimeMillis,
+    (now) =>
+      Effect.flatMap(checks.step(now, pause, checks.initial), ([, , decision]) =>
+        ScheduleDecision.isContinue(decision)
+          ? Effect.sleep(ScheduleIntervals.start(decision.intervals) - now)
+          : Effect.never)
+  )
 
 /**
  * The delays between the attempts of one exchange: 200 ms, doubled each time, and jittered by up to 20% in both directions. `atLeast`

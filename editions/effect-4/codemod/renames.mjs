@@ -41,6 +41,7 @@ const members = {
     tapErrorCause: "tapCause",
     unsafeMakeLatch: "effect/Latch#makeUnsafe",
     withFiberRuntime: "withFiber",
+    whenLogLevel: "#whenLogLevel",
     withUnhandledErrorLogLevel: "#withUnhandledErrorLogLevel",
     zipRight: "andThen"
   },
@@ -75,7 +76,6 @@ const members = {
   "effect/Queue": { unsafeOffer: "offerUnsafe" },
   "effect/Random": { nextRange: "nextBetween" },
   "effect/Runtime": { Runtime: "effect/Context#Context" },
-  "effect/Schedule": { driver: "#driver" },
   "effect/Schema": {
     JsonNumber: "Finite",
     NumberFromString: "FiniteFromString",

@@ -2,7 +2,6 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as AccessToken from "../../AccessToken.js"
 import { Forbidden, type TokenError } from "../../NutritionAdvisorError.js"
@@ -44,12 +43,9 @@ const refreshIfStale = (tokens: Tokens): Effect.Effect<number> =>
     return RefreshPolicy.pauseOf(tokens.policy, token)
   })
 
-/** Checks the token repeatedly. A driver keeps less alive than `Effect.repeat`, and thousands of clients of a process may be idle. */
-const refreshing = (tokens: Tokens): Effect.Effect<unknown, unknown> =>
-  Effect.flatMap(
-    Schedule.driver(RefreshPolicy.checks),
-    (driver) => Effect.forever(Effect.flatMap(refreshIfStale(tokens), (pause) => driver.next(pause)))
-  )
+/** Checks the token repeatedly, as the Schedule of the policy says. */
+const refreshing = (tokens: Tokens): Effect.Effect<never> =>
+  Effect.forever(Effect.flatMap(refreshIfStale(tokens), RefreshPolicy.untilNextCheck))
 
 /** Returns a usable token in spite of a failed exchange. After a failed renewal, the rejected token is back in the store. */
 const orCurrent = (tokens: Tokens, cause: Cause.Cause<TokenError>): Effect.Effect<Token, TokenError> =>

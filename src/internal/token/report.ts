@@ -7,8 +7,9 @@ import type { ExchangeRequest } from "../../TokenIssuer.js"
 import * as Metrics from "../metrics.js"
 import type { Exchanged } from "./exchange.js"
 
+/** An annotation costs more than a log line that is dropped, so it is only added if debug lines are logged. */
 const debug = (message: string, labels: Readonly<Record<string, unknown>>) =>
-  Effect.annotateLogs(Effect.logDebug(message), labels)
+  Effect.asVoid(Effect.whenLogLevel(Effect.annotateLogs(Effect.logDebug(message), labels), "Debug"))
 
 export const begins = ({ reason }: ExchangeRequest): Effect.Effect<void> => debug("An exchange begins", { reason })
 

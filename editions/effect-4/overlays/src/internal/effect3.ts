@@ -9,7 +9,6 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as References from "effect/References"
-import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Tracer from "effect/Tracer"
@@ -34,10 +33,6 @@ export const orFail = <E>({ duration, onTimeout }: { readonly duration: Duration
   orElse: () => Effect.fail(onTimeout())
 })
 
-/** A driver whose `next` sleeps until the next recurrence. */
-export const driver = <Output, Input, Error, Env>(schedule: Schedule.Schedule<Output, Input, Error, Env>) =>
-  Effect.map(Schedule.toStepWithSleep(schedule), (next) => ({ next }))
-
 /** Turns a function for `addDelayEffect` of Effect 3 into one for `addDelay` of Effect 4. */
 export const ofOutput = <A>(f: (output: A) => Effect.Effect<Duration.Input>) => ({ output }: { readonly output: A }) =>
   f(output)
@@ -51,6 +46,9 @@ export const catchSomeDefect =
 
 export const linkSpanCurrent = (span: Tracer.AnySpan) =>
   Effect.ignore(Effect.map(Effect.currentSpan, (current) => current.addLinks([{ span, attributes: {} }])))
+
+/** Effect 4 drops a line below the minimum level itself, and annotations cost little there. */
+export const whenLogLevel = <A, E, R>(effect: Effect.Effect<A, E, R>, _level: string) => effect
 
 export const withUnhandledErrorLogLevel =
   (_level: Option.Option<never>) => <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
