@@ -26,8 +26,9 @@ const showsAcceptance = (status: number) =>
   ServiceResponse.isOk(status) || (status >= 400 && status < 500 && status !== 429)
 
 /**
- * Adds the token to the headers of a request. The last result is kept, because all searches without custom headers share it. Nothing else
- * keeps a token in plain text for longer than a request.
+ * Adds the token to the headers of a request, unless the request sets one of its headers itself (`request/build` removes those of callers).
+ * The last result is kept, because all searches without custom headers share it. Nothing else keeps a token in plain text for longer than a
+ * request.
  */
 const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
   let last:
@@ -36,9 +37,9 @@ const makeAddToken = ({ serviceIdHeader }: DataSettings) => {
   return (token: AccessToken, given: RequestHeaders) => {
     if (last?.token !== token || last.given !== given) {
       const headers = {
-        ...given,
         authorization: `Bearer ${Redacted.value(token.value)}`,
-        [serviceIdHeader]: Redacted.value(token.serviceId)
+        [serviceIdHeader]: Redacted.value(token.serviceId),
+        ...given
       }
       last = { token, given, headers }
     }

@@ -32,10 +32,14 @@ const areWellFormed = (params: Url.Pairs) =>
 const connectionHeaders =
   "accept-encoding connection expect host keep-alive proxy-connection te trailer transfer-encoding upgrade".split(" ")
 
-/** Removes the headers that are derived from the connection and the body. */
-const callerHeaders = (headers: Headers.Headers, body: HttpBody.HttpBody) => {
+/** The headers that `request/authorized` sets. */
+const tokenHeaders = ({ serviceIdHeader }: DataSettings) => ["authorization", serviceIdHeader]
+
+/** Removes the headers that the client sets itself, and those that are derived from the connection and the body. */
+const callerHeaders = (settings: DataSettings, headers: Headers.Headers, body: HttpBody.HttpBody) => {
   const hasOwnLength = body._tag === "Stream" && body.contentLength === undefined
-  return Headers.remove(headers, [...connectionHeaders, ...hasOwnLength ? [] : ["content-length"]])
+  const ofBody = hasOwnLength ? [] : ["content-length"]
+  return Headers.remove(headers, [...tokenHeaders(settings), ...connectionHeaders, ...ofBody])
 }
 
 /** Builds the request of a search, without a token. */
@@ -59,7 +63,7 @@ export const search = (
     path: `${settings.baseUrl.pathname}${searchRoute}?term=${Url.encode(term)}${otherParams}`,
     headers: headers === undefined
       ? settings.dataHeaders
-      : { ...settings.dataHeaders, ...callerHeaders(headers, HttpBody.empty) },
+      : { ...settings.dataHeaders, ...callerHeaders(settings, headers, HttpBody.empty) },
     body: HttpBody.empty
   })
 }
@@ -88,7 +92,7 @@ export const request = (settings: DataSettings, request: HttpClientRequest.HttpC
     headers: {
       ...settings.dataHeaders,
       ...HttpClientRequest.setBody(HttpClientRequest.get(url), body).headers,
-      ...callerHeaders(headers, body)
+      ...callerHeaders(settings, headers, body)
     },
     body
   }))
@@ -100,5 +104,5 @@ export const withoutToken = (
   request: HttpClientRequest.HttpClientRequest
 ): HttpClientRequest.HttpClientRequest =>
   Object.assign(Object.create(Object.getPrototypeOf(request)), request, {
-    headers: Headers.remove(request.headers, ["authorization", settings.serviceIdHeader])
+    headers: Headers.remove(request.headers, tokenHeaders(settings))
   })
