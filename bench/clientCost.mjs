@@ -1,6 +1,11 @@
-/** What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <make|createClient>`. */
+/**
+ * What one more client costs, over a service in memory: `node --expose-gc clientCost.mjs <library> <make|createClient> <idle milliseconds>`.
+ * The last argument is how long the process then stays idle with 2,000 clients.
+ */
+import { setTimeout as sleep } from "node:timers/promises"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
@@ -8,7 +13,7 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import { cpuTime, usedHeap } from "./usage.mjs"
 
-const [library, kind] = process.argv.slice(2)
+const [library, kind, idleMillis] = process.argv.slice(2)
 
 const { make } = await import(`${library}/NutritionAdvisor.js`)
 
@@ -21,10 +26,13 @@ const token = JSON.stringify({
   customer_id: "customer"
 })
 
-const service = Layer.succeed(
+/** All clients of the process share one HttpClient. */
+const service = Context.make(
   HttpClient.HttpClient,
   HttpClient.make((request) => Effect.sync(() => HttpClientResponse.fromWeb(request, new Response(token))))
 )
+
+const serviceLayer = Layer.succeedContext(service)
 
 const scope = Effect.runSync(Scope.make())
 
@@ -38,7 +46,7 @@ const builders = {
     return () => Effect.runPromise(advisor.search("oats"))
   },
   createClient: async (key) => {
-    const advisor = createClient({ baseUrl, licenseKey: key, httpClient: service })
+    const advisor = createClient({ baseUrl, licenseKey: key, httpClient: serviceLayer })
     return () => advisor.search("oats")
   }
 }
@@ -59,7 +67,7 @@ const cpuOf = async (work) => {
   return cpuTime() - before
 }
 
-const clients = 500
+const clients = 1_000
 
 const warmSearches = 5_000
 
@@ -70,6 +78,12 @@ const kept = await usedHeap() - before
 const searching = await cpuOf(async () => {
   for (let index = 0; index < warmSearches; index++) await searches[0]()
 })
-console.log(JSON.stringify({ bytes: kept / clients, opening: opening / clients, search: searching / warmSearches }))
+const idling = await cpuOf(() => sleep(Number(idleMillis)))
+console.log(JSON.stringify({
+  bytes: kept / clients,
+  opening: opening / clients,
+  search: searching / warmSearches,
+  idleShare: idling / 1_000 / Number(idleMillis)
+}))
 await Effect.runPromise(Scope.close(scope, Exit.void))
 process.exit()

@@ -185,21 +185,37 @@ export const memory = async ({ isQuick, libraries, log }) => {
   return [{ title: "Memory", columns: ["client", "what", "heap"], rows }]
 }
 
-/** What one more client in a process costs: the heap that it keeps, and the CPU time to create it and to search once. */
-export const clients = async ({ libraries, log }) => {
+/** What one more client in a process costs: the heap that it keeps, and the CPU time to create it, to search once, and to be idle. */
+export const clients = async ({ isQuick, libraries, log }) => {
   const rows = []
+  const idleMillis = isQuick ? 10_000 : 120_000
   for (const kind of ["make", "createClient"]) {
     for (const [name, library] of Object.entries(libraries)) {
       log(`clients: ${kind}, ${name}`)
       const program = join(import.meta.dirname, "clientCost.mjs")
-      const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", program, library, kind])
-      const { bytes, opening, search } = JSON.parse(stdout)
-      rows.push([kind, name, (bytes / 1024).toFixed(1), opening.toFixed(0), search.toFixed(0)])
+      const args = ["--expose-gc", program, library, kind, String(idleMillis)]
+      const { stdout } = await promisify(execFile)(process.execPath, args)
+      const { bytes, idleShare, opening, search } = JSON.parse(stdout)
+      rows.push([
+        kind,
+        name,
+        (bytes / 1024).toFixed(1),
+        opening.toFixed(0),
+        search.toFixed(0),
+        (100 * idleShare).toFixed(2)
+      ])
     }
   }
   return [{
     title: "Cost of one more client, with a service in memory",
-    columns: ["constructor", "library", "KB kept", "CPU µs to create it and search once", "CPU µs of a warm search"],
+    columns: [
+      "constructor",
+      "library",
+      "KB kept",
+      "CPU µs to create it and search once",
+      "CPU µs of a warm search",
+      "% of a core for 2,000 idle clients"
+    ],
     rows
   }]
 }
