@@ -1,12 +1,12 @@
 import type * as Http from "node:http"
 import { createServer } from "node:net"
 import type { HttpClient } from "@effect/platform"
-import { describe, expect, it } from "@effect/vitest"
+import { describe, expect } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../../support/doubles/arranged.js"
 import { type Answer, eventually, listening, replying, serve } from "../../support/doubles/Wire.js"
-import { advisor, connectionError, ways } from "./ways.js"
+import { advisor, ways } from "./ways.js"
 
 const get = (client: HttpClient.HttpClient, url: string) => Effect.flatMap(client.get(url), ({ text }) => text)
 
@@ -20,25 +20,7 @@ const incomplete: Answer = (_, response) => {
   response.write("{")
 }
 
-/** Holds each request until it is let go. */
-const holding = () => {
-  const held: Array<Http.ServerResponse> = []
-  const answer: Answer = (_, response) => {
-    held.push(response)
-  }
-  return { held, answer }
-}
-
 describe("UndiciClient: connections", () => {
-  it.scopedLive("10,000 concurrent searches use at most 64 connections", () =>
-    Effect.gen(function*() {
-      const wire = yield* serve(replying("{\"foods\":[]}", { "content-type": "application/json" }))
-      const { search } = yield* advisor(yield* UndiciClient.make(), wire.origin, { requestTimeout: "2 minutes" })
-      yield* manyTimes(10_000, search("oats"))
-      expect(wire.requests.length).toBe(10_000)
-      expect([wire.connections.most, wire.connections.opened]).toEqual([64, 64])
-    }))
-
   testLive("each origin has its own limit", function*() {
     const answer: Answer = (_, response) => setTimeout(() => response.end("{}"), 5)
     const [one, two] = [yield* serve(answer), yield* serve(answer)]
@@ -84,6 +66,9 @@ describe("UndiciClient: interruption", () => {
   )
 })
 
+/** The platform's error of a connection that fails, or the library's. */
+const connectionError = { _tag: expect.stringMatching(/^(RequestError|TransportError)$/) }
+
 describe("UndiciClient: end of the scope", () => {
   testLive("idle connections are closed", function*() {
     const wire = yield* serve(replying("{}"))
@@ -106,15 +91,14 @@ describe("UndiciClient: end of the scope", () => {
     yield* eventually(() => wire.requests.length === 1)
     yield* Scope.close(scope, Exit.void)
     const errors = yield* Effect.forEach(fibers, (fiber) => Effect.flip(Fiber.join(fiber)))
-    expect(errors.map((error) => (error as { readonly _tag: string })._tag))
-      .toEqual(errors.map(() => expect.stringMatching(connectionError)))
+    expect(errors).toMatchObject([connectionError, connectionError])
   })
 
   testLive.each(requests)("later requests fail, and nothing is sent: %s", function*([, request]) {
     const wire = yield* serve(replying("{}"))
     const client = yield* Effect.scoped(UndiciClient.make())
     const error = yield* Effect.flip(request(client, wire.origin))
-    expect(error).toMatchObject({ _tag: expect.stringMatching(connectionError) })
+    expect(error).toMatchObject(connectionError)
     expect(wire.requests.length).toBe(0)
   })
 })
@@ -124,17 +108,6 @@ const silent = Effect.map(Effect.suspend(() => listening(createServer())), (port
 
 describe("UndiciClient: timeouts", () => {
   const patience = "150 millis"
-
-  testLive("connectTimeout also applies if undici gets other options for connections", function*() {
-    const client = yield* UndiciClient.make({
-      connectTimeout: patience,
-      undici: { connect: { rejectUnauthorized: true } }
-    })
-    const error = yield* Effect.flip(client.get(yield* silent))
-    expect(error).toMatchObject({
-      cause: { code: "UND_ERR_CONNECT_TIMEOUT", message: expect.stringContaining("timeout: 150ms") }
-    })
-  })
 
   for (const { name, through } of ways) {
     testLive.each<readonly [keyof UndiciClient.Options, string, Effect.Effect<string, never, Scope.Scope>]>([
@@ -150,20 +123,9 @@ describe("UndiciClient: timeouts", () => {
       }
     )
 
-    testLive(
-      `a search ${name} fails with Timeout after requestTimeout, and its connection is closed`,
-      function*() {
-        const wire = yield* serve(silence)
-        const client = yield* UndiciClient.make({ connections: 1 })
-        const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
-        expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "TransportError", reason: "Timeout" })
-        expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-      }
-    )
-
     testLive(`a search ${name} is never sent if it times out in the queue`, function*() {
-      const { answer, held } = holding()
-      const wire = yield* serve(answer)
+      const held: Array<Http.ServerResponse> = []
+      const wire = yield* serve((_, response) => held.push(response))
       const client = yield* UndiciClient.make({ connections: 1 })
       const { search } = yield* advisor(through(client), wire.origin, { requestTimeout: patience })
       const before = yield* Effect.fork(get(client, wire.origin))
