@@ -2,7 +2,7 @@ import type * as Http from "node:http"
 import { HttpBody, HttpClient, HttpClientRequest } from "@effect/platform"
 import { Agent, type Dispatcher, interceptors, MockAgent } from "@effect/platform-node/Undici"
 import { describe, expect } from "@effect/vitest"
-import { Context, Effect, FiberRef, Layer, type Scope, Stream } from "effect"
+import { Effect, FiberRef, Layer, type Scope, Stream } from "effect"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { arrangedLive, testLive } from "../../support/doubles/arranged.js"
 import { afterBody, eventually, replying, serve } from "../../support/doubles/Wire.js"
@@ -33,32 +33,20 @@ const senders: ReadonlyArray<Sender> = [
 
 const post = HttpClientRequest.post("/v2/x")
 
-interface Sent {
-  readonly request: Http.IncomingMessage
-  readonly body: Buffer
-}
+const sentBy = ({ headers, method, url }: Http.IncomingMessage, body: Buffer) => (
+  { headers, method, url, body, text: body.toString() }
+)
 
-/** A server that keeps the last request with its body. */
-const receiving = Effect.gen(function*() {
-  const sent: Array<Sent> = []
-  const wire = yield* serve(afterBody((body, request, response) => {
-    sent.push({ request, body })
-    response.end("{}")
-  }))
-  return {
-    origin: wire.origin,
-    last: () => {
-      const { body, request } = sent[sent.length - 1] ?? expect.unreachable("nothing was sent")
-      return { body, text: body.toString(), headers: request.headers, method: request.method, url: request.url }
-    }
-  }
-})
-
-const receivedBy = (make: Sender["make"]) =>
-  arrangedLive(
-    Effect.flatMap(receiving, (server) => Effect.map(make(server.origin), (execute) => ({ ...server, execute }))),
-    Layer.empty
-  )
+/** A sender, and the last request that its server has received. */
+const receiving = (make: Sender["make"]) =>
+  Effect.gen(function*() {
+    const sent: Array<ReturnType<typeof sentBy>> = []
+    const { origin } = yield* serve(afterBody((body, request, response) => {
+      sent.push(sentBy(request, body))
+      response.end("{}")
+    }))
+    return { execute: yield* make(origin), last: () => sent.at(-1) ?? expect.unreachable("nothing was sent") }
+  })
 
 const form = () => {
   const form = new FormData()
@@ -71,7 +59,7 @@ const form = () => {
 const parts = (...texts: ReadonlyArray<string>) => Stream.encodeText(Stream.fromIterable(texts)).pipe(Stream.rechunk(1))
 
 describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
-  const received = receivedBy(make)
+  const received = arrangedLive(receiving(make), Layer.empty)
 
   received.each(["GET", "HEAD", "OPTIONS", "DELETE"] as const)(
     "%s without a body sends none",
@@ -134,6 +122,13 @@ describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
     })
   })
 
+  received("a Stream runs with the FiberRefs of its caller", function*({ execute, last }) {
+    const setting = FiberRef.unsafeMake("unset")
+    const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
+    yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
+    expect(last().text).toBe("set")
+  })
+
   testLive("if its Stream fails, the request fails and the server gets no complete body", function*() {
     let whole = 0
     const wire = yield* serve(afterBody((_, __, response) => {
@@ -149,61 +144,15 @@ describe.each(senders)("UndiciClient: request of $name", ({ make }) => {
   })
 })
 
-testLive("UndiciClient: the connection of an endless response is closed at the limit", function*() {
-  const wire = yield* serve((_, response) => {
-    response.writeHead(200)
-    response.write("x".repeat(100))
-  })
-  const { search } = yield* advisor(yield* ours, wire.origin, { maxResponseBytes: 10 })
-  expect(yield* Effect.flip(search("oats"))).toMatchObject({ _tag: "UnexpectedResponse", reason: "TooLarge" })
-  expect(yield* eventually(() => wire.connections.open === 0)).toBe(true)
-})
-
-const over = (dispatcher: Dispatcher) =>
-  Effect.map(Layer.build(UndiciClient.layerFromDispatcher(dispatcher)), Context.get(HttpClient.HttpClient))
-
 const agent = Effect.acquireRelease(Effect.sync(() => new Agent()), (agent) => Effect.promise(() => agent.destroy()))
-
-/** Each sends the same request whenever it runs. */
-const repeatable: ReadonlyArray<readonly [string, (client: HttpClient.HttpClient, origin: string) => Repeatable]> = [
-  [
-    "a request of the client itself",
-    (client, origin) =>
-      Effect.succeed(HttpClient.withTracerPropagation(client, false).execute(HttpClientRequest.get(origin)))
-  ],
-  ...ways.map(({ name, through }) =>
-    [
-      `a search ${name}`,
-      (client: HttpClient.HttpClient, origin: string): Repeatable =>
-        Effect.map(advisor(through(client), origin), ({ search }) => search("oats"))
-    ] as const
-  )
-]
-
-type Repeatable = Effect.Effect<Effect.Effect<unknown, unknown>, never, Scope.Scope>
-
-testLive.each(repeatable)(
-  "UndiciClient: an interceptor that changes the headers of %s does not affect the next one",
-  function*([, make]) {
-    const wire = yield* serve(replying("{}"))
-    const seen: Array<Dispatcher.DispatchOptions["headers"]> = []
-    const changing = (yield* agent).compose((dispatch) => (options, handler) => {
-      seen.push({ ...options.headers })
-      Object.assign(options.headers ?? {}, { "x-added": "1" })
-      return dispatch(options, handler)
-    })
-    const send = yield* make(yield* over(changing), wire.origin)
-    yield* Effect.zipRight(send, send)
-    expect(wire.requests.map(({ headers }) => headers["x-added"])).toEqual(["1", "1"])
-    expect(seen[1]).toEqual(seen[0])
-  }
-)
 
 describe.each(ways)("UndiciClient: search $name over a custom dispatcher", ({ through }) => {
   const searchOver = (dispatcher: Dispatcher, origin: string) =>
-    Effect.flatMap(over(dispatcher), (client) => advisor(through(client), origin)).pipe(
-      Effect.flatMap(({ search }) => Effect.flip(search("oats")))
-    )
+    Effect.gen(function*() {
+      const client = yield* HttpClient.HttpClient
+      const { search } = yield* advisor(through(client), origin)
+      return yield* Effect.flip(search("oats"))
+    }).pipe(Effect.provide(UndiciClient.layerFromDispatcher(dispatcher)))
 
   testLive("a redirect is not followed, even with undici's redirect interceptor", function*() {
     const elsewhere = yield* serve(replying("{}"))
@@ -218,16 +167,5 @@ describe.each(ways)("UndiciClient: search $name over a custom dispatcher", ({ th
       throw new Error("secret")
     })
     expect(yield* searchOver(throwing, "http://127.0.0.1:9")).toMatchObject({ _tag: "TransportError" })
-  })
-})
-
-describe.each(senders)("UndiciClient: Stream sent by $name", ({ make }) => {
-  const received = receivedBy(make)
-
-  received("it runs with the FiberRefs of its caller", function*({ execute, last }) {
-    const setting = FiberRef.unsafeMake("unset")
-    const stream = Stream.encodeText(Stream.fromEffect(FiberRef.get(setting)))
-    yield* Effect.locally(execute(HttpClientRequest.bodyStream(post, stream)), setting, "set")
-    expect(last().text).toBe("set")
   })
 })
