@@ -10,10 +10,7 @@ export const ours = Effect.orDie(UndiciClient.make())
 /** The client of the platform over undici. */
 export const stock = Layer.build(NodeHttpClient.layerUndici).pipe(Effect.map(Context.get(HttpClient.HttpClient)))
 
-/** As the client itself names an error of a connection, or the library. */
-export const connectionError = new RegExp(["RequestError", "TransportError"].map((tag) => `^${tag}$`).join("|"))
-
-export const tokenNamed = (value: string) =>
+const tokenNamed = (value: string) =>
   AccessToken.make({ value, serviceId: "a-customer", receivedAt: Date.now(), expiresAt: Date.now() + 3_600_000 })
 
 /** A provider that always has a token, and another one for each that is rejected: no exchange, cool-down or backoff. */
@@ -27,17 +24,15 @@ const tokens = Layer.succeed(TokenProvider.TokenProvider, {
   })
 })
 
-/** The client behind another one, which hides that it can bring a whole body in one step. */
-export const behindAnother: (client: HttpClient.HttpClient) => HttpClient.HttpClient = HttpClient.mapRequest(identity)
-
-export interface Way {
+interface Way {
   readonly name: string
   readonly through: (client: HttpClient.HttpClient) => HttpClient.HttpClient
 }
 
 export const ways: ReadonlyArray<Way> = [
   { name: "in one step", through: identity },
-  { name: "that reads an HttpClientResponse", through: behindAnother }
+  // A client behind another one can't bring a whole body in one step.
+  { name: "that reads an HttpClientResponse", through: HttpClient.mapRequest(identity) }
 ]
 
 export const advisor = (
