@@ -11,11 +11,11 @@ import * as Program from "../Program.js"
 
 const program = process.env["REDIS_SERVER"] ?? "redis-server"
 
-export const isInstalled: boolean = (process.env["PATH"] ?? "")
+const isInstalled: boolean = (process.env["PATH"] ?? "")
   .split(delimiter)
   .some((folder) => existsSync(join(folder, program)))
 
-export const isRequired: boolean = process.env["REQUIRE_REDIS"] === "1"
+const isRequired: boolean = process.env["REQUIRE_REDIS"] === "1"
 
 /** Tests that start servers. Without redis-server they are skipped with a message, or a test fails if REQUIRE_REDIS=1. */
 export const describeWithRedis = (title: string, tests: () => void): void => {
@@ -61,19 +61,25 @@ const end = async (child: ChildProcess | undefined, signal: NodeJS.Signals) => {
   await ended
 }
 
-export const make = (
-  settings: ReadonlyArray<string> = []
-): Effect.Effect<RedisServer, never, Scope.Scope> =>
+/** A client of ioredis, which is disconnected at the end of a scope. */
+export const opened = <
+  Client extends { on: (event: "error", listener: () => void) => unknown; disconnect: () => void }
+>(open: () => Client) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const client = open()
+      client.on("error", () => {})
+      return client
+    }),
+    (client) => Effect.sync(() => client.disconnect())
+  )
+
+export const make = (settings: ReadonlyArray<string> = []): Effect.Effect<RedisServer, never, Scope.Scope> =>
   Effect.gen(function*() {
     const port = yield* freePort
     const folder = yield* Program.folder
-    const control = yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        const client = new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
-        client.on("error", () => {})
-        return client
-      }),
-      (client) => Effect.sync(() => client.disconnect())
+    const control = yield* opened(() =>
+      new Redis({ port, host: "127.0.0.1", lazyConnect: true, retryStrategy: () => 20 })
     )
     let child: ChildProcess | undefined
 

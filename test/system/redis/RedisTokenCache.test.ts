@@ -12,7 +12,7 @@ import * as RedisCluster from "./RedisCluster.js"
 import * as RedisServer from "./RedisServer.js"
 import * as TcpProxy from "./TcpProxy.js"
 
-const { describeWithRedis } = RedisServer
+const { describeWithRedis, opened } = RedisServer
 
 /** Your own client, of either version. */
 type Client = Parameters<typeof RedisTokenCache.layerFromClient>[0] & {
@@ -59,17 +59,6 @@ const first = { owner: "first", timeToLive: minute }
 /** A cache for the time of the scope. */
 const cacheOf = (layer: Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>) =>
   Effect.map(Layer.build(layer), Context.get(SharedTokenCache.SharedTokenCache))
-
-/** Closes a client at the end of the test. */
-const opened = (open: () => Client) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const client = open()
-      client.on("error", () => {})
-      return client
-    }),
-    (client) => Effect.sync(() => client.disconnect())
-  )
 
 const keysOf = ({ command }: RedisServer.RedisServer) =>
   Effect.map(command("KEYS", "*"), (keys) => Array.isArray(keys) ? keys.map(String).sort() : [])
@@ -187,25 +176,16 @@ describeWithRedis("RedisTokenCache: failed call", () => {
       for (const text of ["secret-1", String(port)]) expect(shown).not.toContain(text)
     }))
 
-  it.effect.each<readonly [keyof SharedTokenCache.Service, unknown]>([
-    ["read", 5],
-    ["read", null],
-    ["lease", "held"],
-    ["write", "OK"]
-  ])(
-    "the error has the code UnexpectedReply if the reply to %s is %j",
-    ([operation, reply]) =>
-      Effect.gen(function*() {
-        const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => reply }))
-        const calls: Record<keyof SharedTokenCache.Service, Effect.Effect<unknown, unknown>> = {
-          read: cache.read(name),
-          lease: cache.lease(name, "first", minute),
-          write: cache.write(name, "one", first),
-          release: cache.release(name, "first")
-        }
-        expect(yield* Effect.flip(calls[operation])).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
-      }).pipe(Effect.scoped)
-  )
+  it.scoped.each<readonly [string, unknown, (cache: SharedTokenCache.Service) => Effect.Effect<unknown, unknown>]>([
+    ["read", 5, (cache) => cache.read(name)],
+    ["read", null, (cache) => cache.read(name)],
+    ["lease", "held", (cache) => cache.lease(name, "first", minute)],
+    ["write", "OK", (cache) => cache.write(name, "one", first)]
+  ])("the error has the code UnexpectedReply if the reply to %s is %j", ([, reply, call]) =>
+    Effect.gen(function*() {
+      const cache = yield* cacheOf(RedisTokenCache.layerFromClient({ call: async () => reply }))
+      expect(yield* Effect.flip(call(cache))).toMatchObject({ reason: "Unavailable", code: "UnexpectedReply" })
+    }))
 })
 
 describe("RedisTokenCache: settings", () => {
@@ -224,58 +204,41 @@ describe("RedisTokenCache: settings", () => {
       expect(inspect(error, { depth: 9 })).not.toContain("secret-1")
     }))
 
-  it.scoped("a database that is not a number is rejected, because it would crash the process", () =>
+  const url = Redacted.make("redis://127.0.0.1:1")
+
+  it.scoped.each<readonly [string, object, Layer.Layer<SharedTokenCache.SharedTokenCache, unknown>]>([
+    [
+      "a database that is not a number, which would crash the process,",
+      { field: "redis.db" },
+      RedisTokenCache.layer({ url, redis: { db: Number.NaN } })
+    ],
+    [
+      "a URL that is not Redacted",
+      { field: "url", rule: "must be a Redacted" },
+      RedisTokenCache.layer({ url: "redis://127.0.0.1:1" as never })
+    ],
+    ["a prefix with braces", { field: "prefix" }, RedisTokenCache.layer({ url, prefix: "{app}:" })],
+    [
+      "a prefix with braces for your own client",
+      { field: "prefix" },
+      RedisTokenCache.layerFromClient({ call: async () => "" }, { prefix: "app}" })
+    ]
+  ])("%s is rejected", ([, error, layer]) =>
     Effect.gen(function*() {
-      const url = Redacted.make("redis://127.0.0.1:1")
-      const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url, redis: { db: Number.NaN } })))
-      expect(error).toMatchObject({ _tag: "ConfigurationError", field: "redis.db" })
+      expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", ...error })
     }))
-
-  it.scoped("a URL that is not Redacted is rejected", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(cacheOf(RedisTokenCache.layer({ url: "redis://127.0.0.1:1" as never })))
-      expect(error).toMatchObject({ field: "url", rule: "must be a Redacted" })
-    }))
-
-  it.scoped("a prefix with braces is rejected, even with your own client", () =>
-    Effect.gen(function*() {
-      const url = Redacted.make("redis://127.0.0.1:1")
-      const layers = [
-        RedisTokenCache.layer({ url, prefix: "{app}:" }),
-        RedisTokenCache.layerFromClient({ call: async () => "" }, { prefix: "app}" })
-      ]
-      for (const layer of layers) {
-        expect(yield* Effect.flip(cacheOf(layer))).toMatchObject({ _tag: "ConfigurationError", field: "prefix" })
-      }
-    }))
-
-  it.scoped("the layer can be built without a server", () =>
-    cacheOf(RedisTokenCache.layer({ url: Redacted.make("redis://127.0.0.1:1") })))
-
-  it.scoped("layerConfig fails with a ConfigError if the URL is missing", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(cacheOf(RedisTokenCache.layerConfig()))
-      expect(error).toHaveProperty("message", expect.stringContaining("NUTRITION_ADVISOR_REDIS_URL"))
-    }).pipe(Effect.withConfigProvider(ConfigProvider.fromMap(new Map()))))
 })
 
 describeWithRedis("RedisTokenCache.layerConfig", () => {
-  it.scopedLive.each<readonly [string, string, Parameters<typeof RedisTokenCache.layerConfig>[0], string]>([
-    ["a blank variable means the default prefix", " ", {}, "nutrition-advisor:"],
-    ["the variable sets the prefix", "ours:", {}, "ours:"],
-    ["an option overrides the variable", "ours:", { prefix: Config.succeed("given:") }, "given:"]
-  ])("%s", ([_, variable, options, prefix]) =>
+  it.scopedLive("the URL is read from its variable, and a given prefix overrides its variable", () =>
     Effect.gen(function*() {
       const server = yield* RedisServer.make()
       const variables = new Map([
         ["NUTRITION_ADVISOR_REDIS_URL", Redacted.value(server.url)],
-        ["NUTRITION_ADVISOR_REDIS_PREFIX", variable]
+        ["NUTRITION_ADVISOR_REDIS_PREFIX", "ours:"]
       ])
-      const cache = yield* Effect.withConfigProvider(
-        cacheOf(RedisTokenCache.layerConfig(options)),
-        ConfigProvider.fromMap(variables)
-      )
-      yield* written(cache)
-      expect(yield* keysOf(server)).toEqual([`${prefix}{${name}}:lease`, `${prefix}{${name}}:token`])
+      const layer = RedisTokenCache.layerConfig({ prefix: Config.succeed("given:") })
+      yield* written(yield* Effect.withConfigProvider(cacheOf(layer), ConfigProvider.fromMap(variables)))
+      expect(yield* keysOf(server)).toEqual([`given:{${name}}:lease`, `given:{${name}}:token`])
     }))
 })

@@ -20,16 +20,6 @@ const documented: Effect.Effect<RedisOptions> = Effect.promise(async () => {
   return settings
 })
 
-const opened = <A extends Redis | Cluster>(open: () => A) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const client = open()
-      client.on("error", () => {})
-      return client
-    }),
-    (client) => Effect.sync(() => client.disconnect())
-  )
-
 RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings of docs/sharing.md", () => {
   it.scopedLive.each<readonly [string, Effect.Effect<() => Redis | Cluster, never, Scope.Scope>]>([
     [
@@ -52,7 +42,7 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
     simulated(Effect.gen(function*() {
       const open = yield* setUp
       yield* Effect.flatMap(Simulator.Simulator, ({ setLatency }) => setLatency("token", "200 millis"))
-      const clients = yield* Effect.replicateEffect(opened(open), 5)
+      const clients = yield* Effect.replicateEffect(RedisServer.opened(open), 5)
       const replicas = yield* Effect.forEach(clients, (client) => replica(RedisTokenCache.layerFromClient(client)))
       yield* searchAll(replicas)
       expect([yield* exchanges, replicas.flatMap(({ warnings }) => warnings)]).toEqual([1, []])
@@ -64,7 +54,7 @@ RedisServer.describeWithRedis("RedisTokenCache.layerFromClient with the settings
       const [first, second] = yield* Effect.all([RedisServer.make(), RedisServer.make()])
       yield* second.command("REPLICAOF", "127.0.0.1", first.port)
       const hostName = yield* TcpProxy.make(first.port)
-      const client = yield* opened(() => new Redis(hostName.port, "127.0.0.1", settings))
+      const client = yield* RedisServer.opened(() => new Redis(hostName.port, "127.0.0.1", settings))
       const own = yield* replica(RedisTokenCache.layerFromClient(client))
       const provided = yield* replica(RedisTokenCache.layer({ url: hostName.url }))
       yield* searchAll([own, provided])
