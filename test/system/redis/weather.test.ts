@@ -1,33 +1,19 @@
 import { expect, it } from "@effect/vitest"
-import { Cause, Effect, Fiber, Schedule } from "effect"
+import { Effect, Fiber, Schedule } from "effect"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import * as RedisServer from "./RedisServer.js"
 import { cost, exchanges, replica, revocationCost, searchAll, simulated } from "./replicas.js"
 import * as TcpProxy from "./TcpProxy.js"
 
-const cacheTimeout = 250
-
 const count = 4
-
-/** A replica with its own connection, whose searches must end. */
-const impatientReplica = ({ url }: TcpProxy.TcpProxy) =>
-  Effect.map(
-    replica(RedisTokenCache.layer({ url }), { refresh: { coolDown: 1 }, cacheTimeout }),
-    ({ search, warnings }) => ({
-      search: Effect.timeoutFailCause(search, {
-        duration: 10 * cacheTimeout + 5_000,
-        onTimeout: () => Cause.die(new Error("a search took too long"))
-      }),
-      warnings
-    })
-  )
 
 const surroundings = Effect.gen(function*() {
   const server = yield* RedisServer.make()
   const proxy = yield* TcpProxy.make(server.port)
   const simulator = yield* Simulator.Simulator
-  const replicas = yield* Effect.replicateEffect(Effect.suspend(() => impatientReplica(proxy)), count)
+  const withOwnConnection = replica(RedisTokenCache.layer({ url: proxy.url }), { cacheTimeout: 250 })
+  const replicas = yield* Effect.replicateEffect(withOwnConnection, count)
   return { server, proxy, simulator, replicas }
 })
 
@@ -41,11 +27,7 @@ interface Weather {
 
 /** So full that there is no room for another entry. */
 const fill = ({ command }: RedisServer.RedisServer) =>
-  Effect.gen(function*() {
-    yield* command("CONFIG", "SET", "maxmemory-policy", "noeviction")
-    yield* command("SET", "ballast", "x".repeat(3_000_000))
-    yield* command("CONFIG", "SET", "maxmemory", "3mb")
-  })
+  Effect.zipRight(command("SET", "ballast", "x".repeat(3_000_000)), command("CONFIG", "SET", "maxmemory", "3mb"))
 
 /** Weather in which the cache is of no use. */
 const weathers: ReadonlyArray<Weather> = [
@@ -117,16 +99,13 @@ RedisServer.describeWithRedis("replicas on a Redis that", () => {
       return yield* Fiber.join(searches)
     }))
 
-  it.scopedLive.each<readonly [string, number, (around: Surroundings) => Effect.Effect<unknown>]>([
-    [
-      "is killed during a shared exchange: each replica exchanges once",
-      count,
-      ({ server }) => server.kill
-    ],
-    [
-      "is flushed during a shared exchange: one more exchange follows",
-      2,
-      ({ server }) => server.command("FLUSHALL")
-    ]
-  ])("%s", ([, expected, happens]) => Effect.map(coldStart(happens), (exchanges) => expect(exchanges).toBe(expected)))
+  it.scopedLive("is killed during a shared exchange: each replica exchanges once", () =>
+    Effect.gen(function*() {
+      expect(yield* coldStart(({ server }) => server.kill)).toBe(count)
+    }))
+
+  it.scopedLive("is flushed during a shared exchange: one more exchange follows", () =>
+    Effect.gen(function*() {
+      expect(yield* coldStart(({ server }) => server.command("FLUSHALL"))).toBe(2)
+    }))
 })
