@@ -1,14 +1,11 @@
 import { expect, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schema, TestClock } from "effect"
+import { Effect, Fiber, Redacted, Schema, TestClock } from "effect"
 import { NutritionAdvisor } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
+import { advisor } from "../support/doubles/simulatedAdvisor.js"
 
-const advisor = NutritionAdvisor.layer({ baseUrl: Simulator.baseUrl, licenseKey: Simulator.licenseKey })
-
-const inMemory = Layer.provideMerge(advisor, Simulator.layerHttpClient())
-
-const test = arranged(Simulator.Simulator, inMemory)
+const test = arranged(Simulator.Simulator, advisor())
 
 const Payload = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
 
@@ -119,7 +116,7 @@ test(
       body: Redacted.make("{\"error\":\"unknown license key\"}")
     })
   },
-  Layer.provideMerge(advisor, Simulator.layerHttpClient({ licenseKeys: ["another-key"] }))
+  advisor({}, { licenseKeys: ["another-key"] })
 )
 
 test("simulator faults: same-token returns the revoked token instead of a new one", function*(simulator) {
