@@ -1,11 +1,12 @@
+import { createServer } from "node:http"
 import { inspect } from "node:util"
-import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod } from "@effect/platform"
+import { HttpBody, HttpClient, HttpClientRequest, type HttpMethod, HttpServer } from "@effect/platform"
+import { NodeHttpClient, NodeHttpServer } from "@effect/platform-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Array, Cause, Context, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arranged, arrangedLive } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
-import { inMemory, onAPort } from "./simulators.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 const licenceRoute = "/v2/token-cache/nutrition-advisor/oauth/licence"
@@ -52,6 +53,8 @@ const withoutIdentifier = ({ access_token }: typeof Token.Type): Call => ({
   headers: { authorization: `Bearer ${access_token}` }
 })
 
+const withUnknownToken = (token: typeof Token.Type) => authorizedBy({ ...token, access_token: "never-issued" })
+
 const withAnotherIdentifier = (token: typeof Token.Type) => authorizedBy({ ...token, customer_id: "someone-else" })
 
 const withXCustomer = (token: typeof Token.Type) => authorizedBy(token, "X-Customer")
@@ -71,6 +74,25 @@ const oneSearch = `GET ${searchRoute}?term=greek%20yogurt`
 const search = (call: Call) => statusOf("GET", `${searchRoute}?term=greek%20yogurt`, call)
 
 const searchWith = (token: typeof Token.Type) => search(authorizedBy(token))
+
+/** A client that needs no origin, as on a port. */
+const withBaseUrl = (context: Context.Context<Simulator.Simulator | HttpClient.HttpClient>) => {
+  const client = Context.get(context, HttpClient.HttpClient)
+  return Context.add(
+    context,
+    HttpClient.HttpClient,
+    HttpClient.mapRequest(client, HttpClientRequest.prependUrl(Simulator.baseUrl))
+  )
+}
+
+const inMemory = (options?: Simulator.Options) => Layer.map(Simulator.layerHttpClient(options), withBaseUrl)
+
+const onAPort = (options?: Simulator.Options) =>
+  Layer.merge(Simulator.layerServer(options), HttpServer.layerTestClient).pipe(
+    Layer.provide(NodeHttpServer.layer(createServer, { port: 0 })),
+    Layer.provide(NodeHttpClient.layerUndici),
+    Layer.orDie
+  )
 
 const test = arranged(Simulator.Simulator, inMemory())
 
@@ -131,16 +153,13 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["an exchange with a key that is not percent-encoded", 400, `POST ${licenceRoute}/%E0%A4%A`, nothing],
     ["an exchange with a body", 400, `POST ${licenceRoute}/${key}`, () => ({ body: HttpBody.text("{}") })],
     ["an exchange with an Authorization header", 400, `POST ${licenceRoute}/${key}`, withoutIdentifier],
-    ["a search with a token and its customer identifier", 200, oneSearch, authorizedBy],
     ["a search without a token", 401, oneSearch, ({ customer_id }) => ({ headers: { "Service-ID": customer_id } })],
     ["a search without a token, with missingTokenStatus,", 403, oneSearch, nothing, { missingTokenStatus: 403 }],
     ["a search with a scheme other than Bearer", 401, oneSearch, withAnotherScheme],
-    [
-      "a search with an unknown token",
-      403,
-      oneSearch,
-      (token) => authorizedBy({ ...token, access_token: "never-issued" })
-    ],
+    ["a search with an unknown token", 403, oneSearch, withUnknownToken],
+    ["a search with an unknown token, with rejectedTokenStatus,", 401, oneSearch, withUnknownToken, {
+      rejectedTokenStatus: 401
+    }],
     ["a search without a customer identifier", 400, oneSearch, withoutIdentifier],
     ["a search with another customer identifier", 400, oneSearch, withAnotherIdentifier],
     ["a search without a customer identifier, with missingServiceIdStatus,", 422, oneSearch, withoutIdentifier, {
@@ -150,17 +169,12 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["a search without the header of serviceIdHeader", 400, oneSearch, authorizedBy, { serviceIdHeader: "X-Customer" }],
     ["a search without a term", 400, `GET ${searchRoute}`, authorizedBy],
     ["a search with a blank term", 400, `GET ${searchRoute}?term=%20`, authorizedBy],
-    ["a search with a parameter other than term", 400, `GET ${searchRoute}?terms=yogurt`, authorizedBy],
     ["a request for an unknown route", 404, "GET /v2/nothing", authorizedBy],
     ["a request for a route below the search", 404, `GET ${searchRoute}/more`, authorizedBy],
     ["a request for a route of another version", 404, "GET /v1/products/napi/food/search/semantic", authorizedBy],
-    ["a request for the path of an entry in `routes` with a different method", 404, "POST /v2/plan", authorizedBy, {
-      routes
-    }],
+    ["a POST for a GET entry in `routes`", 404, "POST /v2/plan", authorizedBy, { routes }],
     ["a request without a token for an entry in `routes`", 401, "GET /v2/plan", nothing, { routes }],
-    ["a request without a customer identifier for an entry in `routes`", 400, "GET /v2/plan", withoutIdentifier, {
-      routes
-    }]
+    ["a request without an identifier for an entry in `routes`", 400, "GET /v2/plan", withoutIdentifier, { routes }]
   ])(
     "simulator: %s gets %i",
     ([, status, request, call, options]) =>
@@ -184,16 +198,11 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     expect({ status, allow: headers["allow"] }).toEqual({ status: 405, allow })
   })
 
-  it.live.each<readonly [status: number, Simulator.Options]>([[403, {}], [401, { rejectedTokenStatus: 401 }]])(
-    "simulator: a revoked token gets %i, and a later one 200",
-    ([status, options]) =>
-      Effect.gen(function*() {
-        const { revoke } = yield* Simulator.Simulator
-        const tokens = yield* Effect.all([exchange, exchange])
-        yield* revoke
-        expect(yield* Effect.forEach([...tokens, yield* exchange], searchWith)).toEqual([status, status, 200])
-      }).pipe(Effect.provide(simulated(options)))
-  )
+  live("simulator: a revoked token gets 403, and a later one 200", function*({ revoke }) {
+    const tokens = yield* Effect.all([exchange, exchange])
+    yield* revoke
+    expect(yield* Effect.forEach([...tokens, yield* exchange], searchWith)).toEqual([403, 403, 200])
+  })
 
   live("simulator: a search requires the customer identifier of its token", function*({ setCustomerId }) {
     const before = yield* exchange
@@ -231,27 +240,18 @@ describe.each(places)("Simulator %s", (_, simulated) => {
   }, simulated({ routes: { [`GET ${searchRoute}`]: { status: 200, body: [1] } } }))
 
   live("simulator routes: an entry for the search path replaces only its response", function*({ counters, provoke }) {
-    const path = `/api${searchRoute}?term=quince`
+    const path = `${searchRoute}?term=quince`
+    const call = authorizedBy(yield* exchange)
     expect(yield* statusOf("GET", path)).toBe(401)
-    const { body } = yield* send("POST", `/api${licenceRoute}/${key}`)
-    const call = authorizedBy(yield* decodeToken(body))
     expect(yield* statusOf("GET", path, call)).toBe(200)
     yield* provoke("search", "unavailable", 1)
     expect(yield* statusOf("GET", path, call)).toBe(503)
     expect((yield* counters).searches).toBe(3)
-  }, simulated({ routes: ownSearch, pathPrefix: "/api" }))
-
-  live("simulator routes: an entry can drop the connection", function*() {
-    const call = authorizedBy(yield* exchange)
-    const failure = yield* Effect.flip(Effect.timeout(statusOf("GET", "/v2/plan", call), "2 seconds"))
-    expect(["RequestError", "ResponseError"]).toContain(failure._tag)
-  }, simulated({ routes: { "GET /v2/plan": () => "drop" } }))
+  }, simulated({ routes: ownSearch }))
 
   it.live.each<readonly [entry: string, complaint: string]>([
     [`POST ${licenceRoute}/{key}`, "is a token route: set its responses with provoke, respondNext or respondAlways"],
     [`GET ${licenceRoute}/${key}`, "is a token route"],
-    ["POST /v2/token-cache/nutrition-advisor/oauth/token/{key}", "is a token route"],
-    ["POST /v2/token-cache/unified/oauth/token/{key}", "is a token route"],
     ["POST /v2/oauth/{key}", "is a pattern: add one entry for each exact path"],
     ["GET /v2/foods/:id", "is a pattern"],
     ["GET /v2/foods/*", "is a pattern"],
@@ -259,7 +259,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ["get /v2/plan", "must be an uppercase method"],
     ["GET v2/plan", "must be an uppercase method"],
     ["GET /v2/plan?day=1", "must be an uppercase method"],
-    [`GET https://a.example${searchRoute}`, "must be an uppercase method"],
     ["GET /simulator/state", "belongs to the controls"]
   ])(
     "simulator routes: an entry that could never match is rejected: %s",
@@ -393,11 +392,9 @@ describe.each(places)("Simulator %s", (_, simulated) => {
     ])
   })
 
-  const both = Effect.all([Layer.build(simulated()), Layer.build(simulated())])
-
-  it.live("simulator: two simulators share no state", () =>
+  it.scopedLive("simulator: two simulators share no state", () =>
     Effect.gen(function*() {
-      const [one, other] = yield* both
+      const [one, other] = yield* Effect.all([Layer.build(simulated()), Layer.build(simulated())])
       const { respondAlways, revoke } = Context.get(one, Simulator.Simulator)
       const { counters, requests } = Context.get(other, Simulator.Simulator)
       const token = yield* Effect.provide(exchange, one)
@@ -408,13 +405,12 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       yield* respondAlways("token", { status: 500 })
       expect(yield* Effect.provide(searchWith(others), other)).toBe(200)
       expect(yield* Effect.provide(statusOf("POST", `${licenceRoute}/${key}`), other)).toBe(200)
-    }).pipe(Effect.scoped))
+    }))
 })
 
 test("simulator: an exchange with a form as its body gets 400", function*() {
-  const form = new FormData()
-  form.set("grant_type", "licence")
-  expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body: HttpBody.formData(form) })).toBe(400)
+  const body = HttpBody.formDataRecord({ grant_type: "licence" })
+  expect(yield* statusOf("POST", `${licenceRoute}/${key}`, { body })).toBe(400)
 })
 
 test.each<readonly [string, HttpBody.HttpBody]>([
