@@ -119,14 +119,6 @@ test(
   advisor({}, { licenseKeys: ["another-key"] })
 )
 
-test("simulator faults: same-token returns the revoked token instead of a new one", function*(simulator) {
-  yield* simulator.provoke("token", "same-token")
-  yield* search
-  yield* simulator.revoke
-  yield* Effect.flip(search)
-  expect(yield* simulator.counters).toMatchObject({ exchanges: 2, tokensIssued: 1 })
-})
-
 test("simulator faults: an unknown name dies with the list of names", function*(simulator) {
   const exit = yield* Effect.exit(simulator.provoke("request", "constructor" as never))
   expect(String(exit)).toMatch(/no fault constructor for request calls\. It has bad-request, unauthorized/)

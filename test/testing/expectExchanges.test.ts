@@ -20,13 +20,6 @@ const complaint = (expected: number) =>
     (cause) => Option.getOrUndefined(Cause.dieOption(cause))
   )
 
-test("expectExchanges: it succeeds if the number is correct", function*() {
-  yield* Simulator.expectExchanges(0)
-  yield* search
-  yield* search
-  yield* Simulator.expectExchanges(1)
-})
-
 test.each([0, 2])(
   "expectExchanges: with one exchange, expecting %i dies with UnexpectedExchanges",
   function*(expected) {
