@@ -9,7 +9,7 @@ export type Answer = (request: Http.IncomingMessage, response: Http.ServerRespon
 export interface Wire {
   readonly origin: string
   readonly requests: ReadonlyArray<Http.IncomingMessage>
-  readonly connections: { readonly opened: number; readonly open: number; readonly most: number }
+  readonly connections: { readonly opened: number; readonly open: number }
 }
 
 /** The port of any server, which listens for the time of a scope. Its connections are broken at the end. */
@@ -35,7 +35,7 @@ export const listening = (server: Net.Server): Effect.Effect<number, never, Scop
 export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =>
   Effect.gen(function*() {
     const requests: Array<Http.IncomingMessage> = []
-    const connections = { opened: 0, open: 0, most: 0 }
+    const connections = { opened: 0, open: 0 }
     const server = Http.createServer((request, response) => {
       requests.push(request)
       answer(request, response)
@@ -44,7 +44,6 @@ export const serve = (answer: Answer): Effect.Effect<Wire, never, Scope.Scope> =
     server.on("connection", (socket) => {
       connections.opened += 1
       connections.open += 1
-      connections.most = Math.max(connections.most, connections.open)
       socket.once("close", () => {
         connections.open -= 1
       })
