@@ -7,11 +7,8 @@ export const pass: (duration: Duration.DurationInput) => Effect.Effect<void> = T
 /** Sets the clock to a moment, in epoch milliseconds. */
 export const set: (millis: number) => Effect.Effect<void> = TestClock.setTime
 
-/** When those who sleep are due, in epoch milliseconds. */
-export const wakes: Effect.Effect<ReadonlyArray<number>> = Effect.map(TestClock.sleeps(), Chunk.toReadonlyArray)
-
 /** How many sleep. */
-export const timers: Effect.Effect<number> = Effect.map(wakes, ({ length }) => length)
+export const timers: Effect.Effect<number> = Effect.map(TestClock.sleeps(), Chunk.size)
 
 /** How many fibers run that no other fiber waits for. */
 export const fibers: Effect.Effect<number> = Effect.map(Fiber.roots, ({ length }) => length)

@@ -5,8 +5,10 @@ import { FiberCount, seeded } from "../doubles/runtime.js"
 import type { ShakenScheduler } from "./ShakenScheduler.js"
 import { VirtualTime } from "./VirtualTime.js"
 
+export const plans = ["issue", "fail", "refuse", "hang", "handBack", "retryAfter", "die", "stall", "late"] as const
+
 /** What the next exchange does. */
-export type Plan = "issue" | "fail" | "refuse" | "hang" | "handBack" | "retryAfter" | "die" | "stall" | "late"
+export type Plan = (typeof plans)[number]
 
 /** One step of a history. */
 export type Step =

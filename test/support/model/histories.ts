@@ -5,19 +5,7 @@ import { FastCheck } from "effect"
 import { runs } from "../doubles/runs.js"
 import { seeded } from "../doubles/runtime.js"
 import { ShakenScheduler } from "./ShakenScheduler.js"
-import { type Plan, type Step, World } from "./World.js"
-
-const plans: ReadonlyArray<Plan> = [
-  "issue",
-  "fail",
-  "refuse",
-  "hang",
-  "handBack",
-  "retryAfter",
-  "die",
-  "stall",
-  "late"
-]
+import { plans, type Step, World } from "./World.js"
 
 const hour = 3_600_000
 
