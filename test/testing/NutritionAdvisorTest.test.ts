@@ -1,6 +1,6 @@
 import { HttpClient, HttpClientResponse } from "@effect/platform"
 import { expect } from "@effect/vitest"
-import { Cause, Effect, Schema } from "effect"
+import { Cause, Effect, Option, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
 import { NutritionAdvisorTest } from "effect-nutrition-advisor/testing"
 import { arranged } from "../support/doubles/arranged.js"
@@ -40,14 +40,9 @@ test(
     expect(yield* response.text).toBe("/v2/plan")
   },
   NutritionAdvisorTest.layer({
-    httpClient: HttpClient.makeWith<
-      NutritionAdvisorError.NutritionAdvisorError,
-      never,
-      NutritionAdvisorError.NutritionAdvisorError,
-      never
-    >(
-      Effect.map((request) => HttpClientResponse.fromWeb(request, new Response(request.url))),
-      Effect.succeed
+    httpClient: HttpClient.transform(
+      NutritionAdvisorTest.make({}).httpClient,
+      (_, request) => Effect.succeed(HttpClientResponse.fromWeb(request, new Response(request.url)))
     )
   })
 )
@@ -61,7 +56,8 @@ test.each<readonly [string, string, Call]>([
 ])(
   "NutritionAdvisorTest.layer: a call of %s dies with a message that names the missing %s",
   function*([_, missing, call]) {
-    expect(Cause.pretty(yield* Effect.cause(call))).toContain(`This double has no ${missing}.`)
+    const defect = Option.getOrThrow(Cause.dieOption(yield* Effect.cause(call)))
+    expect(String(defect)).toContain(`This double has no ${missing}.`)
   }
 )
 
