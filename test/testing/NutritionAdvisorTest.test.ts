@@ -93,8 +93,3 @@ recording("NutritionAdvisorTest.layerRecording: it records the term of a given s
 recording("NutritionAdvisorTest.layerRecording: the default search finds nothing", function*() {
   expect(yield* search).toEqual({ results: [], alternateNames: [] })
 })
-
-test("NutritionAdvisorTest.layerRecording: each build has separate records", function*() {
-  yield* Effect.provide(search, NutritionAdvisorTest.layerRecording())
-  expect(yield* Effect.provide(recorded, NutritionAdvisorTest.layerRecording())).toEqual([])
-})

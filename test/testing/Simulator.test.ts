@@ -391,21 +391,6 @@ describe.each(places)("Simulator %s", (_, simulated) => {
       { ...none, operation: "request", method: "POST", path: "/v2/meals", body: "two eggs" }
     ])
   })
-
-  it.scopedLive("simulator: two simulators share no state", () =>
-    Effect.gen(function*() {
-      const [one, other] = yield* Effect.all([Layer.build(simulated()), Layer.build(simulated())])
-      const { respondAlways, revoke } = Context.get(one, Simulator.Simulator)
-      const { counters, requests } = Context.get(other, Simulator.Simulator)
-      const token = yield* Effect.provide(exchange, one)
-      expect([(yield* counters).exchanges, yield* requests]).toEqual([0, []])
-      expect(yield* Effect.provide(searchWith(token), other)).toBe(403)
-      const others = yield* Effect.provide(exchange, other)
-      yield* revoke
-      yield* respondAlways("token", { status: 500 })
-      expect(yield* Effect.provide(searchWith(others), other)).toBe(200)
-      expect(yield* Effect.provide(statusOf("POST", `${licenceRoute}/${key}`), other)).toBe(200)
-    }))
 })
 
 test("simulator: an exchange with a form as its body gets 400", function*() {

@@ -27,14 +27,9 @@ const strange = [
   undefined
 ]
 
-it.each<
-  readonly [
-    listening: string | undefined,
-    what: string,
-    allowed: ReadonlyArray<string>,
-    accepted: ReadonlyArray<string>
-  ]
->([
+type Names = ReadonlyArray<string>
+
+it.each<readonly [listening: string | undefined, what: string, allowed: Names, accepted: Names]>([
   ["127.0.0.1", "names of the loopback", [], loopback],
   ["::1", "names of the loopback", [], loopback],
   [undefined, "names of the loopback", [], loopback],
