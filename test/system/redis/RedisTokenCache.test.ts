@@ -20,15 +20,14 @@ type Client = Parameters<typeof RedisTokenCache.layerFromClient>[0] & {
   readonly disconnect: () => void
 }
 
+type Settings = Pick<
+  Oldest.RedisOptions,
+  "port" | "keyPrefix" | "stringNumbers" | "enableAutoPipelining" | "commandTimeout"
+>
+
 interface Version {
   readonly version: string
-  readonly redis: (options: {
-    port: number
-    keyPrefix?: string
-    stringNumbers?: boolean
-    enableAutoPipelining?: boolean
-    commandTimeout?: number
-  }) => Client
+  readonly redis: (options: Settings) => Client
   readonly cluster: (nodes: Array<{ host: string; port: number }>) => Client
 }
 
