@@ -149,7 +149,7 @@ const clientOver = (services: Calls.Services): Client => {
  * @category constructors
  */
 export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdvisor, E>): Client =>
-  clientOver(Layer.build(Layer.provideMerge(layer, Logger.layerStandardError)))
+  clientOver(Logger.building(undefined, Layer.build(layer)))
 
 /**
  * Creates a client. Options that you don't set are read from their variables. Throws a ConfigurationError if a setting is missing, invalid

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as HashSet from "effect/HashSet"
-import * as Layer from "effect/Layer"
 import * as EffectLogger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
@@ -57,7 +56,9 @@ const over = (logger: Logger) =>
 
 const standardError = EffectLogger.withConsoleError(EffectLogger.stringLogger)
 
-/** Logs nothing if the layer of the client has another logger. */
+/**
+ * Logs nothing if the layer of the client has another logger. Standard output isn't used, because an MCP server sends its messages there.
+ */
 const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
   const loggers = FiberRefs.getOrDefault(entry.context, FiberRef.currentLoggers)
   const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
@@ -69,9 +70,6 @@ const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
     FiberRef.currentLoggers,
     (loggers) => HashSet.add(HashSet.remove(loggers, EffectLogger.defaultLogger), logger)
   )
-
-/** Standard output isn't used, because an MCP server sends its messages there. */
-export const layerStandardError: Layer.Layer<never> = Layer.scopedDiscard(replaceDefault(onStandardError))
 
 /** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
 const logTo = (logger: Logger) =>

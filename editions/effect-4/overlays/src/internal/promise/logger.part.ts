@@ -1,3 +1,4 @@
+import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 
 const levelOf = (level: LogLevel.LogLevel): keyof Logger => {
@@ -22,8 +23,6 @@ const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((e
 const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
   EffectLogger.layer([logger, EffectLogger.tracerLogger])
 
-export const layerStandardError: Layer.Layer<never> = replaceDefault(onStandardError)
-
 const logTo = (logger: Logger) =>
   Layer.mergeAll(
     replaceDefault(over(logger)),
@@ -38,6 +37,6 @@ export const building = <A, E, R>(
   Layer.build(
     Layer.provideMerge(
       Layer.effectContext(services),
-      logger === undefined ? layerStandardError : logTo(logger)
+      logger === undefined ? replaceDefault(onStandardError) : logTo(logger)
     )
   )
