@@ -102,37 +102,38 @@ export interface Client extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
+const noLimits: CallLimits = {}
+
 const fetchWith = (path: string, init: RequestInit) =>
   Effect.flatMap(NutritionAdvisor.NutritionAdvisor, ({ httpClient }) => Web.fetchThrough(httpClient, path, init))
 
-const noLimits: CallLimits = {}
-
-const noStatus: TokenStatus = { ...noSummary, lastFailure: Option.none() }
-
 const status = Effect.flatMap(
   Effect.serviceOption(TokenProvider),
-  Option.match({ onNone: () => Effect.succeed(noStatus), onSome: (provider) => provider.status })
+  Option.match({
+    onNone: (): Effect.Effect<TokenStatus> => Effect.succeed({ ...noSummary, lastFailure: Option.none() }),
+    onSome: (provider) => provider.status
+  })
 )
-
-/** Passes all other options to the service, which may support more of them than this module knows. */
-const searchWith = <A>(
-  run: Calls.Calls["run"],
-  search: (
-    term: string,
-    options?: NutritionAdvisor.SearchOptions
-  ) => Effect.Effect<A, unknown, NutritionAdvisor.NutritionAdvisor>
-) =>
-(term: string, options?: CallOptions): Promise<A> => {
-  if (options === undefined) return run("search", noLimits, search(term))
-  const { signal, timeout, ...others } = options
-  return run("search", { signal, timeout }, search(term, others))
-}
 
 const clientOver = (services: Calls.Services): Client => {
   const { close, run } = Calls.make(services)
+
+  /** Passes all other options to the service, which may support more of them than this module knows. */
+  const searchWith = <A>(
+    search: (
+      term: string,
+      options?: NutritionAdvisor.SearchOptions
+    ) => Effect.Effect<A, unknown, NutritionAdvisor.NutritionAdvisor>
+  ) =>
+  (term: string, options?: CallOptions): Promise<A> => {
+    if (options === undefined) return run("search", noLimits, search(term))
+    const { signal, timeout, ...others } = options
+    return run("search", { signal, timeout }, search(term, others))
+  }
+
   return {
-    search: searchWith(run, NutritionAdvisor.search),
-    searchAs: (schema) => searchWith(run, NutritionAdvisor.searchAs(schema)),
+    search: searchWith(NutritionAdvisor.search),
+    searchAs: (schema) => searchWith(NutritionAdvisor.searchAs(schema)),
     fetch: (path, { signal, timeout, ...init } = {}) => run("request", { signal, timeout }, fetchWith(path, init)),
     status: () => run("request", noLimits, status),
     close,

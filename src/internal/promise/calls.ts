@@ -1,6 +1,5 @@
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
-import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -10,16 +9,11 @@ import * as Runtime from "effect/Runtime"
 import * as Scope from "effect/Scope"
 import type { NutritionAdvisor } from "../../NutritionAdvisor.js"
 import { isNutritionAdvisorError, type Operation, TransportError } from "../../NutritionAdvisorError.js"
+import type { CallLimits } from "../../promise/Client.js"
 import { closed } from "../closed.js"
 import { asConfigurationError } from "./configError.js"
 
-type Signal = AbortSignal | null | undefined
-
-/** What ends a call before its response has arrived. */
-export interface Limits {
-  readonly signal?: Signal
-  readonly timeout?: Duration.DurationInput | undefined
-}
+type Signal = CallLimits["signal"]
 
 /** The fiber of a call, or nothing after it has ended. V8 collects fibers in an old Set late, which would cost a search 6%. */
 type Call = Array<Fiber.RuntimeFiber<unknown, unknown>>
@@ -33,31 +27,33 @@ interface Group {
   readonly interrupt: () => void
 }
 
-type Timed = <A, R>(call: Effect.Effect<A, unknown, R>) => Effect.Effect<A, unknown, R>
+/** Starts a call in a new fiber. The timeout includes the time to build the services. */
+type Fork = <A>(
+  call: Effect.Effect<A, unknown, NutritionAdvisor>,
+  operation: Operation,
+  timeout: CallLimits["timeout"]
+) => Fiber.RuntimeFiber<A, unknown>
 
-type Fork = <A>(call: Effect.Effect<A, unknown, NutritionAdvisor>, timed: Timed) => Fiber.RuntimeFiber<A, unknown>
-
-const untimed: Timed = (call) => call
-
-const timedBy = (operation: Operation, timeout: Duration.DurationInput | undefined): Timed =>
-  timeout === undefined
-    ? untimed
-    : (call) =>
-      Effect.timeoutFail(call, {
-        duration: timeout,
-        onTimeout: () => new TransportError({ operation, reason: "Timeout" })
-      })
-
-const hasAborted = (signal: Signal) => signal?.aborted === true
+const limit = <A, R>(
+  call: Effect.Effect<A, unknown, R>,
+  operation: Operation,
+  timeout: CallLimits["timeout"]
+): Effect.Effect<A, unknown, R> =>
+  timeout === undefined ? call : Effect.timeoutFail(call, {
+    duration: timeout,
+    onTimeout: () => new TransportError({ operation, reason: "Timeout" })
+  })
 
 /** The signals of old AbortController packages have no reason. */
-const abortReasonOf = ({ reason }: AbortSignal): unknown =>
-  reason === undefined ? new DOMException("This operation was aborted", "AbortError") : reason
+const abortReasonOf = (
+  { reason = new DOMException("This operation was aborted", "AbortError") }: AbortSignal
+): unknown => reason
 
 /** Gives each fiber the FiberRefs of the layer as they are: `runFork` copies them for each. */
 const forkOver = (built: Runtime.Runtime<NutritionAdvisor>): Fork => {
   const bare = Runtime.updateFiberRefs(built, FiberRefs.empty)
-  return (call, timed) => Runtime.runFork(bare, timed(call), { updateRefs: () => built.fiberRefs })
+  return (call, operation, timeout) =>
+    Runtime.runFork(bare, limit(call, operation, timeout), { updateRefs: () => built.fiberRefs })
 }
 
 /** Builds the services of a client, which stay open until its scope is closed. */
@@ -68,37 +64,26 @@ export type Services = Effect.Effect<Context.Context<NutritionAdvisor>, unknown,
  * This isn't a ManagedRuntime, because that and the layer inside it would keep 9 kB alive in each client.
  */
 const forkAfter = (services: Services, scope: Scope.Scope, onBuilt: (fork: Fork) => void): Fork => {
-  const runtime = Scope.extend(
+  const build = Effect.map(
     Effect.flatMap(services, (built) => Effect.provide(Effect.runtime<NutritionAdvisor>(), built)),
-    scope
-  )
-
-  let building: Effect.Effect<Fiber.RuntimeFiber<Runtime.Runtime<NutritionAdvisor>, unknown>> = Effect.map(
-    Effect.forkIn(runtime, scope),
-    (fiber) => {
-      building = Effect.succeed(fiber)
-      return fiber
+    (built) => {
+      onBuilt(forkOver(built))
+      return built
     }
   )
 
-  return (call, timed) =>
-    Effect.runFork(timed(Effect.flatMap(Effect.flatMap(Effect.suspend(() => building), Fiber.join), (built) => {
-      onBuilt(forkOver(built))
-      return Effect.provide(call, built)
-    })))
-}
+  let building: Fiber.RuntimeFiber<Runtime.Runtime<NutritionAdvisor>, unknown> | undefined
 
-export interface Calls {
-  readonly run: <A>(
-    operation: Operation,
-    limits: Limits,
-    effect: Effect.Effect<A, unknown, NutritionAdvisor>
-  ) => Promise<A>
-  readonly close: () => Promise<void>
+  const start = Effect.map(Effect.forkIn(Scope.extend(build, scope), scope), (fiber) => building = fiber)
+
+  const wait = Effect.flatMap(Effect.suspend(() => building ? Effect.succeed(building) : start), Fiber.join)
+
+  return (call, operation, timeout) =>
+    Effect.runFork(limit(Effect.flatMap(wait, (built) => Effect.provide(call, built)), operation, timeout))
 }
 
 /** The calls of one client, over services that the first of them builds. */
-export const make = (services: Services): Calls => {
+export const make = (services: Services) => {
   const scope = Effect.runSync(Scope.make())
   const groups = new Map<Signal, Group>()
   let closing: Promise<void> | undefined
@@ -106,6 +91,8 @@ export const make = (services: Services): Calls => {
   let fork = forkAfter(services, scope, (built) => {
     fork = built
   })
+
+  const hasEnded = (signal: Signal) => signal?.aborted === true || closing !== undefined
 
   const interruptionOf = (operation: Operation, signal: Signal): unknown => {
     if (signal?.aborted === true) return abortReasonOf(signal)
@@ -132,16 +119,16 @@ export const make = (services: Services): Calls => {
 
   const run = async <A>(
     operation: Operation,
-    { signal, timeout }: Limits,
+    { signal, timeout }: CallLimits,
     effect: Effect.Effect<A, unknown, NutritionAdvisor>
-  ) => {
-    if (hasAborted(signal) || closing !== undefined) throw interruptionOf(operation, signal)
-    const fiber = fork(effect, timedBy(operation, timeout))
+  ): Promise<A> => {
+    if (hasEnded(signal)) throw interruptionOf(operation, signal)
+    const fiber = fork(effect, operation, timeout)
     const call: Call = [fiber]
     const { calls, interrupt } = groupOf(signal)
     calls.add(call)
     // What the call has run so far may have aborted the signal or closed the client.
-    if (hasAborted(signal) || closing !== undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+    if (hasEnded(signal)) fiber.unsafeInterruptAsFork(FiberId.none)
     const exit = await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve))
     call.pop()
     calls.delete(call)
@@ -158,5 +145,7 @@ export const make = (services: Services): Calls => {
 
   const end = Effect.suspend(() => Fiber.interruptAll([...groups.values()].flatMap(({ calls }) => [...calls].flat())))
 
-  return { run, close: () => closing ??= Effect.runPromise(Effect.zipRight(end, Scope.close(scope, Exit.void))) }
+  const close = () => closing ??= Effect.runPromise(Effect.zipRight(end, Scope.close(scope, Exit.void)))
+
+  return { run, close }
 }

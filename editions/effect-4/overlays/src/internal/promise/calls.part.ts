@@ -1,2 +1,2 @@
-const forkOver = (built: Context.Context<NutritionAdvisor>): Fork => (call, timed) =>
-  Effect.runForkWith(built)(timed(call))
+const forkOver = (built: Context.Context<NutritionAdvisor>): Fork => (call, operation, timeout) =>
+  Effect.runForkWith(built)(limit(call, operation, timeout))
