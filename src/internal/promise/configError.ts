@@ -1,7 +1,12 @@
+import type { NonEmptyReadonlyArray } from "effect/Array"
 import * as ConfigError from "effect/ConfigError"
 import { ConfigurationError } from "../../NutritionAdvisorError.js"
 import { variableOf } from "../environment.js"
 import * as Settings from "../settings.js"
+
+const fieldOf = (variable: string) => Object.keys(Settings.sharedClient).find((field) => variableOf(field) === variable)
+
+const listOf = (names: ReadonlyArray<string>) => new Intl.ListFormat("en").format(names)
 
 /**
  * Converts a ConfigError to a ConfigurationError, because programs without Effect don't know ConfigError. The error names all missing
@@ -10,20 +15,14 @@ import * as Settings from "../settings.js"
  */
 export const asConfigurationError = (error: unknown): unknown => {
   if (!ConfigError.isConfigError(error)) return error
-  const problems: Array<{ readonly isMissing: boolean; readonly message: string; readonly variable: string }> = []
-  const collect = (part: ConfigError.ConfigError): void => {
-    if (part._op === "And" || part._op === "Or") {
-      collect(part.left)
-      if (part._op === "And") collect(part.right)
-      return
-    }
-    problems.push({ isMissing: part._op === "MissingData", message: part.message, variable: part.path.join("_") })
+  const problemsOf = (
+    part: ConfigError.ConfigError
+  ): NonEmptyReadonlyArray<Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or>> => {
+    if (part._op === "And") return [...problemsOf(part.left), ...problemsOf(part.right)]
+    return part._op === "Or" ? problemsOf(part.left) : [part]
   }
-  collect(error)
-  const fieldOf = (variable: string) =>
-    Object.keys(Settings.sharedClient).find((field) => variableOf(field) === variable)
-  const listOf = (names: ReadonlyArray<string>) => new Intl.ListFormat("en").format(names)
-  const missing = problems.filter(({ isMissing }) => isMissing).map(({ variable }) => variable)
+  const problems = problemsOf(error)
+  const missing = problems.filter(ConfigError.isMissingData).map(({ path }) => path.join("_"))
   if (missing.length > 0) {
     return new ConfigurationError({
       field: listOf(missing.map((variable) => fieldOf(variable) ?? variable)),
@@ -31,7 +30,8 @@ export const asConfigurationError = (error: unknown): unknown => {
       variable: listOf(missing)
     })
   }
-  const { message = "is not accepted", variable = "" } = problems[0] ?? {}
+  const [{ message, path }] = problems
+  const variable = path.join("_")
   const field = fieldOf(variable)
   return new ConfigurationError({ field: field ?? variable, rule: field ? message : "is not accepted", variable })
 }

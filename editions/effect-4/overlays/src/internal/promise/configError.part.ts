@@ -2,7 +2,7 @@ export const asConfigurationError = (error: unknown): unknown => {
   if (!(error instanceof ConfigError.ConfigError)) return error
   const issue = "issue" in error.cause ? error.cause.issue : undefined
   const variable = issue?._tag === "Pointer" ? issue.path.join("_") : ""
-  const field = Object.keys(Settings.sharedClient).find((field) => variableOf(field) === variable)
+  const field = fieldOf(variable)
   const isMissing = /The variable |Expected string\n/.test(error.message)
   const refused = issue?._tag === "Pointer" && issue.issue._tag === "InvalidValue" ? issue.issue.annotations : undefined
   const rule = isMissing ? "is not set" : field === undefined ? "is not accepted" : refused?.message
