@@ -3,24 +3,23 @@ import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Exit from "effect/Exit"
 import * as FiberId from "effect/FiberId"
 import * as Layer from "effect/Layer"
-import * as Predicate from "effect/Predicate"
 import * as Scheduler from "effect/Scheduler"
 import * as NutritionAdvisor from "../../NutritionAdvisor.js"
-import { ConfigurationError } from "../../NutritionAdvisorError.js"
+import type { ConfigurationError } from "../../NutritionAdvisorError.js"
 import * as RequestRetry from "../../RequestRetry.js"
 import * as SearchCache from "../../SearchCache.js"
 import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as Throttle from "../../Throttle.js"
 import { check, type Checked } from "../check.js"
-import { parse } from "../options.js"
+import { hasMethod } from "../http/webBody.js"
+import { type Declarations, parse } from "../options.js"
 import type { Services } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
 import * as Settings from "./settings.js"
-import { fetchLayer } from "./web.js"
+import { fetchClient } from "./web.js"
 
 type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
@@ -40,63 +39,50 @@ export interface Options extends Settings.Given {
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
 
-interface Wrapper {
-  readonly option: string
-  readonly checked: Checked<unknown>
-  readonly layer: Around
+interface Wrapper<O> {
+  readonly declarations: Declarations<O>
+  readonly layer: (options: O) => Around
+}
+
+/** Returns the layer if its option is on. An error names the option and its field, such as "retry.times". */
+const wrap = <O extends object>(
+  option: string,
+  { declarations, layer }: Wrapper<O>,
+  given: boolean | O | undefined,
+  defaults: O
+): Checked<ReadonlyArray<Around>> => {
+  if (!given) return Either.right([])
+  const options = given === true ? defaults : given
+  return Either.map(parse(declarations, options, `${option}.`), () => [layer(options)])
 }
 
 /**
  * The layers around the client, from the inside out. Throttle is next to the service, so that each retry counts against the rate and waits
  * after a 429. SearchCache is outermost, so that a hit doesn't wait, and equal searches share one request and its retries.
  */
-const wrappersOf = ({ cache, retry, throttle }: Pick<Options, "cache" | "retry" | "throttle">) => {
-  const wrappers: Array<Wrapper> = []
-  if (throttle) {
-    const options: Throttle.Options = throttle === true ? {} : throttle
-    const checked = parse(Throttle.declarations, options)
-    wrappers.push({ option: "throttle", checked, layer: Throttle.layer(options) })
-  }
-  if (retry) {
-    const options: RequestRetry.Options = retry === true ? {} : retry
-    const checked = parse(RequestRetry.declarations, options)
-    wrappers.push({ option: "retry", checked, layer: RequestRetry.layer(options) })
-  }
-  if (cache) {
-    const options: SearchCache.Options = cache === true ? { timeToLive: "1 minute" } : cache
-    const checked = parse(SearchCache.declarations, options)
-    wrappers.push({ option: "cache", checked, layer: SearchCache.layer(options) })
-  }
-  return wrappers
-}
+const wrappersOf = ({ cache, retry, throttle }: Options) =>
+  Either.all([
+    wrap("throttle", Throttle, throttle, {}),
+    wrap("retry", RequestRetry, retry, {}),
+    wrap("cache", SearchCache, cache, { timeToLive: "1 minute" })
+  ])
 
 /** Fails if a layer fails before its first asynchronous step. The layer is closed again. */
 const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
     const scheduler = new Scheduler.SyncScheduler()
     const fiber = Effect.runFork(Effect.scoped(Effect.asVoid(Layer.build(layer))), { scheduler })
-    let exit: Exit.Exit<void, E> | undefined
-    fiber.addObserver((ended) => {
-      exit = ended
-    })
     scheduler.flush()
-    if (exit === undefined) fiber.unsafeInterruptAsFork(FiberId.none)
+    const exit = fiber.unsafePoll()
+    if (exit === null) fiber.unsafeInterruptAsFork(FiberId.none)
     return exit ?? Effect.void
   })
-
-/** Fails with an error that names the option and its field, such as "retry.times". */
-const checkWrapper = ({ checked, option }: Wrapper) =>
-  Effect.mapError(
-    Effect.suspend(() => checked),
-    (error) => new ConfigurationError({ ...error, field: `${option}.${error.field}` })
-  )
 
 const checkLogger = (logger: Options["logger"]) =>
   check(
     "logger",
     [
-      logger === undefined ||
-      Logger.levels.every((level) => Predicate.isFunction(Predicate.isNotNullable(logger) && logger[level])),
+      logger === undefined || Logger.levels.every((level) => hasMethod(logger, level)),
       `must have the methods ${Logger.levels.join(", ")}`
     ]
   )
@@ -114,20 +100,16 @@ const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenC
         )
     )
 
-/** Fetch has nothing to close, so the scope of its layer, which keeps 4 kB alive, is not that of the client. */
-const fetching = Effect.scoped(Layer.build(fetchLayer))
-
 /** Builds the whole client without a stack of layers: each keeps some kB alive, and a backend may have thousands of clients. */
 const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: Options) =>
   Effect.gen(function*() {
     const client = yield* clientOf(given, sharedTokenCache)
-    const wrappers = wrappersOf({ cache, retry, throttle })
-    yield* Effect.forEach(wrappers, checkWrapper)
+    const wrappers = yield* wrappersOf({ cache, retry, throttle })
     yield* checkLogger(logger)
     const whole = Effect.gen(function*() {
-      const sending = yield* httpClient === undefined ? fetching : Layer.build(httpClient)
+      const sending = yield* httpClient === undefined ? fetchClient : Layer.build(httpClient)
       let built = yield* Effect.provide(client, sending)
-      for (const { layer } of wrappers) {
+      for (const layer of wrappers.flat()) {
         built = Context.merge(built, yield* Effect.provide(Layer.build(layer), built))
       }
       return built

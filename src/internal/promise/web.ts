@@ -14,14 +14,15 @@ import { setCookiesOf, statusTextOf, urlOf } from "../http/source.js"
 import * as Upload from "../http/upload.js"
 import { type Chunks, chunksOf } from "../http/webBody.js"
 
-/** The fetch of the process, which may have none. */
-export const fetchLayer: Layer.Layer<HttpClient.HttpClient, ConfigurationError> = Layer.unwrapEffect(
-  Effect.suspend(() =>
-    hasFetch() ? Effect.succeed(FetchHttpClient.layer) : new ConfigurationError({
-      field: "httpClient",
-      rule: "is needed, since this process has no fetch: set it to UndiciClient.layer(), for example"
-    })
-  )
+/**
+ * The fetch of the process, which may have none. It has nothing to close, so the scope of its layer, which keeps 4 kB alive, is not that of
+ * the client.
+ */
+export const fetchClient = Effect.suspend(() =>
+  hasFetch() ? Effect.scoped(Layer.build(FetchHttpClient.layer)) : new ConfigurationError({
+    field: "httpClient",
+    rule: "is needed, since this process has no fetch: set it to UndiciClient.layer(), for example"
+  })
 )
 
 const notSent = (detail: string) => new BadRequest({ operation: "request", detail })
