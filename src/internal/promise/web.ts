@@ -42,16 +42,12 @@ const headOf = ({ headers = {}, method = "GET" }: RequestInit) =>
       catch: () => notSent("its method or a header is not valid")
     })
 
-/** An error that the caller's own body stream threw. The promise rejects with it. */
-interface BodyFailure {
-  thrown?: { readonly error: unknown }
-}
-
-const noting = (chunks: Chunks, failure: BodyFailure) =>
+/** Adds what the caller's own body stream throws to `thrown`, because the promise rejects with it. */
+const noting = (chunks: Chunks, thrown: Array<unknown>) =>
   new ReadableStream<unknown>({
     pull: async (controller) => {
       const next = await chunks.next().catch((error: unknown) => {
-        failure.thrown = { error }
+        thrown.push(error)
         throw error
       })
       if (next.done === true) controller.close()
@@ -61,15 +57,15 @@ const noting = (chunks: Chunks, failure: BodyFailure) =>
   }, { highWaterMark: 0 })
 
 /** Converts a body as fetch does. The client reads streams itself, within its timeout. */
-const bodyOf = (content: unknown, contentType: string | undefined, failure: BodyFailure) => {
+const bodyOf = (content: unknown, contentType: string | undefined, thrown: Array<unknown>) => {
   if (Upload.isBlob(content) || Upload.isForm(content)) return HttpBody.raw(content, { contentType })
   const chunks = chunksOf(content)
-  if (chunks !== undefined) return HttpBody.raw(noting(chunks, failure), { contentType })
+  if (chunks !== undefined) return HttpBody.raw(noting(chunks, thrown), { contentType })
   const { bytes, contentType: usual } = Upload.inMemory(content) ?? Upload.fromString(String(content))
   return HttpBody.raw(bytes, { contentType: contentType ?? usual })
 }
 
-const requestOf = (path: string, init: RequestInit, failure: BodyFailure) =>
+const requestOf = (path: string, init: RequestInit, thrown: Array<unknown>) =>
   Effect.gen(function*() {
     const { headers, method } = yield* headOf(init)
     const { body } = init
@@ -79,7 +75,7 @@ const requestOf = (path: string, init: RequestInit, failure: BodyFailure) =>
     }
     return HttpClientRequest.make(method as HttpMethod)(path, {
       headers: [...headers],
-      body: isEmpty ? HttpBody.empty : bodyOf(body, headers.get("content-type") ?? undefined, failure)
+      body: isEmpty ? HttpBody.empty : bodyOf(body, headers.get("content-type") ?? undefined, thrown)
     })
   })
 
@@ -109,10 +105,10 @@ export const fetchThrough = (
   init: RequestInit = {}
 ) =>
   Effect.suspend(() => {
-    const failure: BodyFailure = {}
-    return requestOf(path, init, failure).pipe(
+    const thrown: Array<unknown> = []
+    return requestOf(path, init, thrown).pipe(
       Effect.flatMap(execute),
       Effect.flatMap(responseOf),
-      Effect.mapError((error) => failure.thrown === undefined ? error : failure.thrown.error)
+      Effect.mapError((error) => thrown.length === 0 ? error : thrown[0])
     )
   })
