@@ -4,23 +4,15 @@ const holdsObjects = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(holdsObjects) : Predicate.isRecord(value)
 
 /**
- * Handles an element of an array. An object that has some of the fields is a food, and keeps only those. Any other object is searched for
- * foods, because it may be a group or a wrapper such as `{ score, food: { ... } }`.
+ * Keeps only these fields in objects that are in arrays. Such an object is a food if it has some of the fields. Any other one is searched
+ * for foods, because it may be a group or a wrapper such as `{ score, food: { ... } }`. Everything outside of arrays is kept.
  */
-const pickFromElement = (element: unknown, fields: ReadonlySet<string>): unknown => {
-  if (Array.isArray(element)) return element.map((inner) => pickFromElement(inner, fields))
-  if (!Predicate.isRecord(element)) return element
-  const entries = Object.entries(element)
-  const kept = entries.filter(([name]) => fields.has(name))
-  if (kept.length > 0) return Object.fromEntries(kept)
-  return Object.fromEntries(
-    entries.filter(([, value]) => holdsObjects(value)).map(([name, value]) => [name, pickFromElement(value, fields)])
-  )
-}
-
-/** Keeps only these fields in objects that are in arrays. Everything outside of arrays is kept. */
-export const pickFields = (json: unknown, fields: ReadonlySet<string>): unknown => {
-  if (Array.isArray(json)) return pickFromElement(json, fields)
+export const pickFields = (json: unknown, fields: ReadonlySet<string>, isInArray = false): unknown => {
+  if (Array.isArray(json)) return json.map((element) => pickFields(element, fields, true))
   if (!Predicate.isRecord(json)) return json
-  return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, pickFields(value, fields)]))
+  const entries = Object.entries(json)
+  const kept = isInArray ? entries.filter(([name]) => fields.has(name)) : []
+  if (kept.length > 0) return Object.fromEntries(kept)
+  const searched = isInArray ? entries.filter(([, value]) => holdsObjects(value)) : entries
+  return Object.fromEntries(searched.map(([name, value]) => [name, pickFields(value, fields, isInArray)]))
 }
