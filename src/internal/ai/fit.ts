@@ -20,20 +20,16 @@ const bytesOf = (json: unknown): number => {
   return /[^ -~]/.test(text) ? encoder.encode(text).length : text.length
 }
 
-const brackets = 2
-
-const bytesOfField = (name: string, value: number): number => bytesOf(name) + 1 + value
-
+/** Returns the size of an array or object with its brackets and commas. */
 const bytesOfParts = (parts: ReadonlyArray<number>): number =>
-  brackets + parts.reduce((total, bytes) => total + bytes, 0) + Math.max(0, parts.length - 1)
+  2 + Math.max(0, parts.length - 1) + parts.reduce((total, bytes) => total + bytes, 0)
 
 /** Returns the size of a JSON value in bytes, and adds each array in it to `found`. */
 const measure = (value: unknown, name: string, found: Array<MeasuredArray>): number => {
-  if (typeof value !== "object" || value === null) return bytesOf(value)
-  if (!Array.isArray(value)) {
-    const fields = Object.entries(value).map(([key, member]) => bytesOfField(key, measure(member, key, found)))
-    return bytesOfParts(fields)
+  if (Predicate.isRecord(value)) {
+    return bytesOfParts(Object.entries(value).map(([key, member]) => bytesOf(key) + 1 + measure(member, key, found)))
   }
+  if (!Array.isArray(value)) return bytesOf(value)
   const elementBytes = value.map((element, index) =>
     measure(element, Array.isArray(element) ? `${name}[${index}]` : name, found)
   )
@@ -42,16 +38,14 @@ const measure = (value: unknown, name: string, found: Array<MeasuredArray>): num
   return bytes
 }
 
-const noteOf = (shown: number, { elementBytes, name }: MeasuredArray): string =>
-  `The result is too long: ${shown} of ${elementBytes.length} elements of ${name} are shown. A narrower term finds fewer.`
-
-/** Returns how many elements of an array fit into `maxBytes` if everything around the array takes `otherBytes`. */
-const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, note: typeof noteOf): number => {
+/** Returns how many of the first elements fit into `maxBytes` together with the note. */
+const countOf = (elementBytes: ReadonlyArray<number>, maxBytes: number, noteOf: (shown: number) => string): number => {
+  // Two brackets, and one comma less than there are elements.
+  let bytes = 1
   let shown = 0
-  let bytes = otherBytes + brackets
-  for (const element of measured.elementBytes) {
-    bytes += element + (shown === 0 ? 0 : 1)
-    if (bytes + bytesOfField("note", bytesOf(note(shown + 1, measured))) + 1 > maxBytes) break
+  for (const element of elementBytes) {
+    bytes += element + 1
+    if (bytes + bytesOf(noteOf(shown + 1)) > maxBytes) break
     shown += 1
   }
   return shown
@@ -64,20 +58,22 @@ const shownOf = (measured: MeasuredArray, otherBytes: number, maxBytes: number, 
 const cut = (json: unknown, maxBytes: number, given?: string): JsonObject | undefined => {
   const object = Predicate.isRecord(json) ? json : { result: json }
   const arrays: Array<MeasuredArray> = []
-  const bytes = measure(object, "", arrays)
-  if (given === undefined && bytes <= maxBytes) return object
-  const hasNote = Object.hasOwn(object, "note")
-  const whole = hasNote ? { result: object } : object
-  const wholeBytes = hasNote ? brackets + bytesOfField("result", bytes) : bytes
-  const noted = { note: given, ...whole }
-  if (given !== undefined && bytesOf(noted) <= maxBytes) return noted
-  const note: typeof noteOf = (shown, measured) => [given ?? [], noteOf(shown, measured)].flat().join(" ")
-  for (const measured of arrays.sort((one, other) => other.bytes - one.bytes)) {
-    const shown = shownOf(measured, wholeBytes - measured.bytes, maxBytes, note)
+  const isSmall = measure(object, "", arrays) <= maxBytes
+  if (given === undefined && isSmall) return object
+  const noted = { note: given ?? "", ...Object.hasOwn(object, "note") ? { result: object } : object }
+  const notedBytes = bytesOf(noted)
+  if (given !== undefined && notedBytes <= maxBytes) return noted
+  for (const { array, bytes, elementBytes, name } of arrays.sort((one, other) => other.bytes - one.bytes)) {
+    const noteOf = (shown: number) => {
+      const cutNote = `The result is too long: ${shown} of ${array.length} elements of ${name} are shown.`
+      return [given ?? [], cutNote, "A narrower term finds fewer."].flat().join(" ")
+    }
+    const others = notedBytes - bytesOf(noted.note) - bytes
+    const shown = countOf(elementBytes, maxBytes - others, noteOf)
     if (shown === 0) continue
-    const part = measured.array.slice(0, shown)
-    const shortened = (_: string, value: unknown) => value === measured.array ? part : value
-    return JSON.parse(JSON.stringify({ note: note(shown, measured), ...whole }, shortened))
+    const part = array.slice(0, shown)
+    const shortened = (_: string, value: unknown) => value === array ? part : value
+    return JSON.parse(JSON.stringify({ ...noted, note: noteOf(shown) }, shortened))
   }
   return undefined
 }
