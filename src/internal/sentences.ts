@@ -10,7 +10,7 @@ const callOf = ({ operation }: Pick<NutritionAdvisorError, "operation">) => call
 const retryText = (retryAfter: number | undefined) =>
   retryAfter === undefined ? "Try again later." : `Try again in ${Math.ceil(retryAfter)} s.`
 
-const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
+export const inParentheses = (text: string | undefined) => text === undefined ? "" : ` (${text})`
 
 /** Points to the body of a response, in which the service may name the cause. */
 const hintAtBody = (body: unknown) =>
