@@ -47,9 +47,7 @@ export const toolkit = Toolkit.make(SearchFoods)
  * @since 1.0.0
  * @category models
  */
-export interface Options<A = unknown, I = unknown, R = never>
-  extends Pick<FoodSearchTool.Options, "maxResultBytes" | "fields">
-{
+export interface Options<A = unknown, I = unknown, R = never> extends FoodSearchTool.Options {
   /** Decodes the payload. The model gets only the decoded value. The whole payload by default. */
   readonly schema?: Schema.Schema<A, I, R> | undefined
   /** A sentence for the model. It is added to each result as the field `note`. None by default. */

@@ -29,19 +29,11 @@ These are optional:
 ${further.map((field) => `  ${variableOf(field)}`).join("\n")}
 `
 
-export interface McpArguments {
-  readonly help: boolean
-  readonly version: boolean
-  readonly simulator: boolean
-  readonly maxResultBytes: number | undefined
-  readonly fields: ReadonlyArray<string> | undefined
-}
-
 const flag = { type: "boolean", default: false } as const
 
 const namesIn = (text: string) => text.split(",").map((name) => name.trim()).filter((name) => name !== "")
 
-export const mcpArguments = (args: ReadonlyArray<string>): Either.Either<McpArguments, string> =>
+export const mcpArguments = (args: ReadonlyArray<string>) =>
   Either.map(
     parseArguments(
       args,
