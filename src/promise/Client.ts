@@ -5,6 +5,8 @@
  * @module
  */
 /// <reference lib="esnext.disposable" preserve="true" />
+import type * as HttpClient from "@effect/platform/HttpClient"
+import type * as ConfigError from "effect/ConfigError"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -12,11 +14,19 @@ import * as Option from "effect/Option"
 import type * as Schema from "effect/Schema"
 import { noSummary } from "../AccessToken.js"
 import * as Calls from "../internal/promise/calls.js"
-import * as Compose from "../internal/promise/compose.js"
+import { servicesOf } from "../internal/promise/compose.js"
 import * as Logger from "../internal/promise/logger.js"
+import type { Given } from "../internal/promise/settings.js"
 import * as Web from "../internal/promise/web.js"
 import * as NutritionAdvisor from "../NutritionAdvisor.js"
+import type { ConfigurationError } from "../NutritionAdvisorError.js"
+import type * as RequestRetry from "../RequestRetry.js"
+import type * as SearchCache from "../SearchCache.js"
+import type { SharedTokenCache } from "../SharedTokenCache.js"
+import type * as Throttle from "../Throttle.js"
 import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
+
+type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
 
 /**
  * The options of a client: the settings of NutritionAdvisor, and options for the HttpClient, retries, throttling, caching, a shared token
@@ -26,9 +36,19 @@ import { TokenProvider, type TokenStatus } from "../TokenProvider.js"
  * @since 1.0.0
  * @category models
  */
-export interface ClientOptions extends Compose.Options {
+export interface ClientOptions extends Given {
+  /** The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy traffic. */
+  readonly httpClient?: Part<HttpClient.HttpClient> | undefined
+  /** Retries failed searches, and failed GET and HEAD requests. `true`, or the options of RequestRetry. Off by default. */
+  readonly retry?: boolean | RequestRetry.Options | undefined
+  /** Stops sending for a while after a 429, and can limit the request rate. `true`, or the options of Throttle. Off by default. */
+  readonly throttle?: boolean | Throttle.Options | undefined
+  /** Caches search payloads. `true` for a `timeToLive` of one minute, or the options of SearchCache. Off by default. */
+  readonly cache?: boolean | SearchCache.Options | undefined
   /** The logger for the events of this library, such as pino, winston or `console`. The library logs to standard error by default. */
   readonly logger?: ClientLogger | undefined
+  /** The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its token. */
+  readonly sharedTokenCache?: Part<SharedTokenCache> | undefined
 }
 
 /**
@@ -39,7 +59,13 @@ export interface ClientOptions extends Compose.Options {
  * @since 1.0.0
  * @category models
  */
-export interface ClientLogger extends Logger.Logger {}
+export interface ClientLogger {
+  // These are methods, so that the overloads of pino, winston and console are assignable.
+  debug(message: string, fields: Readonly<Record<string, unknown>>): void
+  info(message: string, fields: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void
+  error(message: string, fields: Readonly<Record<string, unknown>>): void
+}
 
 /**
  * The options that end a call early: a signal and a timeout.
@@ -172,4 +198,4 @@ export const fromLayer = <E>(layer: Layer.Layer<NutritionAdvisor.NutritionAdviso
  * @since 1.0.0
  * @category constructors
  */
-export const createClient = (options: ClientOptions = {}): Client => clientOver(Compose.servicesOf(options))
+export const createClient = (options: ClientOptions = {}): Client => clientOver(servicesOf(options))

@@ -1,5 +1,3 @@
-import type * as HttpClient from "@effect/platform/HttpClient"
-import type * as ConfigError from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -8,9 +6,9 @@ import * as Layer from "effect/Layer"
 import * as Scheduler from "effect/Scheduler"
 import * as NutritionAdvisor from "../../NutritionAdvisor.js"
 import type { ConfigurationError } from "../../NutritionAdvisorError.js"
+import type { ClientOptions } from "../../promise/Client.js"
 import * as RequestRetry from "../../RequestRetry.js"
 import * as SearchCache from "../../SearchCache.js"
-import type { SharedTokenCache } from "../../SharedTokenCache.js"
 import * as Throttle from "../../Throttle.js"
 import { check, type Checked } from "../check.js"
 import { hasMethod } from "../http/webBody.js"
@@ -18,24 +16,8 @@ import { type Declarations, parse } from "../options.js"
 import type { Services } from "./calls.js"
 import { asConfigurationError } from "./configError.js"
 import * as Logger from "./logger.js"
-import * as Settings from "./settings.js"
+import { type Given, readSettings, readSharedSettings } from "./settings.js"
 import { fetchClient } from "./web.js"
-
-type Part<A> = Layer.Layer<A, ConfigurationError | ConfigError.ConfigError>
-
-export interface Options extends Settings.Given {
-  /** The layer of the HttpClient that sends the requests. It is built at the first call. `fetch` by default; use UndiciClient for heavy traffic. */
-  readonly httpClient?: Part<HttpClient.HttpClient> | undefined
-  /** Retries failed searches, and failed GET and HEAD requests. `true`, or the options of RequestRetry. Off by default. */
-  readonly retry?: boolean | RequestRetry.Options | undefined
-  /** Stops sending for a while after a 429, and can limit the request rate. `true`, or the options of Throttle. Off by default. */
-  readonly throttle?: boolean | Throttle.Options | undefined
-  /** Caches search payloads. `true` for a `timeToLive` of one minute, or the options of SearchCache. Off by default. */
-  readonly cache?: boolean | SearchCache.Options | undefined
-  readonly logger?: Logger.Logger | undefined
-  /** The layer of the cache through which replicas share a token, such as RedisTokenCache.layer. By default, the client doesn't share its token. */
-  readonly sharedTokenCache?: Part<SharedTokenCache> | undefined
-}
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
 
@@ -60,7 +42,7 @@ const wrap = <O extends object>(
  * The layers around the client, from the inside out. Throttle is next to the service, so that each retry counts against the rate and waits
  * after a 429. SearchCache is outermost, so that a hit doesn't wait, and equal searches share one request and its retries.
  */
-const wrappersOf = ({ cache, retry, throttle }: Options) =>
+const wrappersOf = ({ cache, retry, throttle }: ClientOptions) =>
   Either.all([
     wrap("throttle", Throttle, throttle, {}),
     wrap("retry", RequestRetry, retry, {}),
@@ -78,7 +60,7 @@ const checkLayer = <A, E>(layer: Layer.Layer<A, E>): Effect.Effect<void, E> =>
     return exit ?? Effect.void
   })
 
-const checkLogger = (logger: Options["logger"]) =>
+const checkLogger = (logger: ClientOptions["logger"]) =>
   check(
     "logger",
     [
@@ -88,11 +70,11 @@ const checkLogger = (logger: Options["logger"]) =>
   )
 
 /** The client without the layers around it. */
-const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenCache"]) =>
+const clientOf = (given: Given, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
-    ? Effect.map(Settings.readSettings(given), NutritionAdvisor.fromSettings)
+    ? Effect.map(readSettings(given), NutritionAdvisor.fromSettings)
     : Effect.map(
-      Effect.zipLeft(Settings.readSharedSettings(given), checkLayer(sharedTokenCache)),
+      Effect.zipLeft(readSharedSettings(given), checkLayer(sharedTokenCache)),
       (settings) =>
         Effect.flatMap(
           Layer.build(sharedTokenCache),
@@ -101,7 +83,7 @@ const clientOf = (given: Settings.Given, sharedTokenCache: Options["sharedTokenC
     )
 
 /** Builds the whole client without a stack of layers: each keeps some kB alive, and a backend may have thousands of clients. */
-const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: Options) =>
+const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle, ...given }: ClientOptions) =>
   Effect.gen(function*() {
     const client = yield* clientOf(given, sharedTokenCache)
     const wrappers = yield* wrappersOf({ cache, retry, throttle })
@@ -121,7 +103,7 @@ const composed = ({ cache, httpClient, logger, retry, sharedTokenCache, throttle
 const runNow = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> => Effect.runSync(Effect.either(effect))
 
 /** Returns the effect that builds the client. Throws a ConfigurationError for invalid options, with a stack that points to the caller. */
-export const servicesOf = (options: Options): Services =>
+export const servicesOf = (options: ClientOptions): Services =>
   Either.getOrThrowWith(runNow(composed(options)), (thrown) => {
     const error = asConfigurationError(thrown)
     if (error instanceof Error) Error.captureStackTrace(error, servicesOf)

@@ -6,23 +6,16 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as FiberRefs from "effect/FiberRefs"
 import * as HashSet from "effect/HashSet"
-import * as EffectLogger from "effect/Logger"
+import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
+import type { ClientLogger } from "../../promise/Client.js"
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The logger of a program. These are methods, so that the overloads of pino, winston and console are assignable. */
-export interface Logger {
-  debug(message: string, fields: Fields): void
-  info(message: string, fields: Fields): void
-  warn(message: string, fields: Fields): void
-  error(message: string, fields: Fields): void
-}
-
 /** pino, and the logger of Fastify, read the fields first. */
-type FieldsFirst = { [Level in keyof Logger]: (fields: Fields, message: string) => void }
+type FieldsFirst = { [Level in keyof ClientLogger]: (fields: Fields, message: string) => void }
 
 const isFieldsFirst = (logger: object): logger is FieldsFirst => "bindings" in logger
 
@@ -33,7 +26,7 @@ export const levels = ["debug", "info", "warn", "error"] as const
 
 const isEmpty = (fields: Fields) => Object.keys(fields).length === 0
 
-const write = (logger: Logger, level: keyof Logger, message: string, fields: Fields) => {
+const write = (logger: ClientLogger, level: keyof ClientLogger, message: string, fields: Fields) => {
   if (isFieldsFirst(logger)) return logger[level](fields, message)
   if (isConsole(logger)) return logger[level](isEmpty(fields) ? message : `${message} ${JSON.stringify(fields)}`)
   return logger[level](message, fields)
@@ -42,37 +35,37 @@ const write = (logger: Logger, level: keyof Logger, message: string, fields: Fie
 const textOf = (part: unknown) =>
   typeof part === "string" || part instanceof Error ? String(part) : JSON.stringify(part)
 
-const levelOf = (level: LogLevel.LogLevel): keyof Logger => {
+const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
   if (LogLevel.greaterThanEqual(level, LogLevel.Error)) return "error"
   if (LogLevel.greaterThanEqual(level, LogLevel.Warning)) return "warn"
   return LogLevel.greaterThanEqual(level, LogLevel.Info) ? "info" : "debug"
 }
 
-const over = (logger: Logger) =>
-  EffectLogger.make(({ annotations, cause, logLevel, message }) => {
+const over = (logger: ClientLogger) =>
+  Logger.make(({ annotations, cause, logLevel, message }) => {
     const fields = { ...Object.fromEntries(annotations), ...!Cause.isEmpty(cause) && { cause: Cause.pretty(cause) } }
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
-const standardError = EffectLogger.withConsoleError(EffectLogger.stringLogger)
+const standardError = Logger.withConsoleError(Logger.stringLogger)
 
 /**
  * Logs nothing if the layer of the client has another logger. Standard output isn't used, because an MCP server sends its messages there.
  */
-const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
+const onStandardError: Logger.Logger<unknown, void> = Logger.make((entry) => {
   const loggers = FiberRefs.getOrDefault(entry.context, FiberRef.currentLoggers)
-  const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
+  const isOther = (logger: unknown) => logger !== onStandardError && logger !== Logger.tracerLogger
   if (!HashSet.some(loggers, isOther)) standardError.log(entry)
 })
 
-const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
+const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
   Effect.locallyScopedWith(
     FiberRef.currentLoggers,
-    (loggers) => HashSet.add(HashSet.remove(loggers, EffectLogger.defaultLogger), logger)
+    (loggers) => HashSet.add(HashSet.remove(loggers, Logger.defaultLogger), logger)
   )
 
 /** Every level reaches the logger, which decides what it writes; but not the runtime's own line about each failed call. */
-const logTo = (logger: Logger) =>
+const logTo = (logger: ClientLogger) =>
   Effect.all([
     replaceDefault(over(logger)),
     Effect.locallyScoped(FiberRef.currentMinimumLogLevel, LogLevel.Debug),
@@ -84,7 +77,7 @@ const logTo = (logger: Logger) =>
  * loggers, which would keep 10 kB alive in each client.
  */
 export const building = <A, E, R>(
-  logger: Logger | undefined,
+  logger: ClientLogger | undefined,
   services: Effect.Effect<Context.Context<A>, E, R>
 ): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
   Effect.zipRight(logger === undefined ? replaceDefault(onStandardError) : logTo(logger), services)

@@ -1,29 +1,29 @@
 import * as Layer from "effect/Layer"
 import * as References from "effect/References"
 
-const levelOf = (level: LogLevel.LogLevel): keyof Logger => {
+const levelOf = (level: LogLevel.LogLevel): keyof ClientLogger => {
   if (level === "Error" || level === "Fatal") return "error"
   if (level === "Warn") return "warn"
   return level === "Info" ? "info" : "debug"
 }
 
-const over = (logger: Logger) =>
-  EffectLogger.make(({ cause, fiber, logLevel, message }) => {
+const over = (logger: ClientLogger) =>
+  Logger.make(({ cause, fiber, logLevel, message }) => {
     const annotations = fiber.getRef(References.CurrentLogAnnotations)
     const fields = { ...annotations, ...cause.reasons.length > 0 && { cause: Cause.pretty(cause) } }
     write(logger, levelOf(logLevel), Array.ensure(message).map(textOf).join(" "), fields)
   })
 
-const onStandardError: EffectLogger.Logger<unknown, void> = EffectLogger.make((entry) => {
-  const loggers = entry.fiber.getRef(EffectLogger.CurrentLoggers)
-  const isOther = (logger: unknown) => logger !== onStandardError && logger !== EffectLogger.tracerLogger
+const onStandardError: Logger.Logger<unknown, void> = Logger.make((entry) => {
+  const loggers = entry.fiber.getRef(Logger.CurrentLoggers)
+  const isOther = (logger: unknown) => logger !== onStandardError && logger !== Logger.tracerLogger
   if (![...loggers].some(isOther)) standardError.log(entry)
 })
 
-const replaceDefault = (logger: EffectLogger.Logger<unknown, void>) =>
-  EffectLogger.layer([logger, EffectLogger.tracerLogger])
+const replaceDefault = (logger: Logger.Logger<unknown, void>) =>
+  Logger.layer([logger, Logger.tracerLogger])
 
-const logTo = (logger: Logger) =>
+const logTo = (logger: ClientLogger) =>
   Layer.mergeAll(
     replaceDefault(over(logger)),
     Layer.succeed(References.MinimumLogLevel, "Debug"),
@@ -31,7 +31,7 @@ const logTo = (logger: Logger) =>
   )
 
 export const building = <A, E, R>(
-  logger: Logger | undefined,
+  logger: ClientLogger | undefined,
   services: Effect.Effect<Context.Context<A>, E, R>
 ): Effect.Effect<Context.Context<A>, E, R | Scope.Scope> =>
   Layer.build(
