@@ -8,10 +8,9 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as Deferred from "effect/Deferred"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
-import { check, pause } from "./internal/check.js"
+import { checkValue, pause } from "./internal/check.js"
 import { closed } from "./internal/closed.js"
 import { type Declarations, parse } from "./internal/options.js"
 import { searchAsOf } from "./internal/request/decode.js"
@@ -56,20 +55,14 @@ export const declarations = {
   times: {
     default: 2,
     parse: (times, field) =>
-      Either.map(
-        check(field, [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"]),
-        () => times
-      )
+      checkValue(times, field, Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above")
   },
   base: { default: "100 millis", parse: pause },
   cap: { default: "5 seconds", parse: pause },
   budget: {
     default: 0.2,
     parse: (budget, field) =>
-      Either.map(
-        check(field, [budget >= 0 && budget < Number.POSITIVE_INFINITY, "must be a number, 0 or above"]),
-        () => budget
-      )
+      checkValue(budget, field, budget >= 0 && budget < Number.POSITIVE_INFINITY, "must be a number, 0 or above")
   }
 } satisfies Declarations<Options>
 

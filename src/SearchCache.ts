@@ -6,9 +6,8 @@
  */
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import { check, count, toMillis } from "./internal/check.js"
+import { checkValue, count, toMillis } from "./internal/check.js"
 import { monotonicMillis } from "./internal/clock.js"
 import { type Declarations, parse } from "./internal/options.js"
 import { ownError } from "./internal/ownError.js"
@@ -42,7 +41,7 @@ export const declarations = {
   timeToLive: {
     parse: (duration, field) => {
       const timeToLive = toMillis(duration)
-      return Either.map(check(field, [timeToLive > 0, "must be a duration above zero"]), () => timeToLive)
+      return checkValue(timeToLive, field, timeToLive > 0, "must be a duration above zero")
     }
   },
   capacity: { default: 1_000, parse: count }

@@ -7,9 +7,8 @@
 import * as HttpClient from "@effect/platform/HttpClient"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
-import { check, count, millis, pause } from "./internal/check.js"
+import { checkValue, count, millis, pause } from "./internal/check.js"
 import { type Declarations, parse } from "./internal/options.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withIteratorsRead } from "./internal/request/searchOptions.js"
@@ -46,10 +45,7 @@ export const declarations = {
   onTooManyRequests: {
     default: "fail",
     parse: (reaction, field) =>
-      Either.map(
-        check(field, [["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\""]),
-        () => reaction
-      )
+      checkValue(reaction, field, ["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\"")
   },
   rate: { default: undefined, parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
   maxWait: { default: "30 seconds", parse: pause }

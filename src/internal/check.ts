@@ -15,6 +15,10 @@ export const check = (
   return broken === undefined ? Either.void : Either.left(new ConfigurationError({ field, rule: broken[1] }))
 }
 
+/** Returns the value if the rule holds. */
+export const checkValue = <A>(value: A, field: string, holds: boolean, rule: string): Checked<A> =>
+  Either.map(check(field, [holds, rule]), () => value)
+
 /** Returns a duration in milliseconds, or NaN if the value is not a duration. */
 export const toMillis = (value: Duration.DurationInput): number =>
   Option.match(Duration.decodeUnknown(value), { onNone: () => Number.NaN, onSome: Duration.toMillis })
@@ -23,12 +27,12 @@ export const toMillis = (value: Duration.DurationInput): number =>
 export const millis = (value: Duration.DurationInput, field: string): Checked<number> => {
   const millis = toMillis(value)
   const rule = "must be a duration above zero and below 2^31 milliseconds (24.8 days)"
-  return Either.map(check(field, [millis > 0 && millis < 2 ** 31, rule]), () => millis)
+  return checkValue(millis, field, millis > 0 && millis < 2 ** 31, rule)
 }
 
 /** Checks a number of things or bytes. */
 export const count = (value: number, field: string): Checked<number> =>
-  Either.map(check(field, [Number.isSafeInteger(value) && value > 0, "must be a whole number above 0"]), () => value)
+  checkValue(value, field, Number.isSafeInteger(value) && value > 0, "must be a whole number above 0")
 
 /** Duration itself converts negative numbers and NaN to zero. */
 const isZero = (value: Duration.DurationInput) =>
