@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Random from "effect/Random"
 import { checkValue, pause } from "./internal/check.js"
-import { closed } from "./internal/closed.js"
+import { closed, onClose } from "./internal/closed.js"
 import { type Declarations, parse } from "./internal/options.js"
 import { searchAsOf } from "./internal/request/decode.js"
 import { withIteratorsRead } from "./internal/request/searchOptions.js"
@@ -72,7 +72,7 @@ const make = (options: Options) =>
     const advisor = yield* NutritionAdvisor
     let budget = 10
     const closing = yield* Deferred.make<null>()
-    yield* Effect.addFinalizer(() => Deferred.succeed(closing, null))
+    yield* onClose(Deferred.succeed(closing, null))
     retries.start()
 
     /** Waits before a retry. Fails as soon as the layer is closed, even if the caller can't be interrupted. */

@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { checkValue, count, toMillis } from "./internal/check.js"
 import { monotonicMillis } from "./internal/clock.js"
+import { onClose } from "./internal/closed.js"
 import { type Declarations, parse } from "./internal/options.js"
 import { ownError } from "./internal/ownError.js"
 import { searchAsOf } from "./internal/request/decode.js"
@@ -51,8 +52,8 @@ const make = (options: Options) =>
   Effect.gen(function*() {
     const { capacity, timeToLive } = yield* parse(declarations, options)
     const payloads = Payloads.make(capacity)
-    yield* Effect.addFinalizer(() => Effect.sync(payloads.clear))
-    const join = yield* InFlight.make<Payloads.MakeCopy>()
+    yield* onClose(Effect.sync(payloads.clear))
+    const join = yield* InFlight.make
     const clock = yield* Effect.clock
     const advisor = yield* NutritionAdvisor
     cachedSearches.start()

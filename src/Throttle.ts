@@ -51,14 +51,13 @@ export const declarations = {
   maxWait: { default: "30 seconds", parse: pause }
 } satisfies Declarations<Options>
 
+/** Never makes a request wait. */
+const noRate = { limit: Number.POSITIVE_INFINITY, interval: 0 }
+
 const make = (options: Options) =>
   Effect.gen(function*() {
-    const { maxWait, onTooManyRequests, rate } = yield* parse(declarations, options)
-    const throttled = yield* Line.make({
-      onTooManyRequests,
-      maxWait,
-      pace: rate && makePace(rate.limit, rate.interval)
-    })
+    const { rate = noRate, ...settings } = yield* parse(declarations, options)
+    const throttled = yield* Line.make({ ...settings, pace: makePace(rate) })
     const advisor = yield* NutritionAdvisor
     heldRequests.start()
     const search: Service["search"] = (term, given) =>

@@ -5,18 +5,18 @@ import * as FiberHandle from "effect/FiberHandle"
 import * as FiberId from "effect/FiberId"
 import { type NutritionAdvisorError, TooManyRequests } from "../../NutritionAdvisorError.js"
 import { monotonicMillis } from "../clock.js"
-import { closed } from "../closed.js"
+import { closed, onClose } from "../closed.js"
 import type { DataOperation } from "../http/serviceResponse.js"
 import { through } from "../request/sendGate.js"
 import * as Hold from "./hold.js"
 import { heldRequests } from "./metrics.js"
-import type { makePace } from "./pace.js"
+import type { Pace } from "./pace.js"
 
 /** All times are in milliseconds on the monotonic clock. */
 interface Settings {
   readonly onTooManyRequests: "fail" | "wait"
   readonly maxWait: number
-  readonly pace: ReturnType<typeof makePace> | undefined
+  readonly pace: Pace
 }
 
 interface Request {
@@ -54,17 +54,15 @@ interface State extends Settings {
 /** If fewer milliseconds than this pass between a request's turn and its send, it didn't wait for anything in between. */
 const sendMillis = 1
 
-/**
- * Returns what a request has to wait for if `ahead` others go before it. `known` is the shortest wait: a probe may get its response, and so
- * end the hold, at any time.
- */
+/** Returns what a request has to wait for if `ahead` others go before it. */
 const obstacleOf = ({ hold, pace }: State, request: Request, now: number, ahead = 0) => {
   const held = Hold.wait(hold, request, now)
-  const paced = pace?.wait(now) ?? 0
-  const behind = ahead * (pace?.distance ?? 0)
-  const known = behind + (hold._tag === "Probing" ? paced : Math.max(held, paced))
+  const paced = pace.wait(now)
+  const behind = ahead * pace.distance
   const millis = behind + Math.max(held, paced)
-  return millis > 0 ? { reason: held > 0 ? "TooManyRequests" : "Rate", millis, known } as const : undefined
+  // The probe may get its response, and so end the hold, at any time.
+  const shortest = hold._tag === "Probing" ? behind + paced : millis
+  return millis > 0 ? { reason: held > 0 ? "TooManyRequests" : "Rate", millis, shortest } as const : undefined
 }
 
 type Obstacle = NonNullable<ReturnType<typeof obstacleOf>>
@@ -79,7 +77,7 @@ const leave = (state: State, place: Place, outcome: Exit.Exit<void, NutritionAdv
 const permit = (state: State, place: Place, now: number) => {
   const { request, since } = place
   state.hold = Hold.permit(state.hold, request, now)
-  state.pace?.count(now, now > since)
+  state.pace.count(now, now > since)
   state.lastPermitted = request
   request.permittedAt = now
   request.isUnsent = state.arriving.has(place)
@@ -87,10 +85,10 @@ const permit = (state: State, place: Place, now: number) => {
 }
 
 /** Fails a request that would have to wait too long, and returns whether it did. */
-const failIfTooLate = (state: State, place: Place, { known, millis, reason }: Obstacle, now: number) => {
+const failIfTooLate = (state: State, place: Place, { millis, reason, shortest }: Obstacle, now: number) => {
   const { deadline, request: { operation } } = place
   const fails = reason === "TooManyRequests" && state.onTooManyRequests === "fail"
-  if (!fails && now < deadline && now + known <= deadline) return false
+  if (!fails && now < deadline && now + shortest <= deadline) return false
   leave(state, place, Exit.fail(new TooManyRequests({ operation, retryAfter: millis / 1000 })))
   return true
 }
@@ -121,10 +119,12 @@ const join = (state: State, request: Request, line: Set<Place>) => {
   }
   const ahead = state.returning.size + (line === state.arriving ? state.arriving.size : 0)
   const obstacle = obstacleOf(state, request, now, ahead)
-  if (obstacle !== undefined && !request.isHeld) heldRequests.count(obstacle.reason)
-  request.isHeld ||= obstacle !== undefined
+  if (obstacle !== undefined) {
+    if (!request.isHeld) heldRequests.count(obstacle.reason)
+    request.isHeld = true
+    if (failIfTooLate(state, place, obstacle, now)) return place
+  }
   line.add(place)
-  if (obstacle !== undefined && failIfTooLate(state, place, obstacle, now)) return place
   // If others arrived earlier, a timer is already set for the first of them, and then serves this one, too.
   if (obstacle === undefined || line === state.returning || ahead === 0) advance(state, now)
   return place
@@ -149,7 +149,7 @@ const awaitSend = (state: State, request: Request): Effect.Effect<void, Nutritio
     const isPermitted = request.isUnsent && (isAtOnce || isLast) && Hold.wait(state.hold, request, now) === 0
     request.isUnsent = false
     if (!isPermitted) return awaitTurn(state, request, state.returning)
-    if (!isAtOnce) state.pace?.delay(now)
+    if (!isAtOnce) state.pace.delay(now)
     state.hold = Hold.permit(state.hold, request, now)
     request.permittedAt = now
     return Effect.void
@@ -184,7 +184,7 @@ export const make = (settings: Settings) =>
       lastPermitted: undefined,
       isClosed: false
     }
-    yield* Effect.addFinalizer(() => Effect.sync(() => close(state)))
+    yield* onClose(Effect.sync(() => close(state)))
     return <A, R>(operation: DataOperation, self: Effect.Effect<A, NutritionAdvisorError, R>) =>
       Effect.uninterruptibleMask((restore) =>
         Effect.suspend((): Effect.Effect<A, NutritionAdvisorError, R> => {

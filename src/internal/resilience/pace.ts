@@ -2,7 +2,7 @@
 const timerLateness = 2
 
 /** Spaces requests evenly, with `limit` of them in each `interval`. All times are in milliseconds on the monotonic clock. */
-export const makePace = (limit: number, interval: number) => {
+export const makePace = ({ interval, limit }: { readonly limit: number; readonly interval: number }) => {
   const distance = interval / limit
   const lateness = Math.max(distance, timerLateness)
   let start = Number.NEGATIVE_INFINITY
@@ -32,3 +32,5 @@ export const makePace = (limit: number, interval: number) => {
     delay: startAt
   }
 }
+
+export type Pace = ReturnType<typeof makePace>
