@@ -17,7 +17,7 @@ import { withOptions } from "./internal/request/searchOptions.js"
 import * as InFlight from "./internal/resilience/inFlight.js"
 import { cachedSearches } from "./internal/resilience/metrics.js"
 import * as Payloads from "./internal/resilience/payloads.js"
-import { keyOf, type SearchKey } from "./internal/resilience/searchKey.js"
+import { keyOf } from "./internal/resilience/searchKey.js"
 import { NutritionAdvisor, type Service } from "./NutritionAdvisor.js"
 import type { ConfigurationError } from "./NutritionAdvisorError.js"
 
@@ -60,13 +60,6 @@ const make = (options: Options) =>
 
     const now = () => monotonicMillis(clock)
 
-    const request = (key: SearchKey, search: ReturnType<Service["search"]>) =>
-      Effect.map(search, (payload) => {
-        const makeCopy = Payloads.makeCopyOf(payload)
-        if (makeCopy !== undefined) payloads.put({ key, makeCopy, until: now() + timeToLive })
-        return makeCopy ?? (() => payload)
-      })
-
     const search: Service["search"] = (term, given) =>
       withOptions(given, (options) => {
         const sent = Effect.suspend(() => advisor.search(term, options))
@@ -80,7 +73,8 @@ const make = (options: Options) =>
             return Effect.sync(cached)
           }
           // The request runs in the context of its first caller, so it appears in that caller's trace.
-          const shared = join(key, Effect.provide(request(key, sent), caller))
+          const request = Effect.map(sent, (payload) => payloads.put(key, payload, now() + timeToLive))
+          const shared = join(key, Effect.provide(request, caller))
           return Effect.mapBoth(shared, { onFailure: ownError, onSuccess: (makeCopy) => makeCopy() })
         })
       })

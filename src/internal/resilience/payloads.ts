@@ -5,12 +5,6 @@ import type { SearchKey } from "./searchKey.js"
 /** Parses the payload again for each caller, so that callers don't see each other's changes. */
 export type MakeCopy = () => unknown
 
-/** Returns undefined if the payload is nested too deeply for the stack, or isn't JSON, which can happen with a test double. */
-export const makeCopyOf = (payload: unknown): MakeCopy | undefined => {
-  const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))
-  return text === undefined ? undefined : () => JSON.parse(text)
-}
-
 interface Entry {
   readonly key: SearchKey
   readonly makeCopy: MakeCopy
@@ -31,13 +25,20 @@ export const make = (capacity: number) => {
   const entryOf = (key: SearchKey) => Option.getOrUndefined(MutableHashMap.get(entries, key))
 
   return {
-    put: (entry: Entry) => {
-      const former = entryOf(entry.key)
+    /**
+     * A payload isn't cached or copied if it is nested too deeply for the stack, or isn't JSON, which can happen with a test double.
+     */
+    put: (key: SearchKey, payload: unknown, until: number): MakeCopy => {
+      const text = Option.getOrUndefined(Option.liftThrowable(JSON.stringify)(payload))
+      if (text === undefined) return () => payload
+      const former = entryOf(key)
       if (former !== undefined) remove(former)
-      MutableHashMap.set(entries, entry.key, entry)
+      const entry = { key, makeCopy: () => JSON.parse(text), until }
+      MutableHashMap.set(entries, key, entry)
       byUse.add(entry)
       const [leastUsed] = byUse
       if (byUse.size > capacity && leastUsed !== undefined) remove(leastUsed)
+      return entry.makeCopy
     },
     find: (key: SearchKey, now: number): MakeCopy | undefined => {
       const entry = entryOf(key)
