@@ -31,9 +31,10 @@ interface Request {
   isHeld: boolean
 }
 
-/** A request in the line. */
+/** A request in a line. */
 interface Place {
   readonly request: Request
+  readonly line: Set<Place>
   readonly since: number
   readonly deadline: number
   readonly turn: Deferred.Deferred<void, NutritionAdvisorError>
@@ -69,18 +70,17 @@ type Obstacle = NonNullable<ReturnType<typeof obstacleOf>>
 
 const leave = (state: State, place: Place, outcome: Exit.Exit<void, NutritionAdvisorError>) => {
   place.request.waited += state.now() - place.since
-  state.returning.delete(place)
-  state.arriving.delete(place)
+  place.line.delete(place)
   Deferred.unsafeDone(place.turn, outcome)
 }
 
 const permit = (state: State, place: Place, now: number) => {
-  const { request, since } = place
+  const { line, request, since } = place
   state.hold = Hold.permit(state.hold, request, now)
   state.pace.count(now, now > since)
   state.lastPermitted = request
   request.permittedAt = now
-  request.isUnsent = state.arriving.has(place)
+  request.isUnsent = line === state.arriving
   leave(state, place, Exit.void)
 }
 
@@ -113,6 +113,7 @@ const join = (state: State, request: Request, line: Set<Place>) => {
   const now = state.now()
   const place: Place = {
     request,
+    line,
     since: now,
     deadline: now + state.maxWait - request.waited,
     turn: Deferred.unsafeMake(FiberId.none)
@@ -134,10 +135,7 @@ const awaitTurn = (state: State, request: Request, line: Set<Place>): Effect.Eff
   Effect.suspend(() => {
     if (state.isClosed) return closed(request.operation)
     const place = join(state, request, line)
-    return Effect.onInterrupt(Deferred.await(place.turn), () =>
-      Effect.sync(() => {
-        line.delete(place)
-      }))
+    return Effect.onInterrupt(Deferred.await(place.turn), () => Effect.sync(() => line.delete(place)))
   })
 
 /** Runs just before a request is sent. If it has waited for a token, or is being resent, it needs another turn. */
