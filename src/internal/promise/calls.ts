@@ -99,11 +99,6 @@ export const make = (services: Services) => {
     return closing === undefined ? new TransportError({ operation, reason: "Aborted" }) : closed(operation)
   }
 
-  const errorOf = (cause: Cause.Cause<unknown>, operation: Operation, signal: Signal): unknown =>
-    Cause.isInterruptedOnly(cause)
-      ? interruptionOf(operation, signal)
-      : asConfigurationError(Cause.originalError(Cause.squash(cause)))
-
   const groupOf = (signal: Signal): Group => {
     const known = groups.get(signal)
     if (known !== undefined) return known
@@ -137,7 +132,9 @@ export const make = (services: Services) => {
       signal.removeEventListener("abort", interrupt)
     }
     if (exit._tag === "Success") return exit.value
-    const error = errorOf(exit.cause, operation, signal)
+    const error = Cause.isInterruptedOnly(exit.cause)
+      ? interruptionOf(operation, signal)
+      : asConfigurationError(Cause.originalError(Cause.squash(exit.cause)))
     // Its stack names who called, and nothing of the runtime. Between threads it keeps only a message of its own.
     if (isNutritionAdvisorError(error)) Error.captureStackTrace(Object.assign(error, { message: error.message }), run)
     throw error
