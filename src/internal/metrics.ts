@@ -46,12 +46,14 @@ export const byLabel = <V extends string>(
 
 type Tag = NutritionAdvisorError["_tag"]
 
+type Failure = Tag | "Interrupted" | "Defect"
+
 type Reason = "missing" | "refresh" | "rejection"
 
 const exchanges = counter<{
   readonly reason: Reason
   readonly outcome: "issued" | "unchanged" | "failed"
-  readonly error: Tag | "Interrupted" | "Defect" | "none"
+  readonly error: Failure | "none"
 }>("token_exchanges_total", "Exchanges of the license key for a token")
 
 /** "KeyRejected" belongs to an exchange, not to a request. */
@@ -66,7 +68,7 @@ export const rejections = byLabel("rejections_total", "outcome", [
 
 type RequestLabels = {
   readonly operation: DataOperation
-  readonly outcome: Tag | "Success" | "Interrupted" | "Defect"
+  readonly outcome: Failure | "Success"
   readonly at: "request" | "exchange"
 }
 
@@ -85,12 +87,10 @@ const setExpiry = update(
 )
 
 /** Returns the labels for a failure: its error, and whether the request or the exchange failed. */
-export const failureLabels = (
-  cause: Cause.Cause<NutritionAdvisorError>
-): Omit<RequestLabels, "operation"> & { outcome: Tag | "Interrupted" | "Defect" } =>
+export const failureLabels = (cause: Cause.Cause<NutritionAdvisorError>) =>
   Option.match(Cause.failureOption(cause), {
-    onNone: () => ({ outcome: Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect", at: "request" }),
-    onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" })
+    onNone: () => ({ outcome: Cause.isInterruptedOnly(cause) ? "Interrupted" : "Defect", at: "request" } as const),
+    onSome: ({ _tag, operation }) => ({ outcome: _tag, at: operation === "token" ? "exchange" : "request" } as const)
   })
 
 export const exchanged = (reason: Reason, outcome: "issued" | "unchanged"): void =>
@@ -101,9 +101,9 @@ export const exchangeFailed = (reason: Reason, cause: Cause.Cause<NutritionAdvis
 
 export const tokenExpires = (epochMillis: number): void => setExpiry(epochMillis / 1000)
 
-const metricsOf = (labels: RequestLabels) => ({
-  count: requests(labels),
-  observe: durations({ operation: labels.operation, outcome: labels.outcome })
+const metricsOf = ({ at, operation, outcome }: RequestLabels) => ({
+  count: requests({ operation, outcome, at }),
+  observe: durations({ operation, outcome })
 })
 
 const succeeded = {
