@@ -62,28 +62,27 @@ const unexpectedTexts = {
     what: "a response body that is empty or not JSON",
     advice: "Check baseUrl: a proxy or login page may be responding instead."
   },
-  Schema: { what: "JSON that doesn't match the schema", advice: "Check the schema." }
+  Schema: { what: "JSON that doesn't match the schema", advice: "Check the schema." },
+  Token: {
+    what: "JSON that is not a token response",
+    advice: "Check baseUrl and tokenRoute: a proxy may be responding instead."
+  }
 }
-
-/** A custom issuer may return a token that has already expired. */
-const faultsOf = (field: string) => field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
 
 /** The message of each error: what happened, and what to do. */
 const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string } = {
   BadRequest: (error) => {
     const { body, detail, operation, status } = error
-    const what = status === undefined ? "was not sent" : `was rejected with status ${status}`
-    const ofResponse = operation === "token" ? sharedAdvice.key : sharedAdvice.request
-    const advice = status === undefined ? "Correct the request." : ofResponse
-    return `${callOf(error)} ${what}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
+    if (status === undefined) return `${callOf(error)} was not sent${inParentheses(detail)}. Correct the request.`
+    const advice = operation === "token" ? sharedAdvice.key : sharedAdvice.request
+    return `${callOf(error)} was rejected with status ${status}${inParentheses(detail)}. ${advice}${hintAtBody(body)}`
   },
   ServerError: (error) => `${callOf(error)} failed with status ${error.status}. ${retryText(error.retryAfter)}`,
   Forbidden: (error) =>
     `${callOf(error)} was rejected (status ${error.status})${forbiddenTexts[error.reason]}${hintAtBody(error.body)}`,
   MissingServiceId: (error) =>
-    `${
-      callOf(error)
-    } returned no customer identifier (customer_id). Set serviceId to the one on your product dashboard.`,
+    `${callOf(error)} returned no customer identifier (customer_id). ` +
+    "Set serviceId to the one on your product dashboard.",
   TooManyRequests: (error) => {
     const what = error.status === undefined
       ? "was not sent, to stay within the rate limit"
@@ -99,10 +98,11 @@ const sentences: { readonly [E in AnyError as E["_tag"]]: (error: E) => string }
   UnexpectedResponse: (error) => {
     const { body, field, issue, operation, reason, status } = error
     const isOfToken = operation === "token"
-    const { what, ...others } = unexpectedTexts[reason]
-    const wrong = field === undefined ? what : `JSON with a ${faultsOf(field)} ${field}`
-    const shown = isOfToken && reason === "Schema" && field === undefined ? "JSON that is not a token response" : wrong
-    const advice = isOfToken ? "Check baseUrl and tokenRoute: a proxy may be responding instead." : others.advice
+    const { what, ...others } = unexpectedTexts[isOfToken && reason === "Schema" ? "Token" : reason]
+    // A custom issuer may return a token that has already expired.
+    const fault = field === "expires_in" ? "missing, invalid or expired" : "missing or invalid"
+    const shown = field === undefined ? what : `JSON with a ${fault} ${field}`
+    const advice = isOfToken ? unexpectedTexts.Token.advice : others.advice
     return `${callOf(error)} got ${shown} (status ${status}). ${advice}${hintAtBody(body)}${hintAtIssue(issue)}`
   },
   LicenseKeyUnavailable: ({ detail }) =>
