@@ -30,7 +30,6 @@ export const millis = (value: Duration.DurationInput, field: string): Checked<nu
   return checkValue(millis, field, millis > 0 && millis < 2 ** 31, rule)
 }
 
-/** Checks a number of things or bytes. */
 export const count = (value: number, field: string): Checked<number> =>
   checkValue(value, field, Number.isSafeInteger(value) && value > 0, "must be a whole number above 0")
 

@@ -8,7 +8,6 @@ const needed = ["baseUrl", "licenseKey"]
 
 const further = Object.keys(variablesOf(client)).filter((field) => !needed.includes(field))
 
-/** What `--help` prints. */
 export const usage = `Usage: effect-nutrition-advisor-mcp [options]
 
 Serves the tool search_foods over the Model Context Protocol, on standard input and output.

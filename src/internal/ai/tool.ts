@@ -1,7 +1,6 @@
 import * as Predicate from "effect/Predicate"
 import type { InputSchema } from "../../ai/FoodSearchTool.js"
 
-/** How the tool describes itself to a model. */
 export const tool = {
   name: "search_foods" as const,
   title: "Search foods",

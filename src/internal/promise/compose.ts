@@ -69,7 +69,6 @@ const checkLogger = (logger: ClientOptions["logger"]) =>
     ]
   )
 
-/** The client without the layers around it. */
 const clientOf = (given: Given, sharedTokenCache: ClientOptions["sharedTokenCache"]) =>
   sharedTokenCache === undefined
     ? Effect.map(readSettings(given), NutritionAdvisor.fromSettings)

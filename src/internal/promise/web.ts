@@ -86,7 +86,6 @@ const withUrl = (response: Response, url: string): Response =>
     clone: { value: () => withUrl(Response.prototype.clone.call(response), url) }
   })
 
-/** Converts a response of the platform to a web Response. */
 const responseOf = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.map(response.arrayBuffer, (body) => {
     const headers = new Headers(response.headers)
