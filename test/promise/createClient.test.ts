@@ -217,3 +217,10 @@ it("createClient: before the first call, no resource of the sharedTokenCache is 
   await world.advisor.search("oats")
   expect(open.size).toBe(1)
 })
+
+it("createClient: a sharedTokenCache that waits while it is checked is interrupted", async () => {
+  const interrupted = vi.fn()
+  const waiting = Layer.scopedDiscard(Effect.onInterrupt(Effect.never, () => Effect.sync(interrupted)))
+  Advisor.createClient({ ...settings, sharedTokenCache: Layer.provide(SharedTokenCache.layerMemory, waiting) })
+  await vi.waitFor(() => expect(interrupted).toHaveBeenCalledOnce())
+})

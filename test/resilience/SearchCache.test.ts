@@ -45,6 +45,15 @@ it("SearchCache: a payload is used until timeToLive has passed, regardless of hi
   expect(double.sent).toHaveLength(2)
 })
 
+it("SearchCache: a payload that replaces an expired one takes its place", () => {
+  const { double, world } = worldOverSlow({ capacity: 1 })
+  searchedIn(world, "oats")
+  world.pass(10_000)
+  searchedIn(world, "oats")
+  expect(searchedIn(world, "oats")).toEqual({ term: "oats", index: 1 })
+  expect(double.sent).toHaveLength(2)
+})
+
 it.each([-8, 8])("SearchCache: setting the clock by %i hours does not affect timeToLive", (hours) => {
   const { double, world } = worldOverSlow()
   searchedIn(world, "oats")
