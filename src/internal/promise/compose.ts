@@ -21,15 +21,10 @@ import { fetchClient } from "./web.js"
 
 type Around = Layer.Layer<NutritionAdvisor.NutritionAdvisor, ConfigurationError, NutritionAdvisor.NutritionAdvisor>
 
-interface Wrapper<O> {
-  readonly declarations: Declarations<O>
-  readonly layer: (options: O) => Around
-}
-
 /** Returns the layer if its option is on. An error names the option and its field, such as "retry.times". */
 const wrap = <O extends object>(
   option: string,
-  { declarations, layer }: Wrapper<O>,
+  { declarations, layer }: { readonly declarations: Declarations<O>; readonly layer: (options: O) => Around },
   given: boolean | O | undefined,
   defaults: O
 ): Checked<ReadonlyArray<Around>> => {
