@@ -8,7 +8,7 @@
 import * as Data from "effect/Data"
 import { fit, type JsonObject } from "../internal/ai/fit.js"
 import { isClientError, messageOf } from "../internal/ai/messageOf.js"
-import { descriptionWith, inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
+import { inputMessage, inputSchema, isInput, tool } from "../internal/ai/tool.js"
 
 /**
  * The client that the tool searches with: one of `effect-nutrition-advisor/promise`, or any object with this `search` function.
@@ -124,7 +124,7 @@ export const make = (advisor: Advisor, options: Options = {}): FoodSearchTool =>
   return {
     name: tool.name,
     title: tool.title,
-    description: descriptionWith(options.note),
+    description: options.note === undefined ? tool.description : `${tool.description} ${options.note}`,
     inputSchema: inputSchema(),
     execute
   }

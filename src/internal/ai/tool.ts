@@ -12,9 +12,6 @@ export const tool = {
   term: "A food, a dish, a brand or a need, in plain words; not blank. One term for each search."
 }
 
-export const descriptionWith = (note: string | undefined): string =>
-  note === undefined ? tool.description : `${tool.description} ${note}`
-
 export const inputSchema = (): InputSchema => ({
   type: "object",
   properties: { term: { type: "string", description: tool.term } },
