@@ -58,12 +58,13 @@ const collect = (stream: PlatformResponse["stream"], maxBytes: number) =>
 /** Does the same with a web Response that doesn't come from a `FetchReading`. */
 const collectWeb = (response: Response, maxBytes: number) =>
   Effect.suspend(() => {
-    const body = new WebBody(response, response.body)
-    const read = Effect.tryPromise({ try: () => body.read(maxBytes), catch: (cause) => cause })
-    return Effect.onExit(read, (exit) => Effect.sync(() => isRead(exit) ? undefined : body.cancel()))
+    let body: WebBody | undefined
+    const read = async () => (body = new WebBody(response)).read(maxBytes)
+    return Effect.onInterrupt(
+      Effect.tryPromise({ try: read, catch: (cause) => cause }),
+      () => Effect.sync(() => body?.cancel())
+    )
   })
-
-const isRead = (exit: Exit.Exit<ReadBody, unknown>) => Exit.isSuccess(exit) && exit.value.isWhole
 
 /** Other clients need almost twice as long to stream a body. If the headers show that it fits, it is read at once. */
 const isBounded = ({ headers }: PlatformResponse, maxBytes: number) =>

@@ -39,26 +39,24 @@ interface Reader {
   readonly cancel: () => Promise<void>
 }
 
-/** Ignores errors of canceling a stream. */
-export const ignoreErrors = (cancel: () => unknown): void => {
-  const stop = async () => {
-    await cancel()
-  }
-  stop().catch(constVoid)
+/** Errors of canceling a stream are ignored. */
+const ignoringErrors = (cancel: () => unknown) => () => {
+  const canceled = async () => cancel()
+  canceled().catch(constVoid)
 }
 
 /** Opens a web stream, a Node stream or any async iterable. */
 export const chunksOf = (body: unknown): Chunks | undefined => {
   if (hasMethod(body, "getReader")) {
     const reader = body.getReader() as Reader
-    return { next: () => reader.read(), cancel: () => ignoreErrors(() => reader.cancel()) }
+    return { next: () => reader.read(), cancel: ignoringErrors(() => reader.cancel()) }
   }
   if (!hasMethod(body, Symbol.asyncIterator)) return undefined
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<unknown>
   return {
     next: () => iterator.next(),
     // The iterator of a Node stream would first wait for the pending chunk.
-    cancel: () => ignoreErrors(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
+    cancel: ignoringErrors(() => hasMethod(body, "destroy") ? body.destroy() : iterator.return?.())
   }
 }
 
@@ -68,13 +66,15 @@ export interface ReadBody {
   readonly isWhole: boolean
 }
 
-/** Reads chunk by chunk, and stops at the limit. */
+/** Reads chunk by chunk. At the limit, it stops and cancels the rest. */
 export const gather = async (chunks: Chunks, maxBytes: number): Promise<ReadBody> => {
   const bytes = new BodyBytes()
   for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) {
     const chunk = bytesOf(next.value)
+    if (chunk !== undefined && bytes.add(chunk, maxBytes)) continue
+    chunks.cancel()
     if (chunk === undefined) throw new TypeError("a chunk of the body is neither bytes nor a string")
-    if (!bytes.add(chunk, maxBytes)) return { body: bytes.whole, isWhole: false }
+    return { body: bytes.whole, isWhole: false }
   }
   return { body: bytes.whole, isWhole: true }
 }
