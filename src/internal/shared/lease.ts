@@ -81,22 +81,18 @@ const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Issue
 const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
   Effect.map(restore(exchange), issuedAs("ExchangedAlone"))
 
-/** What a round led to: the token of a peer, the lease, or nothing yet. */
-type Turn =
-  | { readonly _tag: "HandedOver"; readonly token: Token }
-  | { readonly _tag: "Leased" }
-  | { readonly _tag: "Waiting" }
-
+/** Returns how to get the token, or none if the replica has to wait. */
 const playRound = (
   attempt: Attempt,
-  round: Waits.Round,
+  round: number,
   restore: Restore
-): Effect.Effect<Turn, SharedTokenCacheError> =>
+): Effect.Effect<Option.Option<Effect.Effect<Issued, TokenError>>, SharedTokenCacheError> =>
   Effect.gen(function*() {
-    const found = yield* restore(readToken(attempt))
-    if (Option.isSome(found)) return { _tag: "HandedOver", token: found.value }
+    const published = yield* restore(readToken(attempt))
+    if (Option.isSome(published)) return Option.some(Effect.succeed(issuedAs("HandedOver")(published.value)))
     const isLate = (yield* currentMonotonicMillis) >= attempt.waitsUntil
-    return round === "ReadAndLease" && !isLate && (yield* attempt.entry.take) ? { _tag: "Leased" } : { _tag: "Waiting" }
+    const hasLease = Waits.asksForLease(round) && !isLate && (yield* attempt.entry.take)
+    return hasLease ? Option.some(exchangeForAll(attempt, restore)) : Option.none()
   })
 
 /**
@@ -106,14 +102,8 @@ const playRound = (
 const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
   Effect.gen(function*() {
     let hasWarned = false
-    let rounds = 0
+    let round = 0
     let until = attempt.waitsUntil
-
-    const onSuccess = (turn: Turn): Turn => {
-      rounds += 1
-      until = attempt.waitsUntil
-      return turn
-    }
 
     const onCacheFailure = (error: SharedTokenCacheError) =>
       Effect.gen(function*() {
@@ -123,16 +113,21 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
         }
         yield* hasWarned ? countFailure(error) : reportFailure(error)
         hasWarned = true
-        return { _tag: "Waiting" } as const
+        return Option.none()
       })
 
+    const endRound = <A>(turn: A): A => {
+      round += 1
+      until = attempt.waitsUntil
+      return turn
+    }
+
     for (let waits = 0;; waits += 1) {
-      const turn = yield* playRound(attempt, Waits.roundOf(rounds), restore).pipe(
-        Effect.map(onSuccess),
+      const issued = yield* playRound(attempt, round, restore).pipe(
+        Effect.map(endRound),
         Effect.catchAll(onCacheFailure)
       )
-      if (turn._tag === "HandedOver") return issuedAs("HandedOver")(turn.token)
-      if (turn._tag === "Leased") return yield* exchangeForAll(attempt, restore)
+      if (Option.isSome(issued)) return yield* issued.value
       const remaining = until - (yield* currentMonotonicMillis)
       if (remaining <= 0) return yield* exchangeAlone(attempt, restore)
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.

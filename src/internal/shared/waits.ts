@@ -1,15 +1,10 @@
 /** When a replica calls the cache while a peer has the lease. Times are in milliseconds. */
 
-/** The calls of one round. Some rounds also ask for the lease, because its holder may have died or failed to exchange the key. */
-export type Round = "ReadAndLease" | "Read"
-
-const firstRounds: ReadonlyArray<Round> = ["ReadAndLease", "Read", "Read", "Read"]
-
 /**
- * Returns the calls of a round. There are few in the first second: if a peer's exchange takes that long, a waiting replica makes six
- * calls. Later rounds make both calls, and start less than a second apart.
+ * Checks whether a round also asks for the lease, because its holder may have died or failed to exchange the key. Few rounds of the first
+ * second do: if a peer's exchange takes that long, a waiting replica makes six calls. Later rounds start less than a second apart.
  */
-export const roundOf = (index: number): Round => firstRounds[index] ?? "ReadAndLease"
+export const asksForLease = (round: number): boolean => round === 0 || round > 3
 
 /** They lead to reads about 110, 270, 560 and 1,070 ms after the first one: soon after exchanges that take 0, 200, 500 and 1,000 ms. */
 const firstWaits = [110, 160, 290, 510]
@@ -20,5 +15,5 @@ const laterWait = 850
 const jitter = 15
 
 /** Returns how long to wait after a round. `random` is between 0 and 1. */
-export const waitAfter = (index: number, random: number): number =>
-  Math.round((firstWaits[index] ?? laterWait) + jitter * (2 * random - 1))
+export const waitAfter = (round: number, random: number): number =>
+  Math.round((firstWaits[round] ?? laterWait) + jitter * (2 * random - 1))
