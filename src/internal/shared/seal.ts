@@ -1,6 +1,5 @@
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
-import * as Encoding from "effect/Encoding"
+import { decodeBase64Url, encodeBase64Url } from "effect/Encoding"
 import * as Equal from "effect/Equal"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -54,11 +53,6 @@ const encodeEntry = ({ expiresAt, receivedAt, scope, serviceId, value }: AccessT
 /** The parse errors contain secrets, so they are dropped. */
 const decodeEntry = Schema.decodeOption(Schema.parseJson(Entry))
 
-const encode = (bytes: Uint8Array) => Encoding.encodeBase64Url(bytes)
-
-const decode = (text: string): Option.Option<Uint8Array<ArrayBuffer>> =>
-  Option.map(Either.getRight(Encoding.decodeBase64Url(text)), (bytes) => Uint8Array.from(bytes))
-
 /**
  * Seals entries with AES-256-GCM, by WebCrypto. The name is an HMAC of `identity`. The encryption key is derived from the license key by
  * HKDF (RFC 5869), with the name as salt. The name is also the additional data, so an entry can only be opened under its own name.
@@ -68,9 +62,8 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const { subtle } = globalThis.crypto
     const keyBytes = bytesOf(Redacted.value(licenseKey))
     const hmacKey = await subtle.importKey("raw", keyBytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"])
-    const name = encode(
-      new Uint8Array(await subtle.sign("HMAC", hmacKey, bytesOf(JSON.stringify([label, ...identity]))))
-    )
+    const signature = await subtle.sign("HMAC", hmacKey, bytesOf(JSON.stringify([label, ...identity])))
+    const name = encodeBase64Url(new Uint8Array(signature))
     const hkdfKey = await subtle.importKey("raw", keyBytes, "HKDF", false, ["deriveKey"])
     const additionalData = bytesOf(name)
     const cipherKey = await subtle.deriveKey(
@@ -84,19 +77,17 @@ export const make = (licenseKey: Redacted.Redacted<string>, identity: ReadonlyAr
     const close: Seal["close"] = (token) =>
       Effect.promise(async () => {
         const iv = globalThis.crypto.getRandomValues(new Uint8Array(nonceBytes))
-        const sealed = await subtle.encrypt(
-          { name: "AES-GCM", iv, additionalData },
-          cipherKey,
-          bytesOf(encodeEntry(token))
-        )
-        return [version, encode(iv), encode(new Uint8Array(sealed))].join(".")
+        const plain = bytesOf(encodeEntry(token))
+        const sealed = await subtle.encrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, plain)
+        return [version, encodeBase64Url(iv), encodeBase64Url(new Uint8Array(sealed))].join(".")
       })
 
     const open: Seal["open"] = (entry) =>
       Effect.gen(function*() {
         const [entryVersion, nonce = "", sealed = "", ...rest] = entry.split(".")
         if (entryVersion !== version || rest.length > 0) return Option.none()
-        const { data, iv } = yield* Option.all({ iv: decode(nonce), data: decode(sealed) })
+        const iv = Uint8Array.from(yield* decodeBase64Url(nonce))
+        const data = Uint8Array.from(yield* decodeBase64Url(sealed))
         const plain = yield* Effect.tryPromise(() =>
           subtle.decrypt({ name: "AES-GCM", iv, additionalData }, cipherKey, data)
         )
