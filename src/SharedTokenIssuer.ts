@@ -46,10 +46,7 @@ const entryIdentityOf = ({ baseUrl, serviceId, tokenRoute }: Settings.ExchangeSe
 
 /** Checks that a token is not the replaced one, and was not received before it. */
 const isNext = (replacing: Option.Option<AccessToken>) => (token: AccessToken): boolean =>
-  Option.match(replacing, {
-    onNone: () => true,
-    onSome: (replaced) => !isSame(replaced, token) && token.receivedAt >= replaced.receivedAt
-  })
+  Option.isNone(replacing) || (!isSame(replacing.value, token) && token.receivedAt >= replacing.value.receivedAt)
 
 /**
  * How long a replica may wait for a failing cache, in milliseconds: half of `tokenTimeout` if callers are waiting. During a refresh,
