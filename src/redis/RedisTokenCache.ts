@@ -86,21 +86,17 @@ const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =
   return Either.map(check(`${field}.db`, [Number.isSafeInteger(db), "must be a whole number"]), () => redis)
 }
 
-const prefix = {
-  prefix: {
-    default: "nutrition-advisor:",
-    parse: (prefix, field) => Either.map(check(field, [!/[{}]/.test(prefix), "must not contain braces"]), () => prefix),
-    variable: Environment.text
-  }
-} satisfies Declarations<Pick<Options, "prefix">>
-
 /** @internal */
 export const declarations = {
   url: {
     parse: parseUrl,
     variable: (name) => Config.map(Environment.required(name), (url) => Redacted.make(url))
   },
-  ...prefix,
+  prefix: {
+    default: "nutrition-advisor:",
+    parse: (prefix, field) => Either.map(check(field, [!/[{}]/.test(prefix), "must not contain braces"]), () => prefix),
+    variable: Environment.text
+  },
   redis: { default: {}, parse: parseRedis }
 } satisfies Declarations<Options>
 
@@ -126,7 +122,7 @@ export const layerFromClient = (
     SharedTokenCache,
     Effect.suspend(() =>
       Either.map(
-        parse(prefix, options),
+        parse({ prefix: declarations.prefix }, options),
         ({ prefix }) => RedisCache.make({ client, lastError: () => undefined }, prefix)
       )
     )
