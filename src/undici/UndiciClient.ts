@@ -93,30 +93,22 @@ const stockOf = (dispatcher: Undici.Dispatcher) => {
     })
 }
 
-/**
- * Returns a request that undici can send through the platform's client: undici doesn't recognize the global FormData, and doesn't encode
- * URLSearchParams. The headers are a copy, because interceptors may change them.
- */
-const sendableRequest = (request: HttpClientRequest.HttpClientRequest) =>
-  Effect.map(
-    sendable(request.body, Effect.mapError(requestError(request))),
-    (body) => HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
-  )
-
 const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
   const stock = stockOf(dispatcher)
-  return withDispatch(
-    HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
-      Effect.flatMap((request) =>
-        Effect.flatMap(
-          Effect.zip(stock(request), sendableRequest(request)),
-          ([client, sendable]) => client.execute(sendable)
-        )
-      ),
-      Effect.succeed
-    ),
-    dispatchOver(dispatcher)
+  const execute = (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.gen(function*() {
+      const client = yield* stock(request)
+      // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
+      const body = yield* sendable(request.body, Effect.mapError(requestError(request)))
+      // The headers are a copy, because interceptors may change them.
+      const copied = HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
+      return yield* client.execute(copied)
+    })
+  const client = HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
+    Effect.flatMap(execute),
+    Effect.succeed
   )
+  return withDispatch(client, dispatchOver(dispatcher))
 }
 
 /**
