@@ -46,7 +46,7 @@ const ownCodeOf = ({ code, message }: { readonly code?: unknown; readonly messag
 /** Returns the first known code in the chain of causes, including the errors of an AggregateError. */
 const codeOf = (error: unknown, depth = 5): string | undefined => {
   if (!Predicate.isRecord(error) || depth === 0) return undefined
-  const inside = Array.isArray(error.errors) ? error.errors.slice(0, 16) : []
+  const inside = Array.isArray(error.errors) ? error.errors : []
   return ownCodeOf(error) ??
     [...inside, error.cause].map((inner) => codeOf(inner, depth - 1)).find(Predicate.isNotUndefined)
 }
