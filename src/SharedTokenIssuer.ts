@@ -104,7 +104,6 @@ export const around = (
           return Effect.ignore(LeasedEntry.withCacheTimeout(cacheTimeout)(Scope.close(scope, Exit.void)))
         })
     )
-    const entryOf = LeasedEntry.make({ cache, cacheTimeout, lease, scope })
     yield* Effect.sync(() => [sharedTokens, cacheFailures].forEach(({ start }) => start()))
     /** This token is never read from the cache again, even if the exchange after its rejection failed. */
     let lastRejected = Option.none<AccessToken>()
@@ -125,7 +124,7 @@ export const around = (
         const replacing = Option.orElse(request.replacing, () => lastRejected)
         const licenseKey = yield* withinTokenTimeout(readLicenseKey(settings.licenseKey))
         const attempt: Lease.Attempt = {
-          entry: entryOf(yield* sealOf(licenseKey)),
+          entry: LeasedEntry.make(cache, settings, scope, yield* sealOf(licenseKey)),
           waitsUntil: startedAt + lease + tokenTimeout,
           patience: patienceOf(settings, request, yield* Clock.currentTimeMillis),
           policy: refresh,

@@ -4,6 +4,7 @@ import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import { AccessToken } from "../../AccessToken.js"
 import { type Service, SharedTokenCacheError } from "../../SharedTokenCache.js"
+import type { SharingSettings } from "../settings.js"
 import { withTimeout } from "../token/withTimeout.js"
 import { cacheFailures } from "./metrics.js"
 import type { Seal } from "./seal.js"
@@ -18,16 +19,6 @@ export interface LeasedEntry {
   readonly release: (token: Option.Option<AccessToken>) => Effect.Effect<void>
 }
 
-interface Options {
-  readonly cache: Service
-  /** The timeout of a call to the cache, in milliseconds. */
-  readonly cacheTimeout: number
-  /** The duration of a lease, in milliseconds. */
-  readonly lease: number
-  /** Work that continues after the token was returned runs in this scope. */
-  readonly scope: Scope.Scope
-}
-
 export const withCacheTimeout =
   (millis: number) => <A>(call: Effect.Effect<A, SharedTokenCacheError>): Effect.Effect<A, SharedTokenCacheError> =>
     withTimeout(call, millis, () => new SharedTokenCacheError({ reason: "Timeout" }))
@@ -40,8 +31,16 @@ export const reportFailure = (error: SharedTokenCacheError) =>
     Effect.logWarning(`${error.message} If it stays unavailable, each process exchanges the license key by itself.`)
   )
 
-/** Returns a function that creates an entry for each attempt. Each attempt takes the lease under its own name. */
-export const make = ({ cache, cacheTimeout, lease, scope }: Options) => ({ close, name, open }: Seal): LeasedEntry => {
+/**
+ * Creates the entry for one attempt, which takes the lease under its own name. Work that continues after the token was returned runs in
+ * `scope`.
+ */
+export const make = (
+  cache: Service,
+  { cacheTimeout, lease }: SharingSettings,
+  scope: Scope.Scope,
+  { close, name, open }: Seal
+): LeasedEntry => {
   const withinCacheTimeout = withCacheTimeout(cacheTimeout)
   const owner = globalThis.crypto.randomUUID()
   let latest = Number.NEGATIVE_INFINITY
