@@ -3,7 +3,8 @@
 /** Shells, Compose and Terraform; GitHub Actions and Helm; Kubernetes and Azure Pipelines; Octopus and Puppet; ERB. */
 const template = /\$\{.*\}|\{\{.*\}\}|\$\(.*\)|[#%]\{.*\}|<%.*%>/
 
-const references = [
+const placeholders = [
+  /^(null|\[object \w+\]|<.*>|\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i,
   /^\$(env:)?[A-Z_][A-Z\d_]*$/,
   // PowerShell and Grafana: $env:licenseKey, $__file{/run/key}
   /^\$env:\w+$/i,
@@ -35,14 +36,11 @@ const references = [
   /^(\/var\/run|\/run|\/etc|\/mnt|\/vault)\/secrets(-store)?\//
 ]
 
-const placeholder =
-  /^(null|\[object \w+\]|<.*>|\{(?![\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\}$).*\}|your[-_ ]?((license|licence|api)[-_ ]?)?key([-_ ]?here)?|change[-_ ]?me|.*(•|…|\*{3}).*)$/i
-
 /** Checks for an unresolved template. */
 export const containsTemplate = (text: string): boolean => template.test(text)
 
 /** Checks for a placeholder or an unresolved reference. */
 export const isPlaceholder = (text: string): boolean =>
-  containsTemplate(text) || placeholder.test(text) || references.some((reference) => reference.test(text))
+  containsTemplate(text) || placeholders.some((placeholder) => placeholder.test(text))
 
 export const placeholderRule = "looks like a placeholder or an unresolved reference: set the value itself"
