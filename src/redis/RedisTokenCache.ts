@@ -10,7 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
 import { Redis, type RedisOptions } from "ioredis"
 import { check, type Checked } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
@@ -18,7 +17,7 @@ import { type Declarations, parse } from "../internal/options.js"
 import * as RedisCache from "../internal/redis/cache.js"
 import * as Connection from "../internal/redis/connection.js"
 import type { ConfigurationError } from "../NutritionAdvisorError.js"
-import { type Service, SharedTokenCache } from "../SharedTokenCache.js"
+import { SharedTokenCache } from "../SharedTokenCache.js"
 
 /**
  * The options of the cache: the address of Redis, and how ioredis connects to it. Only `url` is required.
@@ -81,10 +80,8 @@ const defaults: RedisOptions = {
   reconnectOnError: ({ message }) => message.startsWith("READONLY")
 }
 
-const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> => {
-  const { db = 0 } = redis
-  return Either.map(check(`${field}.db`, [Number.isSafeInteger(db), "must be a whole number"]), () => redis)
-}
+const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =>
+  Either.map(check(`${field}.db`, [Number.isSafeInteger(redis.db ?? 0), "must be a whole number"]), () => redis)
 
 /** @internal */
 export const declarations = {
@@ -99,13 +96,6 @@ export const declarations = {
   },
   redis: { default: {}, parse: parseRedis }
 } satisfies Declarations<Options>
-
-const make = (options: Options): Effect.Effect<Service, ConfigurationError, Scope.Scope> =>
-  Effect.gen(function*() {
-    const { prefix, redis, url } = yield* parse(declarations, options)
-    const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...redis }))
-    return RedisCache.make(connection, prefix)
-  })
 
 /**
  * Provides a cache on your own ioredis client, which may be a Cluster. The layer never closes it. Fails with ConfigurationError if the
@@ -147,7 +137,14 @@ export const layerFromClient = (
  * @category layers
  */
 export const layer = (options: Options): Layer.Layer<SharedTokenCache, ConfigurationError> =>
-  Layer.scoped(SharedTokenCache, make(options))
+  Layer.scoped(
+    SharedTokenCache,
+    Effect.gen(function*() {
+      const { prefix, redis, url } = yield* parse(declarations, options)
+      const connection = yield* Connection.connected(() => new Redis(url, { ...defaults, ...redis }))
+      return RedisCache.make(connection, prefix)
+    })
+  )
 
 /**
  * Provides a cache with options from Config. An option that you don't pass is read from its environment variable:
