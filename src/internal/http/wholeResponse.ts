@@ -52,8 +52,6 @@ class WholeHeaders implements Headers {
   }
 }
 
-const isReasonPhrase = (text: string) => isHeaderField(["reason", text])
-
 /** Drops headers that HTTP does not allow. The global Headers would throw. */
 const headerFieldsOf = (headers: ReadResponse["headers"]): HeaderFields =>
   Object.entries(headers)
@@ -75,7 +73,7 @@ export class WholeResponse implements Response {
   constructor(private readonly parts: ReadResponse, readonly url: string) {
     const { headers, status, statusText = "" } = parts
     this.status = status
-    this.statusText = isReasonPhrase(statusText) ? statusText : ""
+    this.statusText = isHeaderField(["reason", statusText]) ? statusText : ""
     this.headers = new WholeHeaders(headerFieldsOf(headers))
   }
 
@@ -89,14 +87,7 @@ export class WholeResponse implements Response {
   }
 
   get body() {
-    const { copy } = this
-    if (copy.length === 0) return null
-    return new ReadableStream<Uint8Array<ArrayBuffer>>({
-      start: (controller) => {
-        controller.enqueue(copy)
-        controller.close()
-      }
-    })
+    return this.parts.body.length === 0 ? null : new Blob([this.copy]).stream()
   }
 
   clone() {
