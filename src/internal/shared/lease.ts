@@ -77,10 +77,6 @@ const exchangeForAll = (attempt: Attempt, restore: Restore): Effect.Effect<Issue
     )
   )
 
-/** Exchanges the key without the lease. Another replica may have it, so the token isn't published. */
-const exchangeAlone = ({ exchange }: Attempt, restore: Restore): Effect.Effect<Issued, TokenError> =>
-  Effect.map(restore(exchange), issuedAs("ExchangedAlone"))
-
 /** Returns how to get the token, or none if the replica has to wait. */
 const playRound = (
   attempt: Attempt,
@@ -129,7 +125,8 @@ const getInTurn = (attempt: Attempt, restore: Restore): Effect.Effect<Issued, To
       )
       if (Option.isSome(issued)) return yield* issued.value
       const remaining = until - (yield* currentMonotonicMillis)
-      if (remaining <= 0) return yield* exchangeAlone(attempt, restore)
+      // Another replica may have the lease, so this token isn't published.
+      if (remaining <= 0) return yield* Effect.map(restore(attempt.exchange), issuedAs("ExchangedAlone"))
       // Whole milliseconds, because the timer for a fraction of one may fire before the clock has moved.
       yield* restore(Effect.sleep(Math.min(Math.ceil(remaining), Waits.waitAfter(waits, yield* Random.next))))
     }
