@@ -100,7 +100,7 @@ const over = (dispatcher: Undici.Dispatcher): HttpClient.HttpClient => {
       const client = yield* stock(request)
       // undici doesn't recognize the global FormData, and doesn't encode URLSearchParams.
       const body = yield* sendable(request.body, Effect.mapError(requestError(request)))
-      // The headers are a copy, because interceptors may change them.
+      // The headers of the request override those of its body. They are a copy, because interceptors may change them.
       const copied = HttpClientRequest.setHeaders(HttpClientRequest.setBody(request, body), request.headers)
       return yield* client.execute(copied)
     })
