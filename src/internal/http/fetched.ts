@@ -62,10 +62,7 @@ export class FetchReading {
   private reading: Promise<Response> | undefined
   private isCanceled = false
 
-  constructor(
-    private readonly receiver: Pick<Receiver, "maxBytesOf" | "onResponse">,
-    private readonly abort: () => void
-  ) {}
+  constructor(private readonly receiver: Receiver, private readonly abort: () => void) {}
 
   through(fetch: Fetch): Fetch {
     return (input, init) => this.reading = this.read(fetch(input, init))

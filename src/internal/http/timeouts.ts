@@ -22,7 +22,11 @@ export class Timeouts {
   private last: Timed | undefined
   private isClosed = false
 
-  constructor(readonly millis: number, private readonly now: () => number, private readonly watch: () => void) {}
+  constructor(
+    private readonly millis: number,
+    private readonly now: () => number,
+    private readonly watch: () => void
+  ) {}
 
   /** Adds an entry, which times out unless it is removed in time. After `close`, the entry ends at once. */
   add(timed: Timed) {
