@@ -55,14 +55,14 @@ export const declarations = {
   times: {
     default: 2,
     parse: (times, field) =>
-      checkValue(times, field, Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above")
+      checkValue(times, field, [Number.isSafeInteger(times) && times >= 0, "must be a whole number, 0 or above"])
   },
   base: { default: "100 millis", parse: pause },
   cap: { default: "5 seconds", parse: pause },
   budget: {
     default: 0.2,
     parse: (budget, field) =>
-      checkValue(budget, field, budget >= 0 && budget < Number.POSITIVE_INFINITY, "must be a number, 0 or above")
+      checkValue(budget, field, [budget >= 0 && budget < Number.POSITIVE_INFINITY, "must be a number, 0 or above"])
   }
 } satisfies Declarations<Options>
 

@@ -42,7 +42,7 @@ export const declarations = {
   timeToLive: {
     parse: (duration, field) => {
       const timeToLive = toMillis(duration)
-      return checkValue(timeToLive, field, timeToLive > 0, "must be a duration above zero")
+      return checkValue(timeToLive, field, [timeToLive > 0, "must be a duration above zero"])
     }
   },
   capacity: { default: 1_000, parse: count }

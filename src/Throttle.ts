@@ -45,7 +45,7 @@ export const declarations = {
   onTooManyRequests: {
     default: "fail",
     parse: (reaction, field) =>
-      checkValue(reaction, field, ["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\"")
+      checkValue(reaction, field, [["fail", "wait"].includes(reaction), "must be \"fail\" or \"wait\""])
   },
   rate: { default: undefined, parse: (rate, field) => parse(rateDeclarations, rate, `${field}.`) },
   maxWait: { default: "30 seconds", parse: pause }

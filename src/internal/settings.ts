@@ -5,7 +5,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { LicenseKeyUnavailable } from "../NutritionAdvisorError.js"
 import * as RefreshPolicy from "../RefreshPolicy.js"
-import { check, type Checked, count, millis } from "./check.js"
+import { check, type Checked, checkValue, count, millis } from "./check.js"
 import * as Environment from "./environment.js"
 import { isHeaderName, isHeaderValue } from "./http/header.js"
 import * as Url from "./http/url.js"
@@ -136,7 +136,7 @@ const parseLicenseKey = (licenseKey: ExchangeOptions["licenseKey"], field: strin
 
 const parseHeaderValue = (value: string, field: string): Checked<string> => {
   const rule = "is blank, or contains characters other than visible ASCII"
-  return Either.map(check(field, [isHeaderValue(value), rule]), () => value)
+  return checkValue(value, field, [isHeaderValue(value), rule])
 }
 
 const parseServiceId = (serviceId: string | Redacted.Redacted<string>, field: string) =>
@@ -153,7 +153,7 @@ const parseTokenRoute = (route: NonNullable<ExchangeOptions["tokenRoute"]>, fiel
   const isPath = /^\/(.*\/)?\{key\}$/.test(template) &&
     segments.every((segment) => /^[\w.~!$&'()*+,;=:@-]+$/.test(segment) && !Url.isDotSegment(segment))
   const rule = `must be ${Object.keys(routes).join(", ")}, or a path that starts with / and ends with /{key}`
-  return Either.map(check(field, [isPath, rule]), () => template)
+  return checkValue(template, field, [isPath, rule])
 }
 
 const carriesSecrets = (name: string) =>
@@ -170,28 +170,28 @@ const isReserved = (name: string) =>
 /** Returns the name in lower case, as in the headers of an HttpClient request. */
 const parseServiceIdHeader = (given: string, field: string): Checked<string> => {
   const name = given.toLowerCase()
-  const checked = check(
+  return checkValue(
+    name,
     field,
     [isHeaderName(name), "is not a valid HTTP header name"],
     [!carriesSecrets(name), "names a header that carries credentials"],
     [!isReserved(name), "names a header that the HTTP client sets itself"]
   )
-  return Either.map(checked, () => name)
 }
 
 const parseRejectedStatuses = (statuses: ReadonlyArray<number>, field: string): Checked<ReadonlySet<number>> => {
   const areClientErrors = statuses.every((status) => Number.isInteger(status) && status >= 400 && status < 500)
-  return Either.map(check(field, [areClientErrors, "must be whole numbers from 400 to 499"]), () => new Set(statuses))
+  return checkValue(new Set(statuses), field, [areClientErrors, "must be whole numbers from 400 to 499"])
 }
 
 const parseObserveHeaders = (given: ReadonlyArray<string>, field: string): Checked<ReadonlyArray<string>> => {
   const names = given.map((name) => name.toLowerCase())
-  const checked = check(
+  return checkValue(
+    names,
     field,
     [names.every(isHeaderName), "contains a name that is not a valid HTTP header name"],
     [!names.some(carriesSecrets), secretHeaderRule]
   )
-  return Either.map(checked, () => names)
 }
 
 const common = {
@@ -257,16 +257,14 @@ const withExchangeHeaders = <S extends Parsed<typeof exchange>>(settings: S) => 
 /** Adds the default headers of each data request: one object, because `request/authorized` compares it by identity. */
 const withDataHeaders = <S extends Parsed<typeof data>>(settings: S) => {
   const { observeHeaders, serviceIdHeader, userAgent } = settings
-  return Either.map(
-    check("observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule]),
-    () => ({ ...settings, dataHeaders: { "user-agent": userAgent } })
-  )
+  const complete = { ...settings, dataHeaders: { "user-agent": userAgent } }
+  return checkValue(complete, "observeHeaders", [!observeHeaders.includes(serviceIdHeader), secretHeaderRule])
 }
 
 const withLongEnoughLease = <S extends Parsed<typeof sharing & typeof provider>>(settings: S) => {
   const { cacheTimeout, lease, tokenTimeout } = settings
   const rule = "must be at least tokenTimeout + 2 x cacheTimeout"
-  return Either.map(check("lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule]), () => settings)
+  return checkValue(settings, "lease", [lease >= tokenTimeout + 2 * cacheTimeout, rule])
 }
 
 /** Parses the options of a TokenProvider, which needs neither the token route nor the key. */

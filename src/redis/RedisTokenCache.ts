@@ -11,7 +11,7 @@ import * as Either from "effect/Either"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { Redis, type RedisOptions } from "ioredis"
-import { check, type Checked } from "../internal/check.js"
+import { check, type Checked, checkValue } from "../internal/check.js"
 import * as Environment from "../internal/environment.js"
 import { type Declarations, parse } from "../internal/options.js"
 import * as RedisCache from "../internal/redis/cache.js"
@@ -81,7 +81,7 @@ const defaults: RedisOptions = {
 }
 
 const parseRedis = (redis: RedisOptions, field: string): Checked<RedisOptions> =>
-  Either.map(check(`${field}.db`, [Number.isSafeInteger(redis.db ?? 0), "must be a whole number"]), () => redis)
+  checkValue(redis, `${field}.db`, [Number.isSafeInteger(redis.db ?? 0), "must be a whole number"])
 
 /** @internal */
 export const declarations = {
@@ -91,7 +91,7 @@ export const declarations = {
   },
   prefix: {
     default: "nutrition-advisor:",
-    parse: (prefix, field) => Either.map(check(field, [!/[{}]/.test(prefix), "must not contain braces"]), () => prefix),
+    parse: (prefix, field) => checkValue(prefix, field, [!/[{}]/.test(prefix), "must not contain braces"]),
     variable: Environment.text
   },
   redis: { default: {}, parse: parseRedis }
