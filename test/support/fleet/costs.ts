@@ -19,7 +19,7 @@ export interface Cost {
 }
 
 /** An exchange takes one second, and a call to the cache one millisecond. The last two situations take 70 minutes. */
-export const costsOf = (replicas: number, withQuietHour = true): Promise<ReadonlyArray<Cost>> =>
+export const costsOf = (replicas: number): Promise<ReadonlyArray<Cost>> =>
   PlainCrypto.using(async () => {
     const fleet = new Fleet({ seed: "1", life })
     const { cache, service, time } = fleet
@@ -46,7 +46,6 @@ export const costsOf = (replicas: number, withQuietHour = true): Promise<Readonl
     await measure("cold start", minute, true)
     service.revoke()
     await measure("revocation", minute, true)
-    if (!withQuietHour) return costs
     await measure("quiet hour", 60 * minute, false)
     await fleet.pass(cache.publishedAt + life - 5 * minute - time.now)
     await measure("refresh", 3 * minute, false)
