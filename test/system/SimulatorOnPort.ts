@@ -1,4 +1,4 @@
-/** The simulator on a port of this machine, for programs in processes of their own. */
+/** The simulator on a port of this machine, for programs in processes of their own and for storms of requests. */
 import { createServer } from "node:http"
 import { HttpServer } from "@effect/platform"
 import { NodeHttpServer } from "@effect/platform-node"
@@ -6,9 +6,12 @@ import { Effect, Layer, Redacted } from "effect"
 import { Simulator } from "effect-nutrition-advisor/testing"
 import { arrangedLive } from "../support/doubles/arranged.js"
 
+/** Idle connections stay open: a request on a connection that is just being closed would fail. */
+const server = () => createServer({ keepAliveTimeout: 600_000 })
+
 export const layer = (options?: Simulator.Options) =>
   Simulator.layerServer(options).pipe(
-    Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+    Layer.provideMerge(NodeHttpServer.layer(server, { port: 0, host: "127.0.0.1" }))
   )
 
 export const place = Effect.gen(function*() {

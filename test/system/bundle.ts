@@ -1,32 +1,35 @@
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Effect, type Scope } from "effect"
 import { build } from "esbuild"
-import { repository } from "./Program.js"
+import { folder, repository } from "./Program.js"
 
-export interface Bundle {
-  readonly file: string
-  readonly remove: () => Promise<void>
-}
+const banner =
+  "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
 
-/** A program as one file: compiling its TypeScript would take most of the time of many short processes. */
-export const bundle = async (program: string, alias: Readonly<Record<string, string>> = {}): Promise<Bundle> => {
-  const folder = await mkdtemp(join(tmpdir(), "bundle-"))
-  const file = join(folder, "program.mjs")
-  await build({
-    alias,
-    absWorkingDir: repository,
-    banner: {
-      js: "import { createRequire as requireFrom } from \"node:module\"; const require = requireFrom(import.meta.url)"
-    },
-    bundle: true,
-    entryPoints: [program],
-    format: "esm",
-    logLevel: "silent",
-    minify: true,
-    outfile: file,
-    platform: "node",
-    target: "node20"
+/**
+ * The file of a program that is bundled for the time of a scope: compiling its TypeScript would take most of the time of many short
+ * processes.
+ */
+export const bundle = (
+  program: string,
+  alias: Readonly<Record<string, string>> = {}
+): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const outfile = join(yield* folder, "program.mjs")
+    yield* Effect.promise(() =>
+      build({
+        alias,
+        absWorkingDir: repository,
+        banner: { js: banner },
+        bundle: true,
+        entryPoints: [program],
+        format: "esm",
+        logLevel: "silent",
+        minify: true,
+        outfile,
+        platform: "node",
+        target: "node20"
+      })
+    )
+    return outfile
   })
-  return { file, remove: () => rm(folder, { recursive: true, force: true }) }
-}

@@ -4,10 +4,9 @@ import { join } from "node:path"
 import { describe, expect } from "@effect/vitest"
 import { Effect, Schedule, Schema } from "effect"
 import type { Simulator } from "effect-nutrition-advisor/testing"
-import { afterAll, beforeAll } from "vitest"
 import { arrangedLive } from "../../support/doubles/arranged.js"
 import { searchPath } from "../../support/doubles/WatchedSimulator.js"
-import { type Bundle, bundle } from "../bundle.js"
+import { bundle } from "../bundle.js"
 import * as Program from "../Program.js"
 import { layer, place } from "../SimulatorOnPort.js"
 
@@ -29,25 +28,18 @@ const Line = Schema.Struct({
 
 const decodeLine = Schema.decodeSync(Schema.parseJson(Line))
 
-let program: Bundle
-
-beforeAll(async () => {
-  program = await bundle("examples/bulk-search.ts")
-})
-
-afterAll(() => program.remove())
-
 const arrange = Effect.gen(function*() {
   served.clear()
   const { settings, simulator } = yield* place
+  const program = yield* bundle("examples/bulk-search.ts")
   const folder = yield* Program.folder
   const [input, output] = [join(folder, "terms.txt"), join(folder, "foods.jsonl")]
   const started = (extra: Program.Settings = {}) =>
-    Program.started(program.file, [input, output], { ...settings, BULK_RATE: "200", ...extra })
+    Program.started(program, [input, output], { ...settings, BULK_RATE: "200", ...extra })
   return {
     simulator,
     settings,
-    command: `node ${program.file} ${input} ${output}`,
+    command: `node ${program} ${input} ${output}`,
     write: (terms: ReadonlyArray<string>) => Effect.promise(() => writeFile(input, `${terms.join("\n")}\n`)),
     append: (text: string) => Effect.promise(() => appendFile(output, text)),
     lines: Effect.promise(async () =>

@@ -1,40 +1,62 @@
-/** A fleet of replicas: the program is bundled once, and each replica is a Node process of its own. */
+/** Replicas that share a token over Redis, each in a Node process of its own. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
 import { Array as Arr, Effect, type Scope } from "effect"
-import type { Bundle } from "../bundle.js"
-import * as OrderedProcess from "../storms/OrderedProcess.js"
-import type { Greeting, Order, Report, Settings } from "./replicaProcess.js"
+import { bundle } from "../bundle.js"
+import { repository } from "../Program.js"
+import type { Complaints, Settings } from "./replica.js"
 
-export type Replica = OrderedProcess.OrderedProcess<Greeting, Order, Report>
-
-const added = (counts: ReadonlyArray<Readonly<Record<string, number>>>) => {
-  const sums: Record<string, number> = {}
-  for (const [name, count] of counts.flatMap(Object.entries<number>)) sums[name] = (sums[name] ?? 0) + count
-  return sums
+interface Fleet {
+  /** Each client of each replica makes so many searches at once. */
+  readonly search: (count: number) => Effect.Effect<Complaints>
+  /** Lets all replicas end by themselves, and returns their exit codes. */
+  readonly end: Effect.Effect<ReadonlyArray<unknown>>
 }
 
-/** The reports of a fleet, added up. */
-const sumOf = (reports: ReadonlyArray<Report>) => ({
-  answered: reports.reduce((sum, { answered }) => sum + answered, 0),
-  failed: added(reports.map(({ failed }) => failed)),
-  exchangedAlone: added(reports.map(({ tokens }) => tokens))["ExchangedAlone"] ?? 0,
-  warnings: reports.reduce((sum, { warnings }) => sum + warnings, 0)
-})
+/** The next message of a process. Dies if the process ends instead. */
+const message = <Message>(child: ChildProcess) =>
+  Effect.async<Message>((resume) => {
+    child.once("message", (message: Message) => resume(Effect.succeed(message)))
+    child.once("exit", (code) => resume(Effect.dieMessage(`a replica ended with code ${code}`)))
+  })
 
-/** Starts replicas together, and waits until each of them is ready; what is left of them ends with the scope. */
+const startReplica = (args: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const child = spawn(process.execPath, args, { cwd: repository, stdio: ["ignore", "inherit", "inherit", "ipc"] })
+    const ended = once(child, "exit").then(([code]: Array<unknown>) => code)
+    yield* Effect.addFinalizer(() =>
+      Effect.promise(() => {
+        child.kill("SIGKILL")
+        return ended
+      })
+    )
+    yield* message(child)
+    const search = (count: number) =>
+      Effect.suspend(() => {
+        child.send(count)
+        return message<Complaints>(child)
+      })
+    const end = Effect.promise(() => {
+      child.disconnect()
+      return ended
+    })
+    return { search, end }
+  })
+
+const atOnce = { concurrency: "unbounded" } as const
+
+/** Starts replicas together, and waits until each of them is ready. `ioredis` names the package that replaces it. */
 export const start = (
   size: number,
-  { file }: Bundle,
+  ioredis: string,
   settings: Settings
-): Effect.Effect<ReadonlyArray<Replica>, never, Scope.Scope> =>
-  Effect.all(
-    Arr.makeBy(size, () => OrderedProcess.start<Greeting, Order, Report>([file, JSON.stringify(settings)])),
-    { concurrency: "unbounded" }
-  )
-
-/** Gives one order to all replicas at the same moment, and waits until the last has carried it out. */
-export const tell = (replicas: ReadonlyArray<Replica>, order: Order) =>
-  Effect.map(Effect.all(replicas.map((replica) => replica.tell(order)), { concurrency: "unbounded" }), sumOf)
-
-/** Lets all replicas end by themselves: their exit codes. */
-export const end = (replicas: ReadonlyArray<Replica>): Effect.Effect<ReadonlyArray<number | null>> =>
-  Effect.all(replicas.map(({ end }) => end), { concurrency: "unbounded" })
+): Effect.Effect<Fleet, never, Scope.Scope> =>
+  Effect.gen(function*() {
+    const program = yield* bundle("test/system/fleet/replica.ts", ioredis === "ioredis" ? {} : { ioredis })
+    const args = [program, JSON.stringify(settings)]
+    const replicas = yield* Effect.all(Arr.makeBy(size, () => startReplica(args)), atOnce)
+    return {
+      search: (count) => Effect.map(Effect.all(replicas.map(({ search }) => search(count)), atOnce), Arr.flatten),
+      end: Effect.all(replicas.map(({ end }) => end), atOnce)
+    }
+  })
