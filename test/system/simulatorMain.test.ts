@@ -21,8 +21,6 @@ const start = (args: ReadonlyArray<string>, node?: ReadonlyArray<string>) => {
   return run
 }
 
-const finished = (...args: ReadonlyArray<string>) => start(args).ended
-
 const listening = async (...args: ReadonlyArray<string>) => {
   const run = start(["--port", "0", ...args])
   while (!run.output.stdout.includes("\n")) {
@@ -41,11 +39,6 @@ const exchange = async (url: string, key = demoKey) => {
   const response = await post(`${url}/v2/token-cache/unified/oauth/token/${key}`)
   return await response.json() as Record<string, unknown>
 }
-
-const search = (url: string, token: Record<string, unknown>) =>
-  fetch(`${url}/v2/products/napi/food/search/semantic?term=apple`, {
-    headers: { authorization: `Bearer ${token["access_token"]}`, "service-id": String(token["customer_id"]) }
-  })
 
 const counters = async (url: string) => {
   const response = await fetch(`${url}/simulator/counters`)
@@ -72,12 +65,6 @@ describe("simulator program", () => {
     })
   })
 
-  it("simulator program: it accepts the demo key and responds to searches", async () => {
-    const response = await search(simulator.url, await exchange(simulator.url))
-    expect(response.status).toBe(200)
-    expect(await response.json()).toMatchObject({ results: expect.arrayContaining([expect.anything()]) })
-  })
-
   it("simulator program: HEAD works like GET, for readiness checks", async () => {
     const asked = ["", "counters"].map((path) => fetch(`${simulator.url}/simulator/${path}`, { method: "HEAD" }))
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200])
@@ -101,13 +88,22 @@ describe("simulator program", () => {
     expect(await Promise.race([counters(url), ended])).toHaveProperty("exchanges")
   })
 
-  it("simulator program: if the port is in use, it exits with code 1 and one sentence", async () => {
-    const { port } = new URL(simulator.url)
-    expect(await finished("--port", port)).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: `Port ${port} of 127.0.0.1 is in use. Choose another one with --port, or a free one with --port 0.\n`
-    })
+  it.each<readonly [string, RegExp, args: () => ReadonlyArray<string>, node: ReadonlyArray<string>]>([
+    [
+      "the port is in use",
+      /^Port \d+ of 127\.0\.0\.1 is in use\. Choose another one with --port, or a free one with --port 0\.\n$/,
+      () => ["--port", new URL(simulator.url).port],
+      []
+    ],
+    ["an argument is invalid", /^--port must be a whole number from 0 to 65535\.\n$/, () => ["--port", "http"], []],
+    [
+      "@effect/platform-node is missing",
+      /^[^\n]*npm install @effect\/platform-node@\^0\.108\n$/,
+      () => [],
+      Program.withoutPackage("@effect/platform-node")
+    ]
+  ])("simulator program: if %s, it exits with code 1 and one sentence", async (_, sentence, args, node) => {
+    expect(await start(args(), node).ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(sentence) })
   })
 
   it("simulator program: on SIGTERM it exits at once with code 0, even if a call hangs", async () => {
@@ -120,9 +116,7 @@ describe("simulator program", () => {
     expect(await ended).toMatchObject({ code: 0, stderr: "" })
     expect(await hanging).toBe("broken")
   })
-})
 
-describe("simulator program after a restart", () => {
   it("simulator program: after a restart, it issues different tokens", async () => {
     const runs = [await listening(), await listening()]
     const tokens = await Promise.all(runs.map(async ({ url }) => (await exchange(url))["access_token"]))
@@ -130,34 +124,25 @@ describe("simulator program after a restart", () => {
     for (const { child } of runs) child.kill("SIGTERM")
     expect(await Promise.all(runs.map(async ({ ended }) => (await ended).code))).toEqual([0, 0])
   })
-})
 
-describe("simulator program without its parent", () => {
-  /** A parent that starts the simulator and tells its address. */
-  const parent = `
-    const { spawn } = require("node:child_process")
-    const args = ["--import", "tsx", ${JSON.stringify(main)}, "--port", "0"]
-    spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] })
-  `
-
-  const orphaned = async (env: NodeJS.ProcessEnv) => {
-    const child = spawn(process.execPath, ["-e", parent], { cwd: Program.repository, env: { ...process.env, ...env } })
+  it("simulator program: it exits when npx is killed", async () => {
+    /** A parent that starts the simulator and prints its address. */
+    const parent = `
+      const { spawn } = require("node:child_process")
+      const args = ["--import", "tsx", ${JSON.stringify(main)}, "--port", "0"]
+      spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] })
+    `
+    const env = { ...process.env, npm_command: "exec" }
+    const child = spawn(process.execPath, ["-e", parent], { cwd: Program.repository, env })
     children.add(child)
     const [text] = await once(child.stdout, "data")
     child.kill("SIGKILL")
     await once(child, "exit")
-    return /^\S+/.exec(String(text))?.[0] ?? ""
-  }
-
-  const isServing = (url: string) => counters(url).then(() => true, () => false)
-
-  it("simulator program: it exits when npx is killed", async () => {
-    const url = await orphaned({ npm_command: "exec" })
-    await expect.poll(() => isServing(url), { timeout: 30_000 }).toBe(false)
+    const url = /^\S+/.exec(String(text))?.[0] ?? ""
+    const isServing = () => counters(url).then(() => true, () => false)
+    await expect.poll(isServing, { timeout: 30_000 }).toBe(false)
   })
-})
 
-describe("simulator program: arguments", () => {
   it("simulator program: arguments set key, lifetime and identifier without printing the key", async () => {
     const { child, ended, output, url } = await listening(
       ...["--license-key", "key-of-the-test", "--token-lifetime", "90.5", "--customer-id", "c-1", "--host", "localhost"]
@@ -188,25 +173,6 @@ describe("simulator program: arguments", () => {
   })
 
   it("simulator program: --help lists the arguments and exits with code 0", async () => {
-    expect(await finished("--help")).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
-  })
-
-  it("simulator program: an invalid argument ends it with code 1 and one sentence", async () => {
-    expect(await finished("--port", "http")).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "--port must be a whole number from 0 to 65535.\n"
-    })
-  })
-})
-
-describe("simulator program without @effect/platform-node", () => {
-  it("simulator program: without @effect/platform-node, it exits with code 1 and one sentence", async () => {
-    const { ended } = start([], Program.withoutPackage("@effect/platform-node"))
-    expect(await ended).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringMatching(/^[^\n]*npm install @effect\/platform-node@\^0\.108\n$/)
-    })
+    expect(await start(["--help"]).ended).toEqual({ code: 0, stderr: "", stdout: `${usage}\n` })
   })
 })
