@@ -11,7 +11,7 @@ export interface Case {
   readonly token: Expected
 }
 
-export const same = (name: string, reply: Reply, search: Expected, token: Expected = search): Case => ({
+const same = (name: string, reply: Reply, search: Expected, token: Expected = search): Case => ({
   name,
   reply,
   search,
@@ -42,9 +42,7 @@ export const bodies: ReadonlyArray<Case> = [
   same("a body cut in the middle", cut(head("content-length: 1000"), foods), aborted),
   same("a body that ends before its length", raw(head("content-length: 1000"), foods), aborted),
   same("a chunk cut in the middle", cut(head(isChunked), "ff\r\n", foods), aborted),
-  same("chunks that end without the last one", cut(head(isChunked), "c\r\n", foods, "\r\n"), aborted),
   same("a chunk whose size is not a number", raw(head(isChunked), "zz\r\n", foods), aborted),
-  same("a chunk of 2^64 bytes", raw(head(isChunked), "ffffffffffffffffff\r\n", foods), aborted),
   good(
     "a response after 103 Early Hints",
     raw("HTTP/1.1 103 Early Hints\r\n\r\n", head(`content-length: ${foods.length}`), foods)
@@ -73,16 +71,12 @@ const answered = (...headers: ReadonlyArray<string>): Reply => raw(head(length, 
 
 export const headers: ReadonlyArray<Case> = [
   same("one header of 20,000 characters", answered(`x-long: ${long}`), connection),
-  same("one header name of 20,000 characters", answered(`${long}: x`), connection),
   same("10,000 headers", answered(...many(10_000)), connection),
   good("500 headers", answered(...many(500))),
   same("two content-lengths that differ", answered("content-length: 5"), connection),
-  same("a negative content-length", raw(head("content-length: -1"), foods), connection),
-  same("a content-length of 2^64", raw(head("content-length: 18446744073709551616"), foods), connection),
   same("a content-length beside chunks", answered(isChunked), connection),
   good("headers with the names of Object.prototype", answered("__proto__: x", "constructor: x", "toString: x")),
   same("a NUL byte in a header", answered("x-nul: a\0b"), connection),
-  same("a header without a colon", answered("nonsense"), connection),
   same("a greeting of a mail server", raw("220 mail.example ESMTP\r\n"), connection),
   same("a connection that ends at once", raw(), aborted),
   same("a connection that breaks within the headers", cut("HTTP/1.1 200 OK\r\ncontent-le"), aborted),
