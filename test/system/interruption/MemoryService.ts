@@ -2,7 +2,7 @@
 import * as Http from "node:http"
 import type { Socket } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
-import { FetchHttpClient, HttpClient, HttpClientError, HttpClientResponse } from "@effect/platform"
+import { FetchHttpClient, type HttpClient } from "@effect/platform"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import * as Undici from "@effect/platform-node/Undici"
 import { Effect, Layer } from "effect"
@@ -93,30 +93,6 @@ const nodeAgentOf = (service: MemoryService) =>
     return agent
   })
 
-/** A custom client. */
-const made = (service: MemoryService) =>
-  HttpClient.make((request, url, signal) =>
-    Effect.async((resume) => {
-      const sent = Http.request({
-        method: request.method,
-        path: url.pathname + url.search,
-        headers: request.headers,
-        createConnection: () => service.connect(),
-        signal
-      }, (answer) => {
-        const chunks: Array<Buffer> = []
-        answer.on("data", (chunk: Buffer) => chunks.push(chunk))
-        answer.once("end", () =>
-          resume(Effect.succeed(HttpClientResponse.fromWeb(
-            request,
-            new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 0 })
-          ))))
-      })
-      sent.on("error", (cause) => resume(new HttpClientError.RequestError({ request, reason: "Transport", cause })))
-      sent.end()
-    })
-  )
-
 export const clients: Readonly<Record<string, (service: MemoryService) => ClientLayer>> = {
   "NodeHttpClient.layerUndici": (service) =>
     Layer.provide(
@@ -136,6 +112,5 @@ export const clients: Readonly<Record<string, (service: MemoryService) => Client
         )
       )
     ),
-  "UndiciClient": (service) => Layer.orDie(UndiciClient.layer({ undici: { connect: connector(service) } })),
-  "HttpClient.make": (service) => Layer.succeed(HttpClient.HttpClient, made(service))
+  "UndiciClient": (service) => Layer.orDie(UndiciClient.layer({ undici: { connect: connector(service) } }))
 }
