@@ -9,7 +9,7 @@ const stride = Math.ceil(8 / runs(8))
 describe.each(Object.keys(clients))("interruption over %s", { timeout: 900_000 }, (client) => {
   describe.each(endings)("%s before each operation of the call", (ending) => {
     it.each(Object.keys(calls))("a %s leaves nothing open and other callers get their result", async (call) => {
-      expect(await playEach(client, call, ending, stride, 0)).toEqual([])
+      expect(await playEach(client, call, ending, stride)).toEqual([])
     })
   })
 })
