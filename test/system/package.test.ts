@@ -1,6 +1,6 @@
 /** The package as users get it: packed, installed in an empty project, type-checked, bundled and run. */
 import { execFile } from "node:child_process"
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
@@ -23,25 +23,16 @@ const optional = Object.keys(manifest.peerDependenciesMeta)
 
 const required = Object.keys(manifest.peerDependencies).filter((peer) => !optional.includes(peer))
 
-const modules = [
-  "NutritionAdvisor",
-  "NutritionAdvisorError",
-  "TokenProvider",
-  "TokenStore",
-  "TokenIssuer",
-  "AccessToken",
-  "RefreshPolicy",
-  "SharedTokenIssuer",
-  "SharedTokenCache",
-  "RequestRetry",
-  "Throttle",
-  "SearchCache"
-]
+const modules = (await readdir(join(repository, "src"))).filter((file) => /^[A-Z]\w+\.ts$/.test(file))
 
 /** Those that need no optional peer, and the others. */
-const lean = ["", ...modules.map((name) => `/${name}`), "/promise", "/testing", "/ai/FoodSearchTool"].map((path) =>
-  manifest.name + path
-)
+const lean = [
+  "",
+  ...modules.map((file) => `/${file.replace(".ts", "")}`),
+  "/promise",
+  "/testing",
+  "/ai/FoodSearchTool"
+].map((path) => manifest.name + path)
 
 const full = ["/undici", "/redis", "/ai"].map((path) => manifest.name + path)
 
