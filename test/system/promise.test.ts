@@ -31,7 +31,9 @@ testLive.each<readonly [string, string, (folder: string) => ReadonlyArray<string
   const flags = ["--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline", "--prefix", folder]
   const installed = from === "" ||
     (yield* Effect.promise(() => execute("npm", ["install", ...flags, from]).then(() => true, () => false)))
-  if (!installed) return console.log(`${name} is skipped: npm could not install ${from}`)
+  if (!installed && process.env["REQUIRE_RUNTIMES"] !== "1") {
+    return console.log(`${name} is skipped: npm could not install ${from}`)
+  }
   const [runtime = "", ...args] = [...at(folder), program("script"), origin, "key"]
   const { stderr, stdout } = yield* Effect.promise(() => execute(runtime, args, { cwd: Program.repository }))
   expect({ stderr, lines: stdout.trim().split("\n") }).toEqual({ stderr: "", lines: ["fresh", "Closed"] })
