@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer, get, type IncomingMessage } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type AddressInfo, connect } from "node:net"
+import { setTimeout } from "node:timers/promises"
 import type { Simulator } from "effect-nutrition-advisor/testing"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { usage } from "../../src/testing/simulatorArguments.js"
-import { leaveUpgrades } from "./leaveUpgrades.js"
 import * as Program from "./Program.js"
 
 const main = "src/testing/simulatorMain.ts"
@@ -43,6 +43,17 @@ const exchange = async (url: string, key = demoKey) => {
 const counters = async (url: string) => {
   const response = await fetch(`${url}/simulator/counters`)
   return await response.json() as Simulator.Counters
+}
+
+const upgrade = "GET / HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
+
+/** Asks for an upgrade, with or without a body, and leaves before or after the response, with or without a reset. */
+const leaveUpgrade = async (url: string, index: number) => {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1").on("error", () => {})
+  socket.write(index % 2 === 0 ? upgrade : upgrade + "x".repeat(70_000))
+  await setTimeout(index % 8)
+  if (index % 3 === 0) socket.destroy()
+  else socket.resetAndDestroy()
 }
 
 afterAll(() => {
@@ -84,7 +95,7 @@ describe("simulator program", () => {
 
   it("simulator program: it survives upgrade requests whose client disconnects", async () => {
     const { ended, url } = simulator
-    await leaveUpgrades(url)
+    await Promise.all(Array.from({ length: 60 }, (_, index) => leaveUpgrade(url, index)))
     expect(await Promise.race([counters(url), ended])).toHaveProperty("exchanges")
   })
 
