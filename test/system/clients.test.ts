@@ -27,17 +27,12 @@ const calling = (layer: HttpClientLayer, data: Reply, token: Reply = tokens()) =
     return { ...service, ...(yield* advisor(layer, optionsFor(service.origin))) }
   })
 
-const changed = (
-  layer: HttpClientLayer,
-  change: (client: HttpClient.HttpClient) => HttpClient.HttpClient
-): HttpClientLayer => Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, change)
-
 const text = (body: string, status: number): Reply => json(body, { "content-type": "text/plain" }, status)
 
 /** Each client as one that makes an error of the statuses that the library has to see. */
 const refusing = [...clients, ...wrapped].map(({ layer, name }) => ({
   name: `${name} with filterStatusOk`,
-  layer: changed(layer, HttpClient.filterStatusOk)
+  layer: Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, HttpClient.filterStatusOk)
 }))
 
 describe.each(refusing)("error status over $name", ({ layer }) => {
