@@ -7,7 +7,7 @@ import { UndiciClient } from "effect-nutrition-advisor/undici"
 import { testLive } from "../support/doubles/arranged.js"
 import { clients } from "../support/leaks/clients.js"
 import { advisor, type HttpClientLayer, optionsFor } from "./hostile/advisor.js"
-import { keepingClients, wrapped } from "./hostile/clients.js"
+import { wrapped } from "./hostile/clients.js"
 import { goodToken, json, type Reply, start } from "./hostile/replies.js"
 
 const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
@@ -15,15 +15,9 @@ const inTurn = (...replies: ReadonlyArray<Reply>): Reply => {
   return (response) => replies[Math.min(count++, replies.length - 1)]?.(response)
 }
 
-/** A new token to each exchange, since a token that stays the same is not sent again. */
-const tokens = (): Reply => {
-  let count = 0
-  return (response) => json(goodToken.replace("a-token", `token-${++count}`))(response)
-}
-
-const calling = (layer: HttpClientLayer, data: Reply, token: Reply = tokens()) =>
+const calling = (layer: HttpClientLayer, data: Reply) =>
   Effect.gen(function*() {
-    const service = yield* start({ token, data })
+    const service = yield* start({ token: json(goodToken), data })
     return { ...service, ...(yield* advisor(layer, optionsFor(service.origin))) }
   })
 
@@ -83,28 +77,6 @@ describe("FetchHttpClient.RequestInit", () => {
   })
 })
 
-describe.each(keepingClients)("connection headers of a caller over $name", ({ layer }) => {
-  testLive("the headers break neither the search nor the next one", function*() {
-    const { search } = yield* calling(layer, json("{}"))
-    const headers = {
-      connection: "close, x-a",
-      "keep-alive": "timeout=5",
-      "proxy-connection": "keep-alive",
-      "transfer-encoding": "chunked",
-      te: "trailers",
-      trailer: "expires",
-      upgrade: "h2c",
-      expect: "100-continue",
-      host: "elsewhere.example",
-      "content-length": "17"
-    }
-    for (const [name, value] of Object.entries(headers)) {
-      expect(yield* search("oats", { headers: { [name]: value } })).toEqual({})
-      expect(yield* search("oats")).toEqual({})
-    }
-  })
-})
-
 describe("a dispatcher that changes the headers of a search", () => {
   testLive("other searches keep their headers", function*() {
     const seen: Array<ReadonlyArray<string>> = []
@@ -123,13 +95,6 @@ describe("a dispatcher that changes the headers of a search", () => {
 })
 
 describe.each([...clients, ...wrapped])("request body over $name", ({ layer }) => {
-  testLive("a request with a form is retried after a rejected token", function*() {
-    const { httpClient } = yield* calling(layer, inTurn(text("no", 403), json("{}")))
-    const form = new FormData()
-    form.append("food", new Blob(["oats"]), "oats.txt")
-    yield* httpClient.execute(HttpClientRequest.bodyFormData(HttpClientRequest.post("/v2/x"), form))
-  })
-
   testLive.each<readonly [string, Effect.Effect<never, string>, object]>([
     ["interrupts itself", Effect.interrupt, { _tag: "TransportError" }],
     ["fails", Effect.fail("no such file"), { _tag: "BadRequest", detail: "the stream of its body failed" }],
