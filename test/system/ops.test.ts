@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { Effect, Layer } from "effect"
 import { NutritionAdvisor, RequestRetry, SearchCache, SharedTokenCache, Throttle } from "effect-nutrition-advisor"
 import { Simulator } from "effect-nutrition-advisor/testing"
-import { describe, expect, it } from "vitest"
+import { expect, it } from "vitest"
 import { snapshot } from "../support/doubles/metrics.js"
 
 const repository = new URL("../..", import.meta.url)
@@ -20,17 +20,9 @@ if (isMissing) {
   console.log("promtool is missing: the rules of ops/ are not tested (apt-get install prometheus)")
 }
 
-describe.skipIf(isMissing)("ops/alerts.yml", () => {
-  it.each([["check", "alerts.yml"], ["test", "alerts.test.yml"]])(
-    "ops/alerts.yml: promtool %s rules passes",
-    (command, file) => {
-      const { status, stderr, stdout } = promtool(command, "rules", file)
-      expect({ status, output: `${stdout}${stderr}` }).toEqual({
-        status: 0,
-        output: expect.stringContaining("SUCCESS")
-      })
-    }
-  )
+it.skipIf(isMissing)("ops/alerts.yml: promtool accepts the rules, and its tests pass", () => {
+  const { status, stderr, stdout } = promtool("test", "rules", "alerts.test.yml")
+  expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: expect.stringContaining("SUCCESS") })
 })
 
 const alerts = Array.from(read("ops/alerts.yml").matchAll(/- alert: (\w+)$/gm), ([, name]) => name)
@@ -40,12 +32,11 @@ it("ops/alerts.test.yml: each alert fires in at least one test", () => {
   expect(new Set(fired)).toEqual(new Set(alerts))
 })
 
-const steps = (rule: string) => Array.from(rule.matchAll(/^ {12}(\d)\. \S/gm), ([, step]) => Number(step))
-
 it("ops/alerts.yml: each alert has a description with numbered steps and no link", () => {
   const rules = read("ops/alerts.yml").split("- alert: ").slice(1)
   const wrong = rules.filter((rule) => {
-    const numbers = steps(rule.split("description: |-\n")[1] ?? "")
+    const [, description = ""] = rule.split("description: |-\n")
+    const numbers = Array.from(description.matchAll(/^ {12}(\d)\. \S/gm), ([, step]) => Number(step))
     return numbers.length < 2 || numbers.some((number, index) => number !== index + 1)
   })
   expect(wrong.map((rule) => rule.slice(0, rule.indexOf("\n")))).toEqual([])
