@@ -27,10 +27,6 @@ const long = `v1.${"A".repeat(12_000)}-_."\\{}\r\n\u0000ü\u{1f96a}`
 
 export const laws: ReadonlyArray<Law> = [
   {
-    title: "an entry that was never written is not found",
-    holds: (cache) => Effect.map(cache.read(name), (found) => expect(found).toEqual(Option.none()))
-  },
-  {
     title: "the entry that was written last is read unchanged",
     holds: (cache) =>
       Effect.gen(function*() {
