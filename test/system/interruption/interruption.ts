@@ -4,8 +4,8 @@ import { HttpBody } from "@effect/platform"
 import { Cause, type Context, Effect, Exit, type Fiber, Layer, Redacted, Schema, Scope, Stream } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { seeded } from "../../support/doubles/runtime.js"
+import { ShakenScheduler } from "../../support/model/ShakenScheduler.js"
 import { clients, MemoryService, type Route } from "./MemoryService.js"
-import { WatchingScheduler } from "./WatchingScheduler.js"
 
 type Env = NutritionAdvisor.NutritionAdvisor | TokenProvider.TokenProvider
 
@@ -52,6 +52,16 @@ export const endings: ReadonlyArray<Ending> = ["interrupt", "close"]
 const quietTurns = 40
 
 type AnyFiber = Fiber.RuntimeFiber<unknown, unknown>
+
+/** Calls back before each operation of one fiber, which yields there if the callback says so. */
+class WatchingScheduler extends ShakenScheduler {
+  watched: { readonly fiber: AnyFiber; readonly onOperation: () => boolean } | undefined
+
+  protected override yields(operations: number, fiber: AnyFiber) {
+    const yields = super.yields(operations, fiber)
+    return this.watched?.fiber === fiber && this.watched.onOperation() || yields
+  }
+}
 
 const isTyped = (exit: Exit.Exit<unknown, unknown>) => Exit.isSuccess(exit) || !Cause.isDie(exit.cause)
 
