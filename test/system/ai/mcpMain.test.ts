@@ -81,13 +81,11 @@ describe("MCP program", () => {
       )
       const { tools: [tool] } = await client.listTools()
       const { content: [found] } = await client.callTool({ name: "search_foods", arguments: { term: "greek yogurt" } })
-      const failed = await client.callTool({ name: "search_foods", arguments: { term: " " } })
       const instructions = client.getInstructions()
       await client.close()
       const { note, results } = JSON.parse(found?.type === "text" ? found.text : "")
       for (const text of [instructions, tool?.description, note]) expect(text).toContain("simulated")
       expect(results[0].name).toMatch(/yogurt/i)
-      expect(failed).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("blank") }] })
     }))
 
   it.scopedLive("it responds to each of 1,500 concurrent calls, even with malformed lines in between", () =>
@@ -102,17 +100,16 @@ describe("MCP program", () => {
       yield* Effect.promise(() => received(1_501))
       child.stdin.end()
       expect(yield* Effect.promise(() => ended)).toBe(0)
-      const answers = new Map(frames.map(({ id, result }) => [id, result]))
-      for (let id = 1; id <= 1_500; id++) {
-        const { content: [{ text } = { text: "" }] = [], isError } = answers.get(id) ?? {}
-        if (id === 700) expect(isError).toBe(true)
+      const results = new Map(frames.map(({ id, result }) => [id, result]))
+      const unexpected = Array.from({ length: 1_500 }, (_, index) => index + 1).filter((id) => {
+        const { content: [{ text } = { text: "" }] = [], isError } = results.get(id) ?? {}
         // On a busy machine a connection may fail, and the model gets a message about that.
-        else {expect(text).toMatch(
-            isError
-              ? /^The (connection to the )?food search service /
-              : new RegExp(`^{"results":\\[{"name":"food ${id}"}]}$`)
-          )}
-      }
+        return isError === true
+          ? !/^The (connection to the )?food search service /.test(text)
+          : text !== `{"results":[{"name":"food ${id}"}]}`
+      })
+      expect(unexpected).toEqual([])
+      expect(results.get(700)).toHaveProperty("isError", true)
       expect(frames.every(({ jsonrpc }) => jsonrpc === "2.0")).toBe(true)
       for (const secret of Object.values(secrets)) expect(output.all + output.stderr).not.toContain(secret)
     }))
