@@ -186,29 +186,18 @@ describe.skipIf(Page.isSkipped)("simulator page", () => {
     expectNoComplaint(page)
   })
 
-  const stateOf = ({ page }: Page.Page) => page.getByRole("status", { name: "State" }).innerText()
-
-  onPage(
-    "simulator page: opened after 1,000 calls, it shows the current token and the active fault",
-    function*(page) {
-      const headers = yield* page.exchange
-      yield* Effect.replicateEffect(search(page, headers), 1_001, { concurrency: 50 })
-      yield* page.service.provoke("search", "unavailable")
-      yield* page.service.provoke("token", "hang", 2)
-      yield* promise(() => page.page.reload())
-      yield* eventually(async () => (await page.page.locator(".mark.bar").count()) === 1)
-      yield* eventually(async () =>
-        /#1 for 23\.9 h\s+faults on\s+token: hang, next 2; search: unavailable, every call/.test(await stateOf(page))
-      )
-      expectNoComplaint(page)
-    }
-  )
-
-  onPage("simulator page: a fault that another viewer starts is shown until it ends", function*(page) {
-    yield* page.service.provoke("request", "drop", 3)
-    yield* eventually(async () => (await stateOf(page)).includes("request: drop, next 3"))
+  onPage("simulator page: opened later, it shows the current token, and faults until they end", function*(page) {
+    const shows = (state: RegExp) =>
+      eventually(async () => state.test(await page.page.getByRole("status", { name: "State" }).innerText()))
+    yield* page.exchange
+    yield* page.service.provoke("search", "unavailable")
+    yield* page.service.provoke("token", "hang", 2)
+    yield* promise(() => page.page.reload())
+    yield* eventually(async () => (await page.page.locator(".mark.bar").count()) === 1)
+    yield* shows(/#1 for 23\.9 h\s+faults on\s+token: hang, next 2; search: unavailable, every call/)
     yield* page.service.recover
-    yield* eventually(async () => /faults on\s+none/.test(await stateOf(page)))
+    yield* shows(/faults on\s+none/)
+    expectNoComplaint(page)
   })
 
   onPage("simulator page: during a load test, no call is lost and the document stays small", function*(page) {
