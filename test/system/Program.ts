@@ -65,10 +65,6 @@ const watched = (child: ReturnType<typeof spawned>) => {
 /** With nothing on its standard input. */
 export const start = (...given: Parameters<typeof commandOf>) => watched(spawned(...given))
 
-/** Any other command of the operating system, until it ends. */
-export const runCommand = (command: string, args: ReadonlyArray<string>, env: Settings) =>
-  watched(spawn(command, args, { cwd: repository, env: { ...environment, ...env } })).ended
-
 /** The same, killed at the end of the scope. */
 export const started = (...given: Parameters<typeof commandOf>) =>
   Effect.acquireRelease(
@@ -83,3 +79,7 @@ export const started = (...given: Parameters<typeof commandOf>) =>
 /** Until it ends by itself; killed where its test ends before. */
 export const run = (...given: Parameters<typeof commandOf>) =>
   Effect.scoped(Effect.flatMap(started(...given), ({ ended }) => Effect.promise(() => ended)))
+
+/** Any other command of the operating system, until it ends. */
+export const runCommand = (command: string, args: ReadonlyArray<string>, env: Settings) =>
+  watched(spawn(command, args, { cwd: repository, env: { ...environment, ...env } })).ended
