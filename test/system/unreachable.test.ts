@@ -104,28 +104,27 @@ testLive("unreachable service: if a proxy rejects the connection, the error says
 /** A port that the Fetch Standard blocks, and where nothing listens. */
 const blockedOrigin = "http://127.0.0.1:10080"
 
-describe.each(clients)("unreachable service over $name: a port that fetch blocks", ({ layer, name }) => {
-  testLive("fetch fails with BAD_PORT, and other clients with ECONNREFUSED", function*() {
+describe.each(clients)("unreachable service over $name", ({ layer, name }) => {
+  testLive("a port that fetch blocks: fetch fails with BAD_PORT, and other clients with ECONNREFUSED", function*() {
     const failed = yield* error(blockedOrigin, layer)
     const isFetch = name === "fetch"
     expect(failed).toMatchObject({ _tag: "TransportError", code: isFetch ? "BAD_PORT" : "ECONNREFUSED" })
     expect(failed.message.includes("blocks the port")).toBe(isFetch)
     expect(NutritionAdvisorError.isTransient(failed)).toBe(!isFetch)
   })
-})
 
-describe.each(clients)("unreachable service over $name: a rejected TLS handshake", ({ layer, name }) => {
-  testLive.each(handshakes)("the error has the OpenSSL code: %s", function*([, bytes, code]) {
-    const failed = yield* error(yield* refusingHandshakes(bytes), layer)
-    // node:http writes its request into the handshake, and reports the write.
-    const shown = name === "node:http" ? "EPROTO" : expect.stringMatching(code)
-    expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: shown })
-    expect(failed.message).toMatch(/certificate|TLS/)
-    expect(NutritionAdvisorError.isTransient(failed)).toBe(name === "node:http")
-  })
-})
+  testLive.each(handshakes)(
+    "a rejected TLS handshake: the error has the code of OpenSSL for %s",
+    function*([, bytes, code]) {
+      const failed = yield* error(yield* refusingHandshakes(bytes), layer)
+      // node:http writes its request into the handshake, and reports the write.
+      const shown = name === "node:http" ? "EPROTO" : expect.stringMatching(code)
+      expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", code: shown })
+      expect(failed.message).toMatch(/certificate|TLS/)
+      expect(NutritionAdvisorError.isTransient(failed)).toBe(name === "node:http")
+    }
+  )
 
-describe.each(clients)("unreachable service over $name", ({ layer }) => {
   testLive.each(places.map((place) => [place.title, place] as const))("%s", function*([, { code, origin, says }]) {
     const failed = yield* error(yield* origin, layer)
     expect(failed).toMatchObject({ _tag: "TransportError", operation: "token", reason: "Connection", code })
