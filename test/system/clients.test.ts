@@ -25,11 +25,11 @@ const text = (body: string, status: number): Reply => json(body, { "content-type
 
 /** Each client as one that makes an error of the statuses that the library has to see. */
 const refusing = [...clients, ...wrapped].map(({ layer, name }) => ({
-  name: `${name} with filterStatusOk`,
+  name,
   layer: Layer.project(layer, HttpClient.HttpClient, HttpClient.HttpClient, HttpClient.filterStatusOk)
 }))
 
-describe.each(refusing)("error status over $name", ({ layer }) => {
+describe.each(refusing)("error status over $name with filterStatusOk", ({ layer }) => {
   testLive("each status has its error, with the headers", function*() {
     const later = json("{\"a\":1}", { "retry-after": "7" }, 429)
     const { search } = yield* calling(layer, inTurn(later, json("{}", {}, 500), text("bad", 400), text("none", 404)))
