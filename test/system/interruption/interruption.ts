@@ -1,7 +1,7 @@
 /** One call of the library that is ended from outside before one operation, over one client, in fibers that yield early. */
 import { setImmediate } from "node:timers/promises"
 import { HttpBody } from "@effect/platform"
-import { Cause, type Context, Effect, Exit, type Fiber, Layer, Redacted, Schema, Scope, Stream } from "effect"
+import { Cause, type Context, Effect, Exit, type Fiber, Layer, Redacted, Scope, Stream } from "effect"
 import { NutritionAdvisor, TokenProvider } from "effect-nutrition-advisor"
 import { seeded } from "../../support/doubles/runtime.js"
 import { ShakenScheduler } from "../../support/model/ShakenScheduler.js"
@@ -22,12 +22,10 @@ const bytes = Stream.make(new Uint8Array(10), new Uint8Array(10))
 
 export const calls: Readonly<Record<string, Effect.Effect<unknown, unknown, Env>>> = {
   "search": NutritionAdvisor.search("oats"),
-  "searchAs": NutritionAdvisor.searchAs(Schema.Struct({ foods: Schema.Array(Schema.Unknown) }))("oats"),
   "get": withClient((client) => Effect.flatMap(client.get("/v2/x"), ({ text }) => text)),
   "post of a Stream": withClient((client) =>
     Effect.flatMap(client.post("/v2/x", { body: HttpBody.stream(bytes) }), ({ json }) => json)
   ),
-  "TokenProvider.get": Effect.flatMap(TokenProvider.TokenProvider, ({ get }) => get),
   "TokenProvider.renew": Effect.flatMap(
     TokenProvider.TokenProvider,
     (tokens) => Effect.flatMap(tokens.get, tokens.renew)
