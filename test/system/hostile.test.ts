@@ -128,10 +128,8 @@ const counting = (reply: Replies.Reply) => {
 const slow: ReadonlyArray<readonly [name: string, reply: Replies.Reply]> = [
   ["a body of one byte a second", Replies.drip(Replies.head("content-type: application/json", "content-length: 60"))],
   ["chunks of one byte a second", Replies.dripChunks],
-  ["an error body of one byte a second", Replies.drip("HTTP/1.1 500 Oops\r\ncontent-length: 60\r\n\r\n")],
   ["headers of one byte a second", Replies.drip("HTTP/1.1 200 OK\r\nx-slow: ")],
-  ["no response at all", () => {}],
-  ["nothing after 103 Early Hints", Replies.stall("HTTP/1.1 103 Early Hints\r\n\r\n")]
+  ["no response at all", () => {}]
 ]
 
 const short = { requestTimeout: "500 millis", tokenTimeout: "500 millis" } as const

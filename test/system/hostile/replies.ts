@@ -71,11 +71,6 @@ export const drip = (...parts: ReadonlyArray<Bytes>): Reply => ({ socket }) => {
   socket.once("close", () => clearInterval(timer))
 }
 
-/** The given bytes, and nothing after them. */
-export const stall = (bytes: Bytes): Reply => ({ socket }) => {
-  socket?.write(bytes)
-}
-
 /** One byte a second in a chunk of its own. */
 export const dripChunks: Reply = (response) => {
   response.writeHead(200, { "content-type": "application/json" }).write(" ")
