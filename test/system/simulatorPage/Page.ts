@@ -18,7 +18,7 @@ if (isSkipped) console.log("chromium is missing: the simulator's page is not tes
 export const browser: Effect.Effect<Browser, never, Scope.Scope> = Effect.acquireRelease(
   Effect.promise(() =>
     chromium.launch({
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
+      args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"],
       executablePath: executable ?? "chromium"
     })
   ),
