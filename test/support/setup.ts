@@ -1,7 +1,12 @@
 import { setImmediate } from "node:timers/promises"
 import { addEqualityTesters } from "@effect/vitest"
-import { FastCheck } from "effect"
-import { afterEach } from "vitest"
+import { Equal, FastCheck, Redacted } from "effect"
+import { afterEach, expect } from "vitest"
+
+/** Compares what is in two Redacted values. They have no fields, so all of them are equal for the testers of Effect. */
+expect.addEqualityTesters([
+  (one, other) => Redacted.isRedacted(one) && Redacted.isRedacted(other) ? Equal.equals(one, other) : undefined
+])
 
 addEqualityTesters()
 
