@@ -25,8 +25,10 @@ it.each([
     .toEqual({ "server.address": address, "server.port": port })
 })
 
-describe("isWellFormed", () => {
-  it.prop("a string is well formed if encodeURIComponent can encode it", [FastCheck.string16bits()], ([text]) => {
+it.prop(
+  "isWellFormed: a string is well-formed if encodeURIComponent can encode it",
+  [FastCheck.string16bits()],
+  ([text]) => {
     const isEncodable = (() => {
       try {
         encodeURIComponent(text)
@@ -36,8 +38,9 @@ describe("isWellFormed", () => {
       }
     })()
     expect(Url.isWellFormed(text)).toBe(isEncodable)
-  }, { fastCheck: { examples: [["\ud800"], ["\udc00"], ["🥑"], ["\ud800\udc00"], ["\udc00\ud800"], ["a\ud800b"]] } })
-})
+  },
+  { fastCheck: { examples: [["\ud800"], ["\udc00"], ["🥑"], ["\ud800\udc00"], ["\udc00\ud800"], ["a\ud800b"]] } }
+)
 
 describe("URL encode", () => {
   it.prop("decoding once restores the string", [wellFormed], ([text]) => {
@@ -47,29 +50,17 @@ describe("URL encode", () => {
   it.prop("the result contains only unreserved characters and escapes", [wellFormed], ([text]) => {
     expect(Url.encode(text)).toMatch(/^([\w.~-]|%[\dA-F]{2})*$/)
   }, { fastCheck: { examples: hostile.map((text): [string] => [text]) } })
-
-  it.prop("URL parsers keep an encoded path segment whole", [wellFormed], ([text]) => {
-    FastCheck.pre(!Url.isDotSegment(Url.encode(text)))
-    const encoded = Url.encode(text)
-    expect(new URL(`https://advisor.example/a/${encoded}`).href).toBe(`https://advisor.example/a/${encoded}`)
-  }, { fastCheck: { examples: [["%2e"], ["..."], ["/.."], ["?&#+%/"], ["a\r\nb"], ["\\"], ["🥑"]] } })
 })
 
-describe("URL query", () => {
-  it.prop(
-    "parsing the query restores the pairs",
-    [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))],
-    ([pairs]) => {
-      FastCheck.pre(pairs.every(([name, value]) => name !== "" || value !== ""))
-      expect([...new URLSearchParams(Url.query(pairs))]).toEqual(pairs)
-    },
-    { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } }
-  )
-
-  it("an empty list of pairs gives an empty query", () => {
-    expect(Url.query([])).toBe("")
-  })
-})
+it.prop(
+  "URL query: parsing it restores the pairs",
+  [FastCheck.array(FastCheck.tuple(wellFormed, wellFormed))],
+  ([pairs]) => {
+    FastCheck.pre(pairs.every(([name, value]) => name !== "" || value !== ""))
+    expect([...new URLSearchParams(Url.query(pairs))]).toEqual(pairs)
+  },
+  { fastCheck: { examples: [[[["a", "1"], ["a", "2"]]], [[["&=", "+ %2B"]]], [[["term", "?&#+%/"]]]] } }
+)
 
 describe("isDotSegment", () => {
   it.each([".", "..", "%2e", "%2E", ".%2e", "%2e.", "%2e%2E"])("%s is a dot segment", (segment) => {
@@ -85,7 +76,6 @@ describe("URL below the base URL", () => {
   it.each([
     ["/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
     ["v2/x", "https://advisor.example/proxy/advisor/v2/x"],
-    ["v2/x?a=1", "https://advisor.example/proxy/advisor/v2/x?a=1"],
     ["v2/./x", "https://advisor.example/proxy/advisor/v2/x"],
     ["v2/y/../x", "https://advisor.example/proxy/advisor/v2/x"],
     ["v2/http://x", "https://advisor.example/proxy/advisor/v2/http://x"],
@@ -95,69 +85,71 @@ describe("URL below the base URL", () => {
     ["https://advisor.example:443/proxy/advisor/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
     ["//advisor.example/proxy/advisor/v2/x", "https://advisor.example/proxy/advisor/v2/x"],
     ["v2/a%2Fb", "https://advisor.example/proxy/advisor/v2/a%2Fb"],
-    ["v2/a%252Fb%25", "https://advisor.example/proxy/advisor/v2/a%252Fb%25"],
     ["v2/y%2f..%2fx", "https://advisor.example/proxy/advisor/v2/y%2f..%2fx"],
-    ["v2/x?next=..%2f..%2f..%2f..%2f", "https://advisor.example/proxy/advisor/v2/x?next=..%2f..%2f..%2f..%2f"],
-    ["v2/a..%2fb", "https://advisor.example/proxy/advisor/v2/a..%2fb"],
-    ["v2/x;a=1;b=..%2f", "https://advisor.example/proxy/advisor/v2/x;a=1;b=..%2f"]
+    ["v2/x?next=..%2f..%2f..%2f..%2f", "https://advisor.example/proxy/advisor/v2/x?next=..%2f..%2f..%2f..%2f"]
   ])("%s resolves to %s", (path, expected) => {
     expect(Url.resolveWithin(base, path)?.href).toBe(expected)
   })
 
   it.each([
-    ...["https://other.example/proxy/advisor/v2/x", "//other.example/v2/x", "https://other.example:99999"],
-    ...["\\\\other.example/v2/x", "/\\other.example/v2/x", "\\/other.example/v2/x", "https:\\\\other.example/v2/x"],
-    ...["https://advisor.example.other.example/v2/x", "https://advisor.example@other.example/v2/x"],
-    ...["https://user:word@advisor.example/proxy/advisor/v2/x", "https://user@advisor.example/proxy/advisor/v2/x"],
-    ...["http://advisor.example/proxy/advisor/v2/x", "https://advisor.example:8443/proxy/advisor/v2/x"],
-    ...["wss", "ftp", "blob:https", "blob:blob:https", "BLOB:https", "filesystem:https", "view-source:https"].map((
-      scheme
-    ) => `${scheme}://advisor.example/proxy/advisor/v2/x`),
-    ...["data:text/plain,x", "file:///etc/passwd", "javascript:alert(1)"]
+    "https://other.example/proxy/advisor/v2/x",
+    "//other.example/v2/x",
+    "https://other.example:99999",
+    "\\\\other.example/v2/x",
+    "/\\other.example/v2/x",
+    "https:\\\\other.example/v2/x",
+    "https://advisor.example.other.example/v2/x",
+    "https://advisor.example@other.example/v2/x",
+    "https://user:word@advisor.example/proxy/advisor/v2/x",
+    "https://user@advisor.example/proxy/advisor/v2/x",
+    "http://advisor.example/proxy/advisor/v2/x",
+    "https://advisor.example:8443/proxy/advisor/v2/x",
+    "ftp://advisor.example/proxy/advisor/v2/x",
+    "blob:https://advisor.example/proxy/advisor/v2/x",
+    "view-source:https://advisor.example/proxy/advisor/v2/x",
+    "data:text/plain,x",
+    "file:///etc/passwd",
+    "javascript:alert(1)"
   ])("%j is rejected, because it leaves the origin", (url) => {
     expect(Url.resolveWithin(base, url)).toBeUndefined()
   })
 
   it.each([
-    ...[
-      "../x",
-      "/../x",
-      "..",
-      "v2/../../x",
-      "%2e%2e/x",
-      "/%2E%2E/%2e%2e/x",
-      "..\\x",
-      "\\..\\..\\x",
-      "../advisor-other/x"
-    ],
-    ...["/v2/x", "//proxy/advisor/v2/x", "/proxy", "/proxy/advisory/x", "/proxy/advisor/../x", "/PROXY/ADVISOR/v2/x"]
-      .map((path) => `https://advisor.example${path}`),
-    ...["//advisor.example/v2/x", "HTTPS://ADVISOR.EXAMPLE:443/v2/x"]
+    "../x",
+    "/../x",
+    "..",
+    "v2/../../x",
+    "/%2E%2E/%2e%2e/x",
+    "\\..\\..\\x",
+    "../advisor-other/x",
+    "https://advisor.example/v2/x",
+    "https://advisor.example//proxy/advisor/v2/x",
+    "https://advisor.example/proxy/advisory/x",
+    "https://advisor.example/proxy/advisor/../x",
+    "https://advisor.example/PROXY/ADVISOR/v2/x",
+    "//advisor.example/v2/x"
   ])("%s is rejected, because it is not below the path of the base URL", (url) => {
     expect(Url.resolveWithin(base, url)).toBeUndefined()
   })
 
+  const hostileUrls = [
+    "\t//other.example",
+    "/\t/other.example",
+    " https://other.example",
+    "ht\ntps://other.example",
+    "@other.example",
+    ".other.example",
+    ":8443"
+  ]
+
   it.prop(
-    "no URL leaves the origin",
+    "no URL leaves the origin, whether or not the base URL has a path",
     [FastCheck.oneof(FastCheck.webUrl(), FastCheck.string({ unit: "binary" }), FastCheck.webPath())],
     ([path]) => {
-      expect(Url.resolveWithin(base, path)?.origin ?? base.origin).toBe(base.origin)
-    },
-    {
-      fastCheck: {
-        examples: [
-          "\t//other.example",
-          "/\t/other.example",
-          " https://other.example",
-          "ht\ntps://other.example",
-          "@other"
-        ]
-          .map((path): [string] => [path])
+      for (const below of [base, bare]) {
+        expect(Url.resolveWithin(below, path)?.origin ?? below.origin).toBe(below.origin)
       }
-    }
+    },
+    { fastCheck: { examples: hostileUrls.map((url): [string] => [url]) } }
   )
-
-  it.prop("if the base URL has no path, every accepted URL has its origin", [FastCheck.string()], ([path]) => {
-    expect(Url.resolveWithin(bare, path)?.origin ?? bare.origin).toBe(bare.origin)
-  }, { fastCheck: { examples: [["@other.example"], [".other.example"], [":8443"], ["\t//other.example"]] } })
 })
