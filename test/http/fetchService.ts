@@ -1,6 +1,8 @@
 /** The service behind a custom fetch, which records its requests. */
 import { FetchHttpClient } from "@effect/platform"
-import { Layer } from "effect"
+import { Layer, Redacted } from "effect"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
+import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 
 export interface Sent {
   readonly url: URL
@@ -10,7 +12,7 @@ export interface Sent {
 
 export const key = "license-key-7f3a"
 
-export const settings = { baseUrl: "https://advisor.example", licenseKey: key }
+const settings = { baseUrl: "https://advisor.example", licenseKey: key }
 
 export const json = (body: unknown, init?: ResponseInit) => new Response(JSON.stringify(body), init)
 
@@ -36,3 +38,11 @@ export const serviceOf = (
   const httpClient = Layer.provide(FetchHttpClient.layer, Layer.succeed(FetchHttpClient.Fetch, fetch))
   return { exchanges, sent, httpClient }
 }
+
+export type FetchService = ReturnType<typeof serviceOf>
+
+export const clientOf = ({ httpClient }: FetchService, options: Partial<ClientOptions> = {}) =>
+  createClient({ ...settings, httpClient, ...options })
+
+export const advisorOf = ({ httpClient }: FetchService, options: Partial<NutritionAdvisor.Options> = {}) =>
+  Layer.provide(NutritionAdvisor.layer({ ...settings, licenseKey: Redacted.make(key), ...options }), httpClient)

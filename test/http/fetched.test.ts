@@ -3,10 +3,9 @@ import { PassThrough, Readable } from "node:stream"
 import { runInNewContext } from "node:vm"
 import { deflateSync, gzipSync } from "node:zlib"
 import { describe, expect, it } from "@effect/vitest"
-import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
-import { json, serviceOf, settings } from "./fetchService.js"
-import { proxied } from "./proxied.js"
+import { proxied } from "../support/doubles/proxied.js"
+import { clientOf, json, serviceOf } from "./fetchService.js"
 
 const found = { results: ["oats"] }
 
@@ -24,8 +23,6 @@ const nodeFetched = (body: Readable, fields: Record<string, Array<string>> = {})
   body
 })
 
-class OwnResponse extends Response {}
-
 const inPieces = () => Readable.from([Buffer.from(text.slice(0, 5)), Buffer.from(text.slice(5))])
 
 const bufferOf = async () => new TextEncoder().encode(text).buffer
@@ -33,8 +30,6 @@ const bufferOf = async () => new TextEncoder().encode(text).buffer
 const shapes: ReadonlyArray<readonly [string, () => object]> = [
   ["a frozen Response", () => Object.freeze(json(found))],
   ["a Response in a Proxy", () => proxied(json(found))],
-  ["a frozen Response in a Proxy", () => proxied(Object.freeze(json(found)))],
-  ["a subclass of Response", () => new OwnResponse(text)],
   ["a response of node-fetch", () => nodeFetched(inPieces())],
   [
     "a response whose body is an async iterable of strings",
@@ -49,20 +44,20 @@ const shapes: ReadonlyArray<readonly [string, () => object]> = [
 ]
 
 /** A client over a fetch that resolves with anything for a data request, and what was sent. */
-const clientOf = (response: () => unknown, options: { readonly maxResponseBytes?: number } = {}) => {
-  const { httpClient, sent } = serviceOf(() => response() as Response)
-  return Object.assign(createClient({ ...settings, httpClient, ...options }), { sent })
+const resolvingWith = (response: () => unknown, options: { readonly maxResponseBytes?: number } = {}) => {
+  const service = serviceOf(() => response() as Response)
+  return Object.assign(clientOf(service, options), { sent: service.sent })
 }
 
 describe("custom fetch that resolves with", () => {
   it.each(shapes)("%s: a search gets its payload", async (_, response) => {
-    await using client = clientOf(response)
+    await using client = resolvingWith(response)
     await expect(client.search("oats")).resolves.toEqual(found)
   })
 
   it("a Response: nothing is written onto it", async () => {
     const response = json(found)
-    await using client = clientOf(() => response)
+    await using client = resolvingWith(() => response)
     await client.search("oats")
     expect(Object.getOwnPropertyNames(response)).toEqual([])
   })
@@ -70,29 +65,27 @@ describe("custom fetch that resolves with", () => {
   it.each<readonly [string, () => unknown]>([
     ["nothing", () => undefined],
     ["a mock without a status", () => ({ ok: true, json: async () => found })],
-    ["a mock without a body", () => ({ status: 200, headers: new Headers() })]
+    ["a mock without a body", () => ({ status: 200, headers: new Headers() })],
+    ["a Response whose body was already read", async () => {
+      const used = json(found)
+      await used.text()
+      return used
+    }]
   ])("%s: a search fails with a message about the fetch function", async (_, response) => {
-    await using client = clientOf(response)
+    await using client = resolvingWith(response)
     const error = await client.search("oats").catch((error: unknown) => error)
     expect(error).toMatchObject({ _tag: "TransportError", code: "ERR_FETCH_RESPONSE" })
     expect(String(error)).toMatch(/The fetch function did not return a readable Response/)
   })
 
-  it("a Response whose body was already read: a search fails with a message about the fetch function", async () => {
-    const used = json(found)
-    await used.text()
-    await using client = clientOf(() => used)
-    await expect(client.search("oats")).rejects.toMatchObject({ code: "ERR_FETCH_RESPONSE" })
-  })
-
   it("a body with status 205, which doesn't allow one: fetch resolves without the body", async () => {
-    await using client = clientOf(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
+    await using client = resolvingWith(() => Object.assign(nodeFetched(Readable.from([text])), { status: 205 }))
     await expect(client.fetch("/v2/session")).resolves.toMatchObject({ status: 205, body: null })
   })
 
   it("a body that is still compressed, by gzip and deflate: its content-encoding is kept", async () => {
     const body = Readable.from([deflateSync(gzipSync(text))])
-    await using client = clientOf(() => nodeFetched(body, { "content-encoding": ["gzip, deflate"] }))
+    await using client = resolvingWith(() => nodeFetched(body, { "content-encoding": ["gzip, deflate"] }))
     const { headers } = await client.fetch("/v2/session")
     expect(headers.get("content-encoding")).toBe("gzip, deflate")
   })
@@ -101,50 +94,39 @@ describe("custom fetch that resolves with", () => {
     ["a Proxy", () => proxied(new Response("{}", { headers: [["set-cookie", "a=1"], ["set-cookie", "a=2"]] }))],
     ["node-fetch's headers", () => nodeFetched(Readable.from(["{}"]), { "set-cookie": ["a=1", "a=2"] })]
   ])("%s: set-cookie headers stay separate", async (_, response) => {
-    await using client = clientOf(response)
+    await using client = resolvingWith(response)
     const { headers } = await client.fetch("/v2/session")
     expect(headers.getSetCookie()).toEqual(["a=1", "a=2"])
   })
 })
 
 describe("response body of a custom fetch", () => {
-  const endless = () => {
-    let pulled = 0
-    const cancel = vi.fn()
-    const pull = () => {
-      pulled += 1
-      return new Uint8Array(1_000)
-    }
-    return { cancel, pull, pulled: () => pulled }
-  }
-
   it("a web stream that is too large is canceled, and its request aborted", async () => {
-    const { cancel, pull, pulled } = endless()
-    await using client = clientOf(
-      () => new Response(new ReadableStream({ pull: (controller) => controller.enqueue(pull()), cancel })),
-      { maxResponseBytes: 10_000 }
-    )
+    const pull = vi.fn((controller: ReadableStreamDefaultController) => controller.enqueue(new Uint8Array(1_000)))
+    const cancel = vi.fn()
+    await using client = resolvingWith(() => new Response(new ReadableStream({ pull, cancel })), {
+      maxResponseBytes: 10_000
+    })
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
-    expect(pulled()).toBeLessThan(20)
+    expect(pull.mock.calls.length).toBeLessThan(20)
     expect(cancel).toHaveBeenCalled()
     expect(client.sent[0]?.init.signal?.aborted).toBe(true)
   })
 
   it("a Node stream that is too large is destroyed, and its request aborted", async () => {
-    const { pull, pulled } = endless()
-    const body = new Readable({
-      read() {
-        this.push(pull())
-      }
+    const read = vi.fn(function(this: Readable) {
+      this.push(new Uint8Array(1_000))
     })
-    await using client = clientOf(() => nodeFetched(body), { maxResponseBytes: 10_000 })
+    const body = new Readable({ read })
+    await using client = resolvingWith(() => nodeFetched(body), { maxResponseBytes: 10_000 })
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "TooLarge" })
-    expect([body.destroyed, pulled() < 100, client.sent[0]?.init.signal?.aborted]).toEqual([true, true, true])
+    expect(read.mock.calls.length).toBeLessThan(100)
+    expect([body.destroyed, client.sent[0]?.init.signal?.aborted]).toEqual([true, true])
   })
 
   it("a stalled body is canceled when the client closes", async () => {
     const body = new PassThrough()
-    const client = clientOf(() => nodeFetched(body))
+    const client = resolvingWith(() => nodeFetched(body))
     const searched = client.search("oats").catch((error: unknown) => error)
     await vi.waitFor(() => expect(client.sent).toHaveLength(1))
     await client.close()
@@ -155,7 +137,7 @@ describe("response body of a custom fetch", () => {
   it("a body that breaks off keeps the code of the connection error", async () => {
     const breaking = () =>
       new ReadableStream({ pull: (controller) => controller.error(Object.assign(new Error(), { code: "ECONNRESET" })) })
-    await using client = clientOf(() => new Response(breaking()))
+    await using client = resolvingWith(() => new Response(breaking()))
     await expect(client.search("oats")).rejects.toMatchObject({ reason: "Aborted", code: "ECONNRESET" })
   })
 })
@@ -163,8 +145,10 @@ describe("response body of a custom fetch", () => {
 describe("content-encoding header", () => {
   const zipped = new Uint8Array(gzipSync(text))
 
-  const look = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
-    await using client = clientOf(() =>
+  const zstd = new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0])
+
+  const codingAndLength = async (coding: string, body: string | Uint8Array<ArrayBuffer>, init: RequestInit = {}) => {
+    await using client = resolvingWith(() =>
       new Response(body, { headers: { "content-encoding": coding, "content-length": "9" } })
     )
     const { headers } = await client.fetch("/v2/plan", init)
@@ -174,26 +158,26 @@ describe("content-encoding header", () => {
   it.each(["gzip", "br, gzip", "GZIP", " Deflate ,x-gzip", "zstd", "zstd, br", "gzip,gzip"])(
     "%j and content-length are dropped for a body that fetch has decoded",
     async (coding) => {
-      expect(await look(coding, text)).toEqual([null, null])
+      expect(await codingAndLength(coding, text)).toEqual([null, null])
     }
   )
 
-  it.each(["br, gzip", "zstd, x-gzip", "GZIP", "identity, gzip", "aws-chunked"])(
-    "%j and content-length are kept for a body that is still encoded",
-    async (coding) => {
-      expect(await look(coding, zipped)).toEqual([coding, "9"])
-    }
-  )
+  it("the header is dropped for an empty body that fetch has decoded", async () => {
+    expect(await codingAndLength("gzip", "")).toEqual([null, null])
+  })
 
-  it("\"zstd\" and content-length are kept for a body that is still encoded", async () => {
-    expect(await look("zstd", new Uint8Array([0x28, 0xb5, 0x2f, 0xfd, 4, 0]))).toEqual(["zstd", "9"])
+  it.each<readonly [string, Uint8Array<ArrayBuffer>]>([
+    ["br, gzip", zipped],
+    ["zstd, x-gzip", zipped],
+    ["GZIP", zipped],
+    ["identity, gzip", zipped],
+    ["aws-chunked", zipped],
+    ["zstd", zstd]
+  ])("%j and content-length are kept for a body that is still encoded", async (coding, body) => {
+    expect(await codingAndLength(coding, body)).toEqual([coding, "9"])
   })
 
   it("the header is kept on a response to HEAD", async () => {
-    expect(await look("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
-  })
-
-  it("the header is dropped for an empty body that fetch has decoded", async () => {
-    expect(await look("gzip", "")).toEqual([null, null])
+    expect(await codingAndLength("br, gzip", "", { method: "HEAD" })).toEqual(["br, gzip", "9"])
   })
 })
