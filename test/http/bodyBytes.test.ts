@@ -43,9 +43,7 @@ describe("BodyBytes", () => {
     bytes.add(Uint8Array.of(3), 3)
     expect([...bytes.whole]).toEqual([1, 2, 3])
   })
-})
 
-describe("BodyBytes: memory", () => {
   it.each([[1, 65_536, 1_000], [100, 200, 1_000], [5_000, 65_536, 100]])(
     "memory is at most twice the length of the body (bytes in a chunk: %d, in its buffer: %d)",
     (length, memory, count) => {

@@ -6,6 +6,8 @@ import * as Timeouts from "../../src/internal/http/timeouts.js"
 import { test } from "../support/doubles/arranged.js"
 import * as Time from "../support/doubles/Time.js"
 
+const make = Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+
 class Noted extends Timeouts.Timed {
   constructor(private readonly name: number, private readonly seen: Array<number>) {
     super()
@@ -54,7 +56,7 @@ describe("timeouts", () => {
 
   test("one fiber fires all timeouts, and a new one starts after an idle period", function*() {
     const seen: Array<number> = []
-    const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+    const timeouts = yield* make
     timeouts.add(new Noted(1, seen))
     yield* Time.pass("20 seconds")
     timeouts.add(new Noted(2, seen))
@@ -71,7 +73,7 @@ describe("timeouts", () => {
     Effect.gen(function*() {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
       const seen: Array<number> = []
-      const timeouts = yield* Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run))
+      const timeouts = yield* make
       timeouts.add(new Noted(1, seen))
       yield* Effect.promise(() => vi.advanceTimersByTimeAsync(31_000))
       expect(seen).toEqual([1])
@@ -79,12 +81,7 @@ describe("timeouts", () => {
 
   test("closing the scope ends all pending and later calls", function*() {
     const seen: Array<number> = []
-    const timeouts = yield* Effect.scoped(
-      Effect.tap(
-        Effect.flatMap(Background.make, (run) => Timeouts.make(30_000, run)),
-        (timeouts) => timeouts.add(new Noted(1, seen))
-      )
-    )
+    const timeouts = yield* Effect.scoped(Effect.tap(make, (timeouts) => timeouts.add(new Noted(1, seen))))
     timeouts.add(new Noted(2, seen))
     yield* Time.pass("1 minute")
     expect(seen).toEqual([-1, -2])
