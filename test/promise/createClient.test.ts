@@ -10,8 +10,6 @@ import { simulated } from "./simulated.js"
 
 const key = Redacted.value(Simulator.licenseKey)
 
-const notSent = expect.not.objectContaining({ status: expect.anything() })
-
 const settings = { baseUrl: Simulator.baseUrl, licenseKey: key }
 
 /** Options of a program without types. */
@@ -24,19 +22,13 @@ afterEach(() => {
 
 it.each<readonly [field: string, what: string, Advisor.ClientOptions]>([
   ["baseUrl", "http to another host", { baseUrl: "http://nutrition.example" }],
-  ["licenseKey", "blank", { licenseKey: " " }],
   ["licenseKey", "null", untyped({ licenseKey: null })],
   ["licenseKey", "a placeholder", { licenseKey: Redacted.make("<your key>") }],
-  ["tokenTimeout", "negative", { tokenTimeout: -1 }],
-  ["observeHeaders", "a secret header", { observeHeaders: ["set-cookie"] }],
   ["lease", "negative", { lease: -1, sharedTokenCache: SharedTokenCache.layerMemory }],
   ["retry.times", "negative", { retry: { times: -1 } }],
-  ["retry.cap", "negative", { retry: { cap: "-1 seconds" } }],
   ["throttle.rate.limit", "zero", { throttle: { rate: { limit: 0, interval: "1 second" } } }],
-  ["cache.timeToLive", "zero", { cache: { timeToLive: 0 } }],
-  ["cache.capacity", "a fraction", { retry: true, cache: { timeToLive: "1 minute", capacity: 0.5 } }],
+  ["cache.timeToLive", "zero", { retry: true, cache: { timeToLive: 0 } }],
   ["logger", "null", untyped({ logger: null })],
-  ["logger", "an object without methods", untyped({ logger: {} })],
   [
     "logger",
     "an object without an `error` method",
@@ -54,11 +46,6 @@ it("createClient: the stack of its ConfigurationError names the caller", () => {
   expect(error).toHaveProperty("stack", expect.stringMatching(/createClient[^]*thrownBy/))
 })
 
-it.each(["timeOut", "retries", "baseURL"])("createClient: the unknown option %s is rejected", (field) => {
-  const error = thrownBy(() => Advisor.createClient(untyped({ ...settings, [field]: 1 })))
-  expect(error).toMatchObject({ _tag: "ConfigurationError", field })
-})
-
 it("createClient: a misspelled option is reported instead of the missing setting", () => {
   const error = thrownBy(() => Advisor.createClient(untyped({ baseURL: Simulator.baseUrl, licenseKey: key })))
   expect(error).toMatchObject({ _tag: "ConfigurationError", field: "baseURL" })
@@ -66,19 +53,13 @@ it("createClient: a misspelled option is reported instead of the missing setting
 
 it.each(["lease", "cacheTimeout"])("createClient: %s is rejected without a sharedTokenCache", (field) => {
   const error = thrownBy(() => Advisor.createClient({ ...settings, [field]: "20 seconds" }))
-  expect(error).toMatchObject({
-    _tag: "ConfigurationError",
-    field,
-    rule: expect.stringContaining("sharedTokenCache")
-  })
+  expect(error).toMatchObject({ field, rule: expect.stringContaining("sharedTokenCache") })
 })
 
 it.each<readonly [field: string, variable: string, value: string | undefined]>([
   ["baseUrl", "NUTRITION_ADVISOR_BASE_URL", undefined],
-  ["licenseKey", "NUTRITION_ADVISOR_LICENSE_KEY", undefined],
   ["licenseKey", "NUTRITION_ADVISOR_LICENSE_KEY", "<key>"],
-  ["requestTimeout", "NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon"],
-  ["maxResponseBytes", "NUTRITION_ADVISOR_MAX_RESPONSE_BYTES", "-5"]
+  ["requestTimeout", "NUTRITION_ADVISOR_REQUEST_TIMEOUT", "soon"]
 ])("createClient: the error of %s names %s if its value is `%s`", (field, variable, value) => {
   vi.stubEnv("NUTRITION_ADVISOR_BASE_URL", Simulator.baseUrl)
   vi.stubEnv("NUTRITION_ADVISOR_LICENSE_KEY", key)
@@ -127,7 +108,7 @@ it("createClient: with `throttle: true`, searches wait after a 429", async () =>
   expect(await rejection(world.advisor.search("oats"))).toMatchObject({ _tag: "TooManyRequests", status: 429 })
   const error = await rejection(world.advisor.search("rice"))
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
-  expect(error).toEqual(notSent)
+  expect(error).not.toHaveProperty("status")
 })
 
 it("createClient: with `cache: true`, two equal searches send one request", async () => {
@@ -145,28 +126,19 @@ it("createClient: with retry, throttle and cache set to false, each search sends
   expect(await world.run(({ counters }) => counters)).toMatchObject({ searches: 4 })
 })
 
-it.each<readonly [string, Advisor.ClientOptions]>([
-  ["cache, retry, throttle", { cache, retry: { base: 1 }, throttle: untilTomorrow }],
-  ["throttle, retry, cache", { throttle: untilTomorrow, retry: { base: 1 }, cache }]
-])("createClient: a retry counts against the rate, with the options in the order %s", async (_, options) => {
-  await using world = simulated(options)
+it("createClient: a retry counts against the rate", async () => {
+  await using world = simulated({ cache, retry: { base: 1 }, throttle: untilTomorrow })
   await world.run(({ respondNext }) => respondNext("search", { status: 503 }))
   const error = await rejection(world.advisor.search("oats"))
   expect(error).toMatchObject({ _tag: "TooManyRequests" })
-  expect(error).toEqual(notSent)
+  expect(error).not.toHaveProperty("status")
 })
 
-it.each<readonly [string, Advisor.ClientOptions]>([
-  ["cache, throttle", { cache, throttle: untilTomorrow }],
-  ["throttle, cache", { throttle: untilTomorrow, cache }]
-])(
-  "createClient: a cached search doesn't count against the rate, with the options in the order %s",
-  async (_, options) => {
-    await using world = simulated(options)
-    expect(await world.advisor.search("oats")).toEqual(await world.advisor.search("oats"))
-    expect(await rejection(world.advisor.search("rice"))).toMatchObject({ _tag: "TooManyRequests" })
-  }
-)
+it("createClient: a cached search doesn't count against the rate", async () => {
+  await using world = simulated({ cache, throttle: untilTomorrow })
+  expect(await world.advisor.search("oats")).toEqual(await world.advisor.search("oats"))
+  expect(await rejection(world.advisor.search("rice"))).toMatchObject({ _tag: "TooManyRequests" })
+})
 
 it("createClient: with retry, throttle and cache, `status` returns the state of the token", async () => {
   await using world = simulated({ retry: true, throttle: true, cache: true })
@@ -190,7 +162,6 @@ it.each<readonly [string, NonNullable<Advisor.ClientOptions["sharedTokenCache"]>
   vi.stubEnv("NUTRITION_ADVISOR_REDIS_URL", undefined)
   const error = thrownBy(() => Advisor.createClient({ ...settings, sharedTokenCache }))
   expect(error).toMatchObject({ _tag: "ConfigurationError", ...expected })
-  expect(error).toHaveProperty("stack", expect.stringMatching(/createClient[^]*thrownBy/))
 })
 
 it("createClient: the first call rejects with the error of a sharedTokenCache that fails later", async () => {
@@ -204,18 +175,14 @@ it("createClient: the first call rejects with the error of a sharedTokenCache th
 })
 
 it("createClient: before the first call, no resource of the sharedTokenCache is open", async () => {
-  const open = new Set<number>()
-  let builds = 0
-  const opened = Effect.sync(() => {
-    open.add(builds += 1)
-    return builds
-  })
-  const watched = Layer.scopedDiscard(Effect.acquireRelease(opened, (id) => Effect.sync(() => open.delete(id))))
-  const sharedTokenCache = Layer.provide(SharedTokenCache.layerMemory, watched)
-  await using world = simulated({ sharedTokenCache })
-  expect(open.size).toBe(0)
+  let open = 0
+  const watched = Layer.scopedDiscard(
+    Effect.acquireRelease(Effect.sync(() => open += 1), () => Effect.sync(() => open -= 1))
+  )
+  await using world = simulated({ sharedTokenCache: Layer.provide(SharedTokenCache.layerMemory, watched) })
+  expect(open).toBe(0)
   await world.advisor.search("oats")
-  expect(open.size).toBe(1)
+  expect(open).toBe(1)
 })
 
 it("createClient: a sharedTokenCache that waits while it is checked is interrupted", async () => {

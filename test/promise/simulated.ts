@@ -1,18 +1,10 @@
 /** A promise client with its own simulator. */
 import { Effect, Layer, ManagedRuntime } from "effect"
-import { type Client, type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
+import { type ClientOptions, createClient } from "effect-nutrition-advisor/promise"
 import { Simulator } from "effect-nutrition-advisor/testing"
 
-export interface Simulated extends AsyncDisposable {
-  readonly advisor: Client
-  readonly httpClient: NonNullable<ClientOptions["httpClient"]>
-  /** How many times the HttpClient was built. */
-  readonly builds: () => number
-  readonly run: <A>(use: (simulator: Simulator.Service) => Effect.Effect<A>) => Promise<A>
-}
-
-export const simulated = (options: Partial<ClientOptions> = {}, simulator?: Simulator.Options): Simulated => {
-  const service = ManagedRuntime.make(Simulator.layerHttpClient(simulator))
+export const simulated = (options: Partial<ClientOptions> = {}) => {
+  const service = ManagedRuntime.make(Simulator.layerHttpClient())
   let builds = 0
   const httpClient = Layer.unwrapEffect(Effect.map(service.runtimeEffect, ({ context }) => {
     builds += 1
@@ -23,8 +15,10 @@ export const simulated = (options: Partial<ClientOptions> = {}, simulator?: Simu
   return {
     advisor,
     httpClient,
+    /** How many times the HttpClient was built. */
     builds: () => builds,
-    run: (use) => service.runPromise(Effect.flatMap(Simulator.Simulator, use)),
+    run: <A>(use: (simulator: Simulator.Service) => Effect.Effect<A>) =>
+      service.runPromise(Effect.flatMap(Simulator.Simulator, use)),
     [Symbol.asyncDispose]: async () => {
       await advisor.close()
       await service.dispose()
