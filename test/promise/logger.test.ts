@@ -1,8 +1,6 @@
-import { Console as NodeConsole } from "node:console"
-import { Writable } from "node:stream"
 import { expect, it } from "@effect/vitest"
 import { Cause, Effect, Layer, Logger, LogLevel, Redacted } from "effect"
-import { NutritionAdvisor, SharedTokenCache } from "effect-nutrition-advisor"
+import { NutritionAdvisor } from "effect-nutrition-advisor"
 import * as Advisor from "effect-nutrition-advisor/promise"
 import { NutritionAdvisorTest, Simulator } from "effect-nutrition-advisor/testing"
 import { afterEach, vi } from "vitest"
@@ -45,11 +43,9 @@ const wrongKey = Redacted.make("unknown-key")
 
 const { baseUrl } = Simulator
 
-const plain = NutritionAdvisor.layer({ baseUrl, licenseKey: wrongKey })
-
-const shared = Layer.provide(
-  NutritionAdvisor.layerShared({ baseUrl, licenseKey: wrongKey }),
-  SharedTokenCache.layerMemory
+const unableToExchange = Layer.provide(
+  NutritionAdvisor.layer({ baseUrl, licenseKey: wrongKey }),
+  Simulator.layerHttpClient()
 )
 
 it.each<readonly [string, () => Advisor.Client]>([
@@ -57,8 +53,7 @@ it.each<readonly [string, () => Advisor.Client]>([
     "createClient",
     () => Advisor.createClient({ baseUrl, licenseKey: wrongKey, httpClient: Simulator.layerHttpClient() })
   ],
-  ["fromLayer", () => Advisor.fromLayer(Layer.provide(plain, Simulator.layerHttpClient()))],
-  ["fromLayer over layerShared", () => Advisor.fromLayer(Layer.provide(shared, Simulator.layerHttpClient()))]
+  ["fromLayer", () => Advisor.fromLayer(unableToExchange)]
 ])("standard error: %s logs a failed exchange to it, without the license key", async (_, clientOf) => {
   const { stderr, stdout } = spied()
   await using advisor = clientOf()
@@ -75,8 +70,7 @@ it.each<readonly [string, Layer.Layer<never>]>([
   ["adds a logger", Logger.add(onStdout)]
 ])("standard error: fromLayer logs nothing to it if the layer %s", async (_, logger) => {
   const { stderr, stdout } = spied()
-  const layer = Layer.provide(plain, Simulator.layerHttpClient())
-  await using advisor = Advisor.fromLayer(Layer.provide(layer, logger))
+  await using advisor = Advisor.fromLayer(Layer.provide(unableToExchange, logger))
   await rejection(advisor.search("oats"))
   expect(stderr).not.toHaveBeenCalled()
   expect(stdout.mock.calls).toEqual([[failed]])
@@ -121,9 +115,9 @@ it("logger: it never gets the license key", async () => {
 })
 
 it("logger: with a logger, nothing is written to standard output or standard error", async () => {
-  const spies = [vi.spyOn(console, "log").mockReturnValue(), vi.spyOn(console, "error").mockReturnValue()]
+  const { stderr, stdout } = spied()
   await failsOnce({ logger: recording().logger })
-  for (const spy of spies) expect(spy).not.toHaveBeenCalled()
+  for (const spy of [stderr, stdout]) expect(spy).not.toHaveBeenCalled()
 })
 
 it("logger: a logger with bindings, such as pino, gets the fields before the message", async () => {
@@ -133,35 +127,21 @@ it("logger: a logger with bindings, such as pino, gets the fields before the mes
 })
 
 it("logger: a console prints the message and its fields on one line", async () => {
-  const lines: Array<string> = []
-  const stream = new Writable({
-    write: (chunk, _, done) => {
-      lines.push(String(chunk))
-      done()
-    }
-  })
-  await failsOnce({ logger: new NodeConsole({ stdout: stream, stderr: stream }) })
-  expect(lines).toContainEqual(
-    expect.stringMatching(/^The license key could not [^\n]* \{[^\n]*"error":"ServerError"[^\n]*\}\n$/)
-  )
-  expect(lines).toContainEqual(expect.stringMatching(/^The license key can be exchanged again\. [^{}\n]*\n$/))
+  const [warn, info] = [vi.spyOn(console, "warn").mockReturnValue(), vi.spyOn(console, "info").mockReturnValue()]
+  vi.spyOn(console, "debug").mockReturnValue()
+  await failsOnce({ logger: console })
+  expect(warn.mock.calls).toEqual([
+    [expect.stringMatching(/^The license key could not .* \{.*"error":"ServerError".*\}$/)]
+  ])
+  expect(info.mock.calls).toContainEqual([expect.stringMatching(/^The license key can be exchanged again\. [^{}\n]*$/)])
 })
 
 it("logger: its methods are called with the logger as `this`", async () => {
-  class ProgramLogger implements Advisor.ClientLogger {
-    readonly lines: Array<string> = []
-    debug() {}
-    info(message: string) {
-      this.lines.push(message)
-    }
-    warn(message: string) {
-      this.lines.push(message)
-    }
-    error() {}
-  }
-  const logger = new ProgramLogger()
+  const warn = vi.fn()
+  const logger = { ...recording().logger, warn }
   await failsOnce({ logger })
-  expect(logger.lines).toHaveLength(2)
+  expect(warn.mock.contexts).toHaveLength(1)
+  expect(warn.mock.contexts[0]).toBe(logger)
 })
 
 it("logger: if a layer logs an error, its cause is a field", async () => {
