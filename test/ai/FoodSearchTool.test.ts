@@ -1,7 +1,6 @@
 import { expect, it } from "@effect/vitest"
 import { NutritionAdvisorError } from "effect-nutrition-advisor"
 import { FoodSearchTool } from "effect-nutrition-advisor/ai"
-import { createClient } from "effect-nutrition-advisor/promise"
 import { vi } from "vitest"
 import { messageOf } from "../../src/internal/ai/messageOf.js"
 
@@ -92,21 +91,6 @@ it("FoodSearchTool: the search gets the signal", async () => {
   const searching = foods.execute({ term: "oats" }, { signal: controller.signal })
   controller.abort(serverError)
   await expect(searching).rejects.toBe(serverError)
-})
-
-const client = createClient({ baseUrl: "http://127.0.0.1:1", licenseKey: "key-1" })
-
-it("FoodSearchTool over a promise client: with an aborted signal, it rejects with the reason", async () => {
-  const searching = FoodSearchTool.make(client).execute({ term: "oats" }, { signal: AbortSignal.abort("left") })
-  await expect(searching).rejects.toBe("left")
-})
-
-it("FoodSearchTool over a promise client: a term that can't be sent rejects with ToolError", async () => {
-  const searching = FoodSearchTool.make(client).execute({ term: "\ud800" })
-  await expect(searching).rejects.toMatchObject({
-    _tag: "ToolError",
-    message: expect.stringMatching(/not sent.*another term/)
-  })
 })
 
 it("FoodSearchTool: it works without Buffer, as in Workers", async () => {

@@ -47,13 +47,10 @@ it("MCP tool: a failed search returns a tool error with an explanation for the m
   expect([result.isError, textOf(result)]).toEqual([true, messageOf(error)])
 })
 
-it.each([{}, { term: 5 }, { term: " " }, { terms: ["oats"] }])(
-  "MCP tool: the arguments %j are rejected without a search",
-  async (args) => {
-    const result = await call(await connected(() => Promise.reject(new Error("searched"))), args)
-    expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field, `term`")])
-  }
-)
+it("MCP tool: arguments that are not valid are rejected without a search", async () => {
+  const result = await call(await connected(() => Promise.reject(new Error("searched"))), { terms: ["oats"] })
+  expect([result.isError, textOf(result)]).toEqual([true, expect.stringContaining("one field, `term`")])
+})
 
 it("MCP tool: the search is aborted if the client cancels the call", async () => {
   const controller = new AbortController()
@@ -65,11 +62,6 @@ it("MCP tool: the search is aborted if the client cancels the call", async () =>
   })
   await expect(call(client, { term: "oats" }, { signal: controller.signal })).rejects.toThrow()
   await expect.poll(() => searching?.aborted).toBe(true)
-})
-
-it("MCP tool: the option `fields` limits the fields of each food", async () => {
-  const client = await connected(async () => ({ results: [{ name: "oats", kcal: 380 }] }), { fields: ["kcal"] })
-  expect(JSON.parse(textOf(await call(client)))).toEqual({ results: [{ kcal: 380 }] })
 })
 
 it("NutritionAdvisorMcp.register: it rejects a server of the older SDK with an error that names both SDKs", () => {

@@ -21,8 +21,6 @@ const handleOver = <A, I>(
 const handle = <A, I>(payload: unknown, options?: NutritionAdvisorTools.Options<A, I>) =>
   handleOver(Effect.succeed(payload), options)
 
-const failing = (error: NutritionAdvisorError.NutritionAdvisorError) => handleOver(Effect.fail(error))
-
 const foods = (count: number, size = 100) =>
   Array.from({ length: count }, (_, index) => ({ name: `food ${index}`, text: "é".repeat(size / 2) }))
 
@@ -43,17 +41,11 @@ test("@effect/ai tool: a payload with its own `note` is returned under `result`"
   expect(encodedResult).toMatchObject({ note: expect.stringContaining("of 500"), result: { note: "per 100 g" } })
 })
 
-test.each([{ count: 3, letters: 60 }, { count: 300, letters: 3 }, { count: 300, letters: 60 }])(
-  "@effect/ai tool: a result of $count foods with a note of $letters letters has at most 4096 bytes",
-  function*({ count, letters }) {
-    const note = "n".repeat(letters)
-    const { encodedResult } = yield* handle({ results: foods(count) }, { maxResultBytes: 4096, note })
-    expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
-    expect(encodedResult).toMatchObject({
-      note: count === 3 ? note : expect.stringMatching(new RegExp(`^${note} The result is too long: \\d+ of 300 `))
-    })
-  }
-)
+test("@effect/ai tool: a result that is cut has at most `maxResultBytes`, including its note", function*() {
+  const { encodedResult } = yield* handle({ results: foods(300) }, { maxResultBytes: 4096, note: "n".repeat(60) })
+  expect(bytesOf(encodedResult)).toBeLessThanOrEqual(4096)
+  expect(encodedResult).toMatchObject({ note: expect.stringMatching(/^n{60} The result is too long: \d+ of 300 /) })
+})
 
 test("@effect/ai tool: the schema decodes the payload before it is cut", function*() {
   const schema = Schema.Struct({ results: Schema.Array(Schema.Struct({ name: Schema.String })) })
@@ -75,31 +67,18 @@ test("@effect/ai tool: a payload that doesn't match the schema is a failure", fu
   expect(encodedResult).toMatch(/^The food search service sent JSON with an unexpected structure/)
 })
 
-test.each([["a big integer", 1n], ["a circular array", Object.assign([], { 0: [] })]])(
-  "@effect/ai tool: a decoded payload that JSON can't represent is a failure: %s",
-  function*([_, made]) {
-    if (Array.isArray(made)) made[0] = made
-    const { isFailure, result } = yield* handle({}, {
-      schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => made, encode: () => ({}) })
-    })
-    expect([isFailure, result]).toEqual([true, expect.stringContaining("can't be written as JSON")])
-  }
-)
+test("@effect/ai tool: a decoded payload that JSON can't represent is a failure", function*() {
+  const { isFailure, result } = yield* handle({}, {
+    schema: Schema.transform(Schema.Unknown, Schema.Any, { decode: () => 1n, encode: () => ({}) })
+  })
+  expect([isFailure, result]).toEqual([true, expect.stringContaining("can't be written as JSON")])
+})
 
-const errors: ReadonlyArray<NutritionAdvisorError.NutritionAdvisorError> = [
-  new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 }),
-  new NutritionAdvisorError.Forbidden({ operation: "search", status: 403, reason: "RejectedAgain" }),
-  new NutritionAdvisorError.TransportError({ operation: "token", reason: "Timeout" }),
-  new NutritionAdvisorError.LicenseKeyUnavailable({})
-]
-
-test.each(errors.map((error) => [error._tag, error] as const))(
-  "@effect/ai tool: if the search fails with %s, the tool fails with an explanation for the model",
-  function*([_, error]) {
-    const { encodedResult, isFailure } = yield* failing(error)
-    expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })
-  }
-)
+test("@effect/ai tool: if the search fails, the tool fails with an explanation for the model", function*() {
+  const error = new NutritionAdvisorError.ServerError({ operation: "search", status: 503, retryAfter: 30 })
+  const { encodedResult, isFailure } = yield* handleOver(Effect.fail(error))
+  expect({ encodedResult, isFailure }).toEqual({ encodedResult: messageOf(error), isFailure: true })
+})
 
 it("@effect/ai tool: it is annotated as read-only and idempotent", () => {
   const { annotations, name } = NutritionAdvisorTools.SearchFoods
