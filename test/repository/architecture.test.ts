@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
+import { read, repository } from "../support/readme/blocks.js"
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
-
-const files = readdirSync(fileURLToPath(new URL("../../src", import.meta.url)), { recursive: true, encoding: "utf8" })
+const files = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => file.replaceAll("\\", "/").slice(0, -3))
 
@@ -32,27 +30,25 @@ const importsOf = (file: string) =>
     ([, path = ""]) => join(dirname(file), path).replaceAll("\\", "/")
   )
 
-describe("architecture", () => {
-  it("each file in src is in exactly one room of ARCHITECTURE.md, and each name there has a file", () => {
-    expect(files.filter((file) => roomsOf(file).length !== 1)).toEqual([])
-    expect(rooms.flat().filter((has) => !files.some(has))).toEqual([])
-  })
+it("architecture: each file in src is in exactly one room of ARCHITECTURE.md, and each name there has a file", () => {
+  expect(files.filter((file) => roomsOf(file).length !== 1)).toEqual([])
+  expect(rooms.flat().filter((has) => !files.some(has))).toEqual([])
+})
 
-  it("no file in src imports from a room above, not even types", () => {
-    const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
-    expect(imports.length).toBeGreaterThan(files.length)
-    expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
-  })
+it("architecture: no file in src imports from a room above, not even types", () => {
+  const imports = files.flatMap((file) => importsOf(file).map((imported) => [file, imported] as const))
+  expect(imports.length).toBeGreaterThan(files.length)
+  expect(imports.filter(([file, imported]) => roomOf(imported) < roomOf(file))).toEqual([])
+})
 
-  it("only files in the table of SECURITY.md unwrap a secret", () => {
-    const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
-    const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
-    const unwraps = files.filter((file) =>
-      !file.startsWith("testing/") && read(`src/${file}.ts`).includes("Redacted.value")
-    )
-    expect(unwraps.length).toBeGreaterThan(0)
-    expect(unwraps.filter((file) => !named.has(file))).toEqual([])
-    const isPlace = (name: string) => files.some((file) => `${file}/`.startsWith(`${name}/`))
-    expect([...named].filter((name) => name.includes("/") && !isPlace(name))).toEqual([])
-  })
+it("architecture: only files in the table of SECURITY.md unwrap a secret", () => {
+  const [, table = ""] = read("SECURITY.md").split("## Where secrets are in plain text")
+  const named = new Set(Array.from(table.matchAll(/`([\w/]+)`/g), ([, name = ""]) => name))
+  const unwraps = files.filter((file) =>
+    !file.startsWith("testing/") && read(`src/${file}.ts`).includes("Redacted.value")
+  )
+  expect(unwraps.length).toBeGreaterThan(0)
+  expect(unwraps.filter((file) => !named.has(file))).toEqual([])
+  const isPlace = (name: string) => files.some((file) => `${file}/`.startsWith(`${name}/`))
+  expect([...named].filter((name) => name.includes("/") && !isPlace(name))).toEqual([])
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "@effect/vitest"
+import { expect, it } from "@effect/vitest"
 import { RefreshPolicy, RequestRetry, SearchCache, Throttle } from "effect-nutrition-advisor"
 import { RedisTokenCache } from "effect-nutrition-advisor/redis"
 import { UndiciClient } from "effect-nutrition-advisor/undici"
@@ -39,26 +39,22 @@ const docsOf = (path: string): Readonly<Record<string, string>> => {
   return Object.fromEntries(Array.from(fields, ([, doc = "", name = ""]) => [name, plain(doc)]))
 }
 
-describe("options: the JSDoc states each default", () => {
-  it.each<readonly [string, Declared]>([
-    ["src/internal/settings.ts", Settings.sharedClient],
-    ["src/RefreshPolicy.ts", policy],
-    ["src/RequestRetry.ts", RequestRetry.declarations],
-    ["src/SearchCache.ts", SearchCache.declarations],
-    ["src/Throttle.ts", Throttle.declarations],
-    ["src/undici/UndiciClient.ts", UndiciClient.declarations],
-    ["src/redis/RedisTokenCache.ts", RedisTokenCache.declarations]
-  ])("%s", (path, declared) => {
-    const docs = docsOf(path)
-    expect(Object.keys(declared).filter((name) => docs[name] === undefined)).toEqual([])
-    const withoutDefault = Object.keys(declared).filter((name) =>
-      !defaultsOf(declared).some(([other]) => other === name)
-    )
-    expect(withoutDefault.filter((name) => / by default/.test(docs[name]?.replace(/No \w+ by default/, "") ?? "")))
-      .toEqual([])
-    const wrong = defaultsOf(declared).filter(([name, shown]) => !docs[name]?.includes(`${shown} by default`))
-    expect(wrong).toEqual([])
-  })
+it.each<readonly [string, Declared]>([
+  ["src/internal/settings.ts", Settings.sharedClient],
+  ["src/RefreshPolicy.ts", policy],
+  ["src/RequestRetry.ts", RequestRetry.declarations],
+  ["src/SearchCache.ts", SearchCache.declarations],
+  ["src/Throttle.ts", Throttle.declarations],
+  ["src/undici/UndiciClient.ts", UndiciClient.declarations],
+  ["src/redis/RedisTokenCache.ts", RedisTokenCache.declarations]
+])("options: the JSDoc in %s states each default", (path, declared) => {
+  const docs = docsOf(path)
+  expect(Object.keys(declared).filter((name) => docs[name] === undefined)).toEqual([])
+  const withoutDefault = Object.keys(declared).filter((name) => !defaultsOf(declared).some(([other]) => other === name))
+  expect(withoutDefault.filter((name) => / by default/.test(docs[name]?.replace(/No \w+ by default/, "") ?? "")))
+    .toEqual([])
+  const wrong = defaultsOf(declared).filter(([name, shown]) => !docs[name]?.includes(`${shown} by default`))
+  expect(wrong).toEqual([])
 })
 
 /** The default in each row of the table whose first row is about this option. */
@@ -69,31 +65,30 @@ const tableFrom = (path: string, first: string) => {
   return Object.fromEntries(Array.from(rows, ([, name = "", cell = ""]) => [name, plain(cell)]))
 }
 
-describe("options: each table in the docs has a row for each option, with its default", () => {
-  it.each<readonly [string, string, Declared]>([
-    ["README.md", "baseUrl", Settings.client],
-    ["docs/sharing.md", "lease", Settings.sharing],
-    ["docs/token-life.md", "background", policy],
-    ["docs/http-clients.md", "connections", UndiciClient.declarations],
-    ["docs/load.md", "times", RequestRetry.declarations],
-    ["docs/load.md", "onTooManyRequests", Throttle.declarations],
-    ["docs/load.md", "timeToLive", SearchCache.declarations]
-  ])("%s, the table that begins with `%s`", (path, first, declared) => {
+it.each<readonly [string, string, Declared]>([
+  ["README.md", "baseUrl", Settings.client],
+  ["docs/sharing.md", "lease", Settings.sharing],
+  ["docs/token-life.md", "background", policy],
+  ["docs/http-clients.md", "connections", UndiciClient.declarations],
+  ["docs/load.md", "times", RequestRetry.declarations],
+  ["docs/load.md", "onTooManyRequests", Throttle.declarations],
+  ["docs/load.md", "timeToLive", SearchCache.declarations]
+])(
+  "options: the table of %s that begins with `%s` has a row for each option, with its default",
+  (path, first, declared) => {
     const rows = tableFrom(path, first)
     expect(Object.keys(rows).sort()).toEqual(Object.keys(declared).sort())
     expect(defaultsOf(declared).filter(([name, shown]) => rows[name] !== shown)).toEqual([])
-  })
-})
+  }
+)
 
-describe("options: each option that can be set by a string has a variable", () => {
-  it.each<readonly [string, Declared, ReadonlyArray<string>]>([
-    ["client", Settings.sharedClient, ["refresh", "rejectedStatuses"]],
-    ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],
-    ["RedisTokenCache", RedisTokenCache.declarations, ["redis"]]
-  ])("%s", (_, declared, without) => {
-    const withVariable = Object.keys(variablesOf(declared))
-    expect(Object.keys(declared).filter((name) => !withVariable.includes(name)).sort()).toEqual(without)
-  })
+it.each<readonly [string, Declared, ReadonlyArray<string>]>([
+  ["client", Settings.sharedClient, ["refresh", "rejectedStatuses"]],
+  ["UndiciClient", UndiciClient.declarations, ["maxResponseBytes", "undici"]],
+  ["RedisTokenCache", RedisTokenCache.declarations, ["redis"]]
+])("options: each option of %s that can be set by a string has a variable", (_, declared, without) => {
+  const withVariable = Object.keys(variablesOf(declared))
+  expect(Object.keys(declared).filter((name) => !withVariable.includes(name)).sort()).toEqual(without)
 })
 
 it("options: the variable of an option is its name in capitals", () => {

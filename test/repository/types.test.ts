@@ -125,10 +125,8 @@ describe("types: layers", () => {
 })
 
 describe("types: createClient", () => {
-  it("createClient accepts variables that may be undefined, and a key as a string or a function", () => {
-    compiles(() => createClient())
+  it("createClient accepts variables that may be undefined", () => {
     compiles(() => createClient({ baseUrl: process.env.FOODS_URL, licenseKey: process.env.FOODS_KEY }))
-    compiles(() => createClient({ licenseKey: () => Promise.resolve("key"), retry: true, throttle: {}, cache: false }))
   })
 
   it("createClient accepts console, and loggers with the overloads of pino and winston", () => {
