@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises"
 import { inspect } from "node:util"
-import { Undici } from "@effect/platform-node"
 import { expect, it } from "@effect/vitest"
 import { Config, ConfigProvider, Effect, Layer, Redacted, Schema } from "effect"
 import { NutritionAdvisor, NutritionAdvisorError } from "effect-nutrition-advisor"
@@ -63,24 +62,6 @@ testLive.each<readonly [string, (fetch: typeof globalThis.fetch) => typeof globa
   expect(fetch).toHaveBeenCalledTimes(1)
   yield* Effect.promise(advisor.close)
 })
-
-testLive(
-  "createClient: requests go through the global dispatcher of undici, such as a proxy",
-  function*() {
-    const { origin, requests } = yield* serveFoods
-    const before = Undici.getGlobalDispatcher()
-    const proxy = new Undici.Agent({
-      connect: { lookup: (_, __, done) => done(null, [{ address: "127.0.0.1", family: 4 }]) }
-    })
-    Undici.setGlobalDispatcher(proxy)
-    const baseUrl = origin.replace("127.0.0.1", "only-the-proxy-knows.localhost")
-    const advisor = Advisor.createClient({ baseUrl, licenseKey: "key" })
-    expect(yield* Effect.promise(() => advisor.search("oats").finally(() => Undici.setGlobalDispatcher(before))))
-      .toEqual(found)
-    expect(requests).toHaveLength(2)
-    yield* Effect.promise(() => Promise.all([advisor.close(), proxy.close()]))
-  }
-)
 
 it("licenseKey: a function is called at each exchange, whether it returns a string, a Redacted or a promise", async () => {
   const keys = [key, Promise.resolve(key), Simulator.licenseKey, Promise.resolve(Simulator.licenseKey)]
