@@ -75,6 +75,11 @@ const table: ReadonlyArray<readonly [title: string, rows: ReadonlyArray<Row>]> =
     [3, ask, "starts flight 3"],
     [3, fail(unavailable), "until 7 s"]
   ]],
+  ["a defect starts a backoff, like an error", [
+    [0, ask, "starts flight 1"],
+    [0, fail(Cause.die("a bug")), "until 1 s"],
+    [0.999, ask, "Fail"]
+  ]],
   ["a Retry-After makes the backoff longer", [
     [0, ask, "starts flight 1"],
     [0, fail(busy), "until 30 s"],
@@ -153,6 +158,11 @@ describe("token state", () => {
       return after
     }, State.initial)
     expect(seen).toEqual(rows.map(([, , line]) => line))
+  })
+
+  it("a backoff ends at a whole millisecond of both clocks", () => {
+    const failed = State.failed(State.initial, unavailable, 0.123, policy, { wall: 5_000, monotonic: 0 })
+    expect(failed).toMatchObject({ until: 976, lastFailure: Option.some({ retryAt: 5_976 }) })
   })
 
   it("a success or a defect does not clear the last failure", () => {
