@@ -74,13 +74,6 @@ describe("TokenProvider: an issuer or store", () => {
     }
   )
 
-  test("that hangs makes callers fail after 10 s by default", function*() {
-    const { caller } = yield* withFault("issue", Effect.never)
-    const waiting = yield* Effect.fork(Effect.flip(caller))
-    yield* Time.pass("10 seconds")
-    expect(yield* Fiber.join(waiting)).toEqual(failure("Timeout"))
-  })
-
   test.each(hanging.filter(([call]) => call !== "current"))(
     "whose `%s` %s does not block the layer from closing",
     function*([call, , fault]) {
