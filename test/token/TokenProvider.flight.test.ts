@@ -1,5 +1,5 @@
-import { describe, expect, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer, Option, Ref, Scope } from "effect"
+import { describe, expect } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Option, Scope } from "effect"
 import type { AccessToken } from "effect-nutrition-advisor"
 import { NutritionAdvisorError, TokenProvider, TokenStore } from "effect-nutrition-advisor"
 import { test } from "../support/doubles/arranged.js"
@@ -50,47 +50,34 @@ describe("TokenProvider: a finished exchange", () => {
     expect(new Set(errors).size).toBe(50)
   })
 
-  it.effect("a caller that read the store before the exchange ended doesn't start another exchange", () =>
-    Effect.gen(function*() {
-      const issuer = yield* Issuer.IssuerDouble
-      const inner = yield* TokenStore.make
-      const held = yield* Effect.makeLatch()
-      const reads = yield* Ref.make(0)
-      const slow: TokenStore.Service = {
-        ...inner,
-        current: Effect.flatMap(inner.current, (current) =>
-          Effect.flatMap(
-            Ref.getAndUpdate(reads, (count) => count + 1),
-            (before) => before === 0 ? Effect.as(held.await, current) : Effect.succeed(current)
-          ))
-      }
-      const provider = yield* TokenProvider.make({ background: false }).pipe(
-        Effect.provideService(TokenStore.TokenStore, slow)
-      )
-      const early = yield* Effect.fork(provider.get)
-      yield* Effect.yieldNow()
-      const other = yield* provider.get
-      yield* held.open
-      expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
-      yield* inner.invalidate(other)
-      expect([(yield* provider.get) === other, yield* issuer.calls]).toEqual([false, 2])
-    }).pipe(Effect.scoped, Effect.provide(Issuer.layer)))
+  test("a caller that read the store before the exchange ended doesn't start another exchange", function*() {
+    const inner = yield* TokenStore.make
+    const latch = yield* Effect.makeLatch()
+    let isFirstRead = true
+    const current = Effect.tap(inner.current, () => {
+      const isHeld = isFirstRead
+      isFirstRead = false
+      return isHeld ? latch.await : Effect.void
+    })
+    const { get } = yield* TokenProvider.make({ background: false }).pipe(
+      Effect.provideService(TokenStore.TokenStore, { ...inner, current })
+    )
+    const early = yield* Effect.fork(get)
+    yield* Effect.yieldNow()
+    const other = yield* get
+    yield* latch.open
+    expect([(yield* Fiber.join(early)) === other, yield* issuer.calls]).toEqual([true, 1])
+  }, Issuer.layer)
 })
 
 describe("TokenProvider: an interrupted caller", () => {
-  const flying = Effect.gen(function*() {
-    const { issuer, provider, store } = yield* Issuer.services
+  cold("the caller ends at once, and the exchange continues for later callers", function*() {
     yield* issuer.setLatency("9 seconds")
     const first = yield* Effect.fork(provider.get)
     yield* Time.pass("1 second")
     const second = yield* Effect.fork(provider.get)
     yield* Time.pass("1 second")
-    return { first, issuer, provider, second, store }
-  })
-
-  cold("the caller ends at once, and the exchange continues for later callers", function*() {
-    const { first, issuer, provider, second, store } = yield* flying
-    const exit = yield* Fiber.interruptAll([first, second]).pipe(Effect.zipRight(Fiber.await(second)))
+    const exit = yield* Effect.zipRight(Fiber.interruptAll([first, second]), Fiber.await(second))
     expect([Exit.isInterrupted(exit), yield* store.current]).toEqual([true, Option.none()])
     const third = yield* Effect.fork(provider.get)
     yield* Time.pass("8 seconds")
